@@ -135,6 +135,9 @@ def judge(batch: Sequence[PlannedChange], answer: Mapping[str, Any] | Unanswered
     if isinstance(answer, Unanswered):
         if answer.status == 400 and answer.code.casefold() == "resourcevalidationfailed":
             return _judge_refusal(batch, list(_find_leaves(answer.error.details)))
+        if answer.code.casefold() == "resourcegroupnotfound":
+            message = "The resource group does not exist yet, so Azure validates nothing that goes into it."
+            return [(change.key, _leave(answer.code, message)) for change in batch]
         if answer.status == 400:
             logger.bind(code=answer.code).warning("Azure does not take the question of preflight")
         return [(change.key, answer.as_finding(CheckName.PREFLIGHT)) for change in batch]

@@ -226,10 +226,7 @@ def judge(
         return usages
     usage = usages.get(limit.name.casefold())
     if usage is None:
-        message = f"Azure lists no limit {limit.name} of {limit.provider} in {place.region}."
-        return CheckFinding(
-            check=CheckName.QUOTA, verdict=CheckVerdict.NOT_CHECKED, code=NOTHING_LISTED, message=message
-        )
+        return _leave(NOTHING_LISTED, f"Azure lists no limit {limit.name} of {limit.provider} in {place.region}.")
     left = max(0, usage.limit - usage.used)
     if most <= left:
         return None
@@ -282,10 +279,7 @@ async def _read_sizes(place: Place, questions: Questions) -> Mapping[str, Size] 
         return answer.as_finding(CheckName.QUOTA)
     sizes = [size for row in answer if (size := read_size(row, place.region))]
     if not sizes:
-        message = f"Azure lists no sizes of machines in {place.region}."
-        return CheckFinding(
-            check=CheckName.QUOTA, verdict=CheckVerdict.NOT_CHECKED, code=NOTHING_LISTED, message=message
-        )
+        return _leave(NOTHING_LISTED, f"Azure lists no sizes of machines in {place.region}.")
     return {size.name.casefold(): size for size in sizes}
 
 
@@ -325,13 +319,15 @@ async def _read_usages(place: Place, provider: str, questions: Questions) -> Map
     answer = await questions.list(path, _USAGES[provider])
     if isinstance(answer, Unanswered):
         return answer.as_finding(CheckName.QUOTA)
+    if not answer:
+        return _leave(NOTHING_LISTED, f"Azure lists no limits of {provider} in {place.region}.")
     usages = {}
     for row in answer:
         name, used, limit = row.get("name"), row.get("currentValue"), row.get("limit")
         value = name.get("value") if isinstance(name, Mapping) else None
         if not isinstance(value, str) or not isinstance(used, int) or not isinstance(limit, int):
-            return _make_odd(
-                f"Azure's list of usages of {provider} in {place.region} has an entry that cannot be read."
+            return _leave(
+                ODD_ANSWER, f"Azure's list of usages of {provider} in {place.region} has an entry that cannot be read."
             )
         usages[value.casefold()] = Usage(used=used, limit=limit)
     return usages
@@ -475,5 +471,5 @@ def _make_unknown(field: str) -> CheckFinding:
     )
 
 
-def _make_odd(message: str) -> CheckFinding:
-    return CheckFinding(check=CheckName.QUOTA, verdict=CheckVerdict.NOT_CHECKED, code=ODD_ANSWER, message=message)
+def _leave(code: str, message: str) -> CheckFinding:
+    return CheckFinding(check=CheckName.QUOTA, verdict=CheckVerdict.NOT_CHECKED, code=code, message=message)
