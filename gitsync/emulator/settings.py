@@ -284,19 +284,14 @@ class _Level(StrEnum):
 
 
 def _read_deny_assignment(node: YamlNode) -> EmulatedDenyAssignment:
-    values = read_fields(node, _DENY_ASSIGNMENT)
-    if not {"name", "scope", "actions"} <= values.keys():
-        raise node.wrong("A deny assignment needs a name, a scope and actions.", 'Write actions: ["*/delete"].')
+    values = _read_whole(node, _DENY_ASSIGNMENT, "name", "scope", "actions")
     if not values.get("everyone") and not values.get("principals"):
         raise node.wrong("A deny assignment needs principals.", "Set principals, or everyone: true.")
     return EmulatedDenyAssignment(**values)
 
 
 def _read_refusal(node: YamlNode) -> BodyRefusal:
-    values = read_fields(node, _REFUSAL)
-    if not {"conditions", "code"} <= values.keys():
-        raise node.wrong("A refusal needs a condition and a code.", "Write {if: {type: …}, code: InvalidValue}.")
-    return BodyRefusal(**values)
+    return BodyRefusal(**_read_whole(node, _REFUSAL, "if", "code"))
 
 
 def _read_principal(node: YamlNode) -> EmulatedPrincipal:

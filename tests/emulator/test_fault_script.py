@@ -7,7 +7,18 @@ import aiohttp
 import pytest
 
 from gitsync.emulator.faults import _ANSWER, _LIST, _MATCH, _MOVE, _OPERATION, _RULE, Canned, FaultRule, Match
-from gitsync.emulator.settings import _SETTINGS, _TIMING, EmulatorSettings, Limits, read_settings
+from gitsync.emulator.governance.policies import _EXEMPTION, _POLICY, Effect, Operator
+from gitsync.emulator.settings import (
+    _DENY_ASSIGNMENT,
+    _LOCK,
+    _PREFLIGHT,
+    _REFUSAL,
+    _SETTINGS,
+    _TIMING,
+    EmulatorSettings,
+    Limits,
+    read_settings,
+)
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ConfigError
@@ -265,7 +276,8 @@ def test_the_scripts_of_the_documentation_can_be_read(tmp_path):
 
 def test_the_documentation_names_every_key():
     text = PAGE.read_text("utf-8")
-    keys = [*_SETTINGS, *_TIMING, *_MATCH, *_ANSWER, *_OPERATION, *_LIST, *_MOVE, *_RULE, *Style]
+    governing = [*_LOCK, *_DENY_ASSIGNMENT, *_POLICY, *Effect, *Operator, *_EXEMPTION, *_PREFLIGHT, *_REFUSAL]
+    keys = [*_SETTINGS, *governing, *_TIMING, *_MATCH, *_ANSWER, *_OPERATION, *_LIST, *_MOVE, *_RULE, *Style]
     assert [key for key in keys if not re.search(rf"\b{re.escape(key)}\b", text)] == []
 
 

@@ -14,7 +14,14 @@ from gitsync.emulator.governance.policies import (
     PolicyCondition,
     PolicyContent,
 )
-from gitsync.emulator.settings import EmulatedDenyAssignment, EmulatedPrincipal, ManagementLock
+from gitsync.emulator.settings import (
+    BodyRefusal,
+    EmulatedDenyAssignment,
+    EmulatedPrincipal,
+    ManagementLock,
+    read_settings,
+)
+from gitsync.errors import ConfigError
 from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, VNET, TestClock, at, emulated
 
 ACCOUNT = at("Microsoft.Storage/storageAccounts", "stapp1")
@@ -143,6 +150,8 @@ async def test_without_settings_the_lists_are_empty(kind):
 # What locks and deny assignments refuse.
 
 KEYS = f"{ACCOUNT}/listKeys"
+CONTAINER = f"{ACCOUNT}/blobServices/default/containers/data"
+GRANT = f"{ACCOUNT}/{AUTHORIZATION}/roleAssignments/5b0a1c5e-9f0b-4c52-9d2e-6f2f0d3a7c11"
 LOCKS = [
     (ManagementLock(scope=GROUP), "POST", KEYS, "", "CanNotDelete lets actions"),
     (ManagementLock(scope=GROUP, read_only=True), "POST", KEYS, ACCOUNT, "ReadOnly forbids to read keys by a POST"),
@@ -150,6 +159,10 @@ LOCKS = [
     (ManagementLock(scope=GROUP), "PATCH", ACCOUNT, "", "CanNotDelete lets changes"),
     (ManagementLock(scope=SUBSCRIPTION), "DELETE", GROUP, GROUP, "a lock of the subscription keeps its groups"),
     (ManagementLock(scope=ACCOUNT), "DELETE", GROUP, GROUP, "a group that holds a locked resource stays as a whole"),
+    (ManagementLock(scope=ACCOUNT, read_only=True), "DELETE", CONTAINER, CONTAINER, "a child of what is locked"),
+    (ManagementLock(scope=ACCOUNT), "PATCH", CONTAINER, "", "which CanNotDelete lets change"),
+    (ManagementLock(scope=GROUP), "DELETE", GRANT, GRANT, "a role assignment is not taken away below a lock"),
+    (ManagementLock(scope=SUBSCRIPTION, read_only=True), "PUT", OTHER, OTHER, "no new group below ReadOnly"),
     (ManagementLock(scope=f"{ACCOUNT}x"), "DELETE", ACCOUNT, "", "the name of another resource begins alike"),
     (ManagementLock(scope=ACCOUNT.upper()), "DELETE", ACCOUNT, ACCOUNT, "case does not count"),
 ]
@@ -158,7 +171,7 @@ LOCKS = [
 @pytest.mark.parametrize(("lock", "method", "path", "scope", "why"), LOCKS, ids=[row[-1] for row in LOCKS])
 async def test_locks_refuse(lock, method, path, scope, why):
     async with emulated(replace(OPEN, locks=(lock,))) as azure:
-        for resource in (GROUP, ACCOUNT):
+        for resource in (GROUP, ACCOUNT, CONTAINER, GRANT):
             azure.emulator.put(resource, {"location": "westeurope"})
         before = azure.emulator.ids()
         reply = await azure.ask(method, path, {} if method == "PATCH" else None)
@@ -425,3 +438,100 @@ async def test_policies_change_what_is_stored(policies, sent, stored, why):
         assert (reply.code, received) == ("RequestDisallowedByPolicy", None), why
     else:
         assert received == {"location": "westeurope", **stored}, why
+
+
+# How a file says it, and what it gets wrong.
+
+POLICY = "{name: a, scope: /subscriptions/s, effect: deny, if: {field: location, equals: x}}"
+WRONG = [
+    ("locks:\n  - {scope: a}", 3, "'a' is no scope", "a lock of no scope"),
+    ("locks:\n  - {level: ReadOnly}", 3, "A lock needs a scope", "a lock without a scope"),
+    ("locks:\n  - {scope: /subscriptions/s,\n     level: Readonly}", 4, "Use one of CanNotDelete", "an unknown level"),
+    ("denyAssignments: {scope: /subscriptions/s}", 2, "Missing keys: name, actions", "a deny assignment of nothing"),
+    (
+        "denyAssignments:\n  - {name: a, scope: /subscriptions/s, actions: '*'}",
+        3,
+        "needs principals",
+        "a deny assignment for no one",
+    ),
+    ("policies:\n  - {name: a, scope: /subscriptions/s, effect: deny}", 3, "A policy needs 'if'", "no condition"),
+    ("policies:\n  - {name: a,\n     effect: Deny}", 4, "Unknown value 'Deny'", "an unknown effect"),
+    ("policies:\n  - {name: a,\n     if: {field: location}}", 4, "one operator", "a field without an operator"),
+    ("policies:\n  - {if: {field: a, equals: 1, in: [1]}}", 3, "one operator", "two operators"),
+    ("policies:\n  - {if: {like: a}}", 3, "Unknown key 'like'", "an operator that it does not know"),
+    ("policies:\n  - {if: {field: a, exists: maybe}}", 3, "Expected true or false", "an existence that is a word"),
+    ("policies:\n  - {if: {field: 'a[*].b', equals: 1}}", 3, "is no field", "an alias of a list"),
+    ("policies:\n  - {if: {field: tags, exists: true}}", 3, "is no field", "all tags at once"),
+    (f"policies:\n  - {POLICY[:-1]}, set: {{field: tags.a, value: 1}}}}", 3, "has no 'set'", "a deny that sets"),
+    (f"policies:\n  - {POLICY.replace('deny', 'modify')}", 3, "needs 'set'", "a modify that sets nothing"),
+    ("policies:\n  - {set: {field: tags.a}}", 3, "both its field and its value", "a field without its value"),
+    ("policies:\n  - {set: {field: location, value: a}}", 3, "cannot set location", "a region that would be set"),
+    (f"policies:\n  - {POLICY}\n  - {POLICY}", 4, "Duplicate policy 'a'", "two policies of one name"),
+    ("exemptions:\n  - {scope: /subscriptions/s}", 3, "needs a policy", "an exemption from nothing"),
+    ("exemptions:\n  - {policy: b, scope: /subscriptions/s}", 3, "There is no policy 'b'", "from an unknown policy"),
+    ("exemptions:\n  - {expires: tomorrow}", 3, "'tomorrow' is no date", "an exemption until tomorrow"),
+    ("preflight: {loud: a}", 2, "Unknown key 'loud'", "an unknown key of the preflight"),
+    ("preflight: {refuse: {code: a}}", 2, "Missing keys: if", "a refusal of everything"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "says", "why"), WRONG, ids=[row[-1] for row in WRONG])
+def test_what_is_wrong_in_a_file_has_its_line(tmp_path, text, line, says, why):
+    path = tmp_path / "azure.yaml"
+    path.write_text(f"settings:\n  {text.replace(chr(10), chr(10) + '  ')}\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        read_settings(path)
+    assert f"azure.yaml:{line}: " in str(caught.value), why
+    assert says in f"{caught.value} {caught.value.hint}", why
+
+
+def test_a_file_says_all_of_it(tmp_path):
+    path = tmp_path / "azure.yaml"
+    path.write_text(
+        """
+settings:
+  locks: [{scope: /subscriptions/s, level: ReadOnly, name: keep, notes: why}]
+  denyAssignments:
+    - {name: d, scope: /subscriptions/s, actions: "*", notActions: "*/read", principals: [p], excludePrincipals: [q],
+       description: x, doNotApplyToChildScopes: true}
+  policies:
+    - {name: p, displayName: P, scope: /subscriptions/s, notScopes: /subscriptions/s/resourceGroups/g, effect: append,
+       mode: DoNotEnforce, message: m, if: [{type: [A/b, A/c]}, {field: tags.a.b, notEquals: 1}],
+       set: {field: tags.a.b, value: {c: d}}}
+  exemptions: [{policy: P, scope: /subscriptions/s, expires: "2027-01-01T12:00:00+02:00"}]
+  preflight: {silent: A/b, empty: [A/c], refuse: [{if: {type: A/b}, code: Bad, message: Really.}]}
+""",
+        encoding="utf-8",
+    )
+    settings = read_settings(path)
+    assert settings.locks == (ManagementLock(scope="/subscriptions/s", read_only=True, name="keep", notes="why"),)
+    assert settings.deny_assignments == (
+        EmulatedDenyAssignment(
+            name="d",
+            description="x",
+            scope="/subscriptions/s",
+            actions=("*",),
+            not_actions=("*/read",),
+            principals=("p",),
+            exclude_principals=("q",),
+            only_at_scope=True,
+        ),
+    )
+    assert settings.policies == (
+        EmulatedPolicy(
+            name="p",
+            display_name="P",
+            scope="/subscriptions/s",
+            not_scopes=("/subscriptions/s/resourceGroups/g",),
+            effect=Effect.APPEND,
+            enforced=False,
+            message="m",
+            conditions=(when(types=("A/b", "A/c")), when("tags.a.b", Operator.NOT_EQUALS, 1)),
+            field="tags.a.b",
+            value={"c": "d"},
+        ),
+    )
+    assert settings.exemptions[0].expires == datetime(2027, 1, 1, 10, tzinfo=UTC)
+    assert settings.preflight.refusals == (
+        BodyRefusal(conditions=(when(types=("A/b",)),), code="Bad", message="Really."),
+    )

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.emulator.governance.policies import Effect, EmulatedExemption, Operator
-from gitsync.emulator.settings import BodyRefusal, Denial, EmulatedPrincipal, PreflightSettings
+from gitsync.emulator.settings import BodyRefusal, Denial, EmulatedPrincipal, PreflightSettings, TakenName
 from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, VNET, at, emulated
 from tests.emulator.test_governance import ACCOUNT, EXEMPT, OTHER, STORAGE, governed, make_policy, when
 
@@ -196,28 +196,80 @@ async def test_a_type_whose_answer_validates_nothing():
     assert (reply.status, reply.body) == (200, {"properties": {"validatedResources": []}})
 
 
+ITS_GROUP, OTHERS = replace(READER, scopes=(GROUP,)), replace(READER, scopes=(OTHER,))
 RIGHTS = [
-    (True, True, 200, "Reader is enough with the flag"),
-    (True, False, 400, "and not without it"),
-    (False, False, 200, "unless the caller may write"),
+    (READER, True, {}, "", "Reader is enough with the flag"),
+    (READER, False, {}, "Microsoft.Storage/storageAccounts/write", "and not without it"),
+    (replace(READER, read_only=False), False, {}, "", "unless the caller may write"),
+    (ITS_GROUP, True, {}, "", "a role in one group is enough for what is in it"),
+    (OTHERS, True, {}, "Microsoft.Storage/storageAccounts/read", "but for nothing in another"),
+    (
+        ITS_GROUP,
+        True,
+        {"provider": "Microsoft.Resources", "type": "resourceGroups", "scope": SUBSCRIPTION},
+        "Microsoft.Resources/subscriptions/resourceGroups/read",
+        "nor for a new group",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("reads_only", "flag", "status", "why"), RIGHTS, ids=[row[-1] for row in RIGHTS])
-async def test_rights_of_the_preflight(reads_only, flag, status, why):
-    async with emulated(replace(OPEN, principals=(READER,), require_token=reads_only)) as azure:
+@pytest.mark.parametrize(("principal", "flag", "changes", "missing", "why"), RIGHTS, ids=[row[-1] for row in RIGHTS])
+async def test_rights_of_the_preflight(principal, flag, changes, missing, why):
+    async with emulated(replace(OPEN, principals=(principal,), require_token=True)) as azure:
+        azure.headers["Authorization"] = f"Bearer {azure.emulator.tokens.token(principal)}"
         azure.emulator.put(GROUP, {"location": "westeurope"})
-        if reads_only:
-            azure.headers["Authorization"] = f"Bearer {azure.emulator.tokens.token(READER)}"
-        reply = await validate(azure, question(performPreflightWithoutRbacWriteCheck=flag))
-    assert reply.status == status, why
-    if status == 400:
+        reply = await validate(azure, question(performPreflightWithoutRbacWriteCheck=flag, **changes))
+    assert reply.status == (400 if missing else 200), why
+    if missing:
         (row,) = reply.body["error"]["details"]
         assert row["code"] == "InvalidTemplateDeployment"
         assert row["message"].startswith(
             "The template deployment failed with error: 'Authorization failed for template resource 'stapp1'"
         )
-        assert "'Microsoft.Storage/storageAccounts/write'" in row["message"]
+        assert f"'{missing}'" in row["message"]
+
+
+TAKEN = TakenName(type=STORAGE[0], name="STAPP1")
+NAMES = [
+    (replace(OPEN, taken_names=(TAKEN,)), False, "StorageAccountAlreadyTaken", "a name that somebody else has"),
+    (replace(OPEN, taken_names=(TAKEN,)), True, "", "which is no question for what is there already"),
+    (
+        replace(OPEN, taken_names=(TAKEN,), preflight=PreflightSettings(silent=STORAGE)),
+        False,
+        "",
+        "a provider without preflight does not look",
+    ),
+]
+
+
+@pytest.mark.parametrize(("settings", "is_there", "code", "why"), NAMES, ids=[row[-1] for row in NAMES])
+async def test_names_in_the_preflight(settings, is_there, code, why):
+    async with emulated(settings, has_group=True) as azure:
+        if is_there:
+            azure.emulator.put(ACCOUNT, {"location": "westeurope"})
+        reply = await validate(azure, QUESTION)
+    if not code:
+        assert reply.status == 200, why
+        return
+    (row,) = reply.body["error"]["details"]
+    assert row["code"] == "PreflightValidationCheckFailed"
+    message = "The storage account named stapp1 is already taken."
+    assert row["details"] == [{"target": "stapp1", "code": code, "message": message}]
+
+
+async def test_the_preflight_sees_a_deleted_vault_and_how_it_comes_back():
+    vault = at("Microsoft.KeyVault/vaults", "kv1")
+    body = question({"name": "kv1"}, provider="Microsoft.KeyVault", type="vaults")
+    recovery = question(
+        {"name": "kv1", "properties": {"createMode": "recover"}}, provider="Microsoft.KeyVault", type="vaults"
+    )
+    async with emulated(has_group=True) as azure:
+        await azure.made(vault)
+        await azure.delete(vault)
+        refused, taken = await validate(azure, body), await validate(azure, recovery)
+        again = await validate(azure, recovery)
+    assert refused.body["error"]["details"][0]["details"][0]["code"] == "ConflictError"
+    assert (taken.status, again.status) == (200, 200), "to ask brings nothing back"
 
 
 DENIED = [

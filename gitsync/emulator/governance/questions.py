@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -31,16 +31,14 @@ from gitsync.emulator.governance.policies import (
 )
 from gitsync.emulator.http.messages import Refused, ServerRequest, ServerResponse, refuse
 from gitsync.emulator.http.target import GROUP_TYPE, PathShape, Target, parse
-from gitsync.emulator.identity.access import check_authorization, check_type, require_registration
+from gitsync.emulator.identity.access import check_authorization, check_type, find_action, require_registration
 from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.types.admission import admit_name
 from gitsync.emulator.types.provider_fields import make_uuid
 
 _EXPRESSION = re.compile(r"\[\s*\w+(\.\w+)*\s*\(.*\)[^\[\]]*\]", re.DOTALL)
 
 ErrorDetail = dict[str, Any]
-
-PROVIDER_CHECKS: tuple[Callable[[EmulatedCloud, Target, Mapping[str, Any]], None], ...] = (admit_by_provider,)
-"""What providers check in the preflight, and at the write: each raises `Refused`, and changes nothing."""
 
 
 def validate_resources(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
@@ -123,11 +121,11 @@ def _validate(
 ) -> Iterator[ErrorDetail]:
     """Find what is wrong with a resource."""
     write = replace(request, method="PUT", target=target, api_version=item["apiVersion"], body=item)
+    needed = write if needs_write else replace(write, method="GET")
     try:
-        if needs_write:
-            check_authorization(cloud, write)
+        check_authorization(cloud, needed)
     except Refused:
-        yield _make_missing_right(request, target)
+        yield _make_missing_right(needed)
         return
     try:
         body = {name: _read_template(value) for name, value in item.items()}
@@ -139,21 +137,38 @@ def _validate(
         return
     if target.type.casefold() in {kind.casefold() for kind in cloud.settings.preflight.silent}:
         return
-    for check in PROVIDER_CHECKS:
-        try:
-            check(cloud, target, body)
-        except Refused as refused:
-            yield {"target": target.path, **refused.answer.body["error"]}
+    try:
+        admit_by_provider(cloud, target, body)
+    except Refused as refused:
+        yield {"target": target.path, **refused.answer.body["error"]}
+    try:
+        if cloud.look_up(target.key) is None:
+            admit_name(cloud, write, _drop_unknown(body))
+    except Refused as refused:
+        yield {
+            "code": "PreflightValidationCheckFailed",
+            "message": "Preflight validation failed. Please refer to the details for the specific errors.",
+            "details": [{"target": target.name, **refused.answer.body["error"]}],
+        }
 
 
-def _make_missing_right(request: ServerRequest, target: Target) -> ErrorDetail:
-    caller = request.caller
+def _drop_unknown(value: Any) -> Any:
+    """Leave out the values that are not known, which is as if they were missing to a provider."""
+    if isinstance(value, Mapping):
+        return {name: _drop_unknown(member) for name, member in value.items() if member is not UNKNOWN}
+    if isinstance(value, list):
+        return [_drop_unknown(member) for member in value if member is not UNKNOWN]
+    return value
+
+
+def _make_missing_right(needed: ServerRequest) -> ErrorDetail:
+    caller, target = needed.caller, needed.target
     return {
         "code": "InvalidTemplateDeployment",
         "message": (
             f"The template deployment failed with error: 'Authorization failed for template resource '{target.name}' "
             f"of type '{target.type}'. The client '{caller.client}' with object id '{caller.object}' does not have "
-            f"permission to perform action '{target.type}/write' at scope '{target.path}'.'."
+            f"permission to perform action '{find_action(needed)}' at scope '{target.path}'.'."
         ),
     }
 

@@ -41,14 +41,23 @@ def admit_write(
     """
     kind = request.target.type.casefold()
     if before is None:  # only a new resource can have a name that is taken
-        deleted = _find_recovered(cloud, request, body) if kind in SOFT_DELETES else None
+        deleted = admit_name(cloud, request, body)
         if deleted is not None:
             remove_deleted(cloud.store, deleted["id"])
             return dict(deleted["body"])
-        check_name(cloud, request, body)
     check_quota(cloud, request, before, body)
     check = _WRITES.get(kind)
     return check(cloud, request, before, body) if check is not None else body
+
+
+def admit_name(cloud: EmulatedCloud, request: ServerRequest, body: RequestBody) -> DeletedResource | None:
+    """Find what the PUT of a new resource brings back, None for nothing; Refused if something else has its name."""
+    if request.target.type.casefold() in SOFT_DELETES:
+        deleted = _find_recovered(cloud, request, body)
+        if deleted is not None:
+            return deleted
+    check_name(cloud, request, body)
+    return None
 
 
 def admit_delete(cloud: EmulatedCloud, request: ServerRequest) -> None:
