@@ -213,16 +213,16 @@ def _judge_lock(change: PlannedChange, lock: Lock) -> Iterator[CheckFinding]:
     elif change.deletes:
         yield make(CheckVerdict.REFUSED, "forbids the delete")
     elif level == _READ_ONLY and place is not _Place.BELOW:
-        yield make(CheckVerdict.REFUSED, "forbids the write")
-        if change.exports_secrets:
-            yield make(CheckVerdict.WARNING, "forbids to list the keys that the manifest exports")
+        # The keys of a resource are read by a POST, which such a lock forbids as well.
+        keys = " and the reading of the keys that the manifest exports" if change.exports_secrets else ""
+        yield make(CheckVerdict.REFUSED, f"forbids the write{keys}")
 
 
 def _make_lock_finding(change: PlannedChange, lock: Lock, verdict: CheckVerdict, does: str) -> CheckFinding:
-    scope = "the resource" if is_same_id(lock.scope, change.arm_id) else shorten_text(lock.scope)
+    scope = "the resource itself" if is_same_id(lock.scope, change.arm_id) else shorten_text(lock.scope)
     notes = f" Its notes say: {lock.notes}" if lock.notes else ""
     command = f"Remove the lock: `az lock delete --ids {shlex.quote(lock.id)}`."
-    contact = f"Ask an Owner or User Access Administrator of {shorten_text(lock.scope)}."
+    contact = f"Ask an Owner or User Access Administrator of {scope}."
     return CheckFinding(
         check=CheckName.LOCKS,
         verdict=verdict,

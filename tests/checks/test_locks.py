@@ -94,7 +94,7 @@ def verdicts(change: PlannedChange, locks=(), denials=(), principal=None) -> lis
         (CREATE, GROUP, "ReadOnly", ["refused"], "nothing new in a read-only group"),
         (UPDATE, ACCOUNT, "ReadOnly", ["refused"], "no change of a read-only resource"),
         (UPDATE, BLOBS, "ReadOnly", ["fine"], "a read-only child does not hold its parent"),
-        (EXPORT, GROUP, "ReadOnly", ["refused", "warning"], "listKeys is a POST, which read-only forbids too"),
+        (EXPORT, GROUP, "ReadOnly", ["refused"], "the write is forbidden, and the keys are too"),
         (EXPORT, GROUP, "CanNotDelete", ["fine"], "keys may be listed there"),
         (UPDATE, GROUP, "NotSpecified", ["warning"], "what this level forbids is not known"),
     ],
@@ -157,6 +157,13 @@ def test_a_finding_names_the_lock_its_scope_its_notes_and_who_can_remove_it():
     assert finding.advice == f"Remove the lock: `az lock delete --ids {GROUP}{LOCKS}/keep`."
     assert finding.contact == f"Ask an Owner or User Access Administrator of {GROUP}."
     assert finding.code == "ScopeLocked"
+
+
+def test_a_read_only_lock_forbids_the_keys_of_an_export_too():
+    (finding,) = judge(EXPORT, [read_lock(lock(ACCOUNT, "ReadOnly"))], [])
+    forbids = "forbids the write and the reading of the keys that the manifest exports."
+    assert finding.message == f"The lock keep (ReadOnly) at the resource itself {forbids}"
+    assert finding.contact == "Ask an Owner or User Access Administrator of the resource itself."
 
 
 def test_a_lock_of_an_application_is_not_removed_by_a_person():

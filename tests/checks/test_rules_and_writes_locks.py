@@ -57,6 +57,7 @@ CASES = [
     (REPLACE, deny(GROUP, "*/delete"), REFUSED),
     (UPDATE, deny(ACCOUNT.arm_id, "Microsoft.Storage/storageAccounts/write"), REFUSED),
     (storage("new1"), deny(GROUP, "*"), REFUSED),
+    (EXPORT, lock(GROUP, "ReadOnly"), REFUSED),
     (EXPORT, deny(GROUP, "*/action"), WARNING),
     (UPDATE, deny(GROUP, "*/action"), FINE),
 ]
@@ -77,8 +78,3 @@ async def test_a_deny_assignment_of_others_may_be_ours(whom, tmp_path):
     """Without a token who asks is not known, so the write alone shows it."""
     verdicts, _ = await compare(check_locks, DELETE, deny(GROUP, "*/delete", **whom), tmp_path, [ACCOUNT])
     assert verdicts == {WARNING}
-
-
-async def test_a_read_only_lock_forbids_the_keys_of_an_export_too(tmp_path):
-    verdicts, code = await compare(check_locks, EXPORT, lock(GROUP, "ReadOnly"), tmp_path, [ACCOUNT])
-    assert (verdicts, code) == ({REFUSED, WARNING}, "ScopeLocked")
