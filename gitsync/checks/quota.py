@@ -101,6 +101,14 @@ class Need:
     machines: tuple[tuple[Machines, Machines | None], ...] = ()
 
 
+class Demand(NamedTuple):
+    """What a change needs of each limit, and to what its autoscalers may go."""
+
+    change: PlannedChange
+    surely: Counter[Limit]
+    most: Counter[Limit]
+
+
 async def check_quota(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Compare what a plan needs with the limits of each region."""
     findings: Findings = []
@@ -163,7 +171,7 @@ async def _check_place(place: Place, needs: Sequence[Need], questions: Questions
     findings: Findings = []
     answer = await _read_sizes(place, questions) if any(need.machines for need in needs) else {}
     sizes: Mapping[str, Size] = {} if isinstance(answer, CheckFinding) else answer
-    known: list[tuple[PlannedChange, Counter[Limit], Counter[Limit]]] = []
+    demands: list[Demand] = []
     for need in needs:
         if isinstance(answer, CheckFinding) and need.machines:
             findings.append((need.change.key, answer))
@@ -174,26 +182,47 @@ async def _check_place(place: Place, needs: Sequence[Need], questions: Questions
         ]:
             findings += [(need.change.key, finding) for finding in refusals]
         else:
-            surely, at_most = Counter(need.counted), Counter(need.counted)
-            for machines, before in need.machines:
-                size, then = sizes[machines.size.casefold()], sizes.get(before.size.casefold()) if before else None
-                _add_cores(surely, machines, machines.count, size, before, then)
-                _add_cores(at_most, machines, machines.most, size, before, then)
-            known.append((need.change, surely, +at_most))
-    providers = sorted({limit.provider for _, _, at_most in known for limit in at_most})
+            demands.append(_count_cores(need, sizes))
+    return findings + await _compare_with_limits(place, demands, questions, frees=frees)
+
+
+async def _compare_with_limits(
+    place: Place, demands: Sequence[Demand], questions: Questions, *, frees: bool
+) -> Findings:
+    """Compare the sum of the demands in a region with what is left of each limit."""
+    providers = sorted({limit.provider for demand in demands for limit in demand.most})
     answers = await asyncio.gather(*(_read_usages(place, provider, questions) for provider in providers))
     usages = dict(zip(providers, answers, strict=True))
-    total: Counter[Limit] = sum((surely for _, surely, _ in known), Counter())
-    most: Counter[Limit] = sum((at_most for _, _, at_most in known), Counter())
-    for change, _, at_most in known:
-        judged = (
-            judge(limit, total[limit], most[limit], usages[limit.provider], place, frees=frees)
-            for limit in sorted(at_most)
-        )
-        found = dict.fromkeys(finding for finding in judged if finding)
+    total: Counter[Limit] = sum((demand.surely for demand in demands), Counter())
+    most: Counter[Limit] = sum((demand.most for demand in demands), Counter())
+    findings: Findings = []
+    for demand in demands:
+        found: list[CheckFinding] = []
+        unlisted: list[Limit] = []
+        for limit in sorted(demand.most):
+            listed = usages[limit.provider]
+            if isinstance(listed, CheckFinding):
+                found.append(listed)
+            elif (usage := listed.get(limit.name.casefold())) is None:
+                unlisted.append(limit)
+            elif finding := judge(limit, total[limit], most[limit], usage, place, frees=frees):
+                found.append(finding)
+        if unlisted:
+            names = ", ".join(limit.name for limit in unlisted)
+            found.append(_leave(NOTHING_LISTED, f"Azure lists no limit {names} in {place.region}."))
         fine = CheckFinding(check=CheckName.QUOTA, verdict=CheckVerdict.FINE)
-        findings += [(change.key, finding) for finding in found or [fine]]
+        findings += [(demand.change.key, finding) for finding in dict.fromkeys(found or [fine])]
     return findings
+
+
+def _count_cores(need: Need, sizes: Mapping[str, Size]) -> Demand:
+    """Add the cores of the machines to what a change needs."""
+    surely, most = Counter(need.counted), Counter(need.counted)
+    for machines, before in need.machines:
+        size, then = sizes[machines.size.casefold()], sizes.get(before.size.casefold()) if before else None
+        _add_cores(surely, machines, machines.count, size, before, then)
+        _add_cores(most, machines, machines.most, size, before, then)
+    return Demand(need.change, surely, +most)
 
 
 def _add_cores(
@@ -211,22 +240,11 @@ def _add_cores(
 
 
 def judge(
-    limit: Limit,
-    needed: int,
-    most: int,
-    usages: Mapping[str, Usage] | CheckFinding,
-    place: Place,
-    *,
-    frees: bool = False,
+    limit: Limit, needed: int, most: int, usage: Usage, place: Place, *, frees: bool = False
 ) -> CheckFinding | None:
     """Judge what a plan needs of one limit; None if it is left. `most` is what autoscalers may need. `frees` tells that
     the plan deletes something as well.
     """
-    if isinstance(usages, CheckFinding):
-        return usages
-    usage = usages.get(limit.name.casefold())
-    if usage is None:
-        return _leave(NOTHING_LISTED, f"Azure lists no limit {limit.name} of {limit.provider} in {place.region}.")
     left = max(0, usage.limit - usage.used)
     if most <= left:
         return None
