@@ -115,6 +115,13 @@ CODES: Mapping[str, tuple[int, str]] = {
         ),
     ),
     "InvalidRoleDefinitionId": (400, "The role definition ID '{role}' is not valid."),
+    "LocationNotAvailableForResourceType": (
+        400,
+        (
+            "The provided location '{location}' is not available for resource type '{type}'. List of available regions "
+            "for the resource type is '{locations}'."
+        ),
+    ),
     "LocationRequired": (400, "The location property is required for this definition."),
     "MaxStorageAccountsCountPerSubscriptionExceeded": (
         409,
@@ -140,7 +147,7 @@ CODES: Mapping[str, tuple[int, str]] = {
         400,
         (
             "No registered resource provider found for location '{location}' and API version '{version}' for type "
-            "'{type}'. The supported api-versions are '{versions}'."
+            "'{type}'. The supported api-versions are '{versions}'. The supported locations are '{locations}'."
         ),
     ),
     "NotFound": (404, "The requested path '{path}' does not exist."),

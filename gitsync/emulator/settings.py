@@ -155,6 +155,21 @@ class TakenName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListedType:
+    """What a provider lists of a type; no `locations` where it is global or nested."""
+
+    type: str
+    api_versions: tuple[str, ...]
+    locations: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = (
+        "CrossResourceGroupResourceMove",
+        "CrossSubscriptionResourceMove",
+        "SupportsTags",
+        "SupportsLocation",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedQuota:
     """A quota of a provider in a region. `used` is what is used outside the emulator."""
 
@@ -220,6 +235,7 @@ class EmulatorSettings:
     deleted: tuple[ConfiguredDeletion, ...] = ()
     taken_names: tuple[TakenName, ...] = ()
     strict_names: bool = False
+    versions: tuple[ListedType, ...] = ()
     quotas: tuple[EmulatedQuota, ...] = ()
     skus: tuple[EmulatedSku, ...] = ()
 
@@ -312,6 +328,11 @@ def _read_taken_name(node: YamlNode) -> TakenName:
     return TakenName(**_read_whole(node, _TAKEN_NAME, "type", "name"))
 
 
+def _read_listed_types(node: YamlNode) -> tuple[ListedType, ...]:
+    rows = {kind: _read_whole(row, _LISTED_TYPE, "apiVersions") for kind, row in node.members().items()}
+    return tuple(ListedType(type=kind, **row) for kind, row in rows.items())
+
+
 def _read_quota(node: YamlNode) -> EmulatedQuota:
     return EmulatedQuota(**_read_whole(node, _QUOTA, "provider", "location", "name", "limit"))
 
@@ -340,6 +361,11 @@ _DELETION: Mapping[str, FieldReader] = {
     "id": ("id", YamlNode.text),
     "location": ("location", YamlNode.text),
     "purgeProtection": ("purge_protection", YamlNode.flag),
+}
+_LISTED_TYPE: Mapping[str, FieldReader] = {
+    "apiVersions": ("api_versions", YamlNode.texts),
+    "locations": ("locations", YamlNode.texts),
+    "capabilities": ("capabilities", YamlNode.texts),
 }
 _QUOTA: Mapping[str, FieldReader] = {
     **{name: (name, YamlNode.text) for name in ("provider", "location", "name")},
@@ -427,6 +453,7 @@ _SETTINGS: Mapping[str, FieldReader] = {
     "deleted": ("deleted", lambda node: tuple(_read_deletion(item) for item in node.items())),
     "takenNames": ("taken_names", lambda node: tuple(_read_taken_name(item) for item in node.items())),
     "strictNames": ("strict_names", YamlNode.flag),
+    "versions": ("versions", _read_listed_types),
     "quotas": ("quotas", lambda node: tuple(_read_quota(item) for item in node.items())),
     "skus": ("skus", lambda node: tuple(_read_sku(item) for item in node.items())),
 }

@@ -17,10 +17,22 @@ from gitsync.emulator.lro.operations import make_operation_url, poll_operation
 from gitsync.emulator.patch import find_value
 from gitsync.emulator.settings import Busy, Denial, EmulatedDenyAssignment, ManagementLock
 from gitsync.emulator.state.cloud import EmulatedCloud, is_subscription_canceled
+from gitsync.emulator.state.deleted_resources import SHOWN, normalize_region
 from gitsync.emulator.state.store import StoredResource
 from gitsync.emulator.types.behaviour import Style, find_behaviour
+from gitsync.emulator.types.quotas import USAGE_NAMESPACES
 
 PERMISSIONS_TYPE = "microsoft.authorization/permissions"
+_LOOKUPS = frozenset(
+    {
+        *SHOWN,
+        *(f"{namespace}/locations/usages" for namespace in USAGE_NAMESPACES),
+        "microsoft.compute/skus",
+        "microsoft.documentdb/databaseaccountnames",
+        "microsoft.network/locations/checkdnsnameavailability",
+    }
+)
+"""Types of paths that are looked up, and are in no list of types."""
 _LOCK_TYPE = "microsoft.authorization/locks"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z0-9.-]+)?", re.IGNORECASE)
 
@@ -168,13 +180,14 @@ def _find_scope(request: ServerRequest) -> str:
 
 
 def check_type(cloud: EmulatedCloud, request: ServerRequest) -> None:
-    """Refuse a type or an api-version that the settings do not have."""
+    """Refuse a type, an api-version or a location that the settings do not have."""
+    _check_listed(cloud, request)
     types = {kind.casefold(): versions for kind, versions in cloud.settings.types.items()}
     target = request.target
     # Without a table of types every type exists, as most tests want it.
     if not types or target.shape not in {PathShape.RESOURCE, PathShape.COLLECTION}:
         return
-    if target.type.casefold() in GOVERNING_TYPES | READ_POSTS:  # ARM's own
+    if target.type.casefold() in GOVERNING_TYPES | READ_POSTS | _LOOKUPS:  # ARM's own
         return
     namespace = target.namespace.casefold()
     # A namespace that no type has gets another code than a type that its namespace lacks.
@@ -194,7 +207,39 @@ def check_type(cloud: EmulatedCloud, request: ServerRequest) -> None:
         raise refuse("InvalidResourceType", versions=",".join(all_versions), **words)
     if versions and request.api_version not in versions:
         location = request.body.get("location", "") if isinstance(request.body, dict) else ""
-        raise refuse("NoRegisteredProviderFound", versions=", ".join(versions), location=location, **words)
+        words |= {"versions": ", ".join(versions), "location": location, "locations": ""}
+        raise refuse("NoRegisteredProviderFound", **words)
+
+
+def _check_listed(cloud: EmulatedCloud, request: ServerRequest) -> None:
+    """Refuse an api-version or a location that the provider does not list; it says nothing of types without a row."""
+    target = request.target
+    types = {listed.type.casefold(): listed for listed in cloud.settings.versions}
+    listed = types.get(target.type.casefold())
+    if listed is None and request.method == "POST" and target.types:  # an action has the versions of its resource
+        target = target.owner
+        listed = types.get(target.type.casefold())
+    if listed is None:
+        return
+    body = request.body if request.method == "PUT" and isinstance(request.body, dict) else {}
+    location = normalize_region(body.get("location"))
+    locations = [normalize_region(name) for name in listed.locations]
+    if request.api_version.casefold() not in {version.casefold() for version in listed.api_versions}:
+        raise refuse(
+            "NoRegisteredProviderFound",
+            location=location,
+            version=request.api_version,
+            type="/".join(target.types),
+            versions=", ".join(listed.api_versions),
+            locations=", ".join(locations),
+        )
+    if location and locations and location not in locations:
+        raise refuse(
+            "LocationNotAvailableForResourceType",
+            location=body["location"],
+            type=target.type,
+            locations=",".join(locations),
+        )
 
 
 def _check_subscription(cloud: EmulatedCloud, request: ServerRequest) -> None:

@@ -19,6 +19,8 @@ from gitsync.emulator.state.cloud import (
     list_alias_subscriptions,
     put_subscription_canceled,
 )
+from gitsync.emulator.state.deleted_resources import normalize_region
+from gitsync.emulator.types.rewrite import REGIONS
 
 SUBSCRIPTION_NAMESPACE = "microsoft.subscription"
 _CANCELED: Mapping[str, bool] = {"cancel": True, "enable": False}
@@ -84,7 +86,8 @@ def show_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespons
 
 def list_providers(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer the GET of all providers that the settings name."""
-    namespaces = {kind.split("/")[0] for kind in cloud.settings.types} | {*cloud.settings.unregistered, *_COMMON}
+    listed = (*cloud.settings.types, *(listed.type for listed in cloud.settings.versions))
+    namespaces = {kind.split("/")[0] for kind in listed} | {*cloud.settings.unregistered, *_COMMON}
     targets = [parse(f"{request.target.path}/{name}") for name in sorted(namespaces, key=str.casefold)]
     return ServerResponse(200, {"value": [_make_provider(cloud, target) for target in targets]})
 
@@ -104,16 +107,25 @@ def register_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerRes
 
 def _make_provider(cloud: EmulatedCloud, target: Target) -> dict[str, Any]:
     subscription = f"/subscriptions/{target.subscription}" if target.subscription else ""
-    kinds = sorted(cloud.settings.types.items(), key=lambda row: row[0].casefold())
-    own_types = [row for row in kinds if row[0].split("/")[0].casefold() == target.namespace.casefold()]
+    settings = cloud.settings
+    rows: dict[str, dict[str, Any]] = {
+        kind.casefold(): {"resourceType": kind.partition("/")[2], "locations": [], "apiVersions": list(versions)}
+        for kind, versions in settings.types.items()
+    }
+    for listed in settings.versions:
+        rows[listed.type.casefold()] = {
+            "resourceType": listed.type.partition("/")[2],
+            "locations": [REGIONS.get(normalize_region(name), name) for name in listed.locations],
+            "apiVersions": list(listed.api_versions),
+            "capabilities": ", ".join(listed.capabilities) or "None",
+        }
     return {
         "id": f"{subscription}/providers/{target.namespace}",
         "namespace": target.namespace,
         "registrationPolicy": "RegistrationRequired",
         "registrationState": find_registration(cloud, target),
         "resourceTypes": [
-            {"resourceType": kind.partition("/")[2], "locations": [], "apiVersions": list(versions)}
-            for kind, versions in own_types
+            row for kind, row in sorted(rows.items()) if kind.split("/")[0] == target.namespace.casefold()
         ],
     }
 

@@ -1,0 +1,129 @@
+"""What a provider lists: its api-versions and locations, shown as Azure shows them, and enforced."""
+
+import pytest
+
+from gitsync.emulator.settings import EmulatorSettings, ListedType, read_settings
+from gitsync.errors import ConfigError
+from tests.emulator.asked import GROUP, SUBSCRIPTION, at, emulated
+
+ACCOUNT = at("Microsoft.Storage/storageAccounts", "data")
+CONTAINER = at("Microsoft.Storage/storageAccounts/blobServices/containers", "data", "default", "c")
+LISTED = EmulatorSettings(
+    limits=None,
+    versions=(
+        ListedType(
+            type="Microsoft.Storage/storageAccounts",
+            api_versions=("2024-03-01", "2023-01-01-preview"),
+            locations=("westeurope", "North Europe", "moonbase"),
+        ),
+        ListedType(type="Microsoft.Network/dnsZones", api_versions=("2018-05-01",), capabilities=()),
+    ),
+)
+
+
+async def test_the_provider_lists_them():
+    async with emulated(LISTED) as azure:
+        storage = await azure.get(f"{SUBSCRIPTION}/providers/microsoft.storage")
+        network = await azure.get("/providers/Microsoft.Network")
+        providers = await azure.get(f"{SUBSCRIPTION}/providers")
+    assert storage.body["resourceTypes"] == [
+        {
+            "resourceType": "storageAccounts",
+            "locations": ["West Europe", "North Europe", "moonbase"],
+            "apiVersions": ["2024-03-01", "2023-01-01-preview"],
+            "capabilities": (
+                "CrossResourceGroupResourceMove, CrossSubscriptionResourceMove, SupportsTags, SupportsLocation"
+            ),
+        }
+    ]
+    assert network.body["resourceTypes"] == [
+        {"resourceType": "dnsZones", "locations": [], "apiVersions": ["2018-05-01"], "capabilities": "None"}
+    ]
+    assert {"Microsoft.Storage", "Microsoft.Network"} <= {entry["namespace"] for entry in providers.body["value"]}
+
+
+REQUESTS = [
+    ("PUT", ACCOUNT, "westeurope", "2024-03-01", "", "both are listed"),
+    ("PUT", ACCOUNT, "NorthEurope", "2023-01-01-PREVIEW", "", "in any case, and without blanks"),
+    ("PUT", ACCOUNT, "West Europe", "2019-06-01", "NoRegisteredProviderFound", "the version is gone"),
+    ("PUT", ACCOUNT, "eastus", "2024-03-01", "LocationNotAvailableForResourceType", "it is not offered there"),
+    ("GET", ACCOUNT, "", "2019-06-01", "NoRegisteredProviderFound", "a read needs a version as well"),
+    ("DELETE", ACCOUNT, "", "2019-06-01", "NoRegisteredProviderFound", "a delete too"),
+    (
+        "POST",
+        f"{ACCOUNT}/listKeys",
+        "",
+        "2019-06-01",
+        "NoRegisteredProviderFound",
+        "an action has the versions of its resource",
+    ),
+    ("POST", f"{ACCOUNT}/listKeys", "", "2024-03-01", "", "one of them will do"),
+    ("PUT", at("Microsoft.Network/dnsZones", "a.b"), "mars", "2018-05-01", "", "a type without locations is global"),
+    ("PUT", CONTAINER, "", "2019-06-01", "", "nothing is said of a nested type"),
+    ("PUT", at("Microsoft.KeyVault/vaults", "kv"), "mars", "2019-06-01", "", "nor of another provider"),
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "location", "version", "code", "why"), REQUESTS, ids=[row[-1] for row in REQUESTS]
+)
+async def test_what_is_not_listed_is_refused(method, path, location, version, code, why):
+    async with emulated(LISTED, has_group=True) as azure:
+        azure.emulator.put(ACCOUNT, {"location": location or "westeurope"})
+        body = {"location": location} if location else {}
+        reply = await azure.ask(method, path, body if method == "PUT" else None, version=version)
+    assert (reply.status, reply.code) == (400, code) if code else reply.status < 300, why
+
+
+async def test_the_refusals_say_what_is_listed():
+    async with emulated(LISTED, has_group=True) as azure:
+        version = await azure.put(ACCOUNT, version="2019-06-01")
+        location = await azure.put(ACCOUNT, {"location": "East US"})
+    assert version.message == (
+        "No registered resource provider found for location 'westeurope' and API version '2019-06-01' for type "
+        "'storageAccounts'. The supported api-versions are '2024-03-01, 2023-01-01-preview'. The supported locations "
+        "are 'westeurope, northeurope, moonbase'."
+    )
+    assert location.message == (
+        "The provided location 'East US' is not available for resource type 'Microsoft.Storage/storageAccounts'. List of "
+        "available regions for the resource type is 'westeurope,northeurope,moonbase'."
+    )
+
+
+async def test_lookups_are_no_types_that_a_table_could_lack():
+    settings = EmulatorSettings(limits=None, types={"Microsoft.Storage/storageAccounts": ()})
+    paths = (
+        "Microsoft.KeyVault/deletedVaults",
+        "Microsoft.Compute/skus",
+        "Microsoft.Network/locations/westeurope/usages",
+    )
+    async with emulated(settings) as azure:
+        replies = [await azure.get(f"{SUBSCRIPTION}/providers/{path}") for path in paths]
+        unknown = await azure.get(f"{GROUP}/providers/Microsoft.KeyVault/vaults")
+    assert [reply.body for reply in replies] == [{"value": []}] * 3
+    assert unknown.code == "InvalidResourceNamespace"
+
+
+WRONG = [
+    ("{apiVersions: [2023-01-01], locations: [westeurope]}", "", "a script sets them"),
+    ("{apiVersions: 2023-01-01, locations: westeurope}", "", "one is as good as a list"),
+    ("{locations: [westeurope]}", "Missing keys: apiVersions", "a type has versions"),
+    ("{apiVersions: [2023-01-01], regions: [a]}", "Unknown key 'regions'", "other keys are mistakes"),
+    ("[2023-01-01]", "Expected a mapping", "a list of versions says nothing of locations"),
+]
+
+
+@pytest.mark.parametrize(("text", "message", "why"), WRONG, ids=[row[-1] for row in WRONG])
+def test_a_script_lists_versions(tmp_path, text, message, why):
+    script = tmp_path / "script.yaml"
+    script.write_text(f"settings:\n  versions:\n    Microsoft.Storage/storageAccounts: {text}\n")
+    if not message:
+        listed = ListedType(
+            type="Microsoft.Storage/storageAccounts", api_versions=("2023-01-01",), locations=("westeurope",)
+        )
+        assert read_settings(script).versions == (listed,), why
+        return
+    with pytest.raises(ConfigError) as caught:
+        read_settings(script)
+    assert f"{script}:3: " in str(caught.value), why
+    assert message in str(caught.value)
