@@ -148,10 +148,10 @@ async def _search(
     from gitsync.cli.output import show_progress
     from gitsync.extensions.registry import Registry
     from gitsync.imports.acceptance import Acceptance
-    from gitsync.imports.conversion.children import KindTree
     from gitsync.imports.conversion.manifests import is_as_made
     from gitsync.imports.discovery import Discovery
     from gitsync.imports.resource_reader import ResourceReader
+    from gitsync.planning.children import KindTree
     from gitsync.run.connections import open_azure
 
     tree = KindTree(open_catalog(), options.api_version)

@@ -8,11 +8,11 @@ from typing import Final
 
 from gitsync.extensions.api import Imported, Subject, imported
 from gitsync.extensions.registry import Registry
-from gitsync.imports.conversion.children import is_in_parent, is_made_by_azure
 from gitsync.imports.conversion.found_resources import FoundResource, Omission, SearchResult
 from gitsync.imports.conversion.scope import Filters
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
+from gitsync.planning.children import is_in_parent, is_made_by_azure
 
 AS_MADE: Final = "as Azure made it with its parent"
 BY_AZURE: Final = "made by Azure"

@@ -8,10 +8,10 @@ from typing import Final
 
 from gitsync.catalog.collections import find_collections
 from gitsync.imports.acceptance import Acceptance
-from gitsync.imports.conversion.children import KindTree, find_embedded
 from gitsync.imports.conversion.found_resources import UNKNOWN, FoundResource
 from gitsync.imports.resource_reader import Body, ResourceReader
 from gitsync.model.facts import Kind
+from gitsync.planning.children import KindTree, find_embedded
 from gitsync.validation.references import parse_arm_type
 
 UNREADABLE: Final = "kind that Azure does not show"

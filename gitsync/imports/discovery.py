@@ -10,13 +10,13 @@ from gitsync.arm.http.bodies import ListSource
 from gitsync.errors import RefusedListError, SourceError
 from gitsync.formats.arm_path import find_resource_group, is_below
 from gitsync.imports.acceptance import EXCLUDED, Acceptance
-from gitsync.imports.conversion.children import KindTree
 from gitsync.imports.conversion.found_resources import GROUPS, UNKNOWN, FoundResource, SearchResult
 from gitsync.imports.conversion.scope import ImportScope
 from gitsync.imports.descendants import DescendantSearch
 from gitsync.imports.extension_resources import ExtensionSearch, has_hidden_types
 from gitsync.imports.resource_reader import MOST_GROUP_LISTS, Body, ResourceReader
 from gitsync.model.facts import Kind
+from gitsync.planning.children import KindTree
 from gitsync.validation.references import parse_arm_type
 
 MANAGED: Final = "resource group that Azure manages"

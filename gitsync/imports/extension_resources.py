@@ -8,12 +8,12 @@ from typing import Final
 
 from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.imports.acceptance import Acceptance
-from gitsync.imports.conversion.children import KindTree
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.conversion.scope import Filters, ImportScope
 from gitsync.imports.descendants import asks_all, look_around, look_everywhere, make_found
 from gitsync.imports.resource_reader import Body, ResourceReader
 from gitsync.model.facts import Kind
+from gitsync.planning.children import KindTree
 
 INHERITED: Final = "inherited from above"
 ORPHAN: Final = "extends a resource that is not imported"

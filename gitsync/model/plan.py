@@ -58,7 +58,7 @@ class Prune:
     the deletion of a group includes. `reason` is a sentence that says how the resource was removed from git, and
     `last_commit` the last commit that had its manifest; None if the source has no history. `renamed` is the resource
     that is created for this one, if it was only renamed. `last_source` is the place of its last manifest: line 0 if
-    only the file is known, None if not even that.
+    only the file is known, None if not even that. `replaces` tells that it is created again in the same run.
     """
 
     record: Record
@@ -71,6 +71,7 @@ class Prune:
     last_commit: LastCommit | None = None
     last_source: SourceLocation | None = None
     renamed: Key | None = None
+    replaces: bool = False
 
     @property
     def key(self) -> Key:

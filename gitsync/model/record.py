@@ -47,11 +47,15 @@ class Trust(StrEnum):
         return self in {Trust.UNSIGNED, Trust.UNPLACED, Trust.OTHER_PLACE, Trust.OTHER_KEY, Trust.ALTERED}
 
 
+REPLACING = "replace"
+"""The kind of an operation that deletes a resource and creates it again, recorded before the delete."""
+
+
 @dataclass(frozen=True, slots=True)
 class PendingOperation:
     """A long-running operation that was under way when the run ended. No poll URL: it may be signed."""
 
-    kind: str  # "create", "update" or "delete"
+    kind: str  # "create", "update", "delete" or REPLACING
     started_at: str  # RFC 3339, UTC
 
 
@@ -127,6 +131,11 @@ class Record:
     declared_by: str = ""
     condition: Condition | None = None
     trust: Trust = field(default=Trust.UNCHECKED, compare=False)
+
+    @property
+    def is_replacing(self) -> bool:
+        """Tell whether a run has begun to delete it and create it again."""
+        return self.operation is not None and self.operation.kind == REPLACING
 
 
 @dataclass(frozen=True, slots=True)

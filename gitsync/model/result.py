@@ -75,11 +75,15 @@ class Replacement:
     """A change that Azure refuses in place: the resource would have to be deleted and created again.
 
     `reason` is in full sentences. `takes` are the resources that the delete would take along, as far as git and the
-    records know them.
+    records know them. `is_due`: a sync deletes and creates it, since git and the operator consent. `held` says why it
+    does not, in full sentences. `away` is for how many seconds the resource was gone; None if it was not replaced.
     """
 
     reason: str
     takes: tuple[Key, ...] = ()
+    is_due: bool = False
+    held: str = ""
+    away: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +175,7 @@ _HOLDS = frozenset(Hold)
 
 def _waits(result: Result) -> bool:
     """Tell whether it waits. A severity of Info means that Azure still works on it."""
-    if result.verdict is Verdict.BLOCKED or result.replacement is not None:
+    if result.verdict is Verdict.BLOCKED or (result.replacement and not result.replacement.is_due):
         return True
     condition = result.condition
     return not result.is_fine and (condition.severity is Severity.INFO or condition.reason in _HOLDS)

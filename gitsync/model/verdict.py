@@ -36,6 +36,7 @@ class Action(StrEnum):
     NONE = "none"
     CREATE = "create"
     UPDATE = "update"
+    REPLACE = "replace"  # a delete and a create
     DELETE = "delete"
     DETACH = "detach"
 

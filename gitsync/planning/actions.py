@@ -37,9 +37,12 @@ def find_remembered(record: Record | None, api_version: str, ignored: Paths = ()
 
 
 def decide_absent(record: Record | None) -> tuple[Comparison, Action]:
-    """Decide about a resource that does not exist: create it. It is missing if gitsync owned it."""
-    was_ours = record is not None and record.claim.is_ours
-    return Comparison(verdict=Verdict.MISSING if was_ours else Verdict.CREATE), Action.CREATE
+    """Decide about a resource that does not exist: create it. It is missing if gitsync owned it, unless gitsync itself
+    has deleted it to replace it.
+    """
+    if record is None or not record.claim.is_ours:
+        return Comparison(verdict=Verdict.CREATE), Action.CREATE
+    return Comparison(verdict=Verdict.PENDING if record.is_replacing else Verdict.MISSING), Action.CREATE
 
 
 def decide_present(

@@ -11,26 +11,37 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from gitsync.catalog.packed_tables import is_immutable
 from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, is_same_id, normalize_region
-from gitsync.model.condition import Condition, Hold
+from gitsync.formats.json_pointer import parse_pointer
+from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
+from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan
 from gitsync.model.record import Record
+from gitsync.model.resource import Resource
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Difference
+from gitsync.planning.delete_scope import is_group
 from gitsync.planning.record_counts import digest_spec
+from gitsync.problems.field_path import format_field
+from gitsync.request.body import find_field
 from gitsync.status.conditions import make_warning
+from gitsync.validation.replace_annotation import REPLACE, format_consent_value, read_consent
 
 REFUSED: Final = "PropertyChangeNotAllowed"
 """The code with which Azure refuses to change a field; the message has its name."""
 
-_ADVICE: Final = (
-    "Restore the old value in git. Or, if the resource and its data may be lost, delete it in Azure and run again: "
-    "gitsync then creates it with the new value."
+REPLACEMENT_BEGUN: Final = Condition(
+    status=ConditionStatus.FALSE,
+    severity=Severity.INFO,
+    reason="Replacing",
+    message="gitsync deletes it and creates it again.",
 )
+"""The condition of a resource between its two halves."""
+
 _MOVE_SUPPORT: Final = "https://learn.microsoft.com/azure/azure-resource-manager/management/move-support-resources"
 _NOT_MOVABLE: Final = frozenset(
     {
@@ -59,6 +70,56 @@ def find_replacement(
     reasons = (_explain(arm_type, difference, refusal) for difference in changed)
     reason = " ".join(dict.fromkeys(filter(None, reasons)))
     return Replacement(reason=reason) if reason else None
+
+
+def weigh_replacement(
+    replacement: Replacement,
+    differences: Iterable[Difference],
+    kind: Kind,
+    resource: Resource,
+    record: Record | None,
+    refusal: Condition | None,
+    *,
+    prunes: bool,
+) -> Replacement:
+    """Decide whether a sync may replace a resource, as far as it is known without what is below it.
+
+    The manifest must name each field that needs it with its new value, and the operator must allow deletes. The
+    differences are those of the resource, and `refusal` is the condition that the last write led to.
+    """
+    changed = (one for one in differences if one.live is not None and one.desired is not None)
+    needing = [one for one in changed if _explain(kind.arm_type, one, refusal)]
+    named = {_name_field(kind, one, resource): one.desired for one in needing}
+    held = _find_hold(named, resource, record, prunes=prunes)
+    return replace(replacement, is_due=not held, held=held)
+
+
+def _find_hold(named: Mapping[str, Any], resource: Resource, record: Record | None, *, prunes: bool) -> str:
+    """Say why a sync must not replace a resource, and what to do; "" if it may. `named` has the new values by the names
+    of their fields.
+    """
+    restore, consent = "Restore the old value in git", read_consent(resource)
+    if is_group(resource.key):
+        return f"{restore}, or move the content to a new group: gitsync does not replace a resource group."
+    if record is None or not record.claim.is_ours or not record.policy.allows_delete:
+        return f"{restore}: gitsync deletes only what it has created or adopted, and whose policy allows it."
+    if any(format_consent_value(desired) is None for desired in named.values()):
+        return f"{restore}: the new value is a secret, which no annotation may name."
+    if not named or not all(consent.covers(name, desired) for name, desired in named.items()):
+        entries = ",".join(f"{name}={format_consent_value(desired)}" for name, desired in sorted(named.items()))
+        given = f" It now consents to {resource.annotations[REPLACE]!r}." if REPLACE in resource.annotations else ""
+        return (
+            f"{restore}. Or, to delete the resource and create it again, set the annotation `{REPLACE}: {entries}` "
+            f"and run with --prune.{given}"
+        )
+    return "" if prunes else "Run with --prune to delete the resource and create it again."
+
+
+def _name_field(kind: Kind, difference: Difference, resource: Resource) -> str:
+    """Name the field of a difference as its manifest does, without `spec`; as Azure does, if no field is known."""
+    path = parse_pointer(difference.path)
+    field = find_field(kind, path, resource.spec)
+    return format_field(field[1:] if field else tuple(path))
 
 
 def _explain(arm_type: str, difference: Difference, refusal: Condition | None) -> str:
@@ -109,7 +170,7 @@ def _names_field(message: str, pointer: str) -> bool:
 
 def build_replacement_condition(replacement: Replacement) -> Condition:
     """Return the condition of a resource that is not written, since Azure would refuse it."""
-    return make_warning(Hold.REPLACE_NEEDED.value, replacement.reason, _ADVICE)
+    return make_warning(Hold.REPLACE_NEEDED.value, replacement.reason, replacement.held)
 
 
 def add_takes(results: Mapping[Key, Result], records: Mapping[Key, Record]) -> dict[Key, Result]:

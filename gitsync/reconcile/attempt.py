@@ -254,8 +254,10 @@ class ApplyAttempt(ReconcileAttempt):
 
     @property
     def is_resumed(self) -> bool:
-        """An earlier run began an operation, and this one has sent nothing."""
-        return self.record is not None and self.record.operation is not None and self.write.sent is None
+        """An earlier run began an operation, and this one has sent nothing. A replacement is no operation of Azure."""
+        record = self.record
+        is_pending = record is not None and record.operation is not None and not record.is_replacing
+        return is_pending and self.write.sent is None
 
     def describe_unsettled(self) -> Condition:
         """The condition of an operation that goes on when the time is up, with the last error of its polls."""
@@ -308,7 +310,7 @@ class PruneAttempt(ReconcileAttempt):
     @property
     def is_resumed(self) -> bool:
         """An earlier run began a delete."""
-        return self.record.operation is not None
+        return self.record.operation is not None and not self.record.is_replacing
 
     def as_subject(self) -> Subject:
         """What deleters see: the resource as read, without its manifest, which is no longer in git."""

@@ -36,7 +36,13 @@ from gitsync.reconcile.stages.owner_check import check_owner, check_policy
 from gitsync.reconcile.stages.prune import check_group_content, check_prune, observe_prune, wait_for_dependents
 from gitsync.reconcile.stages.read_back import read_back
 from gitsync.reconcile.stages.resolve_values import resolve_values
-from gitsync.reconcile.stages.write_checks import check_replacement, pause_flapping, review_apply, review_prune
+from gitsync.reconcile.stages.write_checks import (
+    begin_replacement,
+    check_replacement,
+    pause_flapping,
+    review_apply,
+    review_prune,
+)
 from gitsync.status.advice import find_code_advice
 from gitsync.status.conditions import find_code, make_failed, make_fault, make_unreadable, make_warning
 
@@ -85,6 +91,7 @@ APPLY: tuple[Leg[ApplyAttempt], ...] = (
             Step(Stage.COMPARE, pause_flapping, is_for_open=True),
             Step(Stage.COMPARE, review_apply),
             Step(Stage.COMPARE, check_apply, is_for_open=True),
+            Step(Stage.COMPARE, begin_replacement, is_for_open=True),
         )
     ),
     Leg(

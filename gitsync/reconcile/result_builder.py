@@ -25,7 +25,7 @@ from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import decide_claim
 from gitsync.planning.claims import is_expected
 from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation
-from gitsync.planning.replacement import REFUSED, describe_rename, find_replacement
+from gitsync.planning.replacement import REFUSED, describe_rename, find_replacement, weigh_replacement
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, Stop
 from gitsync.reconcile.rules import RunRules
 from gitsync.redaction import Redactions
@@ -55,17 +55,26 @@ def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, re
         rules,
         is_ready=rules.writes or attempt.decision.streak is not None,
         body=remove_secrets(attempt.desired) if creates else None,
-        replacement=attempt.decision.replacement or _find_refused(attempt),
+        replacement=attempt.decision.replacement or _find_refused(attempt, rules),
         record=_make_record(attempt, condition, spec, rules, now) if rules.writes else attempt.record,
     )
 
 
-def _find_refused(attempt: ApplyAttempt) -> Replacement | None:
-    """What this run learned of its own write: Azure refused to change a field, and named it."""
+def _find_refused(attempt: ApplyAttempt, rules: RunRules) -> Replacement | None:
+    """What this run learned of its own write: Azure refused to change a field, and named it. The next run may replace
+    the resource.
+    """
     condition = attempt.stop.condition if attempt.stop else None
     if condition is None or condition.reason != REFUSED:
         return None
-    return find_replacement(attempt.kind.arm_type, _find_comparison(attempt).differences, condition)
+    differences, resource = _find_comparison(attempt).differences, attempt.prepared.resource
+    found = find_replacement(attempt.kind.arm_type, differences, condition)
+    if found is None:
+        return None
+    weighed = weigh_replacement(
+        found, differences, attempt.kind, resource, attempt.record, condition, prunes=rules.prune
+    )
+    return replace(weighed, is_due=False)
 
 
 def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
@@ -126,11 +135,12 @@ def _keep_record(attempt: PruneAttempt, condition: Condition, now: datetime) -> 
     """Return the record to keep. That of an unconfirmed delete stays, with its condition, or nothing would track it."""
     record = attempt.record
     if attempt.write.done in {Action.DELETE, Action.DETACH}:
-        return None
+        return record if attempt.prune.replaces else None
     if attempt.decision.action is not Action.DELETE:  # it was not to be deleted now
         return record
     latest = condition if is_replacement(condition, record.condition) else record.condition
-    return replace(record, condition=latest, operation=_find_operation(attempt, "delete", now))
+    operation = record.operation if attempt.prune.replaces else _find_operation(attempt, "delete", now)
+    return replace(record, condition=latest, operation=operation)
 
 
 def build_unattempted(node: Node, agent: str, now: datetime) -> Result:

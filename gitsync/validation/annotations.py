@@ -19,6 +19,7 @@ from gitsync.problems.field_path import FieldPath, find_member
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import suggest
 from gitsync.validation.references import is_arm_id
+from gitsync.validation.replace_annotation import REPLACE, check_replace
 
 OVERRIDE: Final = "serviceoperator.azure.com/child-resource-id-override"
 """Annotation of an Alias: the id of the subscription that it created, which contains its extension resources.
@@ -44,7 +45,7 @@ LONGEST_PREFIX: Final = 253
 _MOST_BYTES: Final = 256 * 1024
 """Of all annotations of an object together, keys and values."""
 
-_USER_ANNOTATIONS: Final = frozenset({RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE})
+_USER_ANNOTATIONS: Final = frozenset({RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE, REPLACE})
 OPERATOR_ANNOTATIONS: Final = frozenset(
     f"{ASO_PREFIX}{name}"
     for name in (
@@ -71,6 +72,7 @@ def check_annotations(resource: Resource) -> Iterator[Finding]:
     yield from _check_as_api_server(resource)
     for key, value in resource.annotations.items():
         yield from _check_annotation(key, value)
+    yield from check_replace(resource)
     if OVERRIDE in resource.annotations:
         yield from _check_override(resource, resource.annotations[OVERRIDE])
     for key in sorted(_USER_ANNOTATIONS & resource.labels.keys()):

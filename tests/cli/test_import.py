@@ -13,7 +13,7 @@ from gitsync.emulator.http.messages import ListFault
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.state.store import MemoryStore
-from gitsync.imports.conversion.children import KindTree
+from gitsync.planning.children import KindTree
 from gitsync.validation.references import parse_arm_type
 from tests.support.command_line import SUBSCRIPTION, azure, gitsync
 from tests.support.world import World

@@ -1,9 +1,9 @@
 """Resources as an import finds them, in one line."""
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.imports.conversion.children import KindTree
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.discovery import find_owner_id
+from gitsync.planning.children import KindTree
 from gitsync.validation.references import parse_arm_type
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"

@@ -14,7 +14,6 @@ from gitsync.catalog.places import find_root
 from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.git.state.yaml_text import dump
-from gitsync.imports.conversion.children import is_separate, is_unset, list_embedding
 from gitsync.imports.conversion.found_resources import FoundResource, ImportedManifest
 from gitsync.imports.conversion.layout import Taken, name_manifests
 from gitsync.imports.conversion.live_body import EVERY, ConversionContext, ConvertedSpec, convert_body
@@ -23,6 +22,7 @@ from gitsync.model.facts import Field, Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.problem import Level
+from gitsync.planning.children import is_separate, is_unset, list_embedding
 from gitsync.problems.field_path import FieldPath, find_member
 from gitsync.request.body import convert
 from gitsync.request.fill import find_values

@@ -26,15 +26,16 @@ A = TypeVar("A", ApplyAttempt, PruneAttempt)
 async def check_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Note what is to be written, and stop a create that Azure would refuse."""
     action = attempt.decision.action
-    # A sync leaves out what it creates only: what exists has been accepted before, so Azure itself may say no.
-    if action is Action.NONE or attempt.write.tried or (run.rules.writes and action is not Action.CREATE):
+    # A sync does not check updates: what exists has been accepted before, and Azure itself may say no.
+    is_left_to_azure = run.rules.writes and action not in {Action.CREATE, Action.REPLACE}
+    if action is Action.NONE or attempt.write.tried or is_left_to_azure:
         return attempt
-    return await _stop_refused(note_change(attempt, run), run)
+    return await _stop_refused(_note_change(attempt, run), run)
 
 
 async def check_delete(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
-    """Note a delete, and stop one that Azure would refuse."""
-    if attempt.decision.action is not Action.DELETE or attempt.is_resumed:
+    """Note a delete, and stop one that Azure would refuse. Those of a replacement were checked before it began."""
+    if attempt.decision.action is not Action.DELETE or attempt.is_resumed or attempt.prune.replaces:
         return attempt
     change = PlannedChange(
         key=attempt.key,
@@ -46,22 +47,22 @@ async def check_delete(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     return await _stop_refused(replace(attempt, decision=attempt.decision._replace(change=change)), run)
 
 
-def note_change(attempt: ApplyAttempt, run: Observing, *, replaces: bool = False) -> ApplyAttempt:
+def _note_change(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Note what is to be written, without secrets."""
     if not run.has_checks:
         return attempt
-    live = attempt.observed.live
+    live, action = attempt.observed.live, attempt.decision.action
     body: dict[str, Any] = hide_values(build_body(attempt, run.registry))
     change = PlannedChange(
         key=attempt.key,
-        action=Action.CREATE if replaces or attempt.decision.action is Action.CREATE else Action.UPDATE,
+        action=Action.UPDATE if action is Action.UPDATE else Action.CREATE,
         arm_id=attempt.arm_id,
         arm_type=attempt.kind.arm_type,
         api_version=attempt.api_version,
         body=body,
         live_body=live.body if live else None,
         doubt=attempt.id_doubt,
-        replaces=replaces,
+        replaces=action is Action.REPLACE,
         exports_secrets=exports_secrets(attempt.prepared.resource),
         purges=bool(run.registry.first_calls(attempt.as_subject())),
     )

@@ -25,18 +25,25 @@ from gitsync.planning.approval import (
     remove_runtime_values,
 )
 from gitsync.planning.record_counts import build_flapping_condition, find_hold
-from gitsync.planning.replacement import REFUSED, build_replacement_condition, find_replacement
+from gitsync.planning.replacement import (
+    REFUSED,
+    REPLACEMENT_BEGUN,
+    build_replacement_condition,
+    find_replacement,
+    weigh_replacement,
+)
 from gitsync.planning.secret_digest import Digests, has_secrets, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.run_cache import RunCache
-from gitsync.reconcile.stages.checks import note_change
 
 A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
 
 async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
-    """Stop an update that needs a delete first. In a plan the resource is fine: nothing that depends on it waits."""
+    """Turn an update that needs a delete first into a replacement, or stop it if git or the operator does not consent.
+    In a plan the resource is fine: nothing that depends on it waits.
+    """
     comparison, record = attempt.decision.comparison, attempt.record
     if comparison is None or attempt.decision.action is not Action.UPDATE:
         return attempt
@@ -44,8 +51,19 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     replacement = find_replacement(attempt.kind.arm_type, comparison.differences, refusal)
     if replacement is None:
         return attempt
-    attempt = attempt if run.rules.writes else note_change(attempt, run, replaces=True)
-    attempt = replace(attempt, decision=attempt.decision._replace(action=Action.NONE, replacement=replacement))
+    replacement = weigh_replacement(
+        replacement,
+        comparison.differences,
+        attempt.kind,
+        attempt.prepared.resource,
+        record,
+        refusal,
+        prunes=run.rules.prune,
+    )
+    attempt = replace(attempt, decision=attempt.decision._replace(replacement=replacement))
+    if replacement.is_due:
+        return replace(attempt, decision=attempt.decision._replace(action=Action.REPLACE))
+    attempt = replace(attempt, decision=attempt.decision._replace(action=Action.NONE))
     # Azure's own refusal stays on record: it is what the next run knows the field by.
     condition: Condition = (
         refusal if refusal and refusal.reason == REFUSED else build_replacement_condition(replacement)
@@ -53,6 +71,14 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     # It is not tried again.
     verdict = Verdict.PENDING if comparison.verdict is Verdict.FAILED_BEFORE else comparison.verdict
     return attempt.stopped(condition, verdict, is_retryable=False, is_fine=not run.rules.writes)
+
+
+async def begin_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
+    """Stop a resource that this run replaces: the walk deletes it, and then reconciles it once more."""
+    if attempt.decision.action is not Action.REPLACE or not run.rules.writes:
+        return attempt
+    comparison = attempt.decision.comparison
+    return attempt.stopped(REPLACEMENT_BEGUN, comparison.verdict if comparison else None)
 
 
 async def pause_flapping(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
