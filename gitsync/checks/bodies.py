@@ -1,4 +1,4 @@
-"""The body of a planned change, without what a check must not see."""
+"""Planned changes as checks see them: without secrets, and without what is not known yet."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gitsync.formats.json_pointer import JsonPath
-from gitsync.model.check import Unknown
+from gitsync.model.check import PlannedChange, Unknown
+from gitsync.model.record import Record
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import (
     ConfigMapKeyRef,
@@ -16,9 +17,22 @@ from gitsync.model.template import (
     SecretMapRef,
     Text,
 )
+from gitsync.model.verdict import Action
+from gitsync.validation.references import parse_arm_type
 
 _LATER = (Placeholder, ResourceRef, ConfigMapKeyRef, ReferenceKeys, Text)
 _SECRETS = (Secret, SecretKeyRef, SecretMapRef)
+
+
+def plan_delete(record: Record) -> PlannedChange:
+    """Return the delete of a recorded resource."""
+    return PlannedChange(
+        key=record.key,
+        action=Action.DELETE,
+        arm_id=record.arm_id,
+        arm_type=parse_arm_type(record.arm_id),
+        api_version=record.arm_api_version,
+    )
 
 
 def hide_values(value: Any) -> Any:

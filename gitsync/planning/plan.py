@@ -61,7 +61,7 @@ def make_plan(
         declared = tuple({(one.key, one.resource.source): one for one in (*prepared, *around.others)}.values())
         named_ids = _find_named_ids(declared, records)
         holds = find_holds(declared, records, problems, around)
-        prunes = _order_prunes(_make_prunes(removed, named_ids, removals or {}, holds), undeletable)
+        prunes = order_prunes(_make_prunes(removed, named_ids, removals or {}, holds), undeletable)
     return Plan(
         applies=applies,
         prunes=prunes,
@@ -138,7 +138,7 @@ def _make_prunes(
     return spread_holds(join_deletes(prunes), needed)
 
 
-def _order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> dict[Key, Prune]:
+def order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> dict[Key, Prune]:
     """Delete children and dependents first, except those that can only be deleted with their parents."""
     pruned = {key: prune.record for key, prune in prunes.items() if not prune.detaches}
     parents: dict[Key, Key] = {}

@@ -20,16 +20,18 @@ from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan
+from gitsync.model.policy import Policy
 from gitsync.model.record import Record
 from gitsync.model.resource import Resource
 from gitsync.model.result import Replacement, Result
-from gitsync.model.verdict import Difference
+from gitsync.model.verdict import Action, Difference
+from gitsync.planning.data_types import describe_loss
 from gitsync.planning.delete_scope import is_group
 from gitsync.planning.record_counts import digest_spec
 from gitsync.problems.field_path import format_field
 from gitsync.request.body import find_field
 from gitsync.status.conditions import make_warning
-from gitsync.validation.replace_annotation import REPLACE, format_consent_value, read_consent
+from gitsync.validation.replace_annotation import LOSES_DATA, REPLACE, format_consent_value, read_consent
 
 REFUSED: Final = "PropertyChangeNotAllowed"
 """The code with which Azure refuses to change a field; the message has its name."""
@@ -72,7 +74,7 @@ def find_replacement(
     return Replacement(reason=reason) if reason else None
 
 
-def weigh_replacement(
+def weigh_replacement(  # noqa: PLR0913 - what the consent is compared with
     replacement: Replacement,
     differences: Iterable[Difference],
     kind: Kind,
@@ -168,6 +170,58 @@ def _names_field(message: str, pointer: str) -> bool:
     return any(whole[: len(name)] == name for name in names for whole in (steps, below))
 
 
+def find_takes(key: Key, deleted_id: str, ids: Mapping[Key, str]) -> tuple[Key, ...]:
+    """Find what the delete of a resource takes along, sorted: all that is below it, in git or on record."""
+    return tuple(sorted(other for other, arm_id in ids.items() if other != key and is_below(arm_id, deleted_id)))
+
+
+def find_hold_below(
+    key: Key, takes: Iterable[Key], plan: Plan, records: Mapping[Key, Record], agent: str, *, loses_data: bool
+) -> str:
+    """Say why a resource must not be replaced, by what git and the records have below it, and by the data that would be
+    lost; "" if it may. `agent` is the run's, and `loses_data` says that the manifest consents to that.
+    """
+    for other in takes:
+        apply, record = plan.applies.get(other), records.get(other)
+        if record is not None and record.agent not in {"", agent}:
+            return f"{other} is below it, and the agent {record.agent} manages it."
+        if apply is None and other not in plan.prunes:
+            return f"{other} is below it, and this run does not cover it."
+        policy = apply.prepared.policy if apply else record.policy if record else Policy.SKIP
+        if not policy.allows_delete:
+            return f"{other} is below it, and its policy is {policy}."
+        if (prune := plan.prunes.get(other)) and prune.held:
+            return f"{other} is below it, and its delete is held. {prune.held}"
+    ids = [record.arm_id for one in (key, *takes) if (record := records.get(one))]
+    loss = next((loss for arm_id in ids if (loss := describe_loss(arm_id))), "")
+    if loss and not loses_data:
+        return f"{loss} If that may be lost, add {LOSES_DATA} to the annotation {REPLACE}."
+    return ""
+
+
+def hold_replacement(result: Result, held: str, *, writes: bool) -> Result:
+    """Return the result of a replacement that does not take place, for this reason."""
+    if result.replacement is None:
+        raise AssertionError("only a replacement is held")
+    replacement = replace(result.replacement, is_due=False, held=held)
+    condition = replace(
+        build_replacement_condition(replacement),
+        generation=result.condition.generation,
+        time=result.condition.time,
+    )
+    record = replace(result.record, condition=condition) if writes and result.record else result.record
+    reviewed = replace(result.reviewed, action=Action.NONE) if result.reviewed else None
+    return replace(
+        result,
+        action=Action.NONE,
+        replacement=replacement,
+        condition=condition,
+        is_fine=not writes,
+        record=record,
+        reviewed=reviewed,
+    )
+
+
 def build_replacement_condition(replacement: Replacement) -> Condition:
     """Return the condition of a resource that is not written, since Azure would refuse it."""
     return make_warning(Hold.REPLACE_NEEDED.value, replacement.reason, replacement.held)
@@ -184,7 +238,7 @@ def add_takes(results: Mapping[Key, Result], records: Mapping[Key, Record]) -> d
         # The recorded resource would be deleted, if a change of the name led to another id.
         deleted_id = records[key].arm_id if key in records else result.arm_id
         if result.replacement and deleted_id:
-            takes = tuple(sorted(k for k, arm_id in ids.items() if k != key and is_below(arm_id, deleted_id)))
+            takes = find_takes(key, deleted_id, ids)
             completed[key] = replace(result, replacement=replace(result.replacement, takes=takes))
     return completed
 

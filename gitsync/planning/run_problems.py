@@ -49,8 +49,7 @@ def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Probl
     prunes = [prune for prune in plan.prunes.values() if prune.record.claim.is_ours]
     deletes = [prune for prune in prunes if not prune.detaches and not prune.held]
     is_empty = any(problem.code == EMPTY_SOURCE for problem in plan.problems)
-    default = 0 if is_empty else max(1, min(MOST_DELETES, int(inventory * SHARE_OF_DELETES)))
-    limit = default if most is None else most
+    limit = 0 if is_empty and most is None else find_delete_limit(inventory, most)
     if len(deletes) <= limit:
         return None
     reason = "the source has none" if is_empty and most is None else f"the limit is {limit}"
@@ -62,6 +61,11 @@ def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Probl
         hint=f"{f'{CHECK_SOURCE} ' if is_empty else ''}If this is intended, run again with --max-deletes "
         f"{len(deletes)}.",
     )
+
+
+def find_delete_limit(inventory: int, most: int | None) -> int:
+    """Return how many resources a run may delete: `most`, or by default a share of those that gitsync owns."""
+    return max(1, min(MOST_DELETES, int(inventory * SHARE_OF_DELETES))) if most is None else most
 
 
 def find_empty_source(coverage: Coverage, namespaces: Collection[str] = ()) -> tuple[Problem, ...]:

@@ -318,7 +318,7 @@ def _make_record(
         **_revise(attempt, spec),
         applied=remembered.applied if remembered else None,
         baseline=remembered.baseline if remembered else None,
-        operation=_find_pending(attempt, now),
+        operation=_find_replacing(attempt) or _find_pending(attempt, now),
         writes=(old.writes if old else 0) + (attempt.write.done is not Action.NONE),
         failure=_find_failure(attempt, spec.generation, now),
         streak=_find_streak(attempt, now),
@@ -407,6 +407,13 @@ def _find_claim(attempt: ApplyAttempt) -> Claim:
     written = attempt.write.done is not Action.NONE
     existed = attempt.write.existed if written else True
     return decide_claim(old, sent=written, existed=existed, differed=bool(_find_comparison(attempt).differences))
+
+
+def _find_replacing(attempt: ApplyAttempt) -> PendingOperation | None:
+    """Return the replacement that is under way while the resource is gone, or still to be deleted."""
+    record = attempt.record
+    is_over = attempt.write.done is not Action.NONE or attempt.stop is None
+    return record.operation if record and record.is_replacing and not is_over else None
 
 
 def _find_pending(attempt: ApplyAttempt, now: datetime) -> PendingOperation | None:

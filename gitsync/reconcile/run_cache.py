@@ -24,6 +24,7 @@ class RunCache:
         self._created: set[str] = set()
         self._writes: Counter[str] = Counter()
         self._sent: set[str] = set()
+        self._replaced: set[str] = set()
         self._read: dict[str, Live] = {}
         self._reading: dict[str, asyncio.Lock] = {}
         self._answers: dict[LookupRequest, LookupResult] = {}
@@ -49,6 +50,13 @@ class RunCache:
 
     def has_sent(self, arm_id: str) -> bool:
         return arm_id.casefold() in self._sent
+
+    def note_replaced(self, arm_ids: Iterable[str]) -> None:
+        """Note that the run deletes resources to create them again."""
+        self._replaced.update(arm_id.casefold() for arm_id in arm_ids)
+
+    def is_replaced(self, arm_id: str) -> bool:
+        return arm_id.casefold() in self._replaced
 
     def note_applied(self, key: Key, arm_id: str, *, existed: bool) -> None:
         """Note that Azure accepted the write of a resource."""

@@ -15,8 +15,8 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
+from gitsync.planning.data_types import describe_loss
 from gitsync.report.checks import format_remedy, format_statement, is_left_out, list_shown
-from gitsync.report.data_types import describe_loss
 from gitsync.report.differences import find_first_place, list_changes
 from gitsync.report.escape import format_value, shorten
 from gitsync.report.ordering import describe_causes, sort_by_urgency

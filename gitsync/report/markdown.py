@@ -13,6 +13,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action
+from gitsync.planning.data_types import describe_loss
 from gitsync.report.checks import (
     MOST_REASONS,
     format_check,
@@ -23,7 +24,6 @@ from gitsync.report.checks import (
     list_shown,
     list_unchecked,
 )
-from gitsync.report.data_types import describe_loss
 from gitsync.report.differences import Change, list_changes
 from gitsync.report.escape import format_advice, format_block, format_code, format_value, shorten
 from gitsync.report.nextsteps import list_next_steps

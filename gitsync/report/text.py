@@ -20,6 +20,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
+from gitsync.planning.data_types import describe_loss
 from gitsync.problems.problem_codes import find_code_meaning
 from gitsync.report.checks import (
     MOST_REASONS,
@@ -32,7 +33,6 @@ from gitsync.report.checks import (
     list_shown,
     list_unchecked,
 )
-from gitsync.report.data_types import describe_loss
 from gitsync.report.differences import Change, list_changes, name_path
 from gitsync.report.escape import format_value
 from gitsync.report.nextsteps import list_next_steps

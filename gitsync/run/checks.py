@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
-from gitsync.checks.bodies import hide_values
+from gitsync.checks.bodies import hide_values, plan_delete
 from gitsync.model.check import PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan
@@ -34,7 +34,9 @@ async def check_before_writes(run: RunContext, plan: Plan) -> None:
         return
     arm_ids = {key: apply.prepared.arm_id for key, apply in plan.applies.items() if apply.prepared.arm_id}
     creates = [_draft_create(apply, arm_ids) for apply in plan.applies.values() if _is_new(apply)]
-    await run.check([*creates, *(_draft_deletes(plan) if run.rules.prune else ())])
+    prunes = plan.prunes.values() if run.rules.prune else ()
+    deletes = [plan_delete(prune.record) for prune in prunes if not (prune.detaches or prune.held)]
+    await run.check([*creates, *deletes])
 
 
 def _is_new(apply: Apply) -> bool:
@@ -57,15 +59,3 @@ def _draft_create(apply: Apply, arm_ids: Mapping[Key, str]) -> PlannedChange:
         body=hide_values(fill_references(template.body, arm_ids)),
         exports_secrets=exports_secrets(prepared.resource),
     )
-
-
-def _draft_deletes(plan: Plan) -> Iterator[PlannedChange]:
-    for prune in plan.prunes.values():
-        if not (prune.detaches or prune.held):
-            yield PlannedChange(
-                key=prune.key,
-                action=Action.DELETE,
-                arm_id=prune.record.arm_id,
-                arm_type=parse_arm_type(prune.record.arm_id),
-                api_version=prune.record.arm_api_version,
-            )

@@ -129,7 +129,7 @@ async def sync_revision(
         taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)
         plan = hold_taken(plan, taken)
         await check_before_writes(run, plan)
-    results, collected = await walk(run, plan, state, make_selection(config))
+    results, collected = await walk(run, plan, state, make_selection(config), config.max_deletes)
     results = results if writes else await check_results(run, results)
 
     report = _make_report(config, run, run_input, plan, results, collected)
@@ -157,7 +157,7 @@ async def _in_time(awaitable: Awaitable[T], deadline: float, connections: Connec
 
 async def _ask_first(rehearsal: RunContext, plan: Plan, target: RunTarget, confirm: Confirm) -> None:
     """Read from Azure what the run would change, and ask. Raises DeclinedError if the answer is no."""
-    results, _ = await walk(rehearsal, plan, State({}), Selection())
+    results, _ = await walk(rehearsal, plan, State({}), Selection(), None)
     demand_consent(confirm, mask_target(target, rehearsal.redactions.mask), count_changes(results.values()))
 
 

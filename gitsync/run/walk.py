@@ -26,11 +26,16 @@ from gitsync.reconcile.reconcile import reconcile
 from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
 from gitsync.run.exports import remove_exports, select_leftovers
+from gitsync.run.replacements import replace_resources, settle_replacements
 from gitsync.secrets.exports import Collected
 
 
-async def walk(run: RunContext, plan: Plan, state: State, selection: Selection) -> tuple[dict[Key, Result], Collected]:
-    """Applies first, then prunes and the exports of what they forget, then a retry of what the deletes may unblock."""
+async def walk(
+    run: RunContext, plan: Plan, state: State, selection: Selection, most_deletes: int | None = None
+) -> tuple[dict[Key, Result], Collected]:
+    """Applies first, then prunes, the resources that are replaced, and the exports of what was forgotten; then a retry
+    of what the deletes may unblock. `most_deletes` is the limit of the settings.
+    """
     leftovers = select_leftovers(state, run, selection)
     run_node, stop = partial(reconcile, run=run), run.connections.stop
 
@@ -44,8 +49,14 @@ async def walk(run: RunContext, plan: Plan, state: State, selection: Selection) 
         applied = await run_in_order(plan.applies, run_node, build_rest, stop)
         doubtful = _keep_records(plan, applied, run.lists.take_doubtful())
         applied |= await run_in_order(doubtful, run_node, build_rest, stop, known=applied)
+        applied, due = await settle_replacements(run, plan, state, applied, most_deletes)
         prunes = await _list_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
         pruned = await run_in_order(prunes, run_node, build_rest, stop)
+        if run.rules.writes and stop.is_set():
+            applied |= {key: build_rest(plan.applies[key]) for key in due}
+        elif due and run.rules.writes:
+            run_nodes = partial(run_in_order, run=run_node, build_unattempted=build_rest, stop=stop)
+            applied |= await replace_resources(run, plan, state, applied, due, run_nodes)
         collected = await remove_exports(run, state, {**applied, **pruned}, leftovers)
         frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
         has_time = run.clock.monotonic() < run.rules.deadline

@@ -29,10 +29,10 @@ class ExportOutcome:
 
 
 def write_expected(
-    connections: Connections, before: State, records: Mapping[Key, Record], agent: str
+    connections: Connections, before: State, records: Mapping[Key, Record], agent: str, headline: str = ""
 ) -> Mapping[Key, Record]:
-    """Record what the run may create. Returns the records that another run has made for the same resources
-    since `before` was read: they stay, and this run leaves the resources to the other.
+    """Record what the run may create, or is about to replace. Returns the records that another run has made for the
+    same resources since `before` was read: they stay, and this run leaves the resources to the other.
 
     Raises StateError if the state cannot be written: nothing was sent to Azure, so the run is refused.
     """
@@ -47,7 +47,7 @@ def write_expected(
                 agent=agent,
                 summary=None,
                 report=None,
-                headline=f"Expect {wording.format_plural(len(records), 'new resource')}",
+                headline=headline or f"Expect {wording.format_plural(len(records), 'new resource')}",
             )
         )
     except PublishError as error:

@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.report.data_types import _LOST, describe_loss
+from gitsync.planning.data_types import _LOST, describe_loss
 
 GROUP = "/subscriptions/1/resourceGroups/a"
 

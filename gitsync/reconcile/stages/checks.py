@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from gitsync.checks.bodies import hide_values
+from gitsync.checks.bodies import hide_values, plan_delete
 from gitsync.model.check import REFUSED, CheckFinding, CheckVerdict, PlannedChange
 from gitsync.model.condition import Condition
 from gitsync.model.verdict import Action
@@ -18,7 +18,6 @@ from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.stages.body_extensions import build_body
 from gitsync.request.exports import exports_secrets
 from gitsync.status.conditions import make_warning
-from gitsync.validation.references import parse_arm_type
 
 A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
@@ -37,13 +36,7 @@ async def check_delete(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     """Note a delete, and stop one that Azure would refuse. Those of a replacement were checked before it began."""
     if attempt.decision.action is not Action.DELETE or attempt.is_resumed or attempt.prune.replaces:
         return attempt
-    change = PlannedChange(
-        key=attempt.key,
-        action=Action.DELETE,
-        arm_id=attempt.arm_id,
-        arm_type=parse_arm_type(attempt.arm_id),
-        api_version=attempt.record.arm_api_version,
-    )
+    change = plan_delete(attempt.record)
     return await _stop_refused(replace(attempt, decision=attempt.decision._replace(change=change)), run)
 
 

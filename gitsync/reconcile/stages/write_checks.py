@@ -105,6 +105,8 @@ async def review_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if review is None or run.cache.has_sent(attempt.location):
         return attempt
     reviewed = review.nodes.get(attempt.key)
+    if reviewed and run.cache.is_replaced(attempt.location):  # the review has the replacement, and what goes with it
+        return attempt
     # Without its digest key, this run may not see a secret that the plan saw, and that is to be written.
     is_written = reviewed is not None and reviewed.action is not Action.NONE
     comparison = attempt.decision.comparison
@@ -136,6 +138,8 @@ async def review_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         return replace(attempt, decision=attempt.decision._replace(reviewed=current))
     review = run.rules.approval.review
     if review is None or attempt.decision.action is Action.NONE or run.cache.has_sent(attempt.location):
+        return attempt
+    if attempt.prune.replaces:  # the apply was reviewed
         return attempt
     reviewed = review.nodes.get(attempt.key)
     refusal = find_objection(review, reviewed, current, run.digests.key_name, quiet=_is_quiet(attempt, run.cache))

@@ -20,6 +20,7 @@ from gitsync.model.check import CheckVerdict
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action, Difference
+from gitsync.planning.data_types import describe_loss
 from gitsync.redaction import truncate
 from gitsync.report.checks import (
     format_check,
@@ -28,7 +29,6 @@ from gitsync.report.checks import (
     is_left_out,
     list_shown,
 )
-from gitsync.report.data_types import describe_loss
 from gitsync.report.differences import name_path
 from gitsync.report.escape import format_value as one_line
 from gitsync.report.escape import shorten

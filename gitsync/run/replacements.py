@@ -1,0 +1,273 @@
+"""THE REPLACEMENTS of a run: resources that are deleted and created again, since Azure cannot change them in place.
+
+The applies decide which (`planning.replacement`). Before the first delete, what is below each of them is compared with
+git, and the records say that a replacement is under way: a run that is killed in between is continued by the next one,
+which finds the resources missing and creates them. Then the resources below go, in the order of owners, then the
+resource, and all of them are reconciled once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from gitsync.arm.client import Reader
+from gitsync.catalog.collections import find_collections
+from gitsync.checks.bodies import plan_delete
+from gitsync.errors import ArmError, StateError
+from gitsync.formats.arm_path import is_below, normalize_id
+from gitsync.model.check import CheckVerdict
+from gitsync.model.clock import format_rfc3339
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.live import Live
+from gitsync.model.plan import Node, Plan, Prune
+from gitsync.model.record import REPLACING, PendingOperation, Record, State
+from gitsync.model.result import Result
+from gitsync.model.verdict import Action
+from gitsync.planning.children import KindTree, find_embedded, is_made_by_azure
+from gitsync.planning.plan import order_prunes
+from gitsync.planning.replacement import find_hold_below, find_takes, hold_replacement
+from gitsync.planning.run_problems import find_delete_limit
+from gitsync.reconcile.context import RunContext
+from gitsync.run.write_status import write_expected
+from gitsync.validation.references import parse_arm_type
+from gitsync.validation.replace_annotation import read_consent
+
+_ASSIGNMENTS = "Microsoft.Authorization/roleAssignments"
+_ASSIGNMENTS_VERSION = "2022-04-01"
+
+
+class Due(NamedTuple):
+    """One replacement: what goes with the resource and is created again, and the records of all of them."""
+
+    takes: tuple[Key, ...]
+    records: Mapping[Key, Record]
+
+
+async def settle_replacements(
+    run: RunContext, plan: Plan, state: State, applied: Mapping[Key, Result], most_deletes: int | None
+) -> tuple[dict[Key, Result], dict[Key, Due]]:
+    """Hold the replacements that git, the records, Azure or the limit of deletes forbid. Returns the results, and what
+    is due.
+
+    Azure is asked what is below each resource: a list that it refuses holds, since unknown is not absent.
+    """
+    results, due = dict(applied), dict[Key, Due]()
+    ids = {key: result.arm_id for key, result in applied.items() if result.exists and result.arm_id}
+    ids |= {key: record.arm_id for key, record in state.records.items()}
+    for key in sorted(applied):
+        replacement = applied[key].replacement
+        if replacement is None or not replacement.is_due:
+            continue
+        takes = find_takes(key, ids[key], ids)
+        records = {one: applied[one].record if one in applied else state.records.get(one) for one in (key, *takes)}
+        one = Due(takes, {name: record for name, record in records.items() if record is not None})
+        if held := await _find_hold(run, plan, state, key, one, ids):
+            results[key] = hold_replacement(applied[key], held, writes=run.rules.writes)
+        else:
+            due[key] = one
+    if due and (held := _find_excess(plan, state, due, run.rules.agent, most_deletes)):
+        results |= {key: hold_replacement(applied[key], held, writes=run.rules.writes) for key in due}
+        due = {}
+    return results, due
+
+
+async def _find_hold(run: RunContext, plan: Plan, state: State, key: Key, due: Due, ids: Mapping[Key, str]) -> str:
+    """Say why a resource must not be replaced; "" if it may."""
+    resource = plan.applies[key].prepared.resource
+    consent = read_consent(resource)
+    held = find_hold_below(key, due.takes, plan, state.records, run.rules.agent, loses_data=consent.loses_data)
+    if held:
+        return held
+    kind = run.catalog.kind(resource.gvk)
+    if kind is None:
+        raise AssertionError("a compared resource is of a known kind")
+    known = {normalize_id(arm_id) for arm_id in ids.values()}
+    try:
+        reader = run.identities[key].azure().reader(run.begin_session())
+        stranger = await _find_stranger(reader, KindTree(run.catalog), kind, ids[key], known)
+    except ArmError as error:
+        return f"What is below it cannot be listed, so it is not deleted. {error.message}"
+    if stranger:
+        return f"Azure has {stranger}, which a delete would take along and git does not have. Import it, or delete it."
+    return await _find_refused_delete(run, due)
+
+
+async def _find_refused_delete(run: RunContext, due: Due) -> str:
+    """Say which delete below the resource a check refuses; "" if none. The resource itself was checked before."""
+    if not (run.has_checks and run.rules.writes):
+        return ""
+    changes = [plan_delete(due.records[key]) for key in due.takes if key in due.records and key in run.identities]
+    findings = await run.check(changes)
+    refused = (one for change in changes for one in findings.get(change.key, ()) if one.verdict is CheckVerdict.REFUSED)
+    return next((one.message for one in refused), "")
+
+
+async def _find_stranger(reader: Reader, tree: KindTree, kind: Kind, arm_id: str, known: Collection[str]) -> str:
+    """Return the id of a resource below one that is not known, "" if there is none: of the kinds that the catalog has
+    below it, and its role assignments. What Azure makes by itself does not count, and singletons are looked into.
+
+    Raises ArmError for a list that Azure does not give.
+    """
+    for entry in await reader.list(f"{arm_id}/providers/{_ASSIGNMENTS}", _ASSIGNMENTS_VERSION):
+        assignment = str(entry.get("id", ""))
+        is_own = is_below(assignment, arm_id)  # the list has those of the group and the subscription, too
+        if is_own and normalize_id(assignment) not in known:
+            return assignment
+    live = await reader.get(arm_id, kind.api_version) if kind.can_get else None
+    for child in tree.list_below(kind.arm_type):
+        child_ids = await _list_children(reader, child, arm_id, live)
+        stranger = next((one for one in child_ids if not child.fixed_azure_name and normalize_id(one) not in known), "")
+        for child_id in child_ids:
+            stranger = stranger or await _find_stranger(reader, tree, child, child_id, known)
+        if stranger:
+            return stranger
+    return ""
+
+
+async def _list_children(reader: Reader, child: Kind, arm_id: str, live: Live | None) -> list[str]:
+    """List the ids of a resource's children of one kind: as the resource shows them, or as their list does."""
+    path = f"{arm_id}/{child.arm_type.rpartition('/')[2]}"
+    if child.fixed_azure_name:
+        return [f"{path}/{child.fixed_azure_name}"]
+    entries = find_embedded(child, live.body) if live else None
+    if entries is None:
+        # A kind that Azure only answers by HEAD has no list.
+        listed = find_collections(child, f"{path}/-") if child.can_get else ()
+        entries = await reader.list(listed[0].path, child.api_version) if listed else []
+    ids = [(str(entry.get("id", "")), entry) for entry in entries]
+    return [
+        child_id
+        for child_id, entry in ids
+        if parse_arm_type(child_id).casefold() == child.arm_type.casefold()
+        and not is_made_by_azure(child.arm_type, child_id.rpartition("/")[2], entry)
+    ]
+
+
+def _find_excess(plan: Plan, state: State, due: Mapping[Key, Due], agent: str, most_deletes: int | None) -> str:
+    """Say that the run would delete more than it may, with its replacements; "" if it does not."""
+    deleted = {key for key, prune in plan.prunes.items() if not (prune.detaches or prune.held)}
+    deleted |= {name for one in due.values() for name in one.records}
+    owned = sum(record.claim.is_ours and record.agent == agent for record in state.records.values())
+    limit = find_delete_limit(owned, most_deletes)
+    if len(deleted) <= limit:
+        return ""
+    return (
+        f"This run would delete {len(deleted)} resources with its replacements, and the limit is {limit}. "
+        f"If this is intended, run again with --max-deletes {len(deleted)}."
+    )
+
+
+RunNodes = Callable[..., Awaitable[dict[Key, Result]]]
+"""`run_in_order` of the walk, with all but the nodes and the known results bound."""
+
+
+async def replace_resources(
+    run: RunContext,
+    plan: Plan,
+    state: State,
+    applied: Mapping[Key, Result],
+    due: Mapping[Key, Due],
+    run_nodes: RunNodes,
+) -> dict[Key, Result]:
+    """Delete what is due, and create it again. Returns the new results: of the resources, of what went with them, and
+    of what waited for them.
+    """
+    begun_at = run.clock.monotonic()
+    reserved, held = _reserve(run, state, due)
+    if held:
+        return {key: hold_replacement(applied[key], held, writes=True) for key in due}
+    prunes = order_prunes(
+        {
+            key: Prune(record=record, replaces=True, reason="It is replaced.")
+            for key, record in reserved.items()
+            if record.claim.is_ours and key not in plan.prunes  # those were deleted before
+        },
+        undeletable={key for key, record in reserved.items() if not _can_delete(run, record)},
+    )
+    run.cache.note_replaced(record.arm_id for record in reserved.values())
+    pruned = await run_nodes(prunes)
+    gone = {key for key in due if pruned[key].action is Action.DELETE}
+    kept = {key: _fail(applied[key], pruned[key]) for key in due if key not in gone}
+    again = {*gone, *(key for one in due.values() for key in one.takes), *_find_waiting(applied, due)} - kept.keys()
+    nodes: dict[Key, Node] = {
+        key: replace(plan.applies[key], record=reserved.get(key, applied[key].record))
+        for key in again
+        if key in plan.applies
+    }
+    known = {**applied, **kept}
+    retried = await run_nodes(nodes, known={key: result for key, result in known.items() if key not in nodes})
+    away = run.clock.monotonic() - begun_at
+    return {
+        **kept,
+        **{key: _join_halves(applied[key], result, away) if key in gone else result for key, result in retried.items()},
+    }
+
+
+def _reserve(run: RunContext, state: State, due: Mapping[Key, Due]) -> tuple[dict[Key, Record], str]:
+    """Record that the replacements begin, before the first delete. Returns the records, and why nothing may be deleted
+    if that fails.
+    """
+    operation = PendingOperation(REPLACING, format_rfc3339(run.clock.now()))
+    records = {
+        key: replace(record, operation=operation, baseline=None, failure=None, streak=None)
+        for one in due.values()
+        for key, record in one.records.items()
+    }
+    try:
+        taken = write_expected(run.connections, state, records, run.rules.agent, f"Replace {len(due)}")
+    except StateError as error:
+        return {}, f"The status cannot be written, so nothing is deleted. {error.message}"
+    if taken:
+        return {}, f"Another run has just recorded {min(taken)}, so this run leaves it alone."
+    return records, ""
+
+
+def _can_delete(run: RunContext, record: Record) -> bool:
+    kind = run.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+    return kind is None or kind.can_delete
+
+
+def _find_waiting(applied: Mapping[Key, Result], due: Mapping[Key, Due]) -> set[Key]:
+    """Find the resources that wait for one that is replaced, or for another that does."""
+    waiting = set[Key]()
+    for key, result in applied.items():
+        seen, cause = {key}, result.blocked_by
+        while cause is not None and cause not in seen:
+            if cause in due:
+                waiting.add(key)
+            seen.add(cause)
+            cause = applied[cause].blocked_by if cause in applied else None
+    return waiting
+
+
+def _fail(before: Result, delete: Result) -> Result:
+    """Return the result of a resource whose delete failed, or is not over: nothing was created."""
+    record = delete.record or before.record
+    condition = delete.condition
+    return replace(
+        before,
+        condition=condition,
+        is_fine=False,
+        is_retryable=True,
+        attempts=(*before.attempts, *delete.attempts),
+        requests=before.requests + delete.requests,
+        fault=delete.fault,
+        blocked_by=delete.blocked_by,
+        record=replace(record, condition=condition) if record else None,
+    )
+
+
+def _join_halves(before: Result, created: Result, away: float) -> Result:
+    """Return one result of a delete and a create. `away` is for how many seconds the resource was gone."""
+    if created.action is not Action.CREATE or before.replacement is None:
+        return created
+    return replace(
+        created,
+        action=Action.REPLACE,
+        verdict=before.verdict,
+        differences=before.differences,
+        replacement=replace(before.replacement, away=away if created.is_fine else None),
+    )
