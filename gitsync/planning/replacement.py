@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -19,16 +19,18 @@ from gitsync.formats.json_pointer import parse_pointer
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Plan
+from gitsync.model.plan import Apply, Plan
 from gitsync.model.policy import Policy
+from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record
 from gitsync.model.resource import Resource
 from gitsync.model.result import Replacement, Result
-from gitsync.model.verdict import Action, Difference
+from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.planning.data_types import describe_loss
 from gitsync.planning.delete_scope import is_group
 from gitsync.planning.record_counts import digest_spec
 from gitsync.problems.field_path import format_field
+from gitsync.problems.finding import Finding, locate_finding
 from gitsync.request.body import find_field
 from gitsync.status.conditions import make_warning
 from gitsync.validation.replace_annotation import LOSES_DATA, REPLACE, format_consent_value, read_consent
@@ -168,6 +170,26 @@ def _names_field(message: str, pointer: str) -> bool:
     below = steps[1:] if steps[0] == "properties" else steps
     names = [name.casefold().split(".") for name in _NAME.findall(message)]
     return any(whole[: len(name)] == name for name in names for whole in (steps, below))
+
+
+def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]) -> Iterator[Problem]:
+    """Warn of manifests that consent to a replacement which is not needed: it is done, or the field has the value."""
+    for result in results:
+        resource = applies[result.key].prepared.resource if result.key in applies else None
+        if resource is None or REPLACE not in resource.annotations or not read_consent(resource).values:
+            continue
+        is_compared = result.verdict in {Verdict.IN_SYNC, Verdict.PENDING, Verdict.DRIFTED, Verdict.CONFLICT}
+        if is_compared and result.replacement is None and result.action in {Action.NONE, Action.UPDATE}:
+            yield locate_finding(
+                Finding(
+                    code="ReplaceConsentUnused",
+                    level=Level.WARNING,
+                    path=("metadata", "annotations", REPLACE),
+                    message=f"{resource.key} consents to {resource.annotations[REPLACE]!r}, and needs no replacement.",
+                    hint="Remove the annotation: the replacement is done, or Azure has the value already.",
+                ),
+                resource,
+            )
 
 
 def find_takes(key: Key, deleted_id: str, ids: Mapping[Key, str]) -> tuple[Key, ...]:

@@ -87,7 +87,8 @@ async def _find_hold(run: RunContext, plan: Plan, state: State, key: Key, due: D
     known = {normalize_id(arm_id) for arm_id in ids.values()}
     try:
         reader = run.identities[key].azure().reader(run.begin_session())
-        stranger = await _find_stranger(reader, KindTree(run.catalog), kind, ids[key], known)
+        stranger = await _find_assignment(reader, ids[key], known)
+        stranger = stranger or await _find_stranger(reader, KindTree(run.catalog), kind, ids[key], known)
     except ArmError as error:
         return f"What is below it cannot be listed, so it is not deleted. {error.message}"
     if stranger:
@@ -105,17 +106,23 @@ async def _find_refused_delete(run: RunContext, due: Due) -> str:
     return next((one.message for one in refused), "")
 
 
+async def _find_assignment(reader: Reader, arm_id: str, known: Collection[str]) -> str:
+    """Return the id of a role assignment at a resource or below it that is not known; "" if there is none.
+
+    Raises ArmError if Azure does not list them.
+    """
+    entries = await reader.list(f"{arm_id}/providers/{_ASSIGNMENTS}", _ASSIGNMENTS_VERSION)
+    assignments = (str(entry.get("id", "")) for entry in entries)
+    # The list has those of the group and of the subscription, too.
+    return next((one for one in assignments if is_below(one, arm_id) and normalize_id(one) not in known), "")
+
+
 async def _find_stranger(reader: Reader, tree: KindTree, kind: Kind, arm_id: str, known: Collection[str]) -> str:
-    """Return the id of a resource below one that is not known, "" if there is none: of the kinds that the catalog has
-    below it, and its role assignments. What Azure makes by itself does not count, and singletons are looked into.
+    """Return the id of a resource below one that is not known, of the kinds that the catalog has below it; "" if there
+    is none. What Azure makes by itself does not count, and singletons are looked into.
 
     Raises ArmError for a list that Azure does not give.
     """
-    for entry in await reader.list(f"{arm_id}/providers/{_ASSIGNMENTS}", _ASSIGNMENTS_VERSION):
-        assignment = str(entry.get("id", ""))
-        is_own = is_below(assignment, arm_id)  # the list has those of the group and the subscription, too
-        if is_own and normalize_id(assignment) not in known:
-            return assignment
     live = await reader.get(arm_id, kind.api_version) if kind.can_get else None
     for child in tree.list_below(kind.arm_type):
         child_ids = await _list_children(reader, child, arm_id, live)
@@ -211,8 +218,9 @@ def _reserve(run: RunContext, state: State, due: Mapping[Key, Due]) -> tuple[dic
     if that fails.
     """
     operation = PendingOperation(REPLACING, format_rfc3339(run.clock.now()))
+    # Nothing that was sent before is there any more, so the next run compares all of git with Azure.
     records = {
-        key: replace(record, operation=operation, baseline=None, failure=None, streak=None)
+        key: replace(record, operation=operation, applied={}, baseline=None, failure=None, streak=None)
         for one in due.values()
         for key, record in one.records.items()
     }

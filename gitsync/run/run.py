@@ -28,6 +28,7 @@ from gitsync.model.result import Result
 from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import expect_records
 from gitsync.planning.plan import hold_taken
+from gitsync.planning.replacement import warn_unused_consents
 from gitsync.planning.run_problems import find_agent
 from gitsync.planning.secret_digest import warn_uncompared_secrets
 from gitsync.processes.programs import Grace
@@ -174,6 +175,7 @@ def _make_report(
     reported = locate_fields(selected, plan.applies, connections.catalog)
     problems = (
         *warn_uncompared_secrets(reported),
+        *warn_unused_consents(reported, plan.applies),
         *list_problems(plan),
         *run_input.lookup.warn_unread(),  # values that a plan could not read
         *run.lists.warn_distrusted(),

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from gitsync.git.state.plan_file import decode_plan, encode_plan
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import Action, Verdict
-from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, World, of
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, KilledError, World, annotated, of
 
 FAR = VNET.replace("westeurope", "northeurope")
-AGREED = FAR.replace("metadata:\n", "metadata:\n      annotations: {gitsync/replace: location=northeurope}\n")
+AGREED = annotated(FAR, **{"gitsync/replace": "location=northeurope"})
 SUBNET_ID = f"{VNET_ID}/subnets/one"
+PEERING_ID = f"{VNET_ID}/virtualNetworkPeerings/other"
+ASSIGNMENT_ID = f"{VNET_ID}/providers/Microsoft.Authorization/roleAssignments/11111111-1111-4111-8111-111111111111"
+ASSIGNMENT = {
+    "properties": {
+        "roleDefinitionId": "/providers/Microsoft.Authorization/roleDefinitions/11111111-1111-4111-8111-111111111112",
+        "principalId": "11111111-1111-4111-8111-111111111113",
+    }
+}
+PRUNING = {"prune": True, "max_deletes": 40}
 
 
 @pytest.fixture
@@ -18,17 +33,224 @@ def world(tmp_path):
     return World(tmp_path)
 
 
-def test_a_sync_deletes_children_first_and_creates_all_again(world):
+@pytest.fixture
+def agreed(world):
+    """A network with a subnet, and a commit that moves it and consents to its replacement."""
     world.synced(group=GROUP, network=VNET, subnet=SUBNET)
-    world.says(group=GROUP, network=AGREED, subnet=SUBNET)
-    planned = of(world.plan(prune=True, max_deletes=10), "VirtualNetwork")
+    return world.says(group=GROUP, network=AGREED, subnet=SUBNET)
+
+
+def test_a_sync_deletes_children_first_and_creates_all_again(agreed):
+    planned = of(agreed.plan(**PRUNING), "VirtualNetwork")
     assert (planned.action, planned.outcome, planned.is_fine) == (Action.REPLACE, Outcome.CHANGED, True)
-    report = world.sync(prune=True, max_deletes=10)
+    report = agreed.sync(**PRUNING)
     network = of(report, "VirtualNetwork")
-    assert world.writes == [f"DELETE {SUBNET_ID}", f"DELETE {VNET_ID}", f"PUT {VNET_ID}", f"PUT {SUBNET_ID}"]
+    assert agreed.writes == [f"DELETE {SUBNET_ID}", f"DELETE {VNET_ID}", f"PUT {VNET_ID}", f"PUT {SUBNET_ID}"]
     assert (report.exit_code, network.action, network.verdict) == (0, Action.REPLACE, Verdict.PENDING)
     assert network.replacement.away is not None
     assert network.record.operation is None
     assert of(report, "VirtualNetworksSubnet").action is Action.CREATE
-    again = world.sync(prune=True, max_deletes=10)
-    assert (again.exit_code, world.writes) == (0, [])
+    again = agreed.sync(**PRUNING)
+    assert (again.exit_code, agreed.writes) == (0, [])
+
+
+WITHOUT = [
+    (FAR, PRUNING, "set the annotation `gitsync/replace: location=northeurope`", "git does not consent"),
+    (AGREED, {}, "Run with --prune", "the operator does not"),
+    (
+        annotated(FAR, **{"gitsync/replace": "location=eastus"}),
+        PRUNING,
+        "It now consents to",
+        "it was for another change",
+    ),
+    (
+        annotated(FAR, **{"gitsync/replace": "loses-data"}),
+        PRUNING,
+        "location=northeurope",
+        "a word alone names no change",
+    ),
+    (AGREED, {"prune": True}, "run again with --max-deletes 2", "the limit of deletes counts it"),
+]
+
+
+@pytest.mark.parametrize(("network", "settings", "advice", "why"), WITHOUT, ids=[row[-1] for row in WITHOUT])
+def test_without_both_consents_nothing_is_sent(world, network, settings, advice, why):
+    world.synced(group=GROUP, network=VNET, subnet=SUBNET)
+    world.says(group=GROUP, network=network, subnet=SUBNET)
+    planned = of(world.plan(**settings), "VirtualNetwork")
+    done = of(world.sync(**settings), "VirtualNetwork")
+    assert world.writes == []
+    for found in (planned, done):
+        assert (found.action, found.outcome, found.condition.reason) == (Action.NONE, Outcome.BLOCKED, "ReplaceNeeded")
+        assert advice in found.replacement.held == found.condition.advice
+
+
+STRANGERS = [
+    (f"{VNET_ID}/subnets/stranger", {"properties": {"addressPrefix": "10.0.9.0/24"}}, "2024-03-01"),
+    (PEERING_ID, {"properties": {}}, "2024-03-01"),
+    (ASSIGNMENT_ID, ASSIGNMENT, "2022-04-01"),
+]
+
+
+@pytest.mark.parametrize(("arm_id", "body", "api_version"), STRANGERS)
+def test_what_git_does_not_have_below_it_holds_it(agreed, arm_id, body, api_version):
+    agreed.outside("PUT", arm_id, body, api_version=api_version)
+    found = of(agreed.sync(**PRUNING), "VirtualNetwork")
+    assert agreed.writes == []
+    assert f"Azure has {arm_id}" in found.replacement.held
+    assert of(agreed.plan(**PRUNING), "VirtualNetwork").replacement.held == found.replacement.held
+
+
+@pytest.mark.parametrize("policy", ["skip", "detach-on-delete"])
+def test_a_child_that_must_stay_holds_it(world, policy):
+    subnet = annotated(SUBNET, reconcile_policy=policy)
+    world.synced(group=GROUP, network=VNET, subnet=SUBNET)
+    world.says(group=GROUP, network=AGREED, subnet=subnet)
+    found = of(world.sync(**PRUNING), "VirtualNetwork")
+    assert (world.writes, f"its policy is {policy}." in found.replacement.held) == ([], True)
+
+
+def test_what_does_not_wait_for_it_goes_on_and_what_is_not_reached_is_left(agreed):
+    """A stop before the deletes begins none of them."""
+    agreed.says(group=GROUP, network=AGREED, subnet=SUBNET, spoke=VNET.replace("name: hub", "name: spoke"))
+    report = agreed.sync(**PRUNING)
+    assert of(report, "VirtualNetwork", "spoke").action is Action.CREATE
+    assert of(report, "VirtualNetwork", "hub").action is Action.REPLACE
+
+
+def test_a_delete_that_azure_refuses_leaves_all_as_it_was(tmp_path):
+    world = World(tmp_path)
+    world.says(group=GROUP, network=VNET, subnet=SUBNET).sync()
+    world.says(group=GROUP, network=AGREED, subnet=SUBNET)
+    refusal = f"{{match: {{method: DELETE, path: '{VNET_ID}'}}, answer: {{status: 409, code: InUse}}}}"
+    world.settings = replace(world.settings, rules=rules(refusal))
+    report = world.sync(**PRUNING, resource_timeout=60)
+    network = of(report, "VirtualNetwork")
+    assert (report.exit_code, network.action, "InUse" in network.condition.message + network.condition.reason) == (
+        1,
+        Action.NONE,
+        True,
+    )
+    assert world.read(VNET_ID, "2024-03-01")["location"] == "westeurope"
+    assert world.read(SUBNET_ID, "2024-03-01")["name"] == "one", "its children are there again"
+    world.settings = replace(world.settings, rules=())
+    assert of(world.sync(**PRUNING), "VirtualNetwork").action is Action.REPLACE
+
+
+def test_a_reviewed_plan_has_the_replacement(agreed):
+    planned = agreed.plan(**PRUNING, plan_out="plan.json")
+    review = decode_plan(encode_plan(planned.review).encode())
+    actions = {key.name: node.action for key, node in review.nodes.items()}
+    assert actions == {"core": Action.NONE, "hub": Action.REPLACE, "one": Action.NONE}
+    path = agreed.folder.parent / "plan.json"
+    path.write_text(encode_plan(planned.review))
+    report = agreed.sync(**PRUNING, plan_file=str(path))
+    assert (report.exit_code, of(report, "VirtualNetwork").action) == (0, Action.REPLACE)
+
+
+def test_a_reviewed_plan_without_it_holds_it(world):
+    world.synced(group=GROUP, network=VNET, subnet=SUBNET)
+    world.says(group=GROUP, network=FAR, subnet=SUBNET)
+    path = world.folder.parent / "plan.json"
+    path.write_text(encode_plan(world.plan(**PRUNING, plan_out="plan.json").review).replace('"none"', '"none"'))
+    world.outside("DELETE", SUBNET_ID, api_version="2024-03-01")
+    report = world.sync(**PRUNING, plan_file=str(path))
+    assert world.writes == []
+    assert report.exit_code == 1
+
+
+def test_killed_at_any_request_it_ends_in_the_next_run(agreed, tmp_path):
+    """Never two, never none: whatever was sent before, the next run leaves one network with its subnet."""
+    check_kills(agreed, tmp_path, every=2)
+
+
+KINDS = [
+    ("network.azure.com/v1api20240301", "VirtualNetwork", "addressSpace: {addressPrefixes: [10.0.0.0/16]}", "", [
+        ("VirtualNetworksSubnet", "addressPrefix: 10.0.1.0/24"),
+    ]),
+    ("network.azure.com/v1api20240301", "NetworkSecurityGroup", "", "", [
+        ("NetworkSecurityGroupsSecurityRule", "access: Deny, direction: Inbound, priority: 200, protocol: Tcp"),
+    ]),
+    ("network.azure.com/v1api20240301", "RouteTable", "", "", [("RouteTablesRoute", "addressPrefix: 10.1.0.0/16, nextHopType: None")]),
+    ("network.azure.com/v1api20240301", "PublicIPAddress", "publicIPAllocationMethod: Static", "", []),
+    ("network.azure.com/v1api20240301", "NatGateway", "sku: {name: Standard}", "", []),
+    ("managedidentity.azure.com/v1api20230131", "UserAssignedIdentity", "operatorSpec: {configMaps: {clientId: {name: identity, key: client}}}", "", [
+        ("FederatedIdentityCredential", "audiences: [api], issuer: 'https://example.com', subject: job"),
+    ]),
+    ("compute.azure.com/v1api20240302", "Disk", "creationData: {createOption: Empty}, diskSizeGB: 32", "loses-data", []),
+    ("servicebus.azure.com/v1api20240101", "Namespace", "sku: {name: Standard}", "loses-data", [("NamespacesQueue", "")]),
+    ("eventhub.azure.com/v1api20240101", "Namespace", "sku: {name: Standard}", "loses-data", [("NamespacesEventhub", "")]),
+    ("storage.azure.com/v1api20230101", "StorageAccount", "kind: StorageV2, sku: {name: Standard_LRS}, accessTier: Hot", "loses-data", [("StorageAccountsBlobService", "isVersioningEnabled: true")]),
+    ("insights.azure.com/v1api20200202", "Component", "Application_Type: web, kind: web", "", []),
+    ("cache.azure.com/v1api20241101", "Redis", "sku: {capacity: 1, family: C, name: Basic}", "loses-data", []),
+]  # fmt: skip
+"""Kinds with a field of the region: api-version, kind, fields, the word for data, and children with their fields."""
+
+
+def estate(location: str, *, consents: bool) -> dict[str, str]:
+    """The manifests of all kinds in one region."""
+    documents = {"group": GROUP}
+    for number, (api_version, kind, fields, word, children) in enumerate(KINDS):
+        name = f"parent0account{number}"
+        consent = ",".join(filter(None, (f"location={location}", word)))
+        annotations = f"annotations: {{gitsync/replace: '{consent}'}}" if consents else "annotations: {}"
+        documents[name] = manifest(api_version, kind, name, annotations, f"location: {location}", "core", fields)
+        for child, more in children:
+            documents[f"{name}-{child}"] = manifest(api_version, child, f"child{number}", "labels: {}", "", name, more)
+    return documents
+
+
+def manifest(api_version: str, kind: str, name: str, metadata: str, location: str, owner: str, fields: str) -> str:
+    spec = ", ".join(filter(None, (location, f"owner: {{name: {owner}}}", fields)))
+    return f"apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: {name}, {metadata}}}\nspec: {{{spec}}}\n"
+
+
+def test_twelve_kinds_with_their_children_are_replaced_however_often_it_is_killed(tmp_path):
+    world = World(make(tmp_path, "before"))
+    assert world.says(**estate("westeurope", consents=False)).sync().exit_code == 0
+    world.says(**estate("northeurope", consents=True))
+    check_kills(world, tmp_path, every=23)
+
+
+def check_kills(before: World, tmp_path: Path, every: int) -> None:
+    """Kill the sync of a world after each number of requests that is a multiple, and compare the end."""
+    undisturbed = before.copy(make(tmp_path, "undisturbed"))
+    report = undisturbed.sync(**PRUNING)
+    assert report.exit_code == 0, [(str(r.key), r.condition.message) for r in report.results if not r.is_fine]
+    assert any(result.action is Action.REPLACE for result in report.results)
+    sent = [f"{one.method} {one.path}" for one in undisturbed.requests]
+    first = next(index for index, one in enumerate(sent) if one.startswith("DELETE"))
+    for count in range(first, len(sent), every):
+        world = before.copy(make(tmp_path, str(count)))
+        world.kill_after = count
+        with pytest.raises(KilledError):
+            world.sync(**PRUNING)
+        world.kill_after = None
+        verdicts = {result.verdict for result in world.plan(**PRUNING).results}
+        assert verdicts <= {Verdict.IN_SYNC, Verdict.PENDING}, f"Azure is as gitsync left it after {sent[count - 1]}"
+        report = world.sync(**PRUNING)
+        assert report.exit_code == 0, (count, [(str(r.key), r.condition.message) for r in report.results])
+        assert in_azure(world) == in_azure(undisturbed)
+        assert config_maps(world) == config_maps(undisturbed)
+        assert (world.sync(**PRUNING).exit_code, world.writes) == (0, [])
+
+
+def make(tmp_path: Path, name: str) -> Path:
+    folder = tmp_path / name
+    folder.mkdir()
+    return folder
+
+
+def in_azure(world: World) -> dict[str, Any]:
+    """What there is, without what Azure makes anew with each create."""
+    return {key: (one.id, one.body.get("location"), sorted(one.body), one.state) for key, one in world.store.below("/")}
+
+
+def config_maps(world: World) -> list[str]:
+    return sorted(path.name for path in world.state.rglob("ConfigMap/*.yaml"))
+
+
+def test_a_consent_that_is_used_up_is_reported_at_its_line(agreed):
+    agreed.sync(**PRUNING)
+    problem = agreed.plan(**PRUNING).problems[0]
+    assert (problem.code, problem.path, problem.line) == ("ReplaceConsentUnused", "network.yaml", 5)

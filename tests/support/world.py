@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -76,6 +76,7 @@ class World:
         self.secret_stores = SecretStores()
         self.confirm: Confirm | None = None
         self.is_local = True
+        self.kill_after: int | None = None  # requests that the next runs get to send
         self._is_new = True
         self._usual_secret_stores = self.secret_stores
         self.units: dict[str, Unit] = {}
@@ -190,7 +191,8 @@ class World:
                         is_local=self.is_local,
                     )
                     try:
-                        return await sync_revision(config, edges, self.confirm, writes=writes)
+                        run = sync_revision(config, edges, self.confirm, writes=writes)
+                        return await (run if self.kill_after is None else kill(run, azure, self.kill_after))
                     finally:
                         self.requests = list(azure.requests)
 
@@ -223,6 +225,22 @@ class World:
 
     def read(self, path: str, api_version: str = "2020-06-01") -> Any:
         return self.outside("GET", path, api_version=api_version)
+
+
+class KilledError(Exception):
+    """The run was killed: it has written nothing at its end."""
+
+
+async def kill(run: Coroutine[Any, Any, Report], azure: Emulator, requests: int) -> Report:
+    """Let a run send so many requests, and cut it off. Raises KilledError if it did not end before."""
+    task = asyncio.ensure_future(run)
+    while not task.done() and len(azure.requests) < requests:  # noqa: ASYNC110 - the emulator has no event for it
+        await asyncio.sleep(0)
+    if task.done():
+        return task.result()
+    task.cancel()
+    await asyncio.wait([task])
+    raise KilledError
 
 
 @cache
