@@ -143,6 +143,11 @@ class Result:
     checks: tuple[CheckFinding, ...] = ()
 
     @property
+    def needs_replacement(self) -> bool:
+        """Tell whether a sync leaves it as it is, since Azure would refuse the change in place."""
+        return self.replacement is not None and not self.replacement.is_due
+
+    @property
     def message(self) -> str:
         """The message of the condition; without one, the reason of the policy."""
         return self.condition.message or self.policy_reason
@@ -175,7 +180,7 @@ _HOLDS = frozenset(Hold)
 
 def _waits(result: Result) -> bool:
     """Tell whether it waits. A severity of Info means that Azure still works on it."""
-    if result.verdict is Verdict.BLOCKED or (result.replacement and not result.replacement.is_due):
+    if result.verdict is Verdict.BLOCKED or result.needs_replacement:
         return True
     condition = result.condition
     return not result.is_fine and (condition.severity is Severity.INFO or condition.reason in _HOLDS)

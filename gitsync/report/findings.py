@@ -23,6 +23,9 @@ from gitsync.report.ordering import describe_causes, sort_by_urgency
 from gitsync.report.wording import REPLACE_RULE, describe_replacement, format_last_commit, format_renderers
 from gitsync.status.advice import find_condition_advice
 
+REPLACED_RULE = "replace"
+"""The rule for a resource that a sync would replace."""
+
 FAILED = "failed"
 """The rule for a resource that should be Ready and is not."""
 
@@ -158,12 +161,14 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
 
 def _find_rule(result: Result, report: Report) -> str:
     """Find the rule of the finding for a resource; "" if there is no finding."""
-    if result.replacement:
+    if result.needs_replacement:
         return REPLACE_RULE
     if not result.is_fine:
         return result.verdict.value if result.verdict in _HINDERED else FAILED
     if result.verdict in {Verdict.IN_SYNC, Verdict.SKIP}:
         return ""
+    if result.action is Action.REPLACE:
+        return REPLACED_RULE if report.command == "plan" else ""
     # Differences that no action resolves are findings of a sync too; those that it resolved are not.
     is_unresolved = bool(result.differences) and result.action is Action.NONE
     changes = result.action is not Action.NONE or bool(result.differences) or result.verdict is not Verdict.ADOPT
@@ -176,8 +181,8 @@ def find_weight(rule: str) -> Weight:
         return Weight.ERROR
     # What is merely to be done is a note: a pull request that adds a resource is not broken. A delete is more than
     # that: what it takes away, no later commit brings back. And what failed before may fail again.
-    warned = {*DRIFTED, Verdict.DELETE, Verdict.FAILED_BEFORE}
-    return Weight.WARNING if rule in {verdict.value for verdict in warned} else Weight.NOTE
+    warned = {verdict.value for verdict in (*DRIFTED, Verdict.DELETE, Verdict.FAILED_BEFORE)}
+    return Weight.WARNING if rule in warned | {REPLACED_RULE} else Weight.NOTE
 
 
 def make_problem_finding(problem: Problem, report: Report) -> ReportFinding:
@@ -211,7 +216,9 @@ def _describe_result(result: Result, rule: str, cause: str) -> tuple[str, str]:
     message = " ".join(condition.message.split())
     if cause:
         return f"{name} is {cause}", ""
-    if result.replacement:
+    if rule == REPLACED_RULE:
+        return _PLANNED[rule].format(name), describe_replacement(result)
+    if result.needs_replacement:
         description = describe_replacement(result)  # begins with what Azure says, where the plan knows no more
         more = "" if description.startswith(message) else message
         return f"{name} {_STATES[REPLACE_RULE]}", " ".join(filter(None, (more, description)))
@@ -236,6 +243,7 @@ _PLANNED = {
     "create": "Would create {}",
     "failed-before": "Would write {} again, which failed before",
     "pending": "Would update {}",
+    REPLACED_RULE: "Would delete {} and create it again",
     "adopt": "Would adopt {}",
     "drifted": "Would update {}, which was changed in Azure",
     "conflict": "Would update {}, which was changed both in git and in Azure",

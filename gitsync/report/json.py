@@ -105,16 +105,24 @@ def _build_resource(result: Result, cause: Key | None) -> dict[str, Any]:
         "unverified": sorted(result.unverified),
         **({"checks": [_build_check(one) for one in result.checks]} if result.checks else {}),
         **({"because": dict(sorted(result.because.items()))} if result.because else {}),
-        **(
-            {"replaceNeeded": {"reason": result.replacement.reason, "takes": list(map(str, result.replacement.takes))}}
-            if result.replacement
-            else {}
-        ),
+        **_build_replacement(result),
         **({"renamed": str(result.renamed)} if result.renamed else {}),
         **({"lastCommit": _build_commit(result.last_commit)} if result.last_commit else {}),
         "attempts": [_build_attempt(a) for a in result.attempts],
         "requests": result.requests,
     }
+
+
+def _build_replacement(result: Result) -> dict[str, Any]:
+    """Build what a replacement is made for: needed, due or done; empty for any other resource."""
+    replacement = result.replacement
+    if replacement is None:
+        return {}
+    found: dict[str, Any] = {"reason": replacement.reason, "takes": list(map(str, replacement.takes))}
+    if not replacement.is_due:
+        return {"replaceNeeded": found}
+    away = {} if replacement.away is None else {"awaySeconds": round(replacement.away, 3)}
+    return {"replacement": {**found, **away}}
 
 
 def _build_check(finding: CheckFinding) -> dict[str, Any]:

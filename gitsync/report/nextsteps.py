@@ -28,7 +28,7 @@ def _has_verdict(*verdicts: Verdict, command: str = "") -> Callable[[Report], bo
     return lambda report: (
         command in {"", report.command}
         and not (command and report.base)
-        and any(r.verdict in verdicts and not (_is_flapping(r) or r.replacement) for r in report.results)
+        and any(r.verdict in verdicts and not (_is_flapping(r) or r.needs_replacement) for r in report.results)
     )
 
 
@@ -38,7 +38,8 @@ def _is_flapping(result: Result) -> bool:
 
 def _has_not_ready(report: Report) -> bool:
     return report.command == "sync" and any(
-        not (r.is_fine or r.replacement or _is_flapping(r)) and r.verdict not in {Verdict.INVALID, Verdict.BLOCKED}
+        not (r.is_fine or r.needs_replacement or _is_flapping(r))
+        and r.verdict not in {Verdict.INVALID, Verdict.BLOCKED}
         for r in report.results
     )
 
@@ -127,8 +128,9 @@ _STEPS = (
         "with gitsync/ignore or set its value in git.",
     ),
     _NextStep(
-        lambda report: any(r.replacement for r in report.results),
-        "`gitsync sync` replaces no resource. Follow the advice of each, or restore its old values in git.",
+        lambda report: any(r.needs_replacement for r in report.results),
+        "`gitsync sync` replaces no resource without consent. Follow the advice of each, or restore its old values in "
+        "git.",
     ),
     _NextStep(
         _has_verdict(Verdict.DRIFTED, Verdict.CONFLICT, command="plan"),

@@ -90,26 +90,28 @@ FAILED: Final = Section("failed", "Failed", "Failed")
 REFUSED: Final = Section("refused", "Azure would refuse", "Azure would refuse")
 DELETES: Final = Section("deletes", "To delete", "Deleted")
 REMOVED: Final = Section("removed", "Removed from git, not deleted", "Removed from git, not deleted")
+REPLACED: Final = Section("replaced", "To replace", "Replaced")
 REPLACES: Final = Section("replaces", "Replace needed", "Replace needed")
 CHANGES: Final = Section("changes", "To change", "Changed")
 WAITING: Final = Section("waiting", "Waiting", "Waiting")
 OTHERS: Final = Section("others", "No change in Azure", "No change in Azure")
 IN_SYNC: Final = Section("in-sync", "In sync", "In sync")
 
-LOSING: Final = frozenset({DELETES, REPLACES})
+LOSING: Final = frozenset({DELETES, REPLACED, REPLACES})
 """Whose resources a delete takes, with what is in them."""
 
-TITLED: Final = frozenset({DELETES, REMOVED, REPLACES})
+TITLED: Final = frozenset({DELETES, REMOVED, REPLACED, REPLACES})
 """Whose title says what happens to each resource, so that no line has to."""
 
-SECTIONS: Final = (FAILED, REFUSED, DELETES, REPLACES, REMOVED, CHANGES, WAITING, OTHERS, IN_SYNC)
+SECTIONS: Final = (FAILED, REFUSED, DELETES, REPLACED, REPLACES, REMOVED, CHANGES, WAITING, OTHERS, IN_SYNC)
 """In the order of a report."""
 
 _RULES: Final[tuple[tuple[Section, Callable[[Result], bool]], ...]] = (
     (FAILED, lambda result: result.outcome is Outcome.FAILED),
     (REFUSED, lambda result: result.is_refused),
-    (REPLACES, lambda result: result.replacement is not None),
+    (REPLACES, lambda result: result.needs_replacement),
     (WAITING, lambda result: result.outcome is Outcome.BLOCKED),
+    (REPLACED, lambda result: result.action is Action.REPLACE),
     (DELETES, lambda result: result.action is Action.DELETE),
     (CHANGES, lambda result: result.action is not Action.NONE),
     (REMOVED, lambda result: result.verdict is Verdict.DELETE),

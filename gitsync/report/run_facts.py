@@ -148,14 +148,20 @@ def estimate_sync(report: Report) -> RequestCounts | None:
     """Estimate the requests of the sync that a plan foresees, without polls; None for any other
     run.
 
-    A sync reads what the plan has read, and once more what it has written.
+    A sync reads what the plan has read, and once more what it has written or deleted.
     """
     # A plan of two revisions did not read Azure, so it does not know what a sync would do.
     if report.command != "plan" or report.base is not None:
         return None
     times = Counter(result.action for result in report.results)
     writes = sum(times[action] for action in _WRITES)
-    return RequestCounts(reads=report.requests.reads + writes, writes=writes, deletes=times[Action.DELETE])
+    replaced = [result.replacement for result in report.results if result.action is Action.REPLACE]
+    again = len(replaced) + sum(len(one.takes) for one in replaced if one)
+    return RequestCounts(
+        reads=report.requests.reads + writes + 2 * again,
+        writes=writes + again,
+        deletes=times[Action.DELETE] + again,
+    )
 
 
 def list_by_type(report: Report) -> list[tuple[str, str]]:

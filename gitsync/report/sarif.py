@@ -21,7 +21,7 @@ from gitsync.model.check import CheckName
 from gitsync.model.report import Report
 from gitsync.problems.problem_codes import PAGE, CodeMeaning, find_code_meaning
 from gitsync.report.checks import make_flag
-from gitsync.report.findings import CHECK_RULE, FAILED, ReportFinding, Weight, list_findings
+from gitsync.report.findings import CHECK_RULE, FAILED, REPLACED_RULE, ReportFinding, Weight, list_findings
 from gitsync.report.run_facts import build_coverage, build_target
 from gitsync.report.wording import REPLACE_RULE, format_headline
 
@@ -36,7 +36,11 @@ _HELP = {
     ),
     REPLACE_RULE: (
         "Azure refuses a change in place.",
-        "Restore the old value in git. Or, if the resource and its data may be lost, delete it in Azure and run again.",
+        "Restore the old value in git. Or consent to its replacement: the message has the annotation.",
+    ),
+    REPLACED_RULE: (
+        "A sync deletes the resource and creates it again.",
+        "The manifest consents to it. To keep the resource, restore the old value in git.",
     ),
     "drifted": (
         "A resource was changed in Azure and not in git.",

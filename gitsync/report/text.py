@@ -42,6 +42,7 @@ from gitsync.report.ordering import (
     IN_SYNC,
     REFUSED,
     REMOVED,
+    REPLACED,
     REPLACES,
     TITLED,
     WAITING,
@@ -83,7 +84,7 @@ _GAP = "   "
 _NAME = 45  # columns of a name; a longer one moves what is behind it
 
 _SHORT = 100  # characters of both sides of a difference; longer ones get a line each
-_WITH_ID = frozenset({FAILED, REFUSED, DELETES, REPLACES, REMOVED})
+_WITH_ID = frozenset({FAILED, REFUSED, DELETES, REPLACED, REPLACES, REMOVED})
 
 
 def render(report: Report, *, width: int | None = None, colour: bool = False, verbose: bool = False) -> str:

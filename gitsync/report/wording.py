@@ -29,6 +29,7 @@ from gitsync.report.escape import shorten
 PAST = {
     Action.CREATE: "created",
     Action.UPDATE: "updated",
+    Action.REPLACE: "replaced",
     Action.DELETE: "deleted",
     Action.DETACH: "detached",
 }
@@ -103,7 +104,7 @@ def format_headline(report: Report) -> str:
     wrong = (problem for problem in report.problems if problem.is_error and problem.code not in REFUSALS)
     errors = [problem for problem in wrong if problem.path not in counted]
     place = format_problem_place(errors)
-    replacements = sum(result.replacement is not None for result in report.results)
+    replacements = sum(result.needs_replacement for result in report.results)
     # What a sync has left out has failed.
     refused_count = sum(result.is_refused and result.outcome is not Outcome.FAILED for result in report.results)
     refused = [f"{refused_count} would be refused"] if refused_count else []
@@ -195,7 +196,7 @@ def format_state(result: Result) -> str:
     """Format what is done, and why if that does not go without saying: `update, drifted`; without an action, the
     verdict.
     """
-    if result.replacement:
+    if result.needs_replacement:
         return REPLACE_NEEDED
     if result.action is Action.NONE:
         return "not reached" if result.condition.reason == Hold.NOT_REACHED else result.verdict.value
@@ -213,14 +214,23 @@ def format_message(result: Result) -> str:
 
 def format_action(result: Result) -> str:
     """Format the action, or that none is possible."""
-    return REPLACE_NEEDED if result.replacement else result.action.value
+    return REPLACE_NEEDED if result.needs_replacement else result.action.value
 
 
 def describe_replacement(result: Result) -> str:
-    """Describe why a delete is needed, and what it would take along; "" for any other resource."""
-    if result.replacement is None:
+    """Describe why a delete is needed, what it takes along, and for how long the resource was away; "" for any other
+    resource.
+    """
+    replacement = result.replacement
+    if replacement is None:
         return ""
-    return f"{result.replacement.reason} A delete would take along {list_takes(result.replacement.takes, _MOST_TAKEN)}."
+    takes = list_takes(replacement.takes, _MOST_TAKEN)
+    if replacement.away is not None:
+        away = format_seconds(round(replacement.away))
+        return f"{replacement.reason} It was deleted and created again, with {takes}, and away for {away}."
+    if replacement.is_due:
+        return f"{replacement.reason} A sync deletes it and creates it again, with {takes}."
+    return f"{replacement.reason} A delete would take along {takes}."
 
 
 def format_last_commit(commit: LastCommit | None) -> str:

@@ -45,10 +45,12 @@ def test_a_sync_sends_no_put_and_fails(world):
         REGION,
         Outcome.BLOCKED,
     )
-    assert "delete it in Azure" in found.condition.advice
+    assert "gitsync/replace: location=northeurope" in found.condition.advice
     world.outside("DELETE", VNET_ID, api_version="2024-03-01")
     repaired = world.sync()
-    assert (repaired.exit_code, of(repaired, "VirtualNetwork").action) == (0, Action.CREATE), "the advice works"
+    assert (repaired.exit_code, of(repaired, "VirtualNetwork").action) == (0, Action.CREATE), (
+        "a person may delete it, too"
+    )
 
 
 def test_restoring_the_old_value_ends_it(world):

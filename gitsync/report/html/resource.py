@@ -105,7 +105,7 @@ def _list_notes(result: Result, context: CardContext) -> Iterator[str]:
     """List what a reader must not miss of a folded resource, beside its name."""
     for check in dict.fromkeys(finding.check for finding in result.list_found(CheckVerdict.REFUSED)):
         yield f"refused by {check}"
-    if result.replacement:
+    if result.needs_replacement:
         yield REPLACE_NEEDED
     if blocked := context.blocks.get(result.key, 0):
         yield f"blocks {format_plural(blocked, 'resource')}"
