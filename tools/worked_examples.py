@@ -33,6 +33,7 @@ PAGES = (
     ROOT / "docs/variables.md",
     ROOT / "docs/argocd.md",
     ROOT / "docs/doctor.md",
+    ROOT / "docs/replace.md",
     ROOT / "docs/how-to/emulator-in-tests.md",
     ROOT / "docs/how-to/first-repository.md",
     ROOT / "docs/how-to/secrets.md",

@@ -39,6 +39,7 @@ class Hold(StrEnum):
     SECRETS_NOT_REVIEWED = "SecretsNotReviewed"
     PLAN_OUTDATED = "PlanOutdated"
     REPLACE_NEEDED = "ReplaceNeeded"
+    REPLACING = "Replacing"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,7 +41,7 @@ REFUSED: Final = "PropertyChangeNotAllowed"
 REPLACEMENT_BEGUN: Final = Condition(
     status=ConditionStatus.FALSE,
     severity=Severity.INFO,
-    reason="Replacing",
+    reason=Hold.REPLACING.value,
     message="gitsync deletes it and creates it again.",
 )
 """The condition of a resource between its two halves."""
