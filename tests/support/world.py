@@ -20,6 +20,7 @@ from typing import Any
 from gitsync.arm.arms import open_arms
 from gitsync.arm.auth.access import ARM_LIMITS, ArmAccess, Network
 from gitsync.arm.cloud import make_cloud
+from gitsync.arm.questions import is_question
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import find_source_settings
@@ -202,7 +203,9 @@ class World:
 
     @property
     def writes(self) -> list[str]:
-        return [f"{r.method} {r.path}" for r in self.requests if r.method in {"PUT", "PATCH", "DELETE", "POST"}]
+        """All that changes something, in order."""
+        sent = (r for r in self.requests if r.method in {"PUT", "PATCH", "DELETE", "POST"})
+        return [f"{r.method} {r.path}" for r in sent if not (r.method == "POST" and is_question(r.path))]
 
     def outside(
         self, method: str, path: str, body: Any = None, api_version: str = "2020-06-01", **settings: Any
