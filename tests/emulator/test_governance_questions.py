@@ -3,10 +3,17 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gitsync.emulator.governance.policies import Effect, EmulatedExemption, Operator
+from gitsync.emulator.http.handler import route_request
+from gitsync.emulator.http.messages import Refused, ServerRequest
+from gitsync.emulator.http.target import parse
 from gitsync.emulator.settings import BodyRefusal, Denial, EmulatedPrincipal, PreflightSettings, TakenName
-from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, VNET, at, emulated
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.store import MemoryStore
+from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, VNET, TestClock, at, emulated
 from tests.emulator.test_governance import ACCOUNT, EXEMPT, OTHER, STORAGE, governed, make_policy, when
 
 VALIDATE = "/providers/Microsoft.Resources/validateResources"
@@ -300,6 +307,7 @@ async def test_a_right_that_is_missing_is_named(denial, path, action):
 EUROPE = make_policy(name="europe", message="Use a European region.")
 AUDITED = make_policy(Effect.AUDIT, when("kind", Operator.EQUALS, "StorageV2"), name="audited")
 TAG = make_policy(Effect.MODIFY, when("tags.env", Operator.EXISTS, False), name="tag", field="tags.env", value="dev")
+UNTAGGED = make_policy(Effect.DENY, when("tags.env", Operator.EXISTS, False), name="untagged")
 CONTENT = {"type": STORAGE[0], "name": "stapp1", "location": "eastus", "kind": "StorageV2", "properties": {}}
 
 
@@ -323,7 +331,23 @@ EVALUATIONS = [
     ((replace(EUROPE, scope=OTHER),), {}, {}, [], "of another group"),
     ((replace(EUROPE, scope=ACCOUNT),), {}, {}, [("europe", "Deny")], "of the resource itself"),
     ((replace(EUROPE, enforced=False),), {}, {}, [("europe", "Deny")], "it does not know what is enforced"),
-    ((TAG,), {}, {}, [], "changes are restrictions of fields"),
+    ((TAG,), {}, {}, [("tag", "Modify")], "a change"),
+    ((TAG,), {}, {"pendingFields": [{"field": "tags"}]}, [], "a change of a pending field is a restriction of it"),
+    ((UNTAGGED, TAG), {}, {"pendingFields": [{"field": "tags"}]}, [], "what another policy sets is not missing"),
+    (
+        (UNTAGGED, replace(TAG, enforced=False)),
+        {},
+        {},
+        [("untagged", "Deny"), ("tag", "Modify")],
+        "but for one that is not enforced",
+    ),
+    (
+        (replace(TAG, effect=Effect.APPEND, conditions=(when(types=STORAGE),)),),
+        {"tags": {"env": "prod"}},
+        {},
+        [("tag", "Deny")],
+        "an append that would change a value",
+    ),
 ]
 
 
@@ -367,6 +391,20 @@ FIELDS = [
         "a tag that a policy adds",
     ),
     ((TAG,), {"tags": {"env": "prod"}}, [{"field": "tags"}], [], "a tag that is there"),
+    (
+        (UNTAGGED,),
+        {},
+        [{"field": "tags"}],
+        [("tags.env", {"result": "Required", "policyEffect": "Deny"})],
+        "a tag that a policy wants",
+    ),
+    (
+        (UNTAGGED, TAG),
+        {},
+        [{"field": "tags"}],
+        [("tags.env", {"result": "Required", "values": ["dev"], "defaultValue": "dev", "policyEffect": "Modify"})],
+        "a tag that one policy wants and another one sets",
+    ),
     (
         (TLS,),
         {},
@@ -481,3 +519,82 @@ async def test_a_write_ends_as_the_preflight_foretold(settings, item, _details, 
         (foretold,) = asked.body["error"]["details"]
         refusal = done.body["error"]
         assert (refusal["code"], refusal["message"]) == (foretold["code"], foretold["message"]), why
+
+
+FIELD_VALUES = {
+    "location": st.sampled_from(["westeurope", "West Europe", "eastus"]),
+    "kind": st.sampled_from(["StorageV2", "BlobStorage"]),
+    "tags.env": st.sampled_from(["dev", "prod"]),
+    "properties.a.b": st.sampled_from([True, 1, "x"]),
+}
+FIELDS_THAT_CHANGE = ["kind", "tags.env", "properties.a.b"]
+
+
+@st.composite
+def conditions(draw):
+    field = draw(st.sampled_from(sorted(FIELD_VALUES)))
+    operator = draw(st.sampled_from(list(Operator)))
+    values = draw(st.lists(FIELD_VALUES[field] if operator is not Operator.EXISTS else st.booleans(), min_size=1))
+    return when(field, operator, *values, types=draw(st.sampled_from([(), STORAGE, ("Microsoft.Web/sites",)])))
+
+
+@st.composite
+def policies(draw, name):
+    effect = draw(st.sampled_from([*Effect, Effect.DENY]))
+    field = draw(st.sampled_from(FIELDS_THAT_CHANGE))
+    change = {"field": field, "value": draw(FIELD_VALUES[field])} if effect.changes else {}
+    return make_policy(
+        effect,
+        *draw(st.lists(conditions(), min_size=1, max_size=2)),
+        name=name,
+        scope=draw(st.sampled_from([SUBSCRIPTION, GROUP, OTHER])),
+        enforced=draw(st.sampled_from([True, True, False])),
+        **change,
+    )
+
+
+BODIES = st.fixed_dictionaries(
+    {"location": FIELD_VALUES["location"]},
+    optional={
+        "kind": FIELD_VALUES["kind"],
+        "tags": st.dictionaries(st.sampled_from(["env", "Env", "a"]), FIELD_VALUES["tags.env"], max_size=1),
+        "properties": st.fixed_dictionaries(
+            {}, optional={"a": st.fixed_dictionaries({"b": FIELD_VALUES["properties.a.b"]})}
+        ),
+    },
+)
+
+
+def answered(cloud, method, path, body):
+    """The status of an answer, and its body."""
+    request = ServerRequest(method=method, target=parse(path), api_version="2023-05-01", base="", body=body)
+    try:
+        answer = route_request(cloud, request)
+    except Refused as refused:
+        answer = refused.answer
+    return answer.status, answer.body
+
+
+@given(st.tuples(*(policies(name) for name in "abc")), st.sampled_from(["", "a", "b"]), BODIES)
+def test_both_questions_foretell_every_write(rules, exempt, body):
+    exemptions = (EmulatedExemption(policy=exempt, scope=GROUP),) if exempt else ()
+    cloud = EmulatedCloud(MemoryStore(), governed(*rules, exemptions=exemptions), TestClock())
+    answered(cloud, "PUT", GROUP, {"location": "westeurope"})
+    items = [{"name": "stapp1", "apiVersion": "2023-05-01", **body}]
+    preflight = {**QUESTION, "location": body["location"], "resources": items}
+    validated, _ = answered(cloud, "POST", VALIDATE, preflight)
+    content = {"type": STORAGE[0], "name": "stapp1", **body}
+    details = {"resourceDetails": {"resourceContent": content, "apiVersion": "2023-05-01"}}
+    _, restricted = answered(cloud, "POST", f"{GROUP}/{RESTRICTIONS}", details)
+    status, error = answered(cloud, "PUT", ACCOUNT, body)
+    assert (validated == 200) == (status in {201, 202}), "the preflight"
+    in_force = {rule.id for rule in rules if rule.enforced and rule.name != exempt}
+    denying = {
+        row["policyInfo"]["policyAssignmentId"]
+        for row in restricted["contentEvaluationResult"]["policyEvaluations"]
+        if row["effectDetails"]["policyEffect"] == "Deny"
+    }
+    refusing = (
+        {row["info"]["policyAssignmentId"] for row in error["error"]["additionalInfo"]} if status == 403 else set()
+    )
+    assert denying & in_force == refusing, "the restrictions, of what is enforced and not exempt"

@@ -27,6 +27,8 @@ from gitsync.emulator.governance.policies import (
     PolicyCondition,
     PolicyContent,
     explain,
+    judge,
+    list_in_force,
     make_alias,
 )
 from gitsync.emulator.http.messages import Refused, ServerRequest, ServerResponse, refuse
@@ -203,18 +205,21 @@ def check_policy_restrictions(cloud: EmulatedCloud, request: ServerRequest) -> S
     content = _make_partial_content(request.target.scope, details, resource)
     effects = {Effect.DENY, Effect.AUDIT} if request.body.get("includeAuditEffect") is True else {Effect.DENY}
     policies = [policy for policy in cloud.settings.policies if policy.effect in effects or policy.effect.changes]
+    in_force = list_in_force(policies, cloud.settings.exemptions, content.key, cloud.clock.now())
+    changed, denying = judge(in_force, content)
     pending = [field for field in request.body.get("pendingFields") or () if isinstance(field, Mapping)]
+    evaluations = []
+    for policy in policies:
+        # A change of a field that is pending is a restriction of that field.
+        if not policy.effect.changes and policy.matches(changed):
+            evaluations.append(_make_evaluation(policy, changed, policy.effect))
+        elif policy.effect.changes and policy.matches(content) and not _find_pending(policy.field, content, pending):
+            evaluations.append(_make_evaluation(policy, content, Effect.DENY if policy in denying else policy.effect))
     return ServerResponse(
         200,
         {
-            "fieldRestrictions": list(_restrict_fields(policies, content, pending)),
-            "contentEvaluationResult": {
-                "policyEvaluations": [
-                    _make_evaluation(policy, content)
-                    for policy in policies
-                    if policy.effect in effects and policy.matches(content)
-                ]
-            },
+            "fieldRestrictions": list(_restrict_fields(policies, content, changed, pending)),
+            "contentEvaluationResult": {"policyEvaluations": evaluations},
         },
     )
 
@@ -237,11 +242,11 @@ def _make_policy_info(policy: EmulatedPolicy) -> dict[str, str]:
     return {"policyDefinitionId": make_definition_id(policy), "policyAssignmentId": policy.id}
 
 
-def _make_evaluation(policy: EmulatedPolicy, content: PolicyContent) -> dict[str, Any]:
+def _make_evaluation(policy: EmulatedPolicy, content: PolicyContent, effect: Effect) -> dict[str, Any]:
     return {
         "policyInfo": _make_policy_info(policy),
         "evaluationResult": "NonCompliant",
-        "effectDetails": {"policyEffect": policy.effect.value.capitalize()},
+        "effectDetails": {"policyEffect": effect.value.capitalize()},
         "evaluationDetails": {
             "evaluatedExpressions": explain(policy, content),
             **({"reason": policy.message} if policy.message else {}),
@@ -250,12 +255,12 @@ def _make_evaluation(policy: EmulatedPolicy, content: PolicyContent) -> dict[str
 
 
 def _restrict_fields(
-    policies: list[EmulatedPolicy], content: PolicyContent, pending: list[Mapping[str, Any]]
+    policies: list[EmulatedPolicy], content: PolicyContent, changed: PolicyContent, pending: list[Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
     """List what policies say of the fields that the question calls pending, field by field."""
     restrictions: dict[str, list[dict[str, Any]]] = {}
     for policy in policies:
-        for field, restriction in _restrict(policy, content, pending):
+        for field, restriction in _restrict(policy, content, changed, pending):
             info = {"policy": _make_policy_info(policy), "policyEffect": policy.effect.value.capitalize()}
             reason = {"reason": policy.message} if policy.message else {}
             restrictions.setdefault(make_alias(content.type, field), []).append({**restriction, **info, **reason})
@@ -264,7 +269,7 @@ def _restrict_fields(
 
 
 def _restrict(
-    policy: EmulatedPolicy, content: PolicyContent, pending: list[Mapping[str, Any]]
+    policy: EmulatedPolicy, content: PolicyContent, changed: PolicyContent, pending: list[Mapping[str, Any]]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     if policy.effect.changes:
         if policy.matches(content) and _find_pending(policy.field, content, pending) is not None:
@@ -273,8 +278,10 @@ def _restrict(
     for condition in policy.conditions:
         field = _find_pending(condition.field, content, pending) if condition.field else None
         others = (other for other in policy.conditions if other is not condition)
-        if field is None or not policy.concerns(content) or not all(other.holds(content) for other in others):
+        if field is None or not policy.concerns(changed) or not all(other.holds(changed) for other in others):
             continue
+        if content.find_value(condition.field) != changed.find_value(condition.field) and not condition.holds(changed):
+            continue  # another policy sets it right
         restriction = _read_restriction(condition, field.get("values"))
         if restriction and policy.effect is Effect.AUDIT:
             restriction["result"] = "Audit"
