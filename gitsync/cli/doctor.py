@@ -2,6 +2,10 @@
 
 A line for each check: ok, warning or error, with what to do. It pushes nothing (`git push --dry-run`), and sends only
 reads to Azure. Exits 1 if there is an error. It does not see deny assignments and policies of Azure.
+
+With --role it makes no checks, and prints a custom role with just the actions that a sync with the same settings needs,
+as JSON for `az role definition create`. With --from too, it prints what the change needs that the revision does not.
+Neither needs Azure.
 """
 
 from __future__ import annotations
@@ -11,48 +15,98 @@ from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.command import Example
 from gitsync.config.config import Config, list_settings
-from gitsync.errors import ExitCode
+from gitsync.config.flags import find_group
+from gitsync.config.setting import HelpGroup
+from gitsync.errors import ConfigError, ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from gitsync.doctor.check import Check
 
 SETTINGS = list_settings("doctor")
 OUTPUTS = ("text", "json")
-EXAMPLES = (Example("Before a first run, as the pipeline will run it", "gitsync doctor --path clusters/prod"),)
+EXAMPLES = (
+    Example("Before a first run, as the pipeline will run it", "gitsync doctor --path clusters/prod"),
+    Example("A role for the identity of a sync that prunes", "gitsync doctor --role --prune >role.json"),
+    Example("Which rights does this branch need in addition?", "gitsync doctor --role --from origin/main"),
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add none: all its flags are settings."""
+    """Add `--role`: all other flags are settings."""
+    text = (
+        "Print a custom role with the actions that the manifests need. With --from: what the change needs in addition."
+    )
+    find_group(parser, HelpGroup.OUTPUT).add_argument("--role", action="store_true", help=text)
 
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
-    """Make the checks, print them, and return the exit code."""
+    """Make the checks, or the role, print them, and return the exit code."""
     import asyncio
 
     from gitsync.doctor.check import has_errors
 
-    checks = asyncio.run(_examine(options, config))
+    compares = config.from_revision is not None or config.to_revision is not None
+    if options.role and not compares:
+        return _print_role(options, config)
+    checks = asyncio.run(_print_checks(options, config, compares=compares))
     if config.output == "json":
         _print_json(checks)
     return ExitCode.FAILED if has_errors(checks) else ExitCode.FINE
 
 
-async def _examine(options: argparse.Namespace, config: Config) -> list[Check]:
+def _print_role(options: argparse.Namespace, config: Config) -> ExitCode:
+    """Print the role on stdout, and what a person should know of it on stderr."""
+    import sys
+
+    from gitsync.doctor.role import build_role
+    from gitsync.logging import neutralize
+
+    role = build_role(config, options.redactions)
+    print(neutralize(role.format_json()), flush=True)
+    for note in role.notes:
+        print(neutralize(f"gitsync: {options.redactions.mask(note)}"), file=sys.stderr)
+    return ExitCode.FINE
+
+
+async def _print_checks(options: argparse.Namespace, config: Config, *, compares: bool) -> list[Check]:
     """Print each line when it is known: some checks wait for a server."""
     from dataclasses import replace
 
     from gitsync.cli.output import use_colour
-    from gitsync.doctor.examination import examine
     from gitsync.report.terminal import Paint
 
     paint, checks = Paint(on=use_colour(config)), []
-    async for check in examine(config, options.redactions):
+    async for check in _find_checks(options, config, compares=compares):
         mask = options.redactions.mask
         masked = replace(check, message=mask(check.message), hint=mask(check.hint))
         checks.append(masked)
         if config.output == "text":
             _print_check(masked, paint)
     return checks
+
+
+async def _find_checks(options: argparse.Namespace, config: Config, *, compares: bool) -> AsyncIterator[Check]:
+    if compares:
+        from gitsync.doctor.role import compare_rights
+
+        _refuse_alone(options, config)
+        for check in compare_rights(config, options.redactions):
+            yield check
+        return
+    from gitsync.doctor.examination import examine
+
+    async for check in examine(config, options.redactions):
+        yield check
+
+
+def _refuse_alone(options: argparse.Namespace, config: Config) -> None:
+    """Raise ConfigError for --from without --role, and for --to without --from."""
+    if not options.role:
+        raise ConfigError("--from and --to require --role here.", hint="Add --role, or remove them.")
+    if config.from_revision is None:
+        raise ConfigError("--to requires --from.", hint="Set the revision to compare with: --from main.")
 
 
 _WIDTH = len("warning")

@@ -102,7 +102,7 @@ class Config:
         None,
         "Plan without reading Azure: compare with this revision (a branch, tag or commit, or one like main~2).",
         HelpGroup.READ,
-        _PLAN,
+        _PLAN | {"doctor"},
         flag="--from",
         metavar="REV",
     )
@@ -110,7 +110,7 @@ class Config:
         None,
         "With --from: the revision to plan. Default: what a plan would read.",
         HelpGroup.READ,
-        _PLAN,
+        _PLAN | {"doctor"},
         flag="--to",
         metavar="REV",
     )
@@ -212,7 +212,7 @@ class Config:
         tuple(name.value for name in CheckName),
         "What to ask Azure about changes before they are made: these checks, or none.",
         HelpGroup.CHANGE,
-        _RUNS,
+        _SET_UP,
         form=SettingForm.LIST,
         choices=(*(name.value for name in CheckName), NO_CHECKS),
         metavar="CHECK",

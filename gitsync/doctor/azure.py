@@ -11,26 +11,23 @@ import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitsync.arm.auth.principal import describe_principal
 from gitsync.arm.client import Arm, Reader
 from gitsync.arm.session import Session
 from gitsync.config.config import Config
 from gitsync.doctor.check import Check, CheckLevel, make_doubt, make_failure, make_ok
+from gitsync.doctor.rights import NeededRight, Use, has_own_credential, list_needed_rights
 from gitsync.doctor.source import ANY_SUBSCRIPTION, list_names
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.extensions.registry import Registry
-from gitsync.formats.arm_path import find_provider, find_resource_group, find_subscription
+from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.model.clock import Clock
-from gitsync.model.export import ObjectKind
 from gitsync.model.resource import Prepared
 from gitsync.model.signin import Method
-from gitsync.planning.delete_scope import is_group
 from gitsync.report.wording import format_plural
-from gitsync.request.exports import find_destinations
 from gitsync.status.advice import find_advice
-from gitsync.validation.annotations import CREDENTIAL_FROM
 
 PATIENCE: Final = 30.0
 """Seconds for each check."""
@@ -45,61 +42,6 @@ Permissions = Sequence[Mapping[str, Any]]
 
 PERMISSIONS = "providers/Microsoft.Authorization/permissions"
 API_VERSION = "2022-04-01"
-
-
-class NeededRight(NamedTuple):
-    """An action, the scope whose permissions tell about it, and the resource that needs it. All are as Azure spells
-    them.
-    """
-
-    scope: str
-    action: str
-    arm_id: str
-
-
-def list_needed_rights(prepared: Iterable[Prepared], registry: Registry, *, prune: bool) -> list[NeededRight]:
-    """List the rights to reconcile resources whose ARM ids are known, each once for a scope; sorted.
-
-    The scope is the resource group, or the subscription for a group and for what is in none.
-    """
-    found = {
-        right[:2]: right
-        for one in prepared
-        if one.arm_id and "<" not in one.arm_id
-        for right in _list_rights(one, one.arm_id, registry, prune=prune)
-    }
-    return sorted(found.values())
-
-
-def _list_rights(one: Prepared, arm_id: str, registry: Registry, *, prune: bool) -> Iterable[NeededRight]:
-    scope = _find_scope(one, arm_id)
-    verbs = ["read"]
-    if one.is_written and one.policy.allows_modify:
-        verbs += ["write", *(["delete"] if prune and one.policy.allows_delete else [])]
-    for verb in verbs:
-        yield NeededRight(scope, name_action(arm_id, verb), arm_id)
-    fields = find_destinations(one.resource, ObjectKind.SECRET)
-    for suffix in registry.list_export_actions(one.key.group, one.key.kind, fields):
-        yield NeededRight(scope, name_action(f"{arm_id}{suffix}", "action"), arm_id)
-
-
-def _find_scope(one: Prepared, arm_id: str) -> str:
-    subscription, group = find_subscription(arm_id), find_resource_group(arm_id)
-    if subscription is None:
-        return ""
-    scope = f"/subscriptions/{subscription}"
-    return scope if group is None or is_group(one.key) else f"{scope}/resourceGroups/{group}"
-
-
-def name_action(path: str, verb: str) -> str:
-    """Name the action of a request as roles spell it: Microsoft.Network/virtualNetworks/subnets/write. For an action,
-    `path` ends with its name.
-    """
-    _, provider, below = path.rpartition("/providers/")
-    if not provider:
-        return f"Microsoft.Resources/subscriptions/resourceGroups/{verb}"
-    namespace, *steps = below.split("/")
-    return "/".join((namespace, *steps[::2], verb))
 
 
 def grants(permissions: Iterable[Mapping[str, Any]], action: str) -> bool:
@@ -134,8 +76,8 @@ class AzureExamination:
         self._clock = clock
         self._registry = registry
         every = tuple(prepared)
-        self._own = tuple(one for one in every if one.template is not None and not _has_own_credential(one))
-        self._others = sum(map(_has_own_credential, every))
+        self._own = tuple(one for one in every if one.template is not None and not has_own_credential(one))
+        self._others = sum(map(has_own_credential, every))
 
     async def examine(self) -> list[Check]:
         """The endpoint and the identity first: without them nothing else can be known."""
@@ -159,7 +101,8 @@ class AzureExamination:
         return [*checks, *await self._examine_subscriptions(subscriptions)]
 
     async def _examine_subscriptions(self, subscriptions: Sequence[str]) -> list[Check]:
-        needed = list_needed_rights(self._own, self._registry, prune=self._config.prune)
+        every = list_needed_rights(self._config, self._own, self._registry)
+        needed = [right for right in every if right.use is Use.RUN]
         namespaces = sorted({(find_subscription(one.arm_id) or "", find_provider(one.arm_id)) for one in needed})
         found = await asyncio.gather(
             *(self._check("subscription", partial(self._read_subscription, one)) for one in subscriptions),
@@ -263,7 +206,7 @@ class AzureExamination:
 
     async def _leave_out_own(self, missing: Sequence[NeededRight]) -> list[NeededRight]:
         """The rights that a role on the resource itself does not grant either; only the first resources are asked."""
-        ids = sorted({right.arm_id for right in missing})[:_MOST_OWN_SCOPES]
+        ids = sorted({right.arm_id for right in missing if "<" not in right.arm_id})[:_MOST_OWN_SCOPES]
         found = dict(zip(ids, await asyncio.gather(*map(self._read_own, ids)), strict=True))
         return [right for right in missing if not grants(found.get(right.arm_id, ()), right.action)]
 
@@ -272,10 +215,6 @@ class AzureExamination:
             return await self._reader().list(f"{arm_id}/{PERMISSIONS}", API_VERSION)
         except ArmError:  # it does not exist, or cannot have roles of its own
             return ()
-
-
-def _has_own_credential(one: Prepared) -> bool:
-    return bool(one.credential or one.resource.annotations.get(CREDENTIAL_FROM))
 
 
 def _format_rights(rights: Iterable[NeededRight]) -> list[str]:

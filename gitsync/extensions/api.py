@@ -264,6 +264,9 @@ class Extension:
     """One registration: what it adds for one kind, in every version of it. Unset points add nothing.
 
     `deletes_besides` describes the deleter in a plan: a sentence on what it deletes in addition to the resource.
+    `calls` names the actions of Azure that a point needs besides read, write and delete of the resource, as roles spell
+    them: (("delete", "Microsoft.Subscription/cancel/action"),). `gitsync doctor --role` writes them. What a `Modifier`
+    asks and calls first is found by calling it.
     """
 
     group: str
@@ -280,6 +283,7 @@ class Extension:
     export_config_maps: ConfigMapExporter | None = None
     succeeded: SuccessHandler | None = None
     foreseen: Callable[[Subject], Mapping[str, str]] | None = None
+    calls: tuple[tuple[str, str], ...] = ()
 
 
 Extensions = tuple[Extension, ...]

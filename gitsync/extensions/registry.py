@@ -11,6 +11,7 @@ another package may decide first, and pass the call on.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,7 @@ from gitsync.extensions.api import (
     Extension,
     Imported,
     LookupRequest,
+    LookupResult,
     Modifier,
     NextCheck,
     NextDelete,
@@ -95,6 +97,21 @@ class Registry:
         """The paths below a resource to which a POST is sent to export `secrets`, as far as tables tell."""
         exporters = (one.export_secrets for one in self._by_kind.get((group, kind), []))
         return tuple(path for one in exporters if isinstance(one, Keys) for path in one.list_actions(secrets))
+
+    def list_called(self, group: str, kind: str, points: Collection[str]) -> list[str]:
+        """The actions of Azure that the extensions of a kind declare for some of their points."""
+        chain = self._by_kind.get((group, kind), [])
+        return [action for extension in chain for point, action in extension.calls if point in points]
+
+    def list_calls(self, subject: Subject) -> list[tuple[str, str]]:
+        """The requests for other things that it may take to send a body: each path with `read`, or `action` for a POST.
+        `subject` has no live resource: what is asked then counts, and what is asked if it exists.
+        """
+        existing = replace(subject, live=Live(body={}))
+        asked = dict.fromkeys((*self.questions(subject), *self.questions(existing)))
+        answers: dict[LookupRequest, LookupResult] = {one: () if one.lists else Live(body={}) for one in asked}
+        calls = self.first_calls(replace(subject, answers=answers))
+        return [*((one.path, "read") for one in asked), *((one.path, "action") for one in calls)]
 
     async def owner_check(self, subject: Subject, azure: ReadsAzure) -> CheckResult:
         return await _make_chain([e.owner_check for e in self.of(subject) if e.owner_check])(subject, azure)

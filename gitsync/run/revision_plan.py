@@ -6,10 +6,9 @@ Azure. It needs no login, no subscription and no recorded state, so it can run i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +29,7 @@ from gitsync.model.manifests import Coverage, Manifests
 from gitsync.model.plan import LastCommit, Plan, Removal, RestOfSource
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts, RunTarget
+from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
 from gitsync.model.secret import Secret
 from gitsync.planning.changed_fields import locate_fields
@@ -151,40 +151,62 @@ def _find_target(config: Config, after: RevisionManifests) -> RunTarget:
     )
 
 
+def read_resources(
+    config: Config, revision: str | None, clock: Clock, redactions: Redactions
+) -> tuple[str, tuple[Prepared, ...]]:
+    """Read the resources of a revision, those that the settings select; of the files that a plan would read for None.
+
+    Returns the repository too. Raises SourceError if they cannot be read.
+    """
+    with ExitStack() as opened:
+        found = _open_reader(config, opened)(revision)
+        reader = _Reader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
+        revised, _ = _read_revised(reader, found, revision or "")
+    config = spell_selection(config, (one.key for one in revised.prepared))
+    return found.repository, select_prepared(revised.prepared, make_selection(config))
+
+
 def _read_both(config: Config, opened: ExitStack) -> tuple[RevisionManifests, RevisionManifests]:
+    read = _open_reader(config, opened)
+    return read(config.from_revision), read(config.to_revision)
+
+
+def _open_reader(config: Config, opened: ExitStack) -> Callable[[str | None], RevisionManifests]:
+    """Return what reads a revision by its name, and for None the files that a plan would read."""
     access = make_git_access(config)
     status_dir = Path(config.status_dir) if config.status_dir else None
     trusted = read_trusted_keys(config.trusted_keys) if config.trusted_keys else None
-    read = partial(
-        read_revision,
-        config.source,
-        opened=opened,
-        path=config.path,
-        access=access,
-        status_dir=status_dir,
-        trusted=trusted,
-        units=config.units,
-        variables=config.variables,
-        builds=(builds := Builds(grace=access.grace)),
-    )
-    if config.from_revision is None:
-        raise AssertionError("asked for a revision that has no name")
-    before = read(config.from_revision)
-    if config.to_revision is not None:
-        return before, read(config.to_revision)
-    checkout = open_checkout(
-        config.source,
-        ref=config.ref,
-        path=config.path,
-        access=access,
-        status_dir=status_dir,
-        config_file=config.config_file,
-        trusted=trusted,
-        units=config.units,
-        variables=config.variables,
-        builds=builds,
-    )
-    return before, _take_manifests(opened.enter_context(checkout))
+    builds = Builds(grace=access.grace)
+
+    def read(revision: str | None) -> RevisionManifests:
+        if revision is not None:
+            return read_revision(
+                config.source,
+                revision,
+                opened,
+                path=config.path,
+                access=access,
+                status_dir=status_dir,
+                trusted=trusted,
+                units=config.units,
+                variables=config.variables,
+                builds=builds,
+            )
+        checkout = open_checkout(
+            config.source,
+            ref=config.ref,
+            path=config.path,
+            access=access,
+            status_dir=status_dir,
+            config_file=config.config_file,
+            trusted=trusted,
+            units=config.units,
+            variables=config.variables,
+            builds=builds,
+        )
+        return _take_manifests(opened.enter_context(checkout))
+
+    return read
 
 
 def _take_manifests(checkout: Checkout) -> RevisionManifests:

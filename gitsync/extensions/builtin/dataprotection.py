@@ -61,4 +61,11 @@ def _read_protection_status(subject: Subject, *path: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-EXTENSIONS: Extensions = (Extension(group=GROUP, kind="BackupVaultsBackupInstance", post_check=check_protection),)
+EXTENSIONS: Extensions = (
+    Extension(
+        group=GROUP,
+        kind="BackupVaultsBackupInstance",
+        post_check=check_protection,
+        calls=(("post_check", "Microsoft.DataProtection/backupVaults/backupInstances/sync/action"),),
+    ),
+)

@@ -103,6 +103,7 @@ EXTENSIONS: Extensions = (
         kind="PrivateEndpoint",
         post_check=check_connections,
         export_config_maps=export_private_address,
+        calls=(("export_config_maps", "Microsoft.Network/networkInterfaces/read"),),
     ),
     Extension(group=GROUP, kind="RouteTable", modify=keep_children(("properties", "routes"), route, replace)),
     Extension(group=GROUP, kind="VirtualNetwork", modify=keep_children(("properties", "subnets"), subnet, replace)),

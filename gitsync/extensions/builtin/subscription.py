@@ -95,5 +95,9 @@ EXTENSIONS: Extensions = (
         deletes_besides="Would cancel the subscription that the alias created.",
         succeeded=scope_children,
         foreseen=predict_scope,
+        calls=(
+            ("delete", "Microsoft.Subscription/cancel/action"),
+            ("delete", "Microsoft.Resources/subscriptions/read"),
+        ),
     ),
 )

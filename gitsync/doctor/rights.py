@@ -1,0 +1,222 @@
+"""The actions of Azure that a run needs for its manifests: the one table of them, which the doctor compares with the
+rights of an identity, and writes as a custom role.
+
+What is needed follows from the code that sends it: the policy and the kind of a resource, the tables of the exporters,
+the questions of the extensions, and the actions that these declare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from gitsync.catalog.catalog import open_catalog
+from gitsync.catalog.collections import find_collections
+from gitsync.cel.export_expressions import compile_exports, find_needed_fields
+from gitsync.config.config import Config
+from gitsync.errors import GitsyncError
+from gitsync.extensions.api import Subject
+from gitsync.extensions.registry import Registry
+from gitsync.formats.arm_path import find_provider, find_resource_group, find_subscription
+from gitsync.model.export import Address, ObjectKind
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.record import Record
+from gitsync.model.resource import Prepared
+from gitsync.planning.delete_scope import is_group
+from gitsync.request.exports import find_destinations, has_expressions
+from gitsync.run.exports import find_needed_secrets
+from gitsync.secrets.sinks.status import KeptConfigMaps
+from gitsync.validation.annotations import CREDENTIAL_FROM
+
+READ_ALL: Final = "*/read"
+"""Azure lists of a group only what the identity may read: with less than this right, a group that holds resources of
+others looks empty, and would be deleted with them.
+"""
+
+_ALWAYS_REGISTERED: Final = frozenset({"microsoft.authorization", "microsoft.resources"})
+"""Namespaces that every subscription has."""
+
+
+class Use(StrEnum):
+    """What a right is for. A run fails only without those of `RUN`."""
+
+    RUN = "run"
+    LISTS = "lists"  # else each resource is read by itself
+    OWNERS = "owners"  # else a run waits for an owner that it cannot see is missing
+    REGISTRATION = "registration"  # of a provider that the subscription lacks
+    CHECKS = "checks"  # else a change is not checked
+
+
+class NeededRight(NamedTuple):
+    """An action, the scope where it is needed, and the resource that needs it. All are as Azure spells them.
+
+    The scope is a resource group or a subscription, "" for what is in none.
+    """
+
+    scope: str
+    action: str
+    arm_id: str
+    use: Use = Use.RUN
+
+
+def list_needed_rights(
+    config: Config, prepared: Collection[Prepared], registry: Registry, removed: Iterable[Record] = ()
+) -> list[NeededRight]:
+    """List the rights to reconcile resources, and with --prune to delete `removed` ones, each right once for a scope;
+    sorted. What only a run can place is left out: `find_unplaced` lists it.
+    """
+    needed_secrets, every = find_needed_secrets(prepared), list[NeededRight]()
+    for one in filter(_is_placed, prepared):
+        rights = _ResourceRights(one, config, registry)
+        every += [*rights.list_own(), *rights.list_called(needed_secrets), *rights.list_optional()]
+    for record in removed if config.prune else ():
+        every += _list_removal(record, registry)
+    needed_most_last = sorted(every, key=lambda right: (right.use is Use.RUN, right))
+    return sorted({(one.scope.casefold(), one.action.casefold()): one for one in needed_most_last}.values())
+
+
+def has_own_credential(one: Prepared) -> bool:
+    """Tell whether another identity than the run's reconciles a resource."""
+    return bool(one.credential or one.resource.annotations.get(CREDENTIAL_FROM))
+
+
+def find_unplaced(prepared: Iterable[Prepared]) -> list[Key]:
+    """List the resources whose group or subscription only a run knows."""
+    return sorted(one.key for one in prepared if one.template is not None and not _is_placed(one))
+
+
+def _is_placed(one: Prepared) -> bool:
+    arm_id = _find_id(one)
+    return bool(arm_id) and "<" not in _find_scope(arm_id)
+
+
+def _find_id(one: Prepared) -> str:
+    """The id as far as it is known, with `<...>` in place of what is missing; "" if it begins with that."""
+    found = one.arm_id or (one.template.arm_id if one.template else "")
+    if isinstance(found, str):
+        return found
+    text = "".join(part if isinstance(part, str) else "<...>" for part in found.parts)
+    return text if text.startswith("/") else ""
+
+
+class _ResourceRights:
+    """The rights of one resource that a manifest declares."""
+
+    def __init__(self, one: Prepared, config: Config, registry: Registry) -> None:
+        self._one = one
+        self._config = config
+        self._registry = registry
+        self._arm_id = _find_id(one)
+        self._scope = _find_scope(self._arm_id, is_created=one.is_written)
+        self._kind = open_catalog().kind(one.resource.gvk)
+        self._group_kind = (one.key.group, one.key.kind)
+
+    def _need(self, action: str, scope: str = "", use: Use = Use.RUN) -> NeededRight:
+        return NeededRight(scope or self._scope, action, self._arm_id, use)
+
+    def list_own(self) -> Iterator[NeededRight]:
+        """List what the resource itself needs, with its owner."""
+        one, registry = self._one, self._registry
+        yield self._need(name_action(self._arm_id, "read"))
+        if one.is_written:
+            yield self._need(name_action(self._arm_id, "write"))
+        if self._config.prune and one.is_written and one.policy.allows_delete:
+            yield from _list_deletes(self._arm_id, one.key, self._kind, registry, self._scope)
+        if one.owner and one.owner.arm_id:
+            owner, is_checked = one.owner.arm_id, registry.checks_owner(*self._group_kind)
+            use = Use.RUN if is_checked else Use.OWNERS
+            yield self._need(name_action(owner, "read"), _find_scope(owner), use)
+
+    def list_called(self, needed_secrets: Collection[Address]) -> Iterator[NeededRight]:
+        """List what the extensions of its kind need, exports among it."""
+        one, registry = self._one, self._registry
+        secrets = _find_secret_fields(one, self._kind, self._config, needed_secrets)
+        for suffix in registry.list_export_actions(*self._group_kind, secrets):
+            yield self._need(name_action(f"{self._arm_id}{suffix}", "action"))
+        points = {
+            "post_check": one.is_written,
+            "export_secrets": bool(secrets),
+            "export_config_maps": bool(find_destinations(one.resource, ObjectKind.CONFIG_MAP)),
+            "succeeded": True,
+        }
+        called = {point for point, is_called in points.items() if is_called}
+        yield from map(self._need, registry.list_called(*self._group_kind, called))
+        if one.is_written:
+            yield from self._list_body_calls()
+
+    def _list_body_calls(self) -> Iterator[NeededRight]:
+        resource = self._one.resource
+        version = self._one.api_version or ""
+        subject = Subject(
+            key=resource.key, gvk=resource.gvk, spec=resource.spec, arm_id=self._arm_id, api_version=version, live=None
+        )
+        with suppress(GitsyncError):  # the run fails with it too, and reports it
+            for path, verb in self._registry.list_calls(subject):
+                # The lists of the tenant are read with a role anywhere, so the scope is that of the resource.
+                yield self._need(name_action(path, verb), _find_scope(path))
+
+    def list_optional(self) -> Iterator[NeededRight]:
+        """List what a run can do without."""
+        for path, _ in find_collections(self._kind, self._arm_id) if self._kind else ():
+            if _find_scope(path) == self._scope:  # one of the whole subscription is no reason to grant more
+                yield self._need(name_action(path, "read"), use=Use.LISTS)
+        subscription, namespace = find_subscription(self._arm_id), find_provider(self._arm_id)
+        is_registered = namespace.casefold() in _ALWAYS_REGISTERED
+        if self._config.register_providers and self._one.is_written and subscription and not is_registered:
+            for action in (f"{namespace}/register/action", "Microsoft.Resources/subscriptions/providers/read"):
+                yield self._need(action, f"/subscriptions/{subscription}", Use.REGISTRATION)
+
+
+def _list_removal(record: Record, registry: Registry) -> Iterator[NeededRight]:
+    """List the rights to delete what was removed from git."""
+    kind = open_catalog().kind(GVK.parse(record.manifest_api_version, record.key.kind))
+    scope = _find_scope(record.arm_id, is_created=True)
+    yield NeededRight(scope, name_action(record.arm_id, "read"), record.arm_id)
+    yield from _list_deletes(record.arm_id, record.key, kind, registry, scope)
+
+
+def _list_deletes(arm_id: str, key: Key, kind: Kind | None, registry: Registry, scope: str) -> Iterator[NeededRight]:
+    if kind is not None and not kind.can_delete:
+        return
+    actions = [name_action(arm_id, "delete"), *registry.list_called(key.group, key.kind, {"delete"})]
+    for action in [*actions, READ_ALL] if is_group(key) else actions:
+        yield NeededRight(scope, action, arm_id)
+
+
+def _find_secret_fields(
+    one: Prepared, kind: Kind | None, config: Config, needed_secrets: Collection[Address]
+) -> frozenset[str]:
+    """The fields of `operatorSpec.secrets` that a run asks Azure for: those with a reader, and those of expressions."""
+    is_taken = not one.is_watched and any(sink != KeptConfigMaps.name for sink in config.export_to)
+    destinations = find_destinations(one.resource, ObjectKind.SECRET)
+    fields = {field for field, to in destinations.items() if is_taken or to.address in needed_secrets}
+    if kind is not None and one.is_valid and has_expressions(one.resource):
+        expressions = compile_exports(one.resource, kind)
+        fields |= find_needed_fields(each for each in expressions if is_taken or each.address in needed_secrets)
+    return frozenset(fields)
+
+
+def _find_scope(arm_id: str, *, is_created: bool = False) -> str:
+    """The resource group of an id, else its subscription. That of a group which is created, or deleted, is above it."""
+    subscription, group = find_subscription(arm_id), find_resource_group(arm_id)
+    if subscription is None:
+        return ""
+    is_above = group is None or (is_created and arm_id.count("/") == _STEPS_OF_GROUP)
+    return f"/subscriptions/{subscription}" if is_above else f"/subscriptions/{subscription}/resourceGroups/{group}"
+
+
+_STEPS_OF_GROUP = 4
+
+
+def name_action(path: str, verb: str) -> str:
+    """Name the action of a request as roles spell it: Microsoft.Network/virtualNetworks/subnets/write. For an action,
+    `path` ends with its name.
+    """
+    _, provider, below = path.rpartition("/providers/")
+    if not provider:
+        return f"Microsoft.Resources/subscriptions/resourceGroups/{verb}"
+    namespace, *steps = below.split("/")
+    return "/".join((namespace, *steps[::2], verb))

@@ -1,0 +1,179 @@
+"""The custom role of a run: the actions that its manifests need, as `az role definition create` takes them, and those
+that one revision needs and another does not. Azure is not asked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gitsync.arm.clock import SystemClock
+from gitsync.config.config import Config
+from gitsync.doctor.check import Check, make_doubt, make_ok
+from gitsync.doctor.rights import READ_ALL, NeededRight, find_unplaced, has_own_credential, list_needed_rights
+from gitsync.doctor.source import list_names
+from gitsync.errors import ConfigError
+from gitsync.extensions.registry import Registry
+from gitsync.manifests.selection import make_selection
+from gitsync.model.record import Record
+from gitsync.model.resource import Prepared
+from gitsync.planning.run_problems import DEFAULT_AGENT
+from gitsync.processes.programs import Grace
+from gitsync.redaction import Redactions
+from gitsync.report.wording import format_plural
+from gitsync.run.connections import find_global_subscription, open_source, open_state
+from gitsync.run.revision_plan import read_resources
+
+_POWERFUL: Final = {
+    "microsoft.authorization/roleassignments/write": "It can grant any role, Owner too, to any identity at the scopes "
+    "of the role, also to itself. Add a condition when you assign the role, which names the roles it may grant.",
+    "microsoft.authorization/roledefinitions/write": "It can add any action to the roles that are assigned at the "
+    "scopes of the role. Let people change these manifests only after a review.",
+    "microsoft.keyvault/locations/deletedvaults/purge/action": "It deletes vaults for good. Remove "
+    "`createMode: purgeThenCreate` from the manifests if that is not intended.",
+    READ_ALL: "It stands for all reads. Before --prune deletes a resource group, it lists what is in it, and Azure "
+    "lists only what the identity may read.",
+}
+"""What people should know of some actions before they grant them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """A custom role. `actions` and `scopes` are sorted; `notes` are sentences for the person who creates it."""
+
+    name: str
+    actions: tuple[str, ...]
+    scopes: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def format_json(self) -> str:
+        """Write the file that `az role definition create --role-definition` reads."""
+        definition = {
+            "Name": self.name,
+            "IsCustom": True,
+            "Description": "What gitsync needs for its manifests. Written by `gitsync doctor --role`.",
+            "Actions": self.actions,
+            "NotActions": [],
+            "DataActions": [],
+            "AssignableScopes": self.scopes,
+        }
+        return json.dumps(definition, indent=2)
+
+
+def build_role(config: Config, redactions: Redactions) -> Role:
+    """Build the role for the manifests that a sync with these settings would read.
+
+    Raises SourceError or StateError if they or the records cannot be read, ConfigError without a subscription, or if
+    nothing needs a right.
+    """
+    if not find_global_subscription(config):
+        raise ConfigError(
+            "No subscription is set, so the scopes of the role are not known.",
+            hint="Set AZURE_SUBSCRIPTION_ID or --subscription; `az account list` shows yours.",
+        )
+    repository, prepared = read_resources(config, None, SystemClock(), redactions)
+    own = [one for one in prepared if not has_own_credential(one)]
+    removed = _find_removed(config, prepared) if config.prune else ()
+    rights = list_needed_rights(config, own, Registry.load(), removed)
+    actions, scopes = join_actions(rights), join_scopes(rights)
+    if not scopes:
+        hint = "Run `gitsync validate`, which shows what the manifests declare."
+        raise ConfigError("No manifest needs a right in a subscription, so there is no role to write.", hint=hint)
+    name = repository.rstrip("/").rpartition("/")[2].removesuffix(".git")
+    words = ("gitsync", name, "" if config.path in {"", "."} else config.path)
+    notes = (*(f"{action}: {text}" for action, text in _explain(actions)), *_list_omissions(prepared, rights))
+    return Role(name=" ".join(filter(None, words)), actions=actions, scopes=scopes, notes=notes)
+
+
+def join_actions(rights: Iterable[NeededRight]) -> tuple[str, ...]:
+    """Join the actions of all rights that are in a subscription. One that `*/read` stands for is left out."""
+    spelled = {right.action.casefold(): right.action for right in sorted(rights, reverse=True) if right.scope}
+    if READ_ALL in spelled:
+        spelled = {key: action for key, action in spelled.items() if key == READ_ALL or not key.endswith("/read")}
+    return tuple(action for _, action in sorted(spelled.items()))
+
+
+def join_scopes(rights: Iterable[NeededRight]) -> tuple[str, ...]:
+    """Join the scopes of all rights. A group is left out if its subscription is one of them."""
+    spelled = {right.scope.casefold(): right.scope for right in sorted(rights, reverse=True) if right.scope}
+    found = {
+        key: scope for key, scope in spelled.items() if key.partition("/resourcegroups/")[0] not in {*spelled} - {key}
+    }
+    return tuple(scope for _, scope in sorted(found.items()))
+
+
+def compare_rights(config: Config, redactions: Redactions) -> list[Check]:
+    """Say which actions and scopes `to_revision` needs that `from_revision` does not, and the other way round.
+
+    Raises SourceError if one of them cannot be read.
+    """
+    clock, registry, name = SystemClock(), Registry.load(), config.from_revision or ""
+    _, old = read_resources(config, config.from_revision, clock, redactions)
+    _, new = read_resources(config, config.to_revision, clock, redactions)
+    before, after = (
+        list_needed_rights(config, [one for one in prepared if not has_own_credential(one)], registry)
+        for prepared in (old, new)
+    )
+    return [*_list_new(before, after, name), *_list_unneeded(before, after, name)]
+
+
+def _list_new(before: Sequence[NeededRight], after: Sequence[NeededRight], name: str) -> Iterator[Check]:
+    known_actions, known_scopes = set(map(str.casefold, join_actions(before))), join_scopes(before)
+    new_actions = [one for one in join_actions(after) if one.casefold() not in known_actions]
+    for action in new_actions:
+        users = [right for right in after if right.action.casefold() == action.casefold()]
+        names = list_names(sorted({right.arm_id for right in users}), 2)
+        power = dict(_explain([action])).get(action, "")
+        yield make_doubt(
+            "new-right", f"{action}, for {names}. {name} does not need it.", f"Add it to the role. {power}".strip()
+        )
+    for scope in join_scopes(after):
+        if not any(f"{scope}/".casefold().startswith(f"{one}/".casefold()) for one in known_scopes):
+            yield make_doubt(
+                "new-scope",
+                f"{scope}. {name} does not need it.",
+                "Add it to the scopes of the role, and assign the role there.",
+            )
+    if not new_actions:
+        yield make_ok("new-right", f"None: {name} needs {format_plural(len(known_actions), 'action')}.")
+
+
+def _list_unneeded(before: Sequence[NeededRight], after: Sequence[NeededRight], name: str) -> Iterator[Check]:
+    needed = set(map(str.casefold, join_actions(after)))
+    for action in join_actions(before):
+        if action.casefold() not in needed:
+            yield make_ok("old-right", f"{action} is needed by {name} only. Remove it from the role after the merge.")
+
+
+def _explain(actions: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for action in actions:
+        if text := _POWERFUL.get(action.casefold()):
+            yield action, text
+
+
+def _list_omissions(prepared: Sequence[Prepared], rights: Sequence[NeededRight]) -> Iterator[str]:
+    """Say what the role has nothing for."""
+    if invalid := sum(not one.is_valid for one in prepared):
+        yield f"{format_plural(invalid, 'manifest')} cannot be used. Run `gitsync validate`, then write the role again."
+    if others := sum(map(has_own_credential, prepared)):
+        yield f"{format_plural(others, 'resource')} with a credential Secret: the role has nothing for its identity."
+    if unplaced := find_unplaced(prepared):
+        yield f"Only a run knows the scope of {list_names([f'{key.kind}/{key.name}' for key in unplaced])}."
+    if tenant := sorted({right.action for right in rights if not right.scope}):
+        where = "the tenant or the management group, which the scopes of this role do not contain"
+        yield f"Grant these actions at {where}: {list_names(tenant, 20)}."
+
+
+def _find_removed(config: Config, prepared: Iterable[Prepared]) -> list[Record]:
+    """The records of what git had before, and --prune deletes."""
+    keys, selection = {one.key for one in prepared}, make_selection(config)
+    with open_source(config, Grace()) as source, open_state(config, source, SystemClock(), writes=False) as store:
+        records = store.load().list_own(config.agent or DEFAULT_AGENT)
+    return [
+        record
+        for key, record in sorted(records.items())
+        if key not in keys and selection.has(key) and record.claim.is_ours and record.policy.allows_delete
+        if not record.credential
+    ]
