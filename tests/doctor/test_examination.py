@@ -74,7 +74,7 @@ async def test_a_set_up_that_is_fine(place):
         "rights",
     ]
     assert checks["manifests"].message == "2 resources, no errors"
-    assert "4 rights at 2 scopes granted. Deny assignments" in checks["rights"].message
+    assert "5 rights at 2 scopes granted. Deny assignments" in checks["rights"].message
 
 
 async def test_nothing_is_pushed(place):
@@ -114,7 +114,7 @@ settings:
 async def test_rights_that_are_not_granted(place):
     checks = await doctor(place, MISSING)
     assert levels(checks)["rights"] == ERROR
-    assert "1 of 4 rights at 2 scopes not granted" in checks["rights"].message
+    assert "1 of 5 rights at 2 scopes not granted" in checks["rights"].message
     assert "Microsoft.Network/virtualNetworks/write in resource group core" in checks["rights"].message
     assert (
         "Microsoft.Resources/subscriptions/resourceGroups/delete in"
