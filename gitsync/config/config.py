@@ -100,7 +100,7 @@ class Config:
     )
     from_revision: str | None = declare_setting(
         None,
-        "Plan without reading Azure: compare with this revision (a branch, tag or commit, or one like main~2).",
+        "Compare with this revision, without reading Azure: a branch, tag or commit, or one like main~2.",
         HelpGroup.READ,
         _PLAN | {"doctor"},
         flag="--from",
@@ -108,7 +108,7 @@ class Config:
     )
     to_revision: str | None = declare_setting(
         None,
-        "With --from: the revision to plan. Default: what a plan would read.",
+        "With --from: the revision that is compared. Default: what a plan would read.",
         HelpGroup.READ,
         _PLAN | {"doctor"},
         flag="--to",

@@ -18,7 +18,7 @@ from gitsync.arm.client import Arm, Reader
 from gitsync.arm.session import Session
 from gitsync.config.config import Config
 from gitsync.doctor.check import Check, CheckLevel, make_doubt, make_failure, make_ok
-from gitsync.doctor.rights import NeededRight, Use, has_own_credential, list_needed_rights
+from gitsync.doctor.rights import NeededRight, Use, has_own_credential, list_needed_rights, name_scope
 from gitsync.doctor.source import ANY_SUBSCRIPTION, list_names
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.extensions.registry import Registry
@@ -221,12 +221,5 @@ def _format_rights(rights: Iterable[NeededRight]) -> list[str]:
     """The actions, each with its scopes."""
     scopes: defaultdict[str, list[str]] = defaultdict(list)
     for right in rights:
-        scopes[right.action].append(_name_scope(right.scope))
+        scopes[right.action].append(name_scope(right.scope))
     return [f"{action} in {list_names(sorted(found), 2)}" for action, found in sorted(scopes.items())]
-
-
-def _name_scope(scope: str) -> str:
-    """The resource group, or what is above."""
-    above, _, group = scope.partition("/resourceGroups/")
-    _, _, subscription = above.partition("/subscriptions/")
-    return f"resource group {group}" if group else f"subscription {subscription}" if subscription else "the tenant"

@@ -89,12 +89,12 @@ def find_unplaced(prepared: Iterable[Prepared]) -> list[Key]:
 
 
 def _is_placed(one: Prepared) -> bool:
-    arm_id = _find_id(one)
+    arm_id = find_id(one)
     return bool(arm_id) and "<" not in _find_scope(arm_id)
 
 
-def _find_id(one: Prepared) -> str:
-    """The id as far as it is known, with `<...>` in place of what is missing; "" if it begins with that."""
+def find_id(one: Prepared) -> str:
+    """Return the id as far as it is known, with `<...>` in place of what is missing; "" if it begins with that."""
     found = one.arm_id or (one.template.arm_id if one.template else "")
     if isinstance(found, str):
         return found
@@ -109,7 +109,7 @@ class _ResourceRights:
         self._one = one
         self._config = config
         self._registry = registry
-        self._arm_id = _find_id(one)
+        self._arm_id = find_id(one)
         self._scope = _find_scope(self._arm_id, is_created=one.is_written)
         self._kind = open_catalog().kind(one.resource.gvk)
         self._group_kind = (one.key.group, one.key.kind)
@@ -189,7 +189,7 @@ def _list_deletes(arm_id: str, key: Key, kind: Kind | None, registry: Registry, 
 def _find_secret_fields(
     one: Prepared, kind: Kind | None, config: Config, needed_secrets: Collection[Address]
 ) -> frozenset[str]:
-    """The fields of `operatorSpec.secrets` that a run asks Azure for: those with a reader, and those of expressions."""
+    """The fields of `operatorSpec.secrets` that a run requests: those with a reader, and those of expressions."""
     is_taken = not one.is_watched and any(sink != KeptConfigMaps.name for sink in config.export_to)
     destinations = find_destinations(one.resource, ObjectKind.SECRET)
     fields = {field for field, to in destinations.items() if is_taken or to.address in needed_secrets}
@@ -220,3 +220,10 @@ def name_action(path: str, verb: str) -> str:
         return f"Microsoft.Resources/subscriptions/resourceGroups/{verb}"
     namespace, *steps = below.split("/")
     return "/".join((namespace, *steps[::2], verb))
+
+
+def name_scope(scope: str) -> str:
+    """The resource group, or what is above."""
+    above, _, group = scope.partition("/resourceGroups/")
+    _, _, subscription = above.partition("/subscriptions/")
+    return f"resource group {group}" if group else f"subscription {subscription}" if subscription else "the tenant"

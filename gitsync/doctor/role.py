@@ -5,17 +5,27 @@ that one revision needs and another does not. Azure is not asked.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Final
 
 from gitsync.arm.clock import SystemClock
 from gitsync.config.config import Config
 from gitsync.doctor.check import Check, make_doubt, make_ok
-from gitsync.doctor.rights import READ_ALL, NeededRight, find_unplaced, has_own_credential, list_needed_rights
+from gitsync.doctor.rights import (
+    READ_ALL,
+    NeededRight,
+    find_id,
+    find_unplaced,
+    has_own_credential,
+    list_needed_rights,
+    name_scope,
+)
 from gitsync.doctor.source import list_names
 from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
+from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.manifests.selection import make_selection
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
@@ -83,7 +93,8 @@ def build_role(config: Config, redactions: Redactions) -> Role:
         raise ConfigError("No manifest needs a right in a subscription, so there is no role to write.", hint=hint)
     name = repository.rstrip("/").rpartition("/")[2].removesuffix(".git")
     words = ("gitsync", name, "" if config.path in {"", "."} else config.path)
-    notes = (*(f"{action}: {text}" for action, text in _explain(actions)), *_list_omissions(prepared, rights))
+    powerful = (f"{action}: {_POWERFUL[action.casefold()]}" for action in actions if action.casefold() in _POWERFUL)
+    notes = (*powerful, *_list_omissions(prepared, rights))
     return Role(name=" ".join(filter(None, words)), actions=actions, scopes=scopes, notes=notes)
 
 
@@ -116,41 +127,37 @@ def compare_rights(config: Config, redactions: Redactions) -> list[Check]:
         list_needed_rights(config, [one for one in prepared if not has_own_credential(one)], registry)
         for prepared in (old, new)
     )
-    return [*_list_new(before, after, name), *_list_unneeded(before, after, name)]
+    manifests = {find_id(one): f"{one.key.kind}/{one.key.name}" for one in new}
+    return [*_list_new(before, after, name, manifests), *_list_unneeded(before, after, name)]
 
 
-def _list_new(before: Sequence[NeededRight], after: Sequence[NeededRight], name: str) -> Iterator[Check]:
-    known_actions, known_scopes = set(map(str.casefold, join_actions(before))), join_scopes(before)
-    new_actions = [one for one in join_actions(after) if one.casefold() not in known_actions]
+def _list_new(
+    before: Sequence[NeededRight], after: Sequence[NeededRight], name: str, manifests: Mapping[str, str]
+) -> Iterator[Check]:
+    known_actions, known_scopes = join_actions(before), join_scopes(before)
+    new_actions = _subtract(join_actions(after), known_actions)
     for action in new_actions:
-        users = [right for right in after if right.action.casefold() == action.casefold()]
-        names = list_names(sorted({right.arm_id for right in users}), 2)
-        power = dict(_explain([action])).get(action, "")
-        yield make_doubt(
-            "new-right", f"{action}, for {names}. {name} does not need it.", f"Add it to the role. {power}".strip()
-        )
+        users = [one for one in after if fnmatchcase(one.action.casefold(), action.casefold())]
+        names = list_names(sorted({f"{manifests[one.arm_id]} in {name_scope(one.scope)}" for one in users}), 2)
+        hint = f"Add it to the role. {_POWERFUL.get(action.casefold(), '')}".rstrip()
+        yield make_doubt("new-right", f"{action}, for {names}. {name} does not need it.", hint)
     for scope in join_scopes(after):
-        if not any(f"{scope}/".casefold().startswith(f"{one}/".casefold()) for one in known_scopes):
-            yield make_doubt(
-                "new-scope",
-                f"{scope}. {name} does not need it.",
-                "Add it to the scopes of the role, and assign the role there.",
-            )
+        if not any(is_same_id(scope, one) or is_below(scope, one) for one in known_scopes):
+            hint = "Add it to the scopes of the role, and assign the role there."
+            yield make_doubt("new-scope", f"{scope}. {name} does not need it.", hint)
     if not new_actions:
         yield make_ok("new-right", f"None: {name} needs {format_plural(len(known_actions), 'action')}.")
 
 
 def _list_unneeded(before: Sequence[NeededRight], after: Sequence[NeededRight], name: str) -> Iterator[Check]:
-    needed = set(map(str.casefold, join_actions(after)))
-    for action in join_actions(before):
-        if action.casefold() not in needed:
-            yield make_ok("old-right", f"{action} is needed by {name} only. Remove it from the role after the merge.")
+    for action in _subtract(join_actions(before), join_actions(after)):
+        yield make_ok("old-right", f"{action} is needed by {name} only. Remove it from the role once nothing uses it.")
 
 
-def _explain(actions: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for action in actions:
-        if text := _POWERFUL.get(action.casefold()):
-            yield action, text
+def _subtract(actions: Iterable[str], known: Iterable[str]) -> list[str]:
+    """The actions that none of the known ones grants."""
+    patterns = [one.casefold() for one in known]
+    return [action for action in actions if not any(fnmatchcase(action.casefold(), one) for one in patterns)]
 
 
 def _list_omissions(prepared: Sequence[Prepared], rights: Sequence[NeededRight]) -> Iterator[str]:

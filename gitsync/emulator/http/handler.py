@@ -31,7 +31,7 @@ from gitsync.emulator.http.messages import (
     refuse,
 )
 from gitsync.emulator.http.target import PathShape, parse
-from gitsync.emulator.identity.access import PERMISSIONS_TYPE, check_access, find_version
+from gitsync.emulator.identity.access import PERMISSIONS_TYPE, check_access, find_action, find_version
 from gitsync.emulator.identity.roles import list_permissions
 from gitsync.emulator.identity.tokens import Tokens
 from gitsync.emulator.lists import list_collection, list_groups, list_resources
@@ -162,6 +162,7 @@ class RequestHandler:
             status=answer.status if answer is not None else 0,
             at=self._cloud.clock.now(),
             poll=poll,
+            action="" if poll else find_action(request),
             actor=request.caller.actor,
             client=request.caller.client,
             tenant=request.caller.tenant,
@@ -296,8 +297,9 @@ _MOST = 100_000
 class LoggedRequest:
     """`path` has no query; `type` is the ARM type that it names; `body` is what was sent, secrets and all.
 
-    `poll` tells a request for an operation from one for a resource. `status` is 0 if no answer was sent. `client`
-    and `tenant` are those that the token was issued for, `actor` is the object that acts.
+    `poll` tells a request for an operation from one for a resource. `action` is what a role needs for it, "" for a
+    poll. `status` is 0 if no answer was sent. `client` and `tenant` are those that the token was issued for, `actor` is
+    the object that acts.
     """
 
     method: str
@@ -306,6 +308,7 @@ class LoggedRequest:
     status: int
     at: datetime
     poll: bool = False
+    action: str = ""
     actor: str = ""
     client: str = ""
     tenant: str = ""
@@ -321,6 +324,7 @@ class LoggedRequest:
             "status": self.status,
             "at": self.at.isoformat(),
             "poll": self.poll,
+            "action": self.action,
             "actor": self.actor,
             "client": self.client,
             "tenant": self.tenant,
