@@ -264,9 +264,9 @@ class Extension:
     """One registration: what it adds for one kind, in every version of it. Unset points add nothing.
 
     `deletes_besides` describes the deleter in a plan: a sentence on what it deletes in addition to the resource.
-    `calls` names the actions of Azure that a point needs, other than read, write and delete of the resource, as roles spell
-    them: (("delete", "Microsoft.Subscription/cancel/action"),). `gitsync doctor --role` writes them. What a `Modifier`
-    asks and calls first is found by calling it.
+    `calls` names the actions of Azure that a point needs, other than read, write and delete of the resource, as roles
+    spell them: (("delete", "Microsoft.Subscription/cancel/action"),). `gitsync doctor --role` writes them. What a
+    `Modifier` asks and calls first is found by calling it.
     """
 
     group: str
