@@ -259,8 +259,8 @@ def find_holder(change: PlannedChange, soft: SoftDelete, holders: Sequence[Holde
     """Find what holds the name of a create, or its subdomain."""
     name, group = change.arm_id.rpartition("/")[2].casefold(), find_resource_group(change.arm_id) or ""
     named = [holder for holder in holders if holder.name.casefold() == name]
-    if soft.is_held_in_group:
-        named = [holder for holder in named if holder.group.casefold() == group.casefold()]
+    here = [holder for holder in named if holder.group.casefold() == group.casefold()]
+    named = here if here or soft.is_held_in_group else named
     subdomain = find_value(change.body, _SUBDOMAIN)
     taken = [holder for holder in holders if isinstance(subdomain, str) and holder.subdomain == subdomain.casefold()]
     return next(iter((*named, *taken)), None)
@@ -306,7 +306,7 @@ def _advise(change: PlannedChange, soft: SoftDelete, holder: Holder, *, fits: bo
     elif soft.purge:
         words = {"name": holder.name, "group": holder.group, "location": holder.location}
         command = soft.purge.format_map({gap: shlex.quote(word) for gap, word in words.items()})
-        ways.append(f"To lose them for good, purge it: `{command} --subscription {subscription}`.")
+        ways.append(f"To delete it for good, purge it: `{command} --subscription {subscription}`.")
     return " ".join(filter(None, (*ways, "Or choose another name.")))
 
 

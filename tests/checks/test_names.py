@@ -93,6 +93,13 @@ def test_a_deleted_resource_must_fit_to_be_recovered(create, entry, verdict, why
     assert (finding and finding.verdict) == verdict, why
 
 
+def test_of_two_deleted_workspaces_that_of_the_group_counts():
+    soft = SOFT_DELETES["microsoft.operationalinsights/workspaces"]
+    rows = [{**row(WORKSPACE), "id": WORKSPACE.replace("/rg/", f"/{group}/")} for group in ("aaa", "rg", "zzz")]
+    assert find_holder(create(WORKSPACE), soft, read_holders(rows, soft)).group == "rg"
+    assert find_holder(create(WORKSPACE, group="new"), soft, read_holders(rows, soft)).group == "aaa"
+
+
 def test_a_subdomain_is_held_as_well():
     body = {"location": "westeurope", "properties": {"customSubDomainName": "Talk"}}
     finding = judge(change(ACCOUNT.replace("kv1", "new"), body), row(ACCOUNT, customSubDomainName="talk"))
@@ -110,7 +117,7 @@ def test_a_subdomain_is_held_as_well():
                 "It was in resource group rg and location westeurope."
             ),
             (
-                "To recover it with its contents, set spec.properties.createMode: recover. To lose them for good, purge it: "
+                "To recover it with its contents, set spec.properties.createMode: recover. To delete it for good, purge it: "
                 f"`az keyvault purge --name kv1 --location westeurope --subscription {SUB[15:]}`. Or choose another name."
             ),
         ),
@@ -135,7 +142,7 @@ def test_a_subdomain_is_held_as_well():
                 "It was in resource group rg and location West Europe."
             ),
             (
-                "To recover it with its contents, set spec.restore: true. To lose them for good, purge it: `az apim "
+                "To recover it with its contents, set spec.restore: true. To delete it for good, purge it: `az apim "
                 f"deletedservice purge --service-name kv1 --location 'West Europe' --subscription {SUB[15:]}`. "
                 "Or choose another name."
             ),
