@@ -106,6 +106,7 @@ MALFORMED = [
     ({}, {"type": "Microsoft.Web/sites"}, 400, "InvalidRequestContent", "a resource of another type"),
     ({}, {"location": "northeurope"}, 400, "InvalidRequestContent", "a resource in another region"),
     ({}, {"name": "stapp1/default"}, 400, "InvalidRequestContent", "a name with more parts than the type"),
+    ({}, {"name": "/"}, 400, "InvalidRequestContent", "an empty name"),
     ({"scope": OTHER}, {}, 404, "ResourceGroupNotFound", "a group that does not exist"),
 ]
 
@@ -478,10 +479,21 @@ async def test_where_the_question_can_be_asked(scope, content, parent, status, w
         assert reply.body == {"fieldRestrictions": [], "contentEvaluationResult": {"policyEvaluations": []}}
 
 
-async def test_a_question_without_content():
+NO_CONTENT = [
+    (None, "no body"),
+    ({}, "no details"),
+    ({"resourceDetails": {}}, "no content"),
+    ({"resourceDetails": {"resourceContent": "x"}}, "content that is a word"),
+    ({"resourceDetails": {"resourceContent": CONTENT}, "pendingFields": "tags"}, "a pending field that is a word"),
+    ({"resourceDetails": {"resourceContent": CONTENT}, "pendingFields": ["tags"]}, "a list of words"),
+]
+
+
+@pytest.mark.parametrize(("body", "why"), NO_CONTENT, ids=[row[-1] for row in NO_CONTENT])
+async def test_questions_about_policies_that_are_wrong(body, why):
     async with emulated(has_group=True) as azure:
-        reply = await azure.ask("POST", f"{GROUP}/{RESTRICTIONS}", {"resourceDetails": {}}, version="2024-10-01")
-    assert (reply.status, reply.code) == (400, "InvalidRequestContent")
+        reply = await azure.ask("POST", f"{GROUP}/{RESTRICTIONS}", body, version="2024-10-01")
+    assert (reply.status, reply.code) == (400, "InvalidRequestContent"), why
 
 
 async def test_the_provider_of_the_question_must_be_registered():

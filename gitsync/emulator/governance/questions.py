@@ -38,7 +38,8 @@ from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.types.admission import admit_name
 from gitsync.emulator.types.provider_fields import make_uuid
 
-_EXPRESSION = re.compile(r"\[\s*\w+(\.\w+)*\s*\(.*\)[^\[\]]*\]", re.DOTALL)
+_EXPRESSION = re.compile(r"\[\s*\w+(\.\w+)*\s*\(")
+"""The start of an expression of a template: the call of a function."""
 
 ErrorDetail = dict[str, Any]
 
@@ -111,7 +112,7 @@ def _make_target(scope: str, kind: str, item: Mapping[str, Any]) -> Target:
     parent = parse(scope)
     if parent.shape is PathShape.RESOURCE and parent.type.casefold() == "/".join((namespace, *types[:-1])).casefold():
         return parse(f"{scope.rstrip('/')}/{types[-1]}/{names[-1]}")
-    if len(names) != len(types):
+    if len(names) != len(types) or not all(names):
         reason = f"The name '{item['name']}' must have as many segments as the type '{kind}'."
         raise refuse("InvalidRequestContent", reason=reason)
     words = (word for pair in zip(types, names, strict=True) for word in pair)
@@ -185,7 +186,7 @@ def _read_template(value: Any) -> Any:
         return value
     if value.startswith("[["):
         return value[1:]
-    if _EXPRESSION.fullmatch(value):
+    if _EXPRESSION.match(value):
         return UNKNOWN
     raise refuse("InvalidTemplate", message=f"Unable to parse language expression '{value[1:-1]}'.")
 
@@ -207,18 +208,20 @@ def check_policy_restrictions(cloud: EmulatedCloud, request: ServerRequest) -> S
     policies = [policy for policy in cloud.settings.policies if policy.effect in effects or policy.effect.changes]
     in_force = list_in_force(policies, cloud.settings.exemptions, content.key, cloud.clock.now())
     changed, denying = judge(in_force, content)
-    pending = [field for field in request.body.get("pendingFields") or () if isinstance(field, Mapping)]
+    fields = request.body.get("pendingFields") or []
+    if not isinstance(fields, list) or not all(isinstance(field, Mapping) for field in fields):
+        raise refuse("InvalidRequestContent", reason="The value of 'pendingFields' is of the wrong type.")
     evaluations = []
     for policy in policies:
         # A change of a field that is pending is a restriction of that field.
         if not policy.effect.changes and policy.matches(changed):
             evaluations.append(_make_evaluation(policy, changed, policy.effect))
-        elif policy.effect.changes and policy.matches(content) and not _find_pending(policy.field, content, pending):
+        elif policy.effect.changes and policy.matches(content) and not _find_pending(policy.field, content, fields):
             evaluations.append(_make_evaluation(policy, content, Effect.DENY if policy in denying else policy.effect))
     return ServerResponse(
         200,
         {
-            "fieldRestrictions": list(_restrict_fields(policies, content, changed, pending)),
+            "fieldRestrictions": list(_restrict_fields(policies, content, changed, fields)),
             "contentEvaluationResult": {"policyEvaluations": evaluations},
         },
     )
