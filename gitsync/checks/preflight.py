@@ -156,7 +156,7 @@ def _judge_refusal(batch: Sequence[PlannedChange], leaves: Sequence[_Leaf]) -> F
     astray: list[_Leaf] = []
     for leaf in leaves:
         if change := _find_change(batch, leaf):
-            findings.append((change.key, _judge_leaf(change, leaf)))
+            findings += [(change.key, finding) for finding in _judge_leaf(change, leaf)]
         else:
             astray.append(leaf)
     named = {key for key, _ in findings}
@@ -211,55 +211,56 @@ def _find_change(batch: Sequence[PlannedChange], leaf: _Leaf) -> PlannedChange |
     return None
 
 
-def _judge_leaf(change: PlannedChange, leaf: _Leaf) -> CheckFinding:
-    if finding := _find_no_answer(leaf):
-        return finding
-    code, text = shorten_text(leaf.code), shorten_text(leaf.message)
+def _judge_leaf(change: PlannedChange, leaf: _Leaf) -> list[CheckFinding]:
     if leaf.code.casefold() == _POLICY:
-        return _judge_policy(leaf)
+        return list(_judge_policies(leaf))
+    return [_find_no_answer(leaf) or _judge_provider(change, leaf)]
+
+
+def _judge_provider(change: PlannedChange, leaf: _Leaf) -> CheckFinding:
+    """Judge what a provider, or Azure itself, says of a body."""
+    code, text = shorten_text(leaf.code), shorten_text(leaf.message)
     if _WAITS.fullmatch(leaf.code):
         return _leave(code, f"Azure misses something that the resource needs, and that may come first: {text}")
     if change.replaces and _HELD_BY_ITSELF.fullmatch(leaf.code):
         return _leave(code, f"Azure compares it with the resource that is deleted first: {text}")
-    if _QUOTA.fullmatch(leaf.code):  # a limit may rise, and a delete of the same plan may come first
-        advice = "Ask for a higher limit, or use another size or region."
-        return CheckFinding(
-            check=CheckName.PREFLIGHT, verdict=CheckVerdict.WARNING, code=code, message=text, advice=advice
-        )
     field = next((target for target in leaf.targets if _FIELD.fullmatch(target)), "")
-    path = format_pointer(tuple(step for step in re.split(r"[./\[\]]+", field) if step))
+    # A limit may rise, and a delete of the same plan may come first.
+    is_quota = _QUOTA.fullmatch(leaf.code) is not None
+    advice = "Choose another azureName in the manifest." if _TAKEN.fullmatch(leaf.code) else "Correct the manifest."
     return CheckFinding(
         check=CheckName.PREFLIGHT,
-        verdict=CheckVerdict.REFUSED,
+        verdict=CheckVerdict.WARNING if is_quota else CheckVerdict.REFUSED,
         code=code,
-        message=f"Azure would refuse it: {text}",
-        advice="Choose another azureName in the manifest." if _TAKEN.fullmatch(leaf.code) else "Correct the manifest.",
-        path=path,
+        message=text,
+        advice="Ask Azure for a higher limit, or use another size or region." if is_quota else advice,
+        path=format_pointer(tuple(step for step in re.split(r"[./\[\]]+", field) if step)),
     )
 
 
-def _judge_policy(leaf: _Leaf) -> CheckFinding:
-    """Name the assignment: of the structured part, else of the message."""
-    infos = [addition.get("info") for addition in leaf.additions if isinstance(addition, Mapping)]
-    info = next((info for info in infos if isinstance(info, Mapping)), {})
+def _judge_policies(leaf: _Leaf) -> Iterator[CheckFinding]:
+    """Name each assignment that denies it: of the structured part, else of the message."""
+    infos = [addition["info"] for addition in leaf.additions if isinstance(addition, Mapping) and "info" in addition]
     named = _ASSIGNMENT.search(leaf.message)
-    assignment = (
-        shorten_text(info.get("policyAssignmentDisplayName")) or shorten_text(named[1] if named else "") or "unknown"
-    )
-    evaluation = info.get("evaluationDetails")
-    needs_token = isinstance(evaluation, Mapping) and evaluation.get("missingPolicyTokenDetails")
-    return CheckFinding(
-        check=CheckName.PREFLIGHT,
-        verdict=CheckVerdict.REFUSED,
-        code=shorten_text(leaf.code),
-        message=(
-            f'The policy assignment "{assignment}" takes a write with a policy token only, which gitsync does not have.'
-            if needs_token
-            else f'The policy assignment "{assignment}" denies it: {_cut_identifiers(leaf.message)}'
-        ),
-        advice="Change the manifest so that the policy allows it.",
-        contact=f'Ask the owner of the policy assignment "{assignment}" for an exemption.',
-    )
+    for info in [info for info in infos if isinstance(info, Mapping)] or [{}]:
+        title = shorten_text(info.get("policyAssignmentDisplayName")) or shorten_text(named[1] if named else "")
+        evaluation = info.get("evaluationDetails")
+        evaluation = evaluation if isinstance(evaluation, Mapping) else {}
+        assignment = f'The policy assignment "{title or "unknown"}"'
+        reason = shorten_text(evaluation.get("reason")) or _cut_identifiers(leaf.message)
+        needs_token = evaluation.get("missingPolicyTokenDetails")
+        yield CheckFinding(
+            check=CheckName.PREFLIGHT,
+            verdict=CheckVerdict.REFUSED,
+            code=shorten_text(leaf.code),
+            message=(
+                f"{assignment} takes a write with a policy token only, which gitsync does not have."
+                if needs_token
+                else f"{assignment} denies it: {reason}"
+            ),
+            advice="Change the manifest so that it complies with the policy.",
+            contact=f'Ask the owner of the policy assignment "{title or "unknown"}" for an exemption.',
+        )
 
 
 def _cut_identifiers(message: str) -> str:

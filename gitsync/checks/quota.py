@@ -248,14 +248,18 @@ def judge(
     left = max(0, usage.limit - usage.used)
     if most <= left:
         return None
-    need = f"needs {needed} more" if needed > left else f"may need up to {most} more with its autoscalers"
+    need = (
+        f"The plan needs {needed} more"
+        if needed > left
+        else f"With its autoscalers the plan may need up to {most} more"
+    )
     deletes = " What the plan deletes is not counted: it may be free too late." if frees else ""
     return CheckFinding(
         check=CheckName.QUOTA,
         verdict=CheckVerdict.WARNING,
         code=EXCEEDED,
         message=(
-            f"The plan {need} of {limit.name} in {place.region}, and {left} of {usage.limit} are left in subscription "
+            f"{need} of {limit.name} in {place.region}, and {left} of {usage.limit} are left in subscription "
             f"{place.subscription}.{deletes}"
         ),
         advice=f"Ask Azure for a higher limit of {limit.name}, or use another size or region.",

@@ -221,6 +221,7 @@ async def test_a_missing_right_is_named():
 
 INFO = {"policyAssignmentDisplayName": "Only Europe", "policyAssignmentId": "/x/policyAssignments/only-europe"}
 IDENTIFIERS = """Policy identifiers: '[{"policyAssignment":{"name":"Only Europe","id":"/x"},"policyDefinition":{}}]'."""
+REASON = {**INFO, "evaluationDetails": {"reason": "Use a European region."}}
 TOKEN = {**INFO, "evaluationDetails": {"missingPolicyTokenDetails": [{"shouldDeny": True}]}}
 
 
@@ -229,6 +230,7 @@ TOKEN = {**INFO, "evaluationDetails": {"missingPolicyTokenDetails": [{"shouldDen
     [
         ("Disallowed.", [{"type": "PolicyViolation", "info": INFO}], "Only Europe", "denies it: Disallowed."),
         (f"Disallowed by policy. {IDENTIFIERS}", [], "Only Europe", "denies it: Disallowed by policy."),
+        ("Disallowed.", [{"info": REASON}], "Only Europe", "denies it: Use a European region."),
         ("Disallowed.", "odd", "unknown", "denies it"),
         ("Disallowed.", [{"info": "odd"}, 3], "unknown", "denies it"),
         ("Disallowed.", [{"info": TOKEN}], "Only Europe", "policy token"),
@@ -242,6 +244,15 @@ async def test_a_policy_is_named_with_its_assignment(message, additions, assignm
     assert f'"{assignment}"' in finding.message
     assert says in finding.message
     assert finding.contact == f'Ask the owner of the policy assignment "{assignment}" for an exemption.'
+
+
+async def test_each_policy_that_denies_is_named():
+    infos = [{"info": {"policyAssignmentDisplayName": name}} for name in ("One", "Two")]
+    findings, _ = await ask([ONE], refusal(detail("RequestDisallowedByPolicy", "stapp1", "No.", additionalInfo=infos)))
+    assert [finding.message for _, finding in findings] == [
+        'The policy assignment "One" denies it: No.',
+        'The policy assignment "Two" denies it: No.',
+    ]
 
 
 async def test_reasons_find_their_resources_by_id_or_name_and_the_others_stay_open():

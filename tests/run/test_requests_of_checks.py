@@ -1,0 +1,80 @@
+"""What the checks cost: requests of whole plans. An unchanged estate costs none, many changes share their questions."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from gitsync.emulator.governance.policies import Effect, EmulatedPolicy, Operator, PolicyCondition
+from gitsync.model.check import CheckName, CheckVerdict
+from tests.support.world import GROUP, SUBSCRIPTION, World, of
+
+ACCOUNT = """\
+    apiVersion: storage.azure.com/v1api20230101
+    kind: StorageAccount
+    metadata:
+      name: stapp{number}
+    spec:
+      location: westeurope
+      owner:
+        name: core
+      kind: StorageV2
+      sku:
+        name: Standard_{sku}
+    """
+NO_ZRS = EmulatedPolicy(
+    name="no-zrs",
+    scope=f"/subscriptions/{SUBSCRIPTION}",
+    effect=Effect.DENY,
+    conditions=(PolicyCondition(field="sku.name", operator=Operator.EQUALS, values=("Standard_ZRS",)),),
+)
+ONCE = {"policyassignments", "locks", "denyassignments", "usages", "validateresources"}
+
+
+@pytest.fixture
+def world(tmp_path):
+    return World(tmp_path)
+
+
+def accounts(*skus: str) -> dict[str, str]:
+    return {f"st{number}": ACCOUNT.format(number=number, sku=sku) for number, sku in enumerate(skus)}
+
+
+def test_an_unchanged_estate_costs_the_same_with_and_without_checks(world):
+    world.synced(group=GROUP, **accounts("LRS", "LRS"))
+    world.settings = replace(world.settings, policies=(NO_ZRS,))
+    lines = []
+    for checks in (tuple(CheckName), ("none",)):
+        report = world.plan(checks=checks)
+        assert report.requests.questions == 0
+        lines.append([f"{request.method} {request.path}" for request in world.requests])
+    assert lines[0] == lines[1]
+
+
+def test_twenty_changes_share_their_questions(world):
+    world.synced(group=GROUP)
+    world.settings = replace(world.settings, policies=(NO_ZRS,))
+    world.says(group=GROUP, **accounts(*(["LRS"] * 19), "ZRS"))
+    plain = world.plan(checks=("none",))
+    report = world.plan()
+    asked = Counter(request.path.casefold().rpartition("/")[2] for request in world.requests)
+    assert {name: asked[name] for name in ONCE} == dict.fromkeys(ONCE, 1)
+    assert asked["checkpolicyrestrictions"] == 20, "every body is another one"
+    assert asked["policyexemptions"] == 1
+    assert report.requests.questions == asked["validateresources"] + 20 + asked["checknameavailability"]
+    assert plain.requests.questions == 0
+    refused = of(report, "StorageAccount", "stapp19").checks
+    assert {one.check for one in refused if one.verdict is CheckVerdict.REFUSED} == {
+        CheckName.PREFLIGHT,
+        CheckName.POLICY,
+    }
+    assert not [one for one in of(report, "StorageAccount", "stapp0").checks if one.verdict is CheckVerdict.REFUSED]
+
+
+def test_a_plan_without_policies_asks_about_none(world):
+    world.synced(group=GROUP)
+    world.says(group=GROUP, **accounts(*(["LRS"] * 20)))
+    report = world.plan(checks=(CheckName.POLICY,))
+    assert report.requests.questions == 0
+    assert len([request for request in world.requests if request.path.endswith("/policyAssignments")]) == 1
+    assert {one.verdict for result in report.results for one in result.checks} == {CheckVerdict.FINE}
