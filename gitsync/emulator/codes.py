@@ -322,6 +322,9 @@ ABSENT: Mapping[str, Mapping[str, Any]] = {
         "message": f"The collection '{{parent}}'.'{{name}}' doesn't exist.{_COSMOS_END}",
     },
     "microsoft.insights/datacollectionruleassociations": {"error": {"code": "ResourceNotFound"}},
+    "microsoft.keyvault/locations/deletedvaults": {
+        "error": {"code": "DeletedVaultNotFound", "message": "The specified deleted vault does not exist."}
+    },
     "microsoft.kubernetesconfiguration/extensions": {
         "error": {
             "additionalInfo": [],

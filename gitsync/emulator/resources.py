@@ -33,7 +33,7 @@ from gitsync.emulator.types.bodies import (
 from gitsync.emulator.types.implicit_resources import find_implied, find_resource
 
 Verb = Callable[[EmulatedCloud, ServerRequest], ServerResponse]
-_PURGED_BY_DELETE = frozenset(soft.one for soft in SOFT_DELETES.values() if soft.purge == "DELETE")
+_PURGED_BY_DELETE = {soft.one: soft.purge_style for soft in SOFT_DELETES.values() if soft.purge == "DELETE"}
 
 
 def get(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
@@ -104,8 +104,9 @@ def delete(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
         # ARM answers for groups and says 404; providers answer for resources and say 204.
         if target.shape is PathShape.GROUP:
             raise make_not_found(target)
-        if target.type.casefold() in _PURGED_BY_DELETE and find_implied(cloud, target) is not None:
-            purge = start_action(cloud, request, Style.ACCEPTED, PURGE, None)
+        purge_style = _PURGED_BY_DELETE.get(target.type.casefold())
+        if purge_style is not None and find_implied(cloud, target) is not None:
+            purge = start_action(cloud, request, purge_style, PURGE, None)
             return ServerResponse(202, None, make_operation_headers(purge, request.base))
         return ServerResponse(204)
     running_operation = cloud.store.operation(before.operation) if before.operation else None

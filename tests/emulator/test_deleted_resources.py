@@ -179,6 +179,12 @@ async def test_nothing_can_be_recovered_where_nothing_was_deleted(azure, group, 
     assert (await azure.put(path, body)).code == code, why
 
 
+async def test_a_vault_that_was_not_deleted_has_an_error_of_its_own(azure):
+    path = f"{PROVIDERS}/Microsoft.KeyVault/locations/westeurope/deletedVaults/held"
+    read, purged = await azure.get(path), await azure.ask("POST", f"{path}/purge")
+    assert (read.status, read.code, purged.code) == (404, "DeletedVaultNotFound", "DeletedVaultNotFound")
+
+
 PURGES = [
     (HSM, "POST", "Microsoft.KeyVault/locations/westeurope/deletedManagedHSMs/held/purge"),
     (STORE, "POST", "Microsoft.AppConfiguration/locations/westeurope/deletedConfigurationStores/held/purge"),

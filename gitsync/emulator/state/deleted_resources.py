@@ -15,6 +15,7 @@ from gitsync.emulator.clock import format_time
 from gitsync.emulator.http.target import Target, parse
 from gitsync.emulator.patch import find_value, merge_over
 from gitsync.emulator.state.store import Store, StoredResource
+from gitsync.emulator.types.behaviour import Style
 
 _NOTE = "deleted"
 _CONFIGURED_NOTE = "deleted-configured"
@@ -35,6 +36,7 @@ class SoftDelete:
     days: int
     recover: tuple[str, str] | None
     purge: str = ""
+    purge_style: Style = Style.ACCEPTED
     code: str
     text: str = ""
     nothing: str = ""
@@ -82,6 +84,7 @@ SOFT_DELETES: Final[Mapping[str, SoftDelete]] = {
         code="FlagMustBeSetForRestore",
         nothing="CanNotRestoreANonExistingResource",
         holds_in_group=True,
+        purge_style=Style.ACCEPTED_ASYNC,
     ),
     "microsoft.keyvault/managedhsms": SoftDelete(
         shown="Microsoft.Keyvault/deletedManagedHSMs",
