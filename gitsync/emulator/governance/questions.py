@@ -132,8 +132,7 @@ def _validate(
         return
     try:
         body = {name: _read_template(value) for name, value in item.items()}
-        if target.namespace:
-            check_type(cloud, write)
+        check_type(cloud, write)
         body = admit_by_policies(cloud, target, body)
     except Refused as refused:
         yield {"target": target.name, **refused.answer.body["error"]}

@@ -61,8 +61,7 @@ def find_version(cloud: EmulatedCloud, request: ServerRequest) -> str:
 def check_access(cloud: EmulatedCloud, request: ServerRequest) -> None:
     """Refuse what the gateway refuses, for any resource."""
     check_authorization(cloud, request)
-    if request.target.namespace:
-        check_type(cloud, request)
+    check_type(cloud, request)
     if request.verb != "read":
         _check_subscription(cloud, request)
         _check_registration(cloud, request)
@@ -229,7 +228,7 @@ def _check_listed(cloud: EmulatedCloud, request: ServerRequest) -> None:
             "NoRegisteredProviderFound",
             location=location,
             version=request.api_version,
-            type="/".join(target.types),
+            type=listed.type.partition("/")[2],
             versions=", ".join(listed.api_versions),
             locations=", ".join(locations),
         )
