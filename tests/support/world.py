@@ -32,6 +32,7 @@ from gitsync.git.source.checkout import open_checkout
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.store import Update
+from gitsync.model.check import NO_CHECKS
 from gitsync.model.gvk import Key
 from gitsync.model.record import Trust
 from gitsync.model.report import Report
@@ -60,7 +61,8 @@ BUILDS = Builds(seconds=math.inf)
 
 class World:
     """What outlives a run. `settings` are the emulator's; `requests` has the log of the last run. `units` are those of
-    files, besides those that the source itself has.
+    files, besides those that the source itself has. Its runs have no checks unless a test names them
+    (`world.plan(checks=tuple(CheckName))`): what is asked about is a subject of its own, and costs requests.
     """
 
     def __init__(self, folder: Path, **settings: Any) -> None:
@@ -167,7 +169,7 @@ class World:
     async def _run(self, *, writes: bool, **settings: Any) -> Report:
         self._is_new = False
         self.stop = asyncio.Event()
-        config = replace(Config(source=str(self.folder), subscription=SUBSCRIPTION), **settings)
+        config = replace(Config(source=str(self.folder), subscription=SUBSCRIPTION, checks=(NO_CHECKS,)), **settings)
         seals = make_seals(config, os.environ)
         checkout = open_checkout(str(self.folder), path=config.path, builds=BUILDS, variables=config.variables)
         with checkout as source, StatusFolder(self.state, seals) as store:
