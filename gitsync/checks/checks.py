@@ -24,6 +24,7 @@ from gitsync.checks.quota import check_quota
 from gitsync.checks.versions import check_versions
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 from gitsync.model.gvk import Key
+from gitsync.model.report import RequestCounts
 
 Check = Callable[[Sequence[PlannedChange], Questions], Awaitable[Findings]]
 
@@ -75,11 +76,16 @@ class Checks:
         self._found |= {key: tuple(sorted(findings, key=_find_order)) for key, findings in found.items()}
         return self._found
 
+    def count_requests(self, without: Collection[CheckName]) -> RequestCounts:
+        """Count the requests for what none of some checks has asked."""
+        counts = [questions.count_requests(without) for questions in self._questions.values()]
+        return RequestCounts(reads=sum(one.reads for one in counts), questions=sum(one.questions for one in counts))
+
 
 async def _run(name: CheckName, changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Run one check. A fault in it is no answer: it must not end the run."""
     try:
-        return await CHECKS[name](changes, questions)
+        return await CHECKS[name](changes, questions.of_check(name))
     except Exception as fault:  # noqa: BLE001 - a bug in a check must not lose the plan
         logger.bind(check=name.value).opt(exception=fault).error("Check failed")
         message = f"The check failed with an internal error ({type(fault).__name__})."

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from gitsync.arm.http.bodies import Entries
 from gitsync.arm.session import Session
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
+from gitsync.model.report import RequestCounts
 from gitsync.redaction import truncate
 
 ODD_ANSWER = "UnusableAnswer"
@@ -63,13 +64,41 @@ def find_missing_right(message: str) -> str:
     return found[1] if found else ""
 
 
+@dataclass(slots=True, kw_only=True)
+class _Asked:
+    """A question on its way, or answered: its requests, and the checks that asked it."""
+
+    task: asyncio.Task[Any]
+    session: Session
+    is_read: bool
+    checks: set[CheckName | None] = field(default_factory=set)
+
+
 class Questions:
     """The questions of one identity. Equal ones are asked once, whichever check asks first."""
 
-    def __init__(self, arm: Arm, open_session: Callable[[], Session]) -> None:
+    def __init__(
+        self,
+        arm: Arm,
+        open_session: Callable[[], Session],
+        *,
+        check: CheckName | None = None,
+        asked: dict[tuple[str, ...], _Asked] | None = None,
+    ) -> None:
         self._arm = arm
         self._open_session = open_session
-        self._asked: dict[tuple[str, ...], asyncio.Task[Any]] = {}
+        self._check = check
+        self._asked = {} if asked is None else asked
+
+    def of_check(self, name: CheckName) -> Questions:
+        """Return the same questions, noted as those of one check."""
+        return Questions(self._arm, self._open_session, check=name, asked=self._asked)
+
+    def count_requests(self, without: Collection[CheckName]) -> RequestCounts:
+        """Count the requests for what none of some checks has asked."""
+        asked = [one for one in self._asked.values() if one.checks.isdisjoint(without)]
+        reads, questions = (sum(one.session.requests for one in asked if one.is_read is want) for want in (True, False))
+        return RequestCounts(reads=reads, questions=questions)
 
     @property
     def now(self) -> datetime:
@@ -122,8 +151,11 @@ class Questions:
     async def _once(self, key: tuple[str, ...], ask: Callable[[Reader], Awaitable[T]]) -> T | Unanswered:
         key = tuple(part.casefold() if place == 1 else part for place, part in enumerate(key))
         if key not in self._asked:
-            self._asked[key] = asyncio.ensure_future(_catch(ask, self._arm.reader(self._open_session())))
-        answer: T | Unanswered = await self._asked[key]
+            session = self._open_session()
+            task = asyncio.ensure_future(_catch(ask, self._arm.reader(session)))
+            self._asked[key] = _Asked(task=task, session=session, is_read=key[0] != "ask")
+        self._asked[key].checks.add(self._check)
+        answer: T | Unanswered = await self._asked[key].task
         return answer
 
 

@@ -12,7 +12,7 @@ from gitsync.model.check import CheckFinding
 from gitsync.model.gvk import Key
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
-from gitsync.model.report import Report
+from gitsync.model.report import Report, RequestCounts
 from gitsync.model.result import Attempt, Result
 from gitsync.report.ordering import find_causes
 from gitsync.report.run_facts import build_coverage, build_target, estimate_sync
@@ -48,13 +48,17 @@ def build_document(report: Report) -> dict[str, Any]:
             "byType": report.use.by_type,
             "hourShares": {kind: round(share, 6) for kind, share in report.use.hour_shares.items()},
         },
-        "syncNeeds": {"reads": need.reads, "writes": need.writes, "deletes": need.deletes} if need else None,
+        "syncNeeds": _build_need(need) if need else None,
         "coverage": build_coverage(report.coverage),
         "summary": dict(report.summary),
         "outcomes": {outcome.value: count for outcome, count in report.outcomes.items()},
         "problems": [build_problem(p) for p in sorted(report.problems, key=lambda p: p.order)],
         "resources": [_build_resource(r, causes.get(r.key)) for r in sorted(report.results, key=lambda r: r.key)],
     }
+
+
+def _build_need(need: RequestCounts) -> dict[str, int]:
+    return {"reads": need.reads, "writes": need.writes, "deletes": need.deletes, "questions": need.questions}
 
 
 def build_problem(problem: Problem) -> dict[str, Any]:

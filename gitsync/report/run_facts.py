@@ -148,7 +148,8 @@ def estimate_sync(report: Report) -> RequestCounts | None:
     """Estimate the requests of the sync that a plan foresees, without polls; None for any other
     run.
 
-    A sync reads what the plan has read, and once more what it has written or deleted.
+    A sync reads what the plan has read, and once more what it has written or deleted. It repeats the checks that it has
+    too.
     """
     # A plan of two revisions did not read Azure, so it does not know what a sync would do.
     if report.command != "plan" or report.base is not None:
@@ -157,10 +158,12 @@ def estimate_sync(report: Report) -> RequestCounts | None:
     writes = sum(times[action] for action in _WRITES)
     replaced = [result.replacement for result in report.results if result.action is Action.REPLACE]
     again = len(replaced) + sum(len(one.takes) for one in replaced if one)
+    sent, unrepeated = report.requests, report.unrepeated
     return RequestCounts(
-        reads=report.requests.reads + writes + 2 * again,
+        reads=sent.reads - unrepeated.reads + writes + 2 * again,
         writes=writes + again,
         deletes=times[Action.DELETE] + again,
+        questions=sent.questions - unrepeated.questions,
     )
 
 

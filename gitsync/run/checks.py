@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gitsync.checks.bodies import hide_values, plan_delete
+from gitsync.checks.checks import BEFORE_WRITES
 from gitsync.model.check import PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan
+from gitsync.model.report import RequestCounts
 from gitsync.model.result import Result
 from gitsync.model.template import Text
 from gitsync.model.verdict import Action
@@ -23,6 +25,12 @@ async def check_results(run: RunContext, results: Mapping[Key, Result]) -> dict[
     changes = [result.change for result in results.values() if result.change]
     findings = await run.check(changes) if changes else {}
     return {key: replace(result, checks=findings.get(key, ())) for key, result in results.items()}
+
+
+def count_unrepeated(run: RunContext, results: Iterable[Result]) -> RequestCounts:
+    """Count the requests for checks of a plan that its sync does not repeat: it checks what it creates and deletes."""
+    is_checked = any(result.change.creates or result.change.deletes for result in results if result.change)
+    return run.checks.count_requests(without=BEFORE_WRITES if is_checked else ())
 
 
 async def check_before_writes(run: RunContext, plan: Plan) -> None:

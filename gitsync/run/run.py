@@ -37,7 +37,7 @@ from gitsync.reconcile.identities import open_identities
 from gitsync.redaction import Redactions, tell_settings
 from gitsync.report.masked import mask_exception, mask_report, mask_target
 from gitsync.report.progress import Progress
-from gitsync.run.checks import check_before_writes, check_results
+from gitsync.run.checks import check_before_writes, check_results, count_unrepeated
 from gitsync.run.connections import make_contact, open_connections
 from gitsync.run.context import add_lists, make_context, make_rules
 from gitsync.run.exports import find_export_needs
@@ -191,6 +191,7 @@ def _make_report(
         ),
         requests=connections.arm.requests,
         use=connections.arm.use,
+        unrepeated=count_unrepeated(run, reported),
         checks=tuple(name for name in CheckName if name in config.checks),
         problems=problems,
         results=reported,

@@ -390,8 +390,8 @@ def classify_request(request: ArmRequest) -> RequestAction:
 
 def find_type(request: ArmRequest) -> str:
     """Find the ARM type that a request is about: for an action its resource's, for a list that of
-    its entries.
+    its entries, and for a question its own name.
     """
-    if request.method == "POST":
-        return parse_arm_type(request.resource_id.rpartition("/")[0])
-    return parse_arm_type(f"{request.resource_id}/" if request.is_list else request.resource_id)
+    if request.is_list or request.is_question:
+        return parse_arm_type(f"{request.resource_id}/")
+    return parse_arm_type(request.resource_id.rpartition("/")[0] if request.method == "POST" else request.resource_id)
