@@ -166,6 +166,7 @@ def test_a_second_signal_breaks_off(folder, by, code):
     """Nobody waits for an Azure that never answers who asks twice."""
     with silence() as (url, asked):
         named = {
+            "GITSYNC_CHECKS": "none",  # before its first write, a run ends at the first signal
             "AZURE_RESOURCE_MANAGER_ENDPOINT": url,
             "AZURE_SUBSCRIPTION_ID": world.SUBSCRIPTION,
             "GITSYNC_CREDENTIAL": "anonymous",

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import aiohttp
 from aiohttp import web
 
+from gitsync.arm.questions import is_question
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore
@@ -119,8 +120,9 @@ class Azure:
         }
 
     def sent(self, *methods: str) -> list[tuple[str, str, int]]:
-        """Method, path and status of every request that came through."""
-        return [(r.method, r.path, r.status) for r in self.emulator.requests if not methods or r.method in methods]
+        """Method, path and status of every request that came through, or of those methods; then without questions."""
+        found = [r for r in self.emulator.requests if not methods or (r.method in methods and not is_question(r.path))]
+        return [(r.method, r.path, r.status) for r in found]
 
     async def forward(self, request: web.BaseRequest, session: aiohttp.ClientSession) -> web.StreamResponse:
         """Pass a request on, with the host that it was sent to, and its answer back."""

@@ -58,6 +58,8 @@ CATALOG = open_catalog()
 BUILDS = Builds(seconds=math.inf)
 """Of all worlds of a process: a build of the same files has the same result, and kubectl takes 70 ms for it."""
 
+_WRITES = frozenset({"PUT", "PATCH", "DELETE", "POST"})
+
 
 class World:
     """What outlives a run. `settings` are the emulator's; `requests` has the log of the last run. `units` are those of
@@ -205,9 +207,8 @@ class World:
 
     @property
     def writes(self) -> list[str]:
-        """All that changes something, in order."""
-        sent = (r for r in self.requests if r.method in {"PUT", "PATCH", "DELETE", "POST"})
-        return [f"{r.method} {r.path}" for r in sent if not (r.method == "POST" and is_question(r.path))]
+        """What the last run sent that may change something: all but reads and questions."""
+        return [f"{r.method} {r.path}" for r in self.requests if r.method in _WRITES and not is_question(r.path)]
 
     def outside(
         self, method: str, path: str, body: Any = None, api_version: str = "2020-06-01", **settings: Any

@@ -393,5 +393,5 @@ def find_type(request: ArmRequest) -> str:
     its entries, and for a question its own name.
     """
     if request.is_list or request.is_question:
-        return parse_arm_type(f"{request.resource_id}/")
+        return parse_arm_type(f"{request.resource_id}/").rstrip("/")
     return parse_arm_type(request.resource_id.rpartition("/")[0] if request.method == "POST" else request.resource_id)
