@@ -18,6 +18,7 @@ TOPICS: Mapping[str, str] = {
     "sources": "Sources, units and variables",
     "runs": "Runs, records and exports",
     "conditions": "Reasons of conditions",
+    "checks": "Findings of checks",
 }
 """The tables, with their titles, in the order of the page."""
 

@@ -83,6 +83,10 @@ _ACCESS: Final = {
         "An Azure Policy denies it. Look up the assignment that the message names, and change the "
         "manifest to comply, or request an exemption from its owners."
     ),
+    "ResourceValidationFailed PreflightValidationCheckFailed InvalidTemplateDeployment": (
+        "The message has the reasons, each with the resource or the field. Fix them in the manifest; `gitsync plan` "
+        "asks Azure again before a change."
+    ),
     "RequestDisallowedByAzure": (
         "Your subscription has no access to this region. Choose another location, or request access from support."
     ),
@@ -130,7 +134,7 @@ _ROLES: Final = {
 }
 _AMOUNTS: Final = {
     "QuotaExceeded ResourceQuotaExceeded InsufficientQuota ErrCode_InsufficientVCPUQuota PublicIPCountLimitReached "
-    "MaxStorageAccountsCountPerSubscriptionExceeded": (
+    "StaticPublicIPCountLimitReached MaxStorageAccountsCountPerSubscriptionExceeded": (
         "The subscription has reached its quota in the region. Delete unused resources, request a "
         "smaller size, or request more quota (in the portal under Quotas)."
     ),
@@ -181,6 +185,9 @@ _NAMES: Final = {
     "FlagMustBeSetForRestore ServiceAlreadyExistsInSoftDeletedState": (
         "A soft-deleted resource still reserves the name. Recover or purge it first, or set another name in "
         "spec.azureName."
+    ),
+    "CanNotRestoreANonExistingResource ServiceUndeleteNotPossible": (
+        "There is no deleted resource to recover. Remove spec.restore (or spec.properties.restore) from the manifest."
     ),
     "SoftDeletedVaultDoesNotExist": (
         "There is no deleted vault to recover. Set spec.properties.createMode to createOrRecover, which does either."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from gitsync.problems.problem_codes import (
     load_field_words,
 )
 from gitsync.request.build import prepare
+from gitsync.status.advice import BY_CODE, BY_KIND
 
 PACKAGE = Path(gitsync.__file__).parent
 CODES = {meaning.code: meaning for meaning in load_codes()}
@@ -52,14 +54,15 @@ def all_nodes():
 
 @cache
 def constants():
-    """Texts that modules give names to, by name."""
-    named = {}
+    """Texts that modules give names to, by name: two modules may have one name for different texts."""
+    named = defaultdict(set)
     for tree in trees().values():
         for node in tree.body:
             value = getattr(node, "value", None)
             if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(value, ast.Constant):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                named |= {target.id: value.value for target in targets if isinstance(target, ast.Name)}
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    if isinstance(target, ast.Name):
+                        named[target.id].add(value.value)
     return named
 
 
@@ -79,7 +82,7 @@ def codes_of(node):
     if isinstance(node, ast.Constant):
         return {node.value}
     if isinstance(node, ast.Name):
-        return {constants()[node.id]} if node.id in constants() else set()
+        return constants().get(node.id, set())
     branches = [node.body, node.orelse] if isinstance(node, ast.IfExp) else []
     return {code for branch in branches for code in codes_of(branch)}
 
@@ -101,7 +104,8 @@ def used_codes():
 
 
 def test_every_code_has_its_entry():
-    assert used_codes() - CODES.keys() == set()
+    of_azure = {*BY_CODE, *(code for code, _, _ in BY_KIND)}  # which checks use as well
+    assert {code for code in used_codes() - CODES.keys() if code.casefold() not in of_azure} == set()
     assert len(used_codes()) > 100, "the search finds them"
 
 

@@ -12,8 +12,8 @@ from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
 from gitsync.model.report import RequestCounts
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import Action, Verdict
-from gitsync.report import markdown, pipelines, sarif, text
 from gitsync.report import json as json_report
+from gitsync.report import markdown, pipelines, sarif, text
 from gitsync.report.checks import format_checked, format_way_on, list_shown, list_unchecked
 from gitsync.report.html import page
 from gitsync.report.masked import mask_report
