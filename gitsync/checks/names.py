@@ -33,7 +33,7 @@ _FINE = _make(verdict=CheckVerdict.FINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SoftDelete:
+class Retention:
     """How a type keeps what was deleted.
 
     `noun` is what a person calls it. `list` and `api_version` are those of what was deleted in a subscription. `former`
@@ -60,8 +60,8 @@ class SoftDelete:
 _CREATE_MODE: Final = ("createMode", "recover")
 _RESTORE: Final = ("restore", "true")
 
-SOFT_DELETES: Final[Mapping[str, SoftDelete]] = {
-    "microsoft.apimanagement/service": SoftDelete(
+SOFT_DELETES: Final[Mapping[str, Retention]] = {
+    "microsoft.apimanagement/service": Retention(
         noun="API Management service",
         list="Microsoft.ApiManagement/deletedServices",
         api_version="2022-08-01",
@@ -73,7 +73,7 @@ SOFT_DELETES: Final[Mapping[str, SoftDelete]] = {
         code="ServiceAlreadyExistsInSoftDeletedState",
         nothing="ServiceUndeleteNotPossible",
     ),
-    "microsoft.appconfiguration/configurationstores": SoftDelete(
+    "microsoft.appconfiguration/configurationstores": Retention(
         noun="configuration store",
         list="Microsoft.AppConfiguration/deletedConfigurationStores",
         api_version="2024-05-01",
@@ -85,7 +85,7 @@ SOFT_DELETES: Final[Mapping[str, SoftDelete]] = {
         code="NameUnavailable",
         forgetful_sku="free",
     ),
-    "microsoft.cognitiveservices/accounts": SoftDelete(
+    "microsoft.cognitiveservices/accounts": Retention(
         noun="Cognitive Services account",
         list="Microsoft.CognitiveServices/deletedAccounts",
         api_version="2023-05-01",
@@ -97,7 +97,7 @@ SOFT_DELETES: Final[Mapping[str, SoftDelete]] = {
         nothing="CanNotRestoreANonExistingResource",
         is_held_in_group=True,
     ),
-    "microsoft.keyvault/managedhsms": SoftDelete(
+    "microsoft.keyvault/managedhsms": Retention(
         noun="managed HSM",
         list="Microsoft.KeyVault/deletedManagedHSMs",
         api_version="2023-07-01",
@@ -108,7 +108,7 @@ SOFT_DELETES: Final[Mapping[str, SoftDelete]] = {
         purge="az keyvault purge --hsm-name {name} --location {location}",
         code="ConflictError",
     ),
-    "microsoft.keyvault/vaults": SoftDelete(
+    "microsoft.keyvault/vaults": Retention(
         noun="key vault",
         list="Microsoft.KeyVault/deletedVaults",
         api_version="2023-07-01",
@@ -120,7 +120,7 @@ SOFT_DELETES: Final[Mapping[str, SoftDelete]] = {
         code="ConflictError",
         nothing="SoftDeletedVaultDoesNotExist",
     ),
-    "microsoft.operationalinsights/workspaces": SoftDelete(
+    "microsoft.operationalinsights/workspaces": Retention(
         noun="Log Analytics workspace",
         list="Microsoft.OperationalInsights/deletedWorkspaces",
         api_version="2020-08-01",
@@ -211,7 +211,7 @@ async def _check_create(change: PlannedChange, questions: Questions) -> list[Che
 
 
 async def _check_deleted(
-    change: PlannedChange, soft: SoftDelete, questions: Questions
+    change: PlannedChange, soft: Retention, questions: Questions
 ) -> tuple[CheckFinding | None, CheckFinding | None]:
     """Return what the deleted resources of the subscription say of a create, if they say anything, and why they may not
     be known.
@@ -232,13 +232,13 @@ async def _check_deleted(
     return await _refuse_unless_own(refusal, change, questions), None
 
 
-def read_holders(rows: Sequence[Mapping[str, Any]], soft: SoftDelete) -> list[Holder] | None:
+def read_holders(rows: Sequence[Mapping[str, Any]], soft: Retention) -> list[Holder] | None:
     """Read a list of what was deleted; None if an entry is odd."""
     holders = [_read_holder(row, soft) for row in rows]
     return None if None in holders else [holder for holder in holders if holder]
 
 
-def _read_holder(row: Mapping[str, Any], soft: SoftDelete) -> Holder | None:
+def _read_holder(row: Mapping[str, Any], soft: Retention) -> Holder | None:
     properties = row.get("properties")
     members: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
     name, former_id = row.get("name"), members.get(soft.former) if soft.former else row.get("id")
@@ -255,7 +255,7 @@ def _read_holder(row: Mapping[str, Any], soft: SoftDelete) -> Holder | None:
     )
 
 
-def find_holder(change: PlannedChange, soft: SoftDelete, holders: Sequence[Holder]) -> Holder | None:
+def find_holder(change: PlannedChange, soft: Retention, holders: Sequence[Holder]) -> Holder | None:
     """Find what holds the name of a create, or its subdomain."""
     name, group = change.arm_id.rpartition("/")[2].casefold(), find_resource_group(change.arm_id) or ""
     named = [holder for holder in holders if holder.name.casefold() == name]
@@ -266,7 +266,7 @@ def find_holder(change: PlannedChange, soft: SoftDelete, holders: Sequence[Holde
     return next(iter((*named, *taken)), None)
 
 
-def judge_holder(change: PlannedChange, soft: SoftDelete, holder: Holder) -> CheckFinding:
+def judge_holder(change: PlannedChange, soft: Retention, holder: Holder) -> CheckFinding:
     """Return what a deleted resource that holds the name means for a create."""
     what = f"the deleted {soft.noun} {holder.name}"
     place = f"in resource group {holder.group} and location {holder.location}"
@@ -295,14 +295,14 @@ def judge_holder(change: PlannedChange, soft: SoftDelete, holder: Holder) -> Che
     return _refuse(code, f"{held} It was {place}.", _advise(change, soft, holder, fits=fits))
 
 
-def _advise(change: PlannedChange, soft: SoftDelete, holder: Holder, *, fits: bool) -> str:
+def _advise(change: PlannedChange, soft: Retention, holder: Holder, *, fits: bool) -> str:
     """The ways out: recover, purge, or another name."""
     subscription = shlex.quote(find_subscription(change.arm_id) or "")
     place = "" if fits else f"the owner to resource group {holder.group}, spec.location to {holder.location}"
     setting = " and ".join(filter(None, (place, soft.field)))
     ways = [f"To recover it with its contents, set {setting}." if setting else ""]
     if soft.purge and holder.is_protected:
-        ways.append(f"It is protected: nobody can purge it before {holder.purged}.")
+        ways.append(f"It is protected: it cannot be purged before {holder.purged}.")
     elif soft.purge:
         words = {"name": holder.name, "group": holder.group, "location": holder.location}
         command = soft.purge.format_map({gap: shlex.quote(word) for gap, word in words.items()})
@@ -310,7 +310,7 @@ def _advise(change: PlannedChange, soft: SoftDelete, holder: Holder, *, fits: bo
     return " ".join(filter(None, (*ways, "Or choose another name.")))
 
 
-def judge_replacement(change: PlannedChange, soft: SoftDelete | None) -> CheckFinding:
+def judge_replacement(change: PlannedChange, soft: Retention | None) -> CheckFinding:
     """Return what the delete of a replacement means for the create after it: a type that is deleted softly keeps the
     name.
     """
@@ -326,7 +326,7 @@ def judge_replacement(change: PlannedChange, soft: SoftDelete | None) -> CheckFi
     return _refuse(soft.code, message, "Give the new one another name.")
 
 
-def _find_mode(change: PlannedChange, soft: SoftDelete) -> tuple[str, str] | Unknown | None:
+def _find_mode(change: PlannedChange, soft: Retention) -> tuple[str, str] | Unknown | None:
     """The property that says how a body is created, with its value in lower case; None without it."""
     if soft.recover is None:
         return None
@@ -387,7 +387,7 @@ def judge_answer(answer: Mapping[str, Any], name: str, flag: str = "nameAvailabl
     if reason == ALREADY_EXISTS:
         message = f"The name {name} is taken, by a resource of somebody else or by a deleted one. {words}".rstrip()
         return _refuse(ALREADY_EXISTS, message, "Set spec.azureName to another name: it is unique in all of Azure.")
-    message = f"Azure says that the name {name} is not available ({reason}). {words}".rstrip()
+    message = f"The name {name} is not available ({reason}). {words}".rstrip()
     return _make(verdict=CheckVerdict.WARNING, code="NameUnavailable", message=message)
 
 

@@ -130,7 +130,7 @@ def test_a_subdomain_is_held_as_well():
             ),
             (
                 "To recover it with its contents, set the owner to resource group rg, spec.location to westeurope and "
-                f"spec.properties.createMode: recover. It is protected: nobody can purge it before {PURGED}. "
+                f"spec.properties.createMode: recover. It is protected: it cannot be purged before {PURGED}. "
                 "Or choose another name."
             ),
         ),
