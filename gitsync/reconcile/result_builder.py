@@ -25,7 +25,13 @@ from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import decide_claim
 from gitsync.planning.claims import is_expected
 from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation
-from gitsync.planning.replacement import REFUSED, describe_rename, find_replacement, weigh_replacement
+from gitsync.planning.replacement import (
+    REFUSED,
+    REPLACEMENT_BEGUN,
+    describe_rename,
+    find_replacement,
+    weigh_replacement,
+)
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, Stop
 from gitsync.reconcile.rules import RunRules
 from gitsync.redaction import Redactions
@@ -55,9 +61,16 @@ def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, re
         rules,
         is_ready=rules.writes or attempt.decision.streak is not None,
         body=remove_secrets(attempt.desired) if creates else None,
-        replacement=attempt.decision.replacement or _find_refused(attempt, rules),
+        replacement=_find_replacement(attempt) or _find_refused(attempt, rules),
         record=_make_record(attempt, condition, spec, rules, now) if rules.writes else attempt.record,
     )
+
+
+def _find_replacement(attempt: ApplyAttempt) -> Replacement | None:
+    """Return the replacement that the comparison led to; None if something else has stopped one that was due."""
+    replacement, stop = attempt.decision.replacement, attempt.stop
+    is_stopped = stop is not None and stop.condition is not REPLACEMENT_BEGUN
+    return None if replacement and replacement.is_due and is_stopped else replacement
 
 
 def _find_refused(attempt: ApplyAttempt, rules: RunRules) -> Replacement | None:
