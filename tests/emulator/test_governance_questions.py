@@ -237,6 +237,35 @@ async def test_rights_of_the_preflight(principal, flag, changes, missing, why):
         assert f"'{missing}'" in row["message"]
 
 
+LOCKS, ASSIGNMENTS = (f"providers/Microsoft.Authorization/{kind}" for kind in ("locks", "policyAssignments"))
+ROLE_IN_GROUP = [
+    ("GET", f"{GROUP}/{LOCKS}", "", "the locks of the group"),
+    ("GET", f"{SUBSCRIPTION}/{LOCKS}", "Microsoft.Authorization/locks/read", "those of the subscription"),
+    ("GET", f"{GROUP}/{ASSIGNMENTS}", "", "the policies of the group"),
+    ("GET", f"{OTHER}/{ASSIGNMENTS}", "Microsoft.Authorization/policyAssignments/read", "those of another group"),
+    ("POST", f"{GROUP}/{RESTRICTIONS}", "", "what policies say of a resource of the group"),
+    (
+        "POST",
+        f"{SUBSCRIPTION}/{RESTRICTIONS}",
+        "Microsoft.PolicyInsights/checkPolicyRestrictions/read",
+        "and of a new group",
+    ),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "missing", "why"), ROLE_IN_GROUP, ids=[row[-1] for row in ROLE_IN_GROUP])
+async def test_a_reader_of_one_group(method, path, missing, why):
+    async with emulated(replace(OPEN, principals=(ITS_GROUP,), require_token=True)) as azure:
+        azure.headers["Authorization"] = f"Bearer {azure.emulator.tokens.token(ITS_GROUP)}"
+        for group in (GROUP, OTHER):
+            azure.emulator.put(group, {"location": "westeurope"})
+        reply = await azure.ask(method, path, {"resourceDetails": {"resourceContent": CONTENT}})
+    assert reply.status == (403 if missing else 200), why
+    if missing:
+        assert reply.code == "AuthorizationFailed"
+        assert f"perform action '{missing}' over scope" in reply.message
+
+
 TAKEN = TakenName(type=STORAGE[0], name="STAPP1")
 NAMES = [
     (replace(OPEN, taken_names=(TAKEN,)), False, "StorageAccountAlreadyTaken", "a name that somebody else has"),

@@ -2,11 +2,19 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
+from gitsync.emulator.clock import EmulatorClock
+from gitsync.emulator.governance.listed import list_governing
+from gitsync.emulator.governance.policies import Effect, EmulatedPolicy
 from gitsync.emulator.http.target import PathShape, parse
+from gitsync.emulator.settings import ManagementLock
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.store import MemoryStore
 from gitsync.emulator.types.behaviour import find_behaviour, spell
+from gitsync.emulator.types.bodies import build_body
 from tests.emulator.asked import OPEN, emulated
 from tests.support.recordings import FOLDER as RECORDINGS
 from tests.support.recordings import needs_recordings
@@ -163,3 +171,43 @@ async def test_what_is_absent_is_refused_as_recorded(row, message):
                 azure.emulator.put(above.path, {})
         answer = await azure.get(row["path"], version=row["apiVersion"])
     assert (answer.status, without_chance(answer.body)) == (404, without_chance(row["answer"]))
+
+
+def recorded_lists(kind):
+    """Recorded lists of a type of governance, by path."""
+    rows = [json.loads(line) for line in (OTHER / "checks" / f"{kind}.jsonl").read_text("utf-8").splitlines()]
+    return [row for row in rows if row["method"] == "GET" and "value" in (row["answer"] or {})]
+
+
+def test_locks_of_the_settings_are_listed_as_recorded_ones():
+    for row in recorded_lists("locks"):
+        locks = tuple(
+            ManagementLock(
+                scope=parse(entry["id"]).scope,
+                name=entry["name"],
+                read_only=entry["properties"]["level"] == "ReadOnly",
+                notes=entry["properties"].get("notes", ""),
+            )
+            for entry in row["answer"]["value"]
+        )
+        settings = replace(OPEN, locks=locks)
+        target = parse(row["path"])
+        listed = list_governing(settings, target)
+        cloud = EmulatedCloud(MemoryStore(), settings, EmulatorClock())
+        found = [build_body(cloud, parse(entry.id), entry) for entry in listed]
+        assert [lower_ids(entry) for entry in found] == [lower_ids(entry) for entry in row["answer"]["value"]]
+
+
+def lower_ids(entry):
+    """An entry whose id can be compared, without notes that say nothing."""
+    properties = {name: value for name, value in entry["properties"].items() if value}
+    return {**entry, "id": entry["id"].casefold(), "properties": properties}
+
+
+def test_assignments_of_the_settings_have_the_members_of_recorded_ones():
+    recorded = [entry["properties"] for row in recorded_lists("policyAssignments") for entry in row["answer"]["value"]]
+    policy = EmulatedPolicy(name="a", scope="/subscriptions/s", effect=Effect.DENY, conditions=())
+    target = parse("/subscriptions/s/providers/Microsoft.Authorization/policyAssignments")
+    (ours,) = list_governing(replace(OPEN, policies=(policy,)), target)
+    members = ours.body["properties"].keys()
+    assert any(members <= properties.keys() for properties in recorded)
