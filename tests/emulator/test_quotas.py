@@ -95,14 +95,32 @@ async def test_an_entry_of_usages_is_as_recorded():
         compute = await azure.get(f"{PROVIDERS}/Microsoft.Compute/locations/westeurope/usages")
         network = await azure.get(f"{PROVIDERS}/Microsoft.Network/locations/westeurope/usages")
         elsewhere = await azure.get(f"{PROVIDERS}/Microsoft.Network/locations/northeurope/usages")
-    assert compute.body == {
-        "value": [
-            {"currentValue": 1, "limit": 20, "name": {"localizedValue": "cores", "value": "cores"}, "unit": "Count"}
-        ]
+    assert compute.body["value"][0] == {
+        "currentValue": 1,
+        "limit": 20,
+        "name": {"localizedValue": "cores", "value": "cores"},
+        "unit": "Count",
     }
     path = f"{PROVIDERS}/Microsoft.Network/locations/westeurope/usages/VirtualNetworks"
     assert (network.body["value"][0]["id"], network.body["value"][0]["isAdjustable"]) == (path, True)
     assert elsewhere.body == {"value": []}
+
+
+async def test_what_the_settings_do_not_limit_has_no_limit_beside_what_they_do():
+    async with emulated(limiting(quota("Compute", "virtualMachines", 3)), has_group=True) as azure:
+        await azure.made(VM, machine())
+        reply = await azure.get(f"{PROVIDERS}/Microsoft.Compute/locations/westeurope/usages")
+        network = await read_usages(azure, "Network")
+    rows = {row["name"]["value"]: (row["currentValue"], row["limit"]) for row in reply.body["value"]}
+    assert rows == {
+        "virtualMachines": (1, 3),
+        "availabilitySets": (0, 2147483647),
+        "virtualMachineScaleSets": (0, 2147483647),
+        "cores": (4, 2147483647),
+        "lowPriorityCores": (0, 2147483647),
+        "standardDSv3Family": (4, 2147483647),
+    }
+    assert network == {}, "no quota of that provider is known"
 
 
 NEEDS = [
@@ -116,8 +134,18 @@ NEEDS = [
     (VM, machine(host={"id": "/h"}), {"virtualMachines": 1}, "the cores of a dedicated host are its own"),
     (VM, machine(location="northeurope"), {}, "another region has its own quota"),
     (VM, machine(size="Standard_X", location="westus"), {}, "nobody knows the cores of a size that is not listed"),
-    (SET, scale_set(3), {"cores": 12, "standardDSv3Family": 12}, "a scale set has as many as its capacity"),
-    (SET, scale_set(2, priority="Spot"), {"lowPriorityCores": 8}, "or as many that may be taken away"),
+    (
+        SET,
+        scale_set(3),
+        {"cores": 12, "standardDSv3Family": 12, "virtualMachineScaleSets": 1},
+        "a scale set has as many as its capacity",
+    ),
+    (
+        SET,
+        scale_set(2, priority="Spot"),
+        {"lowPriorityCores": 8, "virtualMachineScaleSets": 1},
+        "or as many that may be taken away",
+    ),
     (CLUSTER, cluster(pool(2)), {"cores": 8, "standardDSv3Family": 8}, "a cluster has its pools"),
     (
         CLUSTER,

@@ -30,6 +30,9 @@ _LOCATION = re.compile(r"location eq '([^']*)'", re.IGNORECASE)
 USAGE_NAMESPACES: Final = (_COMPUTE, "microsoft.network", "microsoft.storage", "microsoft.cognitiveservices")
 """The providers that list their usages."""
 
+_UNLIMITED: Final = 2**31 - 1
+"""What Azure gives as the limit where there is none."""
+
 QuotaKey = tuple[str, str]
 """A namespace and the name of one of its quotas, in lower case."""
 
@@ -97,8 +100,7 @@ def list_usages(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     used = _count_used(cloud, target.subscription, location)
     rows = [
         (f"{index:06}", _make_usage(quota, used, target))
-        for index, quota in enumerate(_list_quotas(cloud, location))
-        if quota.provider.casefold() == target.namespace.casefold()
+        for index, quota in enumerate(_list_provider_quotas(cloud, target.namespace, location))
     ]
     return make_page(request, rows, lambda row: row, cloud.settings.page_size)
 
@@ -152,6 +154,26 @@ def _exceed(quota: EmulatedQuota, target: Target, used: int, need: int) -> Refus
 
 def _list_quotas(cloud: EmulatedCloud, location: str) -> list[EmulatedQuota]:
     return [quota for quota in cloud.settings.quotas if normalize_region(quota.location) == location]
+
+
+def _list_provider_quotas(cloud: EmulatedCloud, namespace: str, location: str) -> list[EmulatedQuota]:
+    """List the quotas of a provider that has some in a region: those of the settings, then all others, which have no
+    limit.
+    """
+    provider = namespace.casefold()
+    limited = [quota for quota in _list_quotas(cloud, location) if quota.provider.casefold() == provider]
+    if not limited:
+        return []
+    names = [counted.name for kind, row in _COUNTED.items() if kind.partition("/")[0] == provider for counted in row]
+    if provider == _COMPUTE:
+        families = {sku.family for sku in cloud.settings.skus if normalize_region(sku.location) == location}
+        names += ["cores", "lowPriorityCores", *sorted(families)]
+    known = {quota.name.casefold() for quota in limited}
+    return limited + [
+        EmulatedQuota(provider=namespace, location=location, name=name, limit=_UNLIMITED)
+        for name in names
+        if name.casefold() not in known
+    ]
 
 
 def _make_usage(quota: EmulatedQuota, used: Counter[QuotaKey], target: Target) -> dict[str, Any]:
