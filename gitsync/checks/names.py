@@ -167,7 +167,7 @@ AVAILABILITIES: Final[Mapping[str, Availability]] = {
 }
 """By type, in lower case. The name of a Cosmos DB account and the label of a public address are asked for otherwise."""
 
-_COSMOS: Final = "microsoft.documentdb/databaseaccounts"
+COSMOS: Final = "microsoft.documentdb/databaseaccounts"
 _ADDRESS: Final = "microsoft.network/publicipaddresses"
 
 
@@ -338,14 +338,19 @@ def _find_mode(change: PlannedChange, soft: Retention) -> tuple[str, str] | Unkn
 
 def _has_question(change: PlannedChange) -> bool:
     kind = change.arm_type.casefold()
-    return kind in AVAILABILITIES or kind == _COSMOS or (kind == _ADDRESS and bool(find_value(change.body, _LABEL)))
+    return kind in {*AVAILABILITIES, COSMOS} or has_label(change)
+
+
+def has_label(change: PlannedChange) -> bool:
+    """Tell whether a change is of a public address with a DNS label."""
+    return change.arm_type.casefold() == _ADDRESS and bool(find_value(change.body, _LABEL))
 
 
 async def _ask_provider(change: PlannedChange, subscription: str, name: str, questions: Questions) -> CheckFinding:
     """Ask the provider for the name, if its type has such a question."""
     kind, flag = change.arm_type.casefold(), "nameAvailable"
     answer: Mapping[str, Any] | Unanswered
-    if kind == _COSMOS:
+    if kind == COSMOS:
         path = f"/providers/Microsoft.DocumentDB/databaseAccountNames/{name}"
         is_taken = await questions.exists(path, "2024-08-15")
         answer = is_taken if isinstance(is_taken, Unanswered) else {flag: not is_taken}

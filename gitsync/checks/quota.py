@@ -113,9 +113,9 @@ async def check_quota(changes: Sequence[PlannedChange], questions: Questions) ->
     """Compare what a plan needs with the limits of each region."""
     findings: Findings = []
     needs: list[Need] = []
-    frees = any(change.deletes and change.arm_type.casefold() in _KINDS for change in changes)
+    frees = any(change.deletes and change.arm_type.casefold() in KINDS for change in changes)
     for change in changes:
-        if change.body is None or change.arm_type.casefold() not in _KINDS:
+        if change.body is None or change.arm_type.casefold() not in KINDS:
             continue
         region = await _find_region(change, changes, questions)
         if isinstance(region, CheckFinding):
@@ -155,7 +155,7 @@ def _measure(change: PlannedChange, region: str) -> Need:
     """Measure what a change needs beyond what Azure has of it. Raises UnknownSizeError if the body does not say."""
     place = Place((find_subscription(change.arm_id) or "").casefold(), normalize_region(region))
     live = {} if change.replaces else change.live_body or {}
-    kind = _KINDS[change.arm_type.casefold()]
+    kind = KINDS[change.arm_type.casefold()]
     wanted, present = kind.count(change.body or {}), kind.count(live) if live else Counter()
     counted = {limit: count - present[limit] for limit, count in wanted.items() if count > present[limit]}
     if kind.find_machines is None:
@@ -359,7 +359,7 @@ async def _read_usages(place: Place, provider: str, questions: Questions) -> Map
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kind:
+class CountedKind:
     """`count` counts what is limited by number, `find_machines` finds what needs cores."""
 
     count: Callable[[Mapping[str, Any]], Counter[Limit]]
@@ -428,17 +428,17 @@ def _count_none(_: Mapping[str, Any]) -> Counter[Limit]:
     return Counter()
 
 
-_KINDS: Final[Mapping[str, _Kind]] = {
-    "microsoft.compute/virtualmachines": _Kind(
+KINDS: Final[Mapping[str, CountedKind]] = {
+    "microsoft.compute/virtualmachines": CountedKind(
         count=_count_one(_COMPUTE, "virtualMachines"), find_machines=_find_machine
     ),
-    "microsoft.compute/virtualmachinescalesets": _Kind(
+    "microsoft.compute/virtualmachinescalesets": CountedKind(
         count=_count_one(_COMPUTE, "virtualMachineScaleSets"), find_machines=_find_scale_set
     ),
-    _CLUSTER: _Kind(count=_count_none, find_machines=_find_cluster),
-    _POOL: _Kind(count=_count_none, find_machines=_find_pool),
-    "microsoft.network/publicipaddresses": _Kind(count=_count_address),
-    "microsoft.storage/storageaccounts": _Kind(count=_count_one(_STORAGE, "StorageAccounts")),
+    _CLUSTER: CountedKind(count=_count_none, find_machines=_find_cluster),
+    _POOL: CountedKind(count=_count_none, find_machines=_find_pool),
+    "microsoft.network/publicipaddresses": CountedKind(count=_count_address),
+    "microsoft.storage/storageaccounts": CountedKind(count=_count_one(_STORAGE, "StorageAccounts")),
 }
 
 

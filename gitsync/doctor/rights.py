@@ -15,26 +15,33 @@ from typing import Final, NamedTuple
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.collections import find_collections
 from gitsync.cel.export_expressions import compile_exports, find_needed_fields
+from gitsync.checks.bodies import hide_values
+from gitsync.checks.rights import list_questions
 from gitsync.config.config import Config
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import Subject
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import find_provider, find_resource_group, find_subscription
+from gitsync.model.check import NO_CHECKS, CheckName, PlannedChange
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
+from gitsync.model.verdict import Action
 from gitsync.planning.delete_scope import is_group
 from gitsync.request.exports import find_destinations, has_expressions
 from gitsync.run.exports import find_needed_secrets
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.validation.annotations import CREDENTIAL_FROM
+from gitsync.validation.references import parse_arm_type
 
 READ_ALL: Final = "*/read"
 """Azure lists of a group only what the identity may read: with less than this right, a group that holds resources of
 others looks empty, and would be deleted with them.
 """
+
+PROVIDERS: Final = "Microsoft.Resources/subscriptions/providers"
 
 _ALWAYS_REGISTERED: Final = frozenset({"microsoft.authorization", "microsoft.resources"})
 """Namespaces that every subscription has."""
@@ -163,11 +170,28 @@ class _ResourceRights:
         for path, _ in find_collections(self._kind, self._arm_id) if self._kind else ():
             if _find_scope(path) == self._scope:  # one of the whole subscription is no reason to grant more
                 yield self._need(name_action(path, "read"), use=Use.LISTS)
+        yield from self._list_questions()
         subscription, namespace = find_subscription(self._arm_id), find_provider(self._arm_id)
         is_registered = namespace.casefold() in _ALWAYS_REGISTERED
         if self._config.register_providers and self._one.is_written and subscription and not is_registered:
-            for action in (f"{namespace}/register/action", "Microsoft.Resources/subscriptions/providers/read"):
+            for action in (f"{namespace}/register/action", f"{PROVIDERS}/read"):
                 yield self._need(action, f"/subscriptions/{subscription}", Use.REGISTRATION)
+
+    def _list_questions(self) -> Iterator[NeededRight]:
+        """List what the checks of a change to the resource ask."""
+        if not (self._one.is_written and self._one.template and find_subscription(self._arm_id)):
+            return
+        change = PlannedChange(
+            key=self._one.key,
+            action=Action.CREATE,
+            arm_id=self._arm_id,
+            arm_type=parse_arm_type(self._arm_id),
+            api_version=self._one.template.api_version,
+            body=hide_values(self._one.template.body),
+        )
+        for name in self._config.checks:
+            for path in list_questions(CheckName(name), change) if name != NO_CHECKS else ():
+                yield self._need(name_action(path, "read"), _find_scope(path), Use.CHECKS)
 
 
 def _list_removal(record: Record, registry: Registry) -> Iterator[NeededRight]:
@@ -219,7 +243,7 @@ def name_action(path: str, verb: str) -> str:
     if not provider:
         return f"Microsoft.Resources/subscriptions/resourceGroups/{verb}"
     namespace, *steps = below.split("/")
-    return "/".join((namespace, *steps[::2], verb))
+    return "/".join((namespace, *steps[::2], verb) if steps else (PROVIDERS, verb))
 
 
 def name_scope(scope: str) -> str:

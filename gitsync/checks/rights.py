@@ -1,0 +1,70 @@
+"""Where each check asks, so that a role can allow it: the paths of its questions, from the tables that it asks by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from gitsync.checks.names import AVAILABILITIES, COSMOS, SOFT_DELETES, has_label
+from gitsync.checks.quota import KINDS
+from gitsync.formats.arm_path import find_deployment_scope, find_provider, find_subscription
+from gitsync.model.check import CheckName, PlannedChange
+
+
+def list_questions(name: CheckName, change: PlannedChange) -> list[str]:
+    """List the paths that a check may read, or ask by a POST, about a change to a resource in a subscription. Preflight
+    has none: Azure does not name the right to it, and a Reader has it.
+    """
+    find = _QUESTIONS.get(name)
+    return list(find(f"/subscriptions/{find_subscription(change.arm_id)}", change)) if find else []
+
+
+def _find_rules(subscription: str, _change: PlannedChange) -> Iterator[str]:
+    for kind in ("locks", "denyAssignments"):
+        yield f"{subscription}/providers/Microsoft.Authorization/{kind}"
+
+
+def _find_policies(_subscription: str, change: PlannedChange) -> Iterator[str]:
+    for path in (
+        "Microsoft.Authorization/policyAssignments",
+        "Microsoft.Authorization/policyExemptions",
+        "Microsoft.PolicyInsights/checkPolicyRestrictions",
+    ):
+        yield f"{find_deployment_scope(change.arm_id)}/providers/{path}"
+
+
+def _find_names(subscription: str, change: PlannedChange) -> Iterator[str]:
+    arm_type, providers = change.arm_type.casefold(), f"{subscription}/providers"
+    if arm_type in SOFT_DELETES:
+        yield f"{providers}/{SOFT_DELETES[arm_type].list}"
+    if arm_type in AVAILABILITIES:
+        yield f"{providers}/{AVAILABILITIES[arm_type].path}"
+    if arm_type == COSMOS:
+        yield "/providers/Microsoft.DocumentDB/databaseAccountNames"
+    if has_label(change):
+        yield f"{providers}/Microsoft.Network/locations/<...>/checkDnsNameAvailability"
+
+
+def _find_limits(subscription: str, change: PlannedChange) -> Iterator[str]:
+    kind, providers = KINDS.get(change.arm_type.casefold()), f"{subscription}/providers"
+    if kind is None:
+        return
+    namespaces = {limit.provider for limit in kind.count({})}
+    if kind.find_machines:
+        namespaces.add("Microsoft.Compute")
+        yield f"{providers}/Microsoft.Compute/skus"
+    for namespace in sorted(namespaces):
+        yield f"{providers}/{namespace}/locations/<...>/usages"
+
+
+def _find_metadata(subscription: str, change: PlannedChange) -> Iterator[str]:
+    yield f"{subscription}/providers/{find_provider(change.arm_id)}"
+
+
+_QUESTIONS: Final[Mapping[CheckName, Callable[[str, PlannedChange], Iterator[str]]]] = {
+    CheckName.POLICY: _find_policies,
+    CheckName.NAMES: _find_names,
+    CheckName.LOCKS: _find_rules,
+    CheckName.QUOTA: _find_limits,
+    CheckName.VERSIONS: _find_metadata,
+}
