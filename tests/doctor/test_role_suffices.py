@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import fnmatch
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -153,8 +154,8 @@ SETTINGS = {"prune": True, "max_deletes": 99, "resource_timeout": 60.0, "checks"
 
 def write_role(world, shape):
     exports = ("folder",) if shape.exports else ("status",)
-    config = Config(source=str(world.folder), subscription=SUBSCRIPTION, prune=True, export_to=exports)
-    return build_role(config, Redactions())
+    source = {"source": str(world.folder), "subscription": SUBSCRIPTION}
+    return build_role(Config(prune=True, checks=("none",), export_to=exports, **source), Redactions())
 
 
 def run_all(world, shape, role, unregistered):
@@ -205,3 +206,34 @@ def test_a_run_fails_without_any_one_of_them(tmp_path, shape):
         reports, requests = run_all(world, shape, less, list_namespaces(role))
         assert any(request.status == 403 for request in requests), action
         assert not all(one.is_fine for report in reports for one in report.results), action
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "manifests"
+
+
+def test_the_examples_are_synced_and_pruned_with_their_role(tmp_path):
+    """With every export, from providers that are not registered, and until nothing is left: in the examples some stays."""
+    shape = Shape("the examples", (), exports=True)
+    world = make_world(tmp_path, shape)
+    texts = {str(path.relative_to(EXAMPLES)): path.read_text() for path in sorted(EXAMPLES.rglob("*.yaml"))}
+    files = {
+        path: text.replace("reconcile-policy: detach-on-delete", "reconcile-policy: manage")
+        for path, text in texts.items()
+    }
+    role = write_role(world.says_files(files), shape)
+    anonymous = EmulatedPrincipal(client=ANONYMOUS, object=ANONYMOUS, actions=role.actions, scopes=role.scopes)
+    world.settings = EmulatorSettings(limits=None, principals=(anonymous,), unregistered=list_namespaces(role))
+    groups = {path: keep_groups(text) for path, text in files.items()}
+    requests = []
+    for some in (files, groups, {}):
+        report = world.says_files(some).sync(**SETTINGS)
+        assert [str(one.key) for one in report.results if not one.is_fine] == []
+        requests += world.requests
+    assert [f"{r.method} {r.path}" for r in requests if r.status == 403] == []
+    asked = {request.action.casefold() for request in requests}
+    assert [action for action in role.actions if not fnmatch.filter(asked, action.casefold())] == []
+
+
+def keep_groups(text):
+    kept = ("kind: ResourceGroup", "kind: Namespace")
+    return "\n---\n".join(one for one in text.split("\n---\n") if any(kind in one for kind in kept))
