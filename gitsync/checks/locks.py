@@ -73,11 +73,11 @@ class _Place(Enum):
 
 async def check_locks(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Look for what forbids each change of a resource in a subscription."""
-    by_group: defaultdict[tuple[str, str], list[PlannedChange]] = defaultdict(list)
+    by_group: defaultdict[tuple[str, str, str], list[PlannedChange]] = defaultdict(list)
     for change in changes:
         if (subscription := find_subscription(change.arm_id)) is not None:
             group = find_resource_group(change.arm_id) or ""
-            by_group[subscription.casefold(), group.casefold()].append(change)
+            by_group[subscription.casefold(), group.casefold(), change.doubt].append(change)
     found = await asyncio.gather(*(_check_group(same, questions) for same in by_group.values()))
     return [finding for findings in found for finding in findings]
 
@@ -85,8 +85,9 @@ async def check_locks(changes: Sequence[PlannedChange], questions: Questions) ->
 async def _check_group(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Check the changes of one resource group."""
     arm_id = changes[0].arm_id
-    if "<" in (find_subscription(arm_id) or ""):
-        return [(change.key, _make_unknown(change.doubt)) for change in changes]
+    # A doubt is about the subscription: what is asked of another one says nothing.
+    if changes[0].doubt or "<" in (find_subscription(arm_id) or ""):
+        return [(change.key, _make_unknown(change.id_gap)) for change in changes]
     (locks, no_locks), (denials, no_denials) = await asyncio.gather(
         _read_rules(arm_id, _LOCKS, read_lock, questions),
         _read_rules(arm_id, _DENIALS, read_deny_assignment, questions),
@@ -190,7 +191,7 @@ def judge(
     found = [*_judge_locks(change, locks), *_judge_denials(change, denials, principal)]
     if any(finding.verdict is CheckVerdict.REFUSED for finding in found):
         return found
-    doubts = [*gaps, *([_make_unknown(change.doubt)] if change.doubt else ())]
+    doubts = [*gaps, *([_make_unknown(change.id_gap)] if change.id_gap else ())]
     return [*found, *doubts] or [CheckFinding(check=CheckName.LOCKS, verdict=CheckVerdict.FINE)]
 
 

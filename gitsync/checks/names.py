@@ -199,8 +199,8 @@ async def _check_create(change: PlannedChange, questions: Questions) -> list[Che
     if change.replaces:  # it has the name itself
         return [judge_replacement(change, soft)]
     subscription, name = find_subscription(change.arm_id) or "", change.arm_id.rpartition("/")[2]
-    if "<" in subscription + name:
-        return [_leave(UNKNOWN_VALUE, change.doubt)]
+    if change.doubt or "<" in subscription + name:
+        return [_leave(UNKNOWN_VALUE, change.id_gap)]
     found, gap = await _check_deleted(change, soft, questions) if soft else (None, None)
     if found is not None:
         return [found]

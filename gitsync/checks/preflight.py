@@ -91,9 +91,8 @@ async def check_preflight(changes: Sequence[PlannedChange], questions: Questions
 
 def find_obstacle(change: PlannedChange) -> CheckFinding | None:
     """Find why a change cannot be asked about; None if it can."""
-    if change.doubt or "<" in change.arm_id:
-        doubt = f": {change.doubt}" if change.doubt else ""
-        return _leave(UNKNOWN_VALUE, f"The ARM id is not known yet{doubt}.".replace("..", "."))
+    if change.id_gap:
+        return _leave(UNKNOWN_VALUE, change.id_gap)
     if len(re.findall("/providers/", change.arm_id, re.IGNORECASE)) > 1:
         return _leave(NO_PREFLIGHT, "Preflight does not take a resource that extends another one.")
     outside = [path for path, _ in find_unknown(change.body) if path[:1] != ("properties",)]

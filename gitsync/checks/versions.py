@@ -37,9 +37,9 @@ class Listing:
 
 async def check_versions(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Compare each change with the metadata of its provider, which is read once."""
-    by_provider: defaultdict[str, list[PlannedChange]] = defaultdict(list)
+    by_provider: defaultdict[tuple[str, str], list[PlannedChange]] = defaultdict(list)
     for change in changes:
-        by_provider[_find_provider(change).casefold()].append(change)
+        by_provider[_find_provider(change).casefold(), change.doubt].append(change)
     found = await asyncio.gather(*(_check_provider(same, questions) for same in by_provider.values()))
     return [finding for findings in found for finding in findings]
 
@@ -53,9 +53,9 @@ def _find_provider(change: PlannedChange) -> str:
 async def _check_provider(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Check the changes of one provider in one subscription."""
     path = _find_provider(changes[0])
-    if "<" in path:
+    if changes[0].doubt or "<" in path:
         unknown = partial(_make, verdict=CheckVerdict.NOT_CHECKED, code=UNKNOWN_VALUE)
-        return [(change.key, unknown(message=change.doubt)) for change in changes]
+        return [(change.key, unknown(message=change.id_gap)) for change in changes]
     answer = await questions.read(path, _API_VERSION)
     if isinstance(answer, Unanswered):
         return [(change.key, answer.as_finding(CheckName.VERSIONS)) for change in changes]

@@ -109,6 +109,13 @@ class PlannedChange:
         return self.action is Action.CREATE
 
     @property
+    def id_gap(self) -> str:
+        """Why the ARM id is not known, as a sentence; "" if it is."""
+        if self.doubt:
+            return f"The ARM id is not known yet: {self.doubt.rstrip('.')}."
+        return "The ARM id is not known yet." if "<" in self.arm_id else ""
+
+    @property
     def location(self) -> str:
         """The region of the body, "" if it has none that is known."""
         location = (self.body or {}).get("location")

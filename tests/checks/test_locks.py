@@ -181,9 +181,7 @@ def test_many_locks_are_counted():
 
 
 def test_an_id_that_is_not_known_yet_is_checked_as_far_as_it_is_known():
-    unknown = change(
-        arm_id=f"{GROUP}/providers/Microsoft.Storage/storageAccounts/<name>", doubt="The name is not known."
-    )
+    unknown = change(arm_id=f"{GROUP}/providers/Microsoft.Storage/storageAccounts/<name>")
     assert verdicts(unknown) == ["not-checked"]
     assert verdicts(unknown, [lock(GROUP, "ReadOnly")]) == ["refused"]
 
@@ -287,8 +285,14 @@ async def test_a_resource_outside_of_subscriptions_is_not_concerned():
     assert await _ask([tenant], {}) == ([], [])
 
 
-async def test_nothing_is_asked_of_a_subscription_that_is_not_known():
-    unknown = change(arm_id="/subscriptions/<id>/resourceGroups/rg", doubt="The subscription is not known yet.")
-    found, lines = await _ask([unknown], {})
-    assert [finding.message for _, finding in found] == ["The subscription is not known yet."]
+@pytest.mark.parametrize(
+    ("arm_id", "doubt", "message"),
+    [
+        ("/subscriptions/<id>/resourceGroups/rg", "", "The ARM id is not known yet."),
+        (ACCOUNT, "no Secret has it", "The ARM id is not known yet: no Secret has it."),
+    ],
+)
+async def test_nothing_is_asked_of_a_subscription_that_is_not_known(arm_id, doubt, message):
+    found, lines = await _ask([change(arm_id=arm_id, doubt=doubt)], {})
+    assert [finding.message for _, finding in found] == [message]
     assert lines == []

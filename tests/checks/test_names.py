@@ -320,10 +320,12 @@ async def test_other_changes_are_not_concerned(other):
         assert rig.server.lines == []
 
 
-async def test_a_name_that_is_not_known_yet_is_not_asked_for():
+@pytest.mark.parametrize("unknown", [storage("<name>"), storage(doubt="no Secret has its subscription")])
+async def test_a_name_that_is_not_known_yet_is_not_asked_for(unknown):
     async with asking() as (rig, questions):
-        unknown = storage("<name>", doubt="The name is not known yet.")
-        assert only(await check_names([unknown], questions)).message == "The name is not known yet."
+        finding = only(await check_names([unknown], questions))
+        assert finding.verdict == NOT_CHECKED
+        assert finding.message == unknown.id_gap != ""
         assert rig.server.lines == []
 
 

@@ -151,9 +151,13 @@ async def test_no_answer_is_not_fine(answer, right):
     assert (finding.verdict.value, finding.missing_right) == ("not-checked", right)
 
 
-async def test_nothing_is_asked_of_a_subscription_that_is_not_known():
-    (finding,), seen = await _ask([change(arm_id="/subscriptions/<id>/resourceGroups/rg", doubt="Not known yet.")])
-    assert (finding.message, seen) == ("Not known yet.", [])
+@pytest.mark.parametrize(
+    "unknown", [{"arm_id": "/subscriptions/<id>/resourceGroups/rg"}, {"doubt": "no Secret has it"}]
+)
+async def test_nothing_is_asked_of_a_subscription_that_is_not_known(unknown):
+    (finding,), seen = await _ask([change(**unknown)])
+    assert finding.message.startswith("The ARM id is not known yet")
+    assert seen == []
 
 
 async def test_a_resource_of_the_tenant_is_looked_up_there():
