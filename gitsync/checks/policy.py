@@ -336,7 +336,8 @@ def _judge_evaluation(case: Case, row: Mapping[str, Any]) -> PolicyClaim | None:
     elif known is _Effect.UNCLEAR:
         text = f"Azure does not say what it would do{f' ({effect})' if effect else ''}."
     elif known is _Effect.CHANGES:
-        text = f"change {'.'.join(map(str, expressions[0])) if expressions else 'the resource'}"
+        rule = f", by a rule on {'.'.join(map(str, expressions[0]))}" if expressions else ""
+        text = f"change the resource{rule}"
     elif known and (unseen := _find_unseen(case, expressions)):
         known, text = _Effect.UNCLEAR, f"It depends on {unseen}, whose value is a secret or not known yet."
     if known is None:

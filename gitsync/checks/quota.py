@@ -33,14 +33,14 @@ _CLUSTER: Final = "microsoft.containerservice/managedclusters"
 _POOL: Final = "microsoft.containerservice/managedclusters/agentpools"
 
 
-class Place(NamedTuple):
+class QuotaRegion(NamedTuple):
     """A region of a subscription, in lower case: each has its own limits."""
 
     subscription: str
     region: str
 
 
-class Limit(NamedTuple):
+class QuotaLimit(NamedTuple):
     """A limit of a provider, such as `cores` of Microsoft.Compute. Azure writes its name in any case."""
 
     provider: str
@@ -48,7 +48,7 @@ class Limit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machines:
+class MachineGroup:
     """Machines of one size that a resource has. `most` is to how many its autoscaler may go. `path` is where the body
     says it. `name` tells those of one resource apart.
     """
@@ -61,7 +61,7 @@ class Machines:
     path: str
     name: str = ""
 
-    def exceed(self, before: Machines | None) -> bool:
+    def exceed(self, before: MachineGroup | None) -> bool:
         """Tell whether these need something that Azure does not have of them yet."""
         if before is None or self.size.casefold() != before.size.casefold() or self.is_spot != before.is_spot:
             return True
@@ -73,7 +73,7 @@ class UnknownSizeError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Size:
+class MachineSize:
     """A size of machines that Azure offers. `is_closed` tells that this subscription may not use it in the region, and
     `zones` are those in which it may.
     """
@@ -96,17 +96,17 @@ class Need:
     """What a change needs beyond what it has. `machines` are those that are new, or of another size or zone."""
 
     change: PlannedChange
-    place: Place
-    counted: Mapping[Limit, int]
-    machines: tuple[tuple[Machines, Machines | None], ...] = ()
+    place: QuotaRegion
+    counted: Mapping[QuotaLimit, int]
+    machines: tuple[tuple[MachineGroup, MachineGroup | None], ...] = ()
 
 
 class Demand(NamedTuple):
     """What a change needs of each limit, and to what its autoscalers may go."""
 
     change: PlannedChange
-    surely: Counter[Limit]
-    most: Counter[Limit]
+    surely: Counter[QuotaLimit]
+    most: Counter[QuotaLimit]
 
 
 async def check_quota(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
@@ -125,7 +125,7 @@ async def check_quota(changes: Sequence[PlannedChange], questions: Questions) ->
             needs.append(_measure(change, region))
         except UnknownSizeError as error:
             findings.append((change.key, _make_unknown(str(error))))
-    by_place: defaultdict[Place, list[Need]] = defaultdict(list)
+    by_place: defaultdict[QuotaRegion, list[Need]] = defaultdict(list)
     for need in needs:
         by_place[need.place].append(need)
     runs = [_check_place(place, same, questions, frees=frees) for place, same in by_place.items()]
@@ -153,7 +153,7 @@ async def _find_region(
 
 def _measure(change: PlannedChange, region: str) -> Need:
     """Measure what a change needs beyond what Azure has of it. Raises UnknownSizeError if the body does not say."""
-    place = Place((find_subscription(change.arm_id) or "").casefold(), normalize_region(region))
+    place = QuotaRegion((find_subscription(change.arm_id) or "").casefold(), normalize_region(region))
     live = {} if change.replaces else change.live_body or {}
     kind = KINDS[change.arm_type.casefold()]
     wanted, present = kind.count(change.body or {}), kind.count(live) if live else Counter()
@@ -166,11 +166,11 @@ def _measure(change: PlannedChange, region: str) -> Need:
     return Need(change=change, place=place, counted=counted, machines=changed)
 
 
-async def _check_place(place: Place, needs: Sequence[Need], questions: Questions, *, frees: bool) -> Findings:
+async def _check_place(place: QuotaRegion, needs: Sequence[Need], questions: Questions, *, frees: bool) -> Findings:
     """Check the needs of one region together."""
     findings: Findings = []
     answer = await _read_sizes(place, questions) if any(need.machines for need in needs) else {}
-    sizes: Mapping[str, Size] = {} if isinstance(answer, CheckFinding) else answer
+    sizes: Mapping[str, MachineSize] = {} if isinstance(answer, CheckFinding) else answer
     demands: list[Demand] = []
     for need in needs:
         if isinstance(answer, CheckFinding) and need.machines:
@@ -187,18 +187,18 @@ async def _check_place(place: Place, needs: Sequence[Need], questions: Questions
 
 
 async def _compare_with_limits(
-    place: Place, demands: Sequence[Demand], questions: Questions, *, frees: bool
+    place: QuotaRegion, demands: Sequence[Demand], questions: Questions, *, frees: bool
 ) -> Findings:
     """Compare the sum of the demands in a region with what is left of each limit."""
     providers = sorted({limit.provider for demand in demands for limit in demand.most})
     answers = await asyncio.gather(*(_read_usages(place, provider, questions) for provider in providers))
     usages = dict(zip(providers, answers, strict=True))
-    total: Counter[Limit] = sum((demand.surely for demand in demands), Counter())
-    most: Counter[Limit] = sum((demand.most for demand in demands), Counter())
+    total: Counter[QuotaLimit] = sum((demand.surely for demand in demands), Counter())
+    most: Counter[QuotaLimit] = sum((demand.most for demand in demands), Counter())
     findings: Findings = []
     for demand in demands:
         found: list[CheckFinding] = []
-        unlisted: list[Limit] = []
+        unlisted: list[QuotaLimit] = []
         for limit in sorted(demand.most):
             listed = usages[limit.provider]
             if isinstance(listed, CheckFinding):
@@ -215,7 +215,7 @@ async def _compare_with_limits(
     return findings
 
 
-def _count_cores(need: Need, sizes: Mapping[str, Size]) -> Demand:
+def _count_cores(need: Need, sizes: Mapping[str, MachineSize]) -> Demand:
     """Add the cores of the machines to what a change needs."""
     surely, most = Counter(need.counted), Counter(need.counted)
     for machines, before in need.machines:
@@ -226,21 +226,26 @@ def _count_cores(need: Need, sizes: Mapping[str, Size]) -> Demand:
 
 
 def _add_cores(
-    counted: Counter[Limit], machines: Machines, count: int, size: Size, before: Machines | None, then: Size | None
+    counted: Counter[QuotaLimit],
+    machines: MachineGroup,
+    count: int,
+    size: MachineSize,
+    before: MachineGroup | None,
+    then: MachineSize | None,
 ) -> None:
     """Add the cores that machines need beyond those that Azure has of them."""
     cores = count * size.cores
     present = before.count * then.cores if before and then and before.is_spot == machines.is_spot else 0
     if machines.is_spot:
-        counted[Limit(_COMPUTE, "lowPriorityCores")] += max(0, cores - present)
+        counted[QuotaLimit(_COMPUTE, "lowPriorityCores")] += max(0, cores - present)
         return
-    counted[Limit(_COMPUTE, "cores")] += max(0, cores - present)
+    counted[QuotaLimit(_COMPUTE, "cores")] += max(0, cores - present)
     is_same_family = then is not None and then.family.casefold() == size.family.casefold()
-    counted[Limit(_COMPUTE, size.family)] += max(0, cores - present) if is_same_family else cores
+    counted[QuotaLimit(_COMPUTE, size.family)] += max(0, cores - present) if is_same_family else cores
 
 
 def judge(
-    limit: Limit, needed: int, most: int, usage: Usage, place: Place, *, frees: bool = False
+    limit: QuotaLimit, needed: int, most: int, usage: Usage, place: QuotaRegion, *, frees: bool = False
 ) -> CheckFinding | None:
     """Judge what a plan needs of one limit; None if it is left. `most` is what autoscalers may need. `frees` tells that
     the plan deletes something as well.
@@ -267,7 +272,7 @@ def judge(
     )
 
 
-def judge_size(machines: Machines, size: Size | None, place: Place) -> Iterator[CheckFinding]:
+def judge_size(machines: MachineGroup, size: MachineSize | None, place: QuotaRegion) -> Iterator[CheckFinding]:
     """Judge whether the region and the wanted zones offer a size."""
     if size is None or size.is_closed:
         why = "is not offered" if size is None else "is not open to the subscription"
@@ -293,7 +298,7 @@ def _refuse(message: str, path: str) -> CheckFinding:
     )
 
 
-async def _read_sizes(place: Place, questions: Questions) -> Mapping[str, Size] | CheckFinding:
+async def _read_sizes(place: QuotaRegion, questions: Questions) -> Mapping[str, MachineSize] | CheckFinding:
     """Read the sizes that a region offers, by their name in lower case."""
     path = f"/subscriptions/{place.subscription}/providers/Microsoft.Compute/skus"
     answer = await questions.list(path, _SKUS, {"$filter": f"location eq '{place.region}'"})
@@ -305,7 +310,7 @@ async def _read_sizes(place: Place, questions: Questions) -> Mapping[str, Size] 
     return {size.name.casefold(): size for size in sizes}
 
 
-def read_size(row: Mapping[str, Any], region: str) -> Size | None:
+def read_size(row: Mapping[str, Any], region: str) -> MachineSize | None:
     """Read an entry of the list of SKUs; None if it is not a size of machines in the region."""
     name, family = row.get("name"), row.get("family")
     places = [
@@ -332,10 +337,10 @@ def read_size(row: Mapping[str, Any], region: str) -> Size | None:
             is_closed = True
         elif region in where:
             zones -= {str(zone) for zone in _list(info.get("zones"))}
-    return Size(name=name, family=family, cores=int(cores), zones=frozenset(zones), is_closed=is_closed)
+    return MachineSize(name=name, family=family, cores=int(cores), zones=frozenset(zones), is_closed=is_closed)
 
 
-async def _read_usages(place: Place, provider: str, questions: Questions) -> Mapping[str, Usage] | CheckFinding:
+async def _read_usages(place: QuotaRegion, provider: str, questions: Questions) -> Mapping[str, Usage] | CheckFinding:
     """Read what is used of the limits of a provider, by their name in lower case."""
     path = f"/subscriptions/{place.subscription}/providers/{provider}/locations/{place.region}/usages"
     answer = await questions.list(path, _USAGES[provider])
@@ -362,31 +367,31 @@ async def _read_usages(place: Place, provider: str, questions: Questions) -> Map
 class CountedKind:
     """`count` counts what is limited by number, `find_machines` finds what needs cores."""
 
-    count: Callable[[Mapping[str, Any]], Counter[Limit]]
-    find_machines: Callable[[Mapping[str, Any]], list[Machines]] | None = None
+    count: Callable[[Mapping[str, Any]], Counter[QuotaLimit]]
+    find_machines: Callable[[Mapping[str, Any]], list[MachineGroup]] | None = None
 
 
-def _find_machine(body: Mapping[str, Any]) -> list[Machines]:
+def _find_machine(body: Mapping[str, Any]) -> list[MachineGroup]:
     properties = _read_mapping(body, "properties")
     if properties.get("host") or properties.get("hostGroup"):  # a dedicated host has cores of its own
         return []
     size = _read_text(_read_mapping(properties, "hardwareProfile"), "vmSize", "/properties/hardwareProfile/vmSize")
     spot = _is_spot(properties, "priority", "/properties/priority")
     path = "/properties/hardwareProfile/vmSize"
-    return [Machines(size=size, count=1, most=1, zones=_read_zones(body, "zones"), is_spot=spot, path=path)]
+    return [MachineGroup(size=size, count=1, most=1, zones=_read_zones(body, "zones"), is_spot=spot, path=path)]
 
 
-def _find_scale_set(body: Mapping[str, Any]) -> list[Machines]:
+def _find_scale_set(body: Mapping[str, Any]) -> list[MachineGroup]:
     sku, profile = _read_mapping(body, "sku"), _read_mapping(_read_mapping(body, "properties"), "virtualMachineProfile")
     if not sku:  # a flexible set whose machines are made one by one
         return []
     count = _read_count(sku, "capacity", "/sku/capacity", 0)
     spot = _is_spot(profile, "priority", "/properties/virtualMachineProfile/priority")
     size, zones = _read_text(sku, "name", "/sku/name"), _read_zones(body, "zones")
-    return [Machines(size=size, count=count, most=count, zones=zones, is_spot=spot, path="/sku/name")]
+    return [MachineGroup(size=size, count=count, most=count, zones=zones, is_spot=spot, path="/sku/name")]
 
 
-def _find_cluster(body: Mapping[str, Any]) -> list[Machines]:
+def _find_cluster(body: Mapping[str, Any]) -> list[MachineGroup]:
     pools = _read_mapping(body, "properties").get("agentPoolProfiles")
     if isinstance(pools, Unknown):
         raise UnknownSizeError("/properties/agentPoolProfiles")
@@ -394,15 +399,15 @@ def _find_cluster(body: Mapping[str, Any]) -> list[Machines]:
     return [_read_pool(pool, f"{path}/{index}") for index, pool in enumerate(_list_mappings(pools))]
 
 
-def _find_pool(body: Mapping[str, Any]) -> list[Machines]:
+def _find_pool(body: Mapping[str, Any]) -> list[MachineGroup]:
     return [_read_pool({**_read_mapping(body, "properties"), "name": ""}, "/properties")]
 
 
-def _read_pool(pool: Mapping[str, Any], path: str) -> Machines:
+def _read_pool(pool: Mapping[str, Any], path: str) -> MachineGroup:
     count, scales = _read_count(pool, "count", f"{path}/count", 1), pool.get("enableAutoScaling") is True
     if scales:
         count = max(count, _read_count(pool, "minCount", f"{path}/minCount", 0))
-    return Machines(
+    return MachineGroup(
         size=_read_text(pool, "vmSize", f"{path}/vmSize"),
         count=count,
         most=max(count, _read_count(pool, "maxCount", f"{path}/maxCount", 0)) if scales else count,
@@ -413,18 +418,18 @@ def _read_pool(pool: Mapping[str, Any], path: str) -> Machines:
     )
 
 
-def _count_one(provider: str, name: str) -> Callable[[Mapping[str, Any]], Counter[Limit]]:
-    return lambda _: Counter({Limit(provider, name): 1})
+def _count_one(provider: str, name: str) -> Callable[[Mapping[str, Any]], Counter[QuotaLimit]]:
+    return lambda _: Counter({QuotaLimit(provider, name): 1})
 
 
-def _count_address(body: Mapping[str, Any]) -> Counter[Limit]:
-    counted = Counter({Limit(_NETWORK, "PublicIPAddresses"): 1})
+def _count_address(body: Mapping[str, Any]) -> Counter[QuotaLimit]:
+    counted = Counter({QuotaLimit(_NETWORK, "PublicIPAddresses"): 1})
     if str(_read_mapping(body, "properties").get("publicIPAllocationMethod")).casefold() == "static":
-        counted[Limit(_NETWORK, "StaticPublicIPAddresses")] = 1
+        counted[QuotaLimit(_NETWORK, "StaticPublicIPAddresses")] = 1
     return counted
 
 
-def _count_none(_: Mapping[str, Any]) -> Counter[Limit]:
+def _count_none(_: Mapping[str, Any]) -> Counter[QuotaLimit]:
     return Counter()
 
 
