@@ -198,6 +198,7 @@ async def test_a_purge_frees_the_name(azure, group, path, method, purge):
     await delete(azure, path)
     reply = await azure.ask(method, f"{PROVIDERS}/{purge}")
     assert reply.status == 202
+    assert "/locations/westeurope/operationResults/" in reply.headers["Location"]
     while reply.status == 202:
         reply = await azure.get(reply.headers["Location"])
     assert (await azure.put(path, wanting())).status in {201, 202}

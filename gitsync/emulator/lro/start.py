@@ -113,9 +113,11 @@ def _make_operation(
 
 
 def _find_location(cloud: EmulatedCloud, request: ServerRequest) -> str:
-    """Find the region in the URL of an operation: that of the body, of the stored resource, or of
-    an ancestor.
+    """Find the region in the URL of an operation: that of the path, of the body, of the stored resource, or of an
+    ancestor.
     """
+    if request.target.types and request.target.types[0].casefold() == "locations":
+        return request.target.names[0]
     if isinstance(request.body, dict) and request.body.get("location"):
         return str(request.body["location"])
     nearest = [request.target, *reversed(request.target.ancestors)]

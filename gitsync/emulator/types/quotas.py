@@ -38,8 +38,8 @@ QuotaKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machines:
-    """Machines of one size that a resource has."""
+class EmulatedMachines:
+    """EmulatedMachines of one size that a resource has."""
 
     size: str
     count: int
@@ -213,7 +213,7 @@ def _make_sku(sku: EmulatedSku) -> dict[str, Any]:
     }
 
 
-def _is_offered(cloud: EmulatedCloud, machines: Machines, location: str) -> bool:
+def _is_offered(cloud: EmulatedCloud, machines: EmulatedMachines, location: str) -> bool:
     """Tell whether a region offers a size in its zones. A region of which the settings list no size offers any."""
     sizes = {sku.name.casefold(): sku for sku in cloud.settings.skus if normalize_region(sku.location) == location}
     sku = sizes.get(machines.size.casefold())
@@ -267,7 +267,7 @@ def _find_location(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]
 
 def _find_machines(
     cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], keys: Mapping[str, object] | None = None
-) -> list[Machines]:
+) -> list[EmulatedMachines]:
     """Find the machines of a resource, without the pools of a cluster that are resources of their own."""
     find = _MACHINES.get(target.type.casefold())
     if find is None:
@@ -283,31 +283,33 @@ def _find_machines(
     return list(find(body))
 
 
-def _find_machine(body: Mapping[str, Any]) -> Iterator[Machines]:
+def _find_machine(body: Mapping[str, Any]) -> Iterator[EmulatedMachines]:
     size = find_value(body, ("properties", "hardwareProfile", "vmSize"))
     is_hosted = any(find_value(body, ("properties", name)) for name in ("host", "hostGroup"))
     if isinstance(size, str) and not is_hosted:  # a dedicated host has cores of its own
-        yield Machines(
+        yield EmulatedMachines(
             size=size, count=1, zones=_read_zones(body.get("zones")), is_spot=_is_spot(body, ("properties", "priority"))
         )
 
 
-def _find_scale_set(body: Mapping[str, Any]) -> Iterator[Machines]:
+def _find_scale_set(body: Mapping[str, Any]) -> Iterator[EmulatedMachines]:
     size, count = find_value(body, ("sku", "name")), find_value(body, ("sku", "capacity"))
     is_spot = _is_spot(body, ("properties", "virtualMachineProfile", "priority"))
     if isinstance(size, str):
-        yield Machines(size=size, count=_read_count(count), zones=_read_zones(body.get("zones")), is_spot=is_spot)
+        yield EmulatedMachines(
+            size=size, count=_read_count(count), zones=_read_zones(body.get("zones")), is_spot=is_spot
+        )
 
 
-def _find_pool(body: Mapping[str, Any]) -> Iterator[Machines]:
+def _find_pool(body: Mapping[str, Any]) -> Iterator[EmulatedMachines]:
     properties = body.get("properties")
     if isinstance(properties, Mapping):
         yield _read_pool(properties)
 
 
-def _read_pool(pool: Mapping[str, Any]) -> Machines:
+def _read_pool(pool: Mapping[str, Any]) -> EmulatedMachines:
     least = _read_count(pool.get("minCount")) if pool.get("enableAutoScaling") is True else 0
-    return Machines(
+    return EmulatedMachines(
         size=str(pool.get("vmSize") or ""),
         count=max(_read_count(pool.get("count", 1)), least),
         zones=_read_zones(pool.get("availabilityZones")),
@@ -327,7 +329,7 @@ def _is_spot(body: Mapping[str, Any], path: tuple[str, ...]) -> bool:
     return str(find_value(body, path)).casefold() in {"spot", "low"}
 
 
-_MACHINES: Final[Mapping[str, Callable[[Mapping[str, Any]], Iterator[Machines]]]] = {
+_MACHINES: Final[Mapping[str, Callable[[Mapping[str, Any]], Iterator[EmulatedMachines]]]] = {
     "microsoft.compute/virtualmachines": _find_machine,
     "microsoft.compute/virtualmachinescalesets": _find_scale_set,
     _CLUSTER: _find_pool,
