@@ -262,7 +262,11 @@ def find_holder(change: PlannedChange, soft: Retention, holders: Sequence[Holder
     here = [holder for holder in named if holder.group.casefold() == group.casefold()]
     named = here if here or soft.is_held_in_group else named
     subdomain = find_value(change.body, _SUBDOMAIN)
-    taken = [holder for holder in holders if isinstance(subdomain, str) and holder.subdomain == subdomain.casefold()]
+    taken = [
+        holder
+        for holder in holders
+        if isinstance(subdomain, str) and holder.subdomain.casefold() == subdomain.casefold()
+    ]
     return next(iter((*named, *taken)), None)
 
 
@@ -271,17 +275,11 @@ def judge_holder(change: PlannedChange, soft: Retention, holder: Holder) -> Chec
     what = f"the deleted {soft.noun} {holder.name}"
     place = f"in resource group {holder.group} and location {holder.location}"
     mode, location = _find_mode(change, soft), (change.body or {}).get("location")
-    group = find_resource_group(change.arm_id) or ""
-    is_same = holder.name.casefold() == change.arm_id.rpartition("/")[2].casefold()
-    fits = (
-        is_same
-        and group.casefold() == holder.group.casefold()
-        and normalize_region(location) == normalize_region(holder.location)
-    )
+    fits = not _list_moves(change, holder)
     if change.purges or mode == _PURGE_GOAL:
         if holder.is_protected:
             message = f"The purge of {what} is refused: it is protected until {holder.purged}."
-            return _refuse("MethodNotAllowed", message, _advise(change, soft, holder, fits=fits))
+            return _refuse("MethodNotAllowed", message, _advise(change, soft, holder))
         return _FINE
     if isinstance(location, Unknown) or mode is Unknown.LATER:
         return _leave(UNKNOWN_VALUE, f"Whether {what} can be recovered depends on a value that is not known yet.")
@@ -290,17 +288,30 @@ def judge_holder(change: PlannedChange, soft: Retention, holder: Holder) -> Chec
         return _make(verdict=CheckVerdict.WARNING, code="RecoversDeleted", message=message)
     if fits and mode in {soft.recover, _RECOVER_GOAL}:
         return _FINE
-    held = f"{what[0].upper()}{what[1:]} holds the name{f' until {holder.purged}' if holder.purged else ''}."
-    code = soft.code if is_same else "CustomDomainInUse"
-    return _refuse(code, f"{held} It was {place}.", _advise(change, soft, holder, fits=fits))
+    is_named = holder.name.casefold() == change.arm_id.rpartition("/")[2].casefold()
+    code = soft.code if is_named else "CustomDomainInUse"
+    until = f" until {holder.purged}" if holder.purged else ""
+    held = f"{what[0].upper()}{what[1:]} holds the {'name' if is_named else 'subdomain'}{until}."
+    return _refuse(code, f"{held} It was {place}.", _advise(change, soft, holder))
 
 
-def _advise(change: PlannedChange, soft: Retention, holder: Holder, *, fits: bool) -> str:
+def _list_moves(change: PlannedChange, holder: Holder) -> list[str]:
+    """What a manifest must say to be what was deleted, and where: only there it can be recovered."""
+    name, group = change.arm_id.rpartition("/")[2], find_resource_group(change.arm_id) or ""
+    location = (change.body or {}).get("location")
+    moves = {
+        f"spec.azureName to {holder.name}": name.casefold() != holder.name.casefold(),
+        f"the owner to resource group {holder.group}": group.casefold() != holder.group.casefold(),
+        f"spec.location to {holder.location}": normalize_region(location) != normalize_region(holder.location),
+    }
+    return [move for move, is_needed in moves.items() if is_needed]
+
+
+def _advise(change: PlannedChange, soft: Retention, holder: Holder) -> str:
     """The ways out: recover, purge, or another name."""
     subscription = shlex.quote(find_subscription(change.arm_id) or "")
-    place = "" if fits else f"the owner to resource group {holder.group}, spec.location to {holder.location}"
-    setting = " and ".join(filter(None, (place, soft.field)))
-    ways = [f"To recover it with its contents, set {setting}." if setting else ""]
+    settings = [*_list_moves(change, holder), *([soft.field] if soft.field else [])]
+    ways = [f"To recover it with its contents, set {' and '.join(settings)}." if settings else ""]
     if soft.purge and holder.is_protected:
         ways.append(f"It is protected: it cannot be purged before {holder.purged}.")
     elif soft.purge:

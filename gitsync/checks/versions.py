@@ -60,7 +60,7 @@ async def _check_provider(changes: Sequence[PlannedChange], questions: Questions
     if isinstance(answer, Unanswered):
         return [(change.key, answer.as_finding(CheckName.VERSIONS)) for change in changes]
     if (listings := read_listings(answer)) is None:
-        message = f"Azure's answer to GET {path} does not list the types of the provider."
+        message = "Azure's answer about the provider does not list its types."
         odd = _make(verdict=CheckVerdict.NOT_CHECKED, code=ODD_ANSWER, message=message)
         return [(change.key, odd) for change in changes]
     return [(change.key, finding) for change in changes for finding in judge(change, listings)]

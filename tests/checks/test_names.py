@@ -102,8 +102,10 @@ def test_of_two_deleted_workspaces_that_of_the_group_counts():
 
 def test_a_subdomain_is_held_as_well():
     body = {"location": "westeurope", "properties": {"customSubDomainName": "Talk"}}
-    finding = judge(change(ACCOUNT.replace("kv1", "new"), body), row(ACCOUNT, customSubDomainName="talk"))
+    finding = judge(change(ACCOUNT.replace("kv1", "new"), body), row(ACCOUNT, customSubDomainName="TALK"))
     assert (finding.verdict, finding.code) == (REFUSED, "CustomDomainInUse")
+    assert finding.message.startswith("The deleted Cognitive Services account kv1 holds the subdomain.")
+    assert "set spec.azureName to kv1 and spec.properties.restore: true." in finding.advice
 
 
 @pytest.mark.parametrize(
@@ -129,7 +131,7 @@ def test_a_subdomain_is_held_as_well():
                 "It was in resource group rg and location westeurope."
             ),
             (
-                "To recover it with its contents, set the owner to resource group rg, spec.location to westeurope and "
+                "To recover it with its contents, set the owner to resource group rg and spec.location to westeurope and "
                 f"spec.properties.createMode: recover. It is protected: it cannot be purged before {PURGED}. "
                 "Or choose another name."
             ),
