@@ -70,6 +70,22 @@ async def test_the_verdict_is_what_the_write_gets(change, settings, verdict, tmp
     assert code in ({"ScopeLocked", "DenyAssignmentAuthorizationFailed"} if verdict == REFUSED else {""})
 
 
+US, THEM = {"clientId": "us", "objectId": "object-us", "secret": "x"}, "object-them"
+WHOM = [
+    ({"everyone": False, "principals": ["object-us"]}, REFUSED),
+    ({"everyone": False, "principals": [THEM, "OBJECT-US"]}, REFUSED),
+    ({"everyone": True, "excludePrincipals": ["object-us"]}, FINE),
+]
+
+
+@pytest.mark.parametrize(("whom", "verdict"), WHOM)
+async def test_a_token_tells_whether_a_deny_assignment_is_ours(whom, verdict, tmp_path):
+    settings = deny(GROUP, "*/delete", **whom) | {"requireToken": True, "principals": [US]}
+    verdicts, code = await compare(check_locks, DELETE, settings, tmp_path, [ACCOUNT])
+    assert verdicts == {verdict}
+    assert code == ("DenyAssignmentAuthorizationFailed" if verdict == REFUSED else "")
+
+
 @pytest.mark.parametrize(
     "whom",
     [{"everyone": False, "principals": ["somebody"]}, {"excludePrincipals": ["somebody"]}],

@@ -18,7 +18,7 @@ from gitsync.emulator.state.store import MemoryStore, Store
 from gitsync.errors import ArmError
 from gitsync.model.check import PlannedChange
 from tests.checks.asking import GROUP
-from tests.support.arm_rig import anonymous
+from tests.support.arm_rig import StaticCredential, anonymous
 from tests.support.fake_clock import FakeClock
 
 GROUP_API = "2021-04-01"
@@ -33,7 +33,8 @@ async def compare(
 ) -> tuple[set[str], str]:
     """Return the verdicts before the write, and the code that refused the write, "" if it was done.
 
-    `present` are there, with the resource group, before the settings hold.
+    `present` are there, with the resource group, before the settings hold. The first principal of the settings does it,
+    anonymous without one.
     """
     store = MemoryStore()
     async with _writing(EmulatorSettings(limits=None), store) as (writer, _):
@@ -65,9 +66,12 @@ async def _put(writer: Writer, arm_id: str, api_version: str, body: Mapping[str,
 @asynccontextmanager
 async def _writing(settings: EmulatorSettings, store: Store):
     clock = FakeClock()
-    async with Emulator(settings, store) as azure, open_arm(anonymous(azure.url), clock) as arm:
 
-        def open_session() -> Session:
-            return Session(deadline=clock.monotonic() + 1800)
+    def open_session() -> Session:
+        return Session(deadline=clock.monotonic() + 1800)
 
-        yield arm.writer(open_session()), Questions(arm, open_session)
+    async with Emulator(settings, store) as azure:
+        tokens = [azure.tokens.token(principal) for principal in settings.principals[:1]]
+        credential = StaticCredential(tokens[0]) if tokens else None
+        async with open_arm(anonymous(azure.url), clock, credential) as arm:
+            yield arm.writer(open_session()), Questions(arm, open_session)
