@@ -56,8 +56,9 @@ class UniqueName:
 
 _BUS: Final[Mapping[str, Any]] = {
     "form": "[a-zA-Z][a-zA-Z0-9-]{4,48}[a-zA-Z0-9]",
-    "code": "Conflict",
-    "text": "The namespace name '{name}' is already in use.",
+    "code": "BadRequest",
+    "text": "The specified name is not available. For more information visit https://aka.ms/eventhubsarmexceptions.",
+    "status": 400,
     "is_typed": False,
     "taken": "NameInUse",
     "invalid": "InvalidName",
@@ -182,7 +183,11 @@ _ROWS: Final = (
         type="Microsoft.Search/searchServices",
         form="[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])",
         code="ServiceNameUnavailable",
-        text="Service name '{name}' is already used. Please choose a different name.",
+        text=(
+            "Cannot provision service '{name}' because a service with this name is already in use, or another request "
+            "to provision a service with this name is still in progress"
+        ),
+        wrong="InvalidServiceName",
     ),
     UniqueName(type="Microsoft.ServiceBus/namespaces", **_BUS),
     UniqueName(
