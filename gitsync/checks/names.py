@@ -20,8 +20,9 @@ from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange, Unknown
 
 ALREADY_EXISTS: Final = "AlreadyExists"
-INVALID_NAMES: Final = frozenset({"Invalid", "AccountNameInvalid", "InvalidName"})
+INVALID_NAME: Final = "InvalidResourceName"
 
+_WRONG_FORMS = frozenset({"Invalid", "AccountNameInvalid"})
 _GROUP_OF_ID = re.compile(r"/resourcegroups/([^/]+)/", re.IGNORECASE)
 _LABEL = ("properties", "dnsSettings", "domainNameLabel")
 _SUBDOMAIN = ("properties", "customSubDomainName")
@@ -397,9 +398,9 @@ def judge_answer(answer: Mapping[str, Any], name: str, flag: str = "nameAvailabl
     if is_free:
         return _FINE
     reason, words = shorten_text(answer.get("reason") or ALREADY_EXISTS), shorten_text(answer.get("message"))
-    if reason in INVALID_NAMES:
+    if reason in _WRONG_FORMS:
         message = f"Azure does not accept the name {name}. {words}".rstrip()
-        return _refuse(reason, message, "Set spec.azureName to a name of the right form.")
+        return _refuse(INVALID_NAME, message, "Set spec.azureName to a name of the right form.")
     if reason == ALREADY_EXISTS:
         message = f"The name {name} is taken, by a resource of somebody else or by a deleted one. {words}".rstrip()
         return _refuse(ALREADY_EXISTS, message, "Set spec.azureName to another name: it is unique in all of Azure.")

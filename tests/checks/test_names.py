@@ -169,8 +169,8 @@ def test_an_odd_entry_says_nothing(arm_id, entry):
         ({"nameAvailable": True, "reason": "Valid", "message": ""}, FINE, ""),
         ({"nameAvailable": False, "reason": "AlreadyExists", "message": "Taken."}, REFUSED, "AlreadyExists"),
         ({"nameAvailable": False}, REFUSED, "AlreadyExists"),
-        ({"nameAvailable": False, "reason": "AccountNameInvalid"}, REFUSED, "AccountNameInvalid"),
-        ({"nameAvailable": False, "reason": "Invalid"}, REFUSED, "Invalid"),
+        ({"nameAvailable": False, "reason": "AccountNameInvalid"}, REFUSED, "InvalidResourceName"),
+        ({"nameAvailable": False, "reason": "Invalid"}, REFUSED, "InvalidResourceName"),
         ({"nameAvailable": False, "reason": "SubscriptionIsDisabled"}, WARNING, "NameUnavailable"),
         ({"nameAvailable": "false"}, NOT_CHECKED, "UnusableAnswer"),
         ({}, NOT_CHECKED, "UnusableAnswer"),
@@ -179,7 +179,7 @@ def test_an_odd_entry_says_nothing(arm_id, entry):
 def test_what_the_answer_about_a_name_means(answer, verdict, code):
     finding = judge_answer(answer, "stapp1")
     assert (finding.verdict, finding.code) == (verdict, code)
-    assert "form" not in finding.advice or code in {"Invalid", "AccountNameInvalid"}
+    assert "form" not in finding.advice or code == "InvalidResourceName"
 
 
 def say(*rows) -> Say:
