@@ -40,7 +40,8 @@ RejectedInputError          one input is not used: it becomes a problem, and the
 ├── UnexpectedShapeError    a document of Azure in another shape than its kind has
 ├── UnfitValueError         a live value that a manifest may not have
 ├── RefusedListError        a list that Azure does not give to an import
-└── UnsafePathError         a path that is not safe for Secrets
+├── UnsafePathError         a path that is not safe for Secrets
+└── UnknownSizeError        a body that does not say how much it needs
 
 Not in the tree is the control flow of one module, and `UnbuildableError` and `InvalidFieldError` of `gitsync.units`,
 which carry the problem that they become.
@@ -317,3 +318,7 @@ class UnsafePathError(RejectedInputError):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+
+class UnknownSizeError(RejectedInputError):
+    """A body does not say how much of a quota it needs. The text is the field whose value is missing or unknown."""

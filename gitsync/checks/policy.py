@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import Enum, auto
 from typing import Any, Final
 
 from gitsync.arm.http.bodies import Entries
-from gitsync.checks.bodies import drop_unknown, find_unknown
+from gitsync.checks.bodies import drop_unknown, find_unknown, list_mappings
+from gitsync.checks.policy_claims import Case, PolicyClaim, PolicyEffect, judge
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
-from gitsync.formats.arm_path import find_deployment_scope, is_below, is_same_id, normalize_id, normalize_region
-from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.formats.arm_path import find_deployment_scope, is_below, is_same_id, normalize_id
+from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange, Unknown
 from gitsync.validation.annotations import IGNORE
 
@@ -43,25 +42,6 @@ _GROUP: Final = "microsoft.resources/resourcegroups"
 _GROUP_OF_POLICIES: Final = "Microsoft.Resources/subscriptions/resourceGroups"
 _MANAGEMENT_GROUPS: Final = "/providers/microsoft.management/managementgroups/"
 _EXTENSION: Final = "/providers/microsoft.authorization/policy"  # begins the steps of an assignment or exemption
-_IN_FIELD: Final = re.compile(r"[^.\[\]'\"]+")
-
-
-class _Effect(Enum):
-    DENIES = auto()
-    CHANGES = auto()
-    REPORTS = auto()
-    UNCLEAR = auto()
-
-
-# What is not here does nothing to a write, or only after it.
-_EFFECTS: Final = {
-    "deny": _Effect.DENIES,
-    "append": _Effect.CHANGES,
-    "modify": _Effect.CHANGES,
-    "audit": _Effect.REPORTS,
-    "auditifnotexists": _Effect.REPORTS,
-    **dict.fromkeys(("none", "disabled", "deployifnotexists", "manual", "denyaction", "supportscapability"), None),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,31 +85,6 @@ class Exemption:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyClaim:
-    """What Azure says of one policy, before anything is looked up. `reference` names the policy in a set."""
-
-    effect: _Effect
-    assignment: str
-    reference: str = ""
-    text: str = ""
-    path: str = ""
-
-    @property
-    def policy(self) -> tuple[str, str]:
-        return self.assignment.casefold(), self.reference.casefold()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """A change that is asked about: where, with which question, and the fields that it leaves out."""
-
-    change: PlannedChange
-    scope: str
-    question: Mapping[str, Any]
-    left_out: tuple[JsonPath, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """The assignments of a scope. `gap` says why some may be missing, "" if none is."""
 
@@ -138,7 +93,7 @@ class Rules:
 
 
 async def check_policy(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
-    """Ask Azure Policy about what would be created, updated or replaced."""
+    """Find what Azure Policy does to what would be created, updated or replaced."""
     findings: Findings = []
     new_groups = {
         normalize_id(change.arm_id)
@@ -236,7 +191,7 @@ def read_assignment(row: Mapping[str, Any]) -> Assignment | None:
         return None
     messages = [
         (str(each.get("policyDefinitionReferenceId") or "").casefold(), shorten_text(each.get("message")))
-        for each in _list_mappings(properties.get("nonComplianceMessages"))
+        for each in list_mappings(properties.get("nonComplianceMessages"))
     ]
     not_scopes = properties.get("notScopes")
     return Assignment(
@@ -284,7 +239,7 @@ async def _ask(case: Case, rules: Rules, questions: Questions, gate: asyncio.Sem
         message = "Azure's answer about policies cannot be read."
         return [(key, _find(CheckVerdict.NOT_CHECKED, ODD_ANSWER, message))]
     exemptions: Entries | Unanswered = []
-    if any(claim.effect is not _Effect.UNCLEAR for claim in claims):
+    if any(claim.effect is not PolicyEffect.UNCLEAR for claim in claims):
         exemptions = await questions.list(f"{case.scope}/{_EXEMPTIONS[0]}", _EXEMPTIONS[1])
     found = [weigh(case.change.arm_id, claim, rules, exemptions, questions.now) for claim in claims]
     findings = list(dict.fromkeys(finding for finding in found if finding))
@@ -304,113 +259,6 @@ def _make_unhindered(case: Case) -> CheckFinding:
     return _find(CheckVerdict.FINE)
 
 
-def judge(case: Case, answer: Mapping[str, Any]) -> list[PolicyClaim] | None:
-    """Find what an answer claims of each policy; None if it has another shape than such answers have."""
-    restrictions, content = answer.get("fieldRestrictions") or [], answer.get("contentEvaluationResult") or {}
-    evaluations = (content.get("policyEvaluations") or []) if isinstance(content, Mapping) else None
-    if not isinstance(restrictions, list) or not isinstance(evaluations, list):
-        return None
-    if not all(isinstance(row, Mapping) for row in (*restrictions, *evaluations)):
-        return None
-    claims = [claim for row in evaluations if (claim := _judge_evaluation(case, row))]
-    denied = {claim.policy for claim in claims if claim.effect is _Effect.DENIES}
-    for row in restrictions:
-        path = _parse_field(row.get("field"))
-        found = [_judge_restriction(case, path, each) for each in _list_mappings(row.get("restrictions"))]
-        claims += [
-            claim for claim in found if claim and (claim.effect is not _Effect.DENIES or claim.policy not in denied)
-        ]
-    return claims
-
-
-def _judge_evaluation(case: Case, row: Mapping[str, Any]) -> PolicyClaim | None:
-    """Judge a policy that the body does not comply with. None if it leaves a write alone."""
-    info, details = _read_mapping(row, "policyInfo"), _read_mapping(row, "evaluationDetails")
-    effect = shorten_text(_read_mapping(row, "effectDetails").get("policyEffect")).casefold()
-    paths = [_parse_field(each.get("path")) for each in _list_mappings(details.get("evaluatedExpressions"))]
-    expressions = [path for path in paths if path and path not in {("type",), ("name",)}]
-    assignment, reference = _read_policy(info)
-    text, known = shorten_text(details.get("reason")), _EFFECTS.get(effect, _Effect.UNCLEAR)
-    if str(row.get("evaluationResult")).casefold() != "noncompliant":
-        known, text = _Effect.UNCLEAR, f"Azure could not evaluate it ({shorten_text(row.get('evaluationResult'))})."
-    elif known is _Effect.UNCLEAR:
-        text = f"Azure does not say what it would do{f' ({effect})' if effect else ''}."
-    elif known is _Effect.CHANGES:
-        rule = f", by a rule on {'.'.join(map(str, expressions[0]))}" if expressions else ""
-        text = f"change the resource{rule}"
-    elif known and (unseen := _find_unseen(case, expressions)):
-        known, text = _Effect.UNCLEAR, f"It depends on {unseen}, whose value is a secret or not known yet."
-    if known is None:
-        return None
-    pointer = format_pointer(expressions[0]) if expressions else ""
-    return PolicyClaim(effect=known, assignment=assignment, reference=reference, text=text, path=pointer)
-
-
-def _find_unseen(case: Case, expressions: Sequence[JsonPath]) -> str:
-    """Find the field that decides and was left out of the question; the first one if Azure does not say what decides.
-    "" if none.
-    """
-    for left_out in case.left_out:
-        for path in expressions:
-            pairs = zip(left_out, path, strict=False)
-            if all(str(one).casefold() == str(other).casefold() for one, other in pairs):
-                return format_pointer(left_out)
-    return format_pointer(case.left_out[0]) if case.left_out and not expressions else ""
-
-
-def _judge_restriction(case: Case, path: JsonPath, row: Mapping[str, Any]) -> PolicyClaim | None:
-    """Judge what a policy says of a field that the question calls pending. None if the change complies."""
-    word, present = str(row.get("policyEffect")).casefold(), _find_present(case, path)
-    effect, field = _EFFECTS.get(word, _Effect.UNCLEAR), ".".join(map(str, path))
-    if effect is None or effect is _Effect.REPORTS:  # audits are among the evaluations
-        return None
-    if effect is _Effect.UNCLEAR:
-        text = "Azure does not say what it would do."
-    elif isinstance(present, Unknown):
-        if path in case.left_out and not row.get("values"):  # any value will do
-            return None
-        effect, text = _Effect.UNCLEAR, f"It depends on {field}, whose value is a secret or not known yet."
-    else:
-        effect, text = _compare_with_restriction(word, field, present, row)
-    if not text:
-        return None
-    assignment, reference = _read_policy(_read_mapping(row, "policy"))
-    return PolicyClaim(effect=effect, assignment=assignment, reference=reference, text=text, path=format_pointer(path))
-
-
-def _compare_with_restriction(word: str, field: str, present: Any, row: Mapping[str, Any]) -> tuple[_Effect, str]:
-    """Say what a policy of an effect does to a field with this value, None for no value; "" for nothing."""
-    changes, default, values = word in {"append", "modify"}, row.get("defaultValue"), row.get("values")
-    reason = shorten_text(row.get("reason"))
-    match str(row.get("result")).casefold():
-        case "required" if changes and present != default:
-            if word == "append" and present is not None:  # it overwrites nothing: another value is denied
-                return _Effect.DENIES, reason or f"{field} must be {_show(default)}"
-            return _Effect.CHANGES, f"set {field} to {_show(default)}"
-        case "removed" if present is not None:
-            removed = (_Effect.CHANGES, f"remove {field}")
-            return removed if changes else (_Effect.DENIES, reason or f"{field} is not allowed")
-        case "required" if not changes and present is None:
-            return _Effect.DENIES, reason or f"{field} is required"
-        case "deny" if isinstance(values, list) and normalize_region(present) in map(normalize_region, values):
-            return _Effect.DENIES, reason or f"{field} is {_show(present)}"
-        case _:  # whether a value is one of those allowed is among the evaluations
-            return _Effect.CHANGES, ""
-
-
-def _find_present(case: Case, path: JsonPath) -> Any:
-    """Find what a change has in a field: `Unknown.LATER` for what is not known, None if there is nothing."""
-    if path == ("name",):
-        return case.question["resourceDetails"]["resourceContent"].get("name", Unknown.LATER)
-    value: Any = case.change.body
-    for step in path:
-        if isinstance(value, Unknown):
-            return Unknown.LATER
-        members = value if isinstance(value, Mapping) else {}
-        value = next((members[key] for key in members if key.casefold() == str(step).casefold()), None)
-    return Unknown.LATER if isinstance(value, Unknown) else value
-
-
 def weigh(
     arm_id: str, claim: PolicyClaim, rules: Rules, exemptions: Entries | Unanswered, now: datetime
 ) -> CheckFinding | None:
@@ -421,7 +269,7 @@ def weigh(
     title = assignment.title if assignment else shorten_text(claim.assignment.rpartition("/")[2]) or "unknown"
     named = f'The policy assignment "{title}"' + (f" at {assignment.scope}" if assignment else "")
     contact = f'Ask the owner of the policy assignment "{title}"'
-    if claim.effect is _Effect.UNCLEAR:
+    if claim.effect is PolicyEffect.UNCLEAR:
         message = f"{named} is not checked: {claim.text}"
         return _find(CheckVerdict.NOT_CHECKED, NOT_EVALUATED, message, path=claim.path)
     exempt, doubt = _find_exemption(arm_id, claim, exemptions, now)
@@ -431,10 +279,10 @@ def weigh(
     reason = f": {reason.rstrip('.')}." if reason else "."
     advice = "Change the manifest so that it complies with the policy."
     is_enforced = assignment is None or assignment.is_enforced
-    if claim.effect is _Effect.REPORTS:
+    if claim.effect is PolicyEffect.REPORTS:
         message = f"{named} would report it as not compliant{reason}"
         return _find(CheckVerdict.WARNING, AUDITED, message, advice, contact=f"{contact}.", path=claim.path)
-    if claim.effect is _Effect.DENIES:
+    if claim.denies:
         verdict, message = CheckVerdict.REFUSED, f"{named} denies it{reason}"
         gap = doubt or ("" if assignment else rules.gap or "The assignment is not in Azure's list of them.")
         if not is_enforced:
@@ -486,30 +334,3 @@ def _covers(scope: str, arm_id: str) -> bool:
     """Tell whether a scope contains a resource. Azure lists only those management groups that do."""
     is_group = f"{scope.casefold()}/".startswith(_MANAGEMENT_GROUPS)
     return is_group or is_same_id(scope, arm_id) or is_below(arm_id, scope)
-
-
-def _parse_field(field: object) -> JsonPath:
-    """Parse a field as policies write it, `tags['env']` or `properties.a[0].b`. All after `tags.` is one name."""
-    if not isinstance(field, str):
-        return ()
-    if field.casefold().startswith("tags."):
-        return ("tags", field[5:])
-    return tuple(int(step) if step.isdecimal() else step for step in _IN_FIELD.findall(field) if step != "*")
-
-
-def _read_policy(info: Mapping[str, Any]) -> tuple[str, str]:
-    assignment, reference = info.get("policyAssignmentId"), info.get("policyDefinitionReferenceId")
-    return str(assignment or ""), str(reference or "")
-
-
-def _read_mapping(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = row.get(name)
-    return value if isinstance(value, Mapping) else {}
-
-
-def _list_mappings(value: object) -> list[Mapping[str, Any]]:
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
-
-
-def _show(value: object) -> str:
-    return shorten_text(json.dumps(value, ensure_ascii=False))

@@ -67,7 +67,7 @@ class _Leaf:
 
 
 async def check_preflight(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
-    """Ask Azure to validate what would be created, updated or replaced."""
+    """Find what Azure refuses of what would be created, updated or replaced."""
     findings: Findings = []
     batches: defaultdict[_Batch, list[PlannedChange]] = defaultdict(list)
     for change in changes:
@@ -232,7 +232,7 @@ def _judge_provider(change: PlannedChange, leaf: _Leaf) -> CheckFinding:
         verdict=CheckVerdict.WARNING if is_quota else CheckVerdict.REFUSED,
         code=code,
         message=text,
-        advice="Ask Azure for a higher limit, or use another size or region." if is_quota else advice,
+        advice="Request a higher limit, or use another size or region." if is_quota else advice,
         path=format_pointer(tuple(step for step in re.split(r"[./\[\]]+", field) if step)),
     )
 

@@ -13,9 +13,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from gitsync.checks.bodies import read_mapping
+from gitsync.checks.machines import (
+    MachineGroup,
+    MachineSize,
+    find_cluster,
+    find_machine,
+    find_pool,
+    find_scale_set,
+    read_size,
+)
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
+from gitsync.errors import UnknownSizeError
 from gitsync.formats.arm_path import find_subscription, is_same_id, normalize_region
-from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange, Unknown
+from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 
 EXCEEDED: Final = "QuotaExceeded"
 NOT_OFFERED: Final = "SkuNotAvailable"
@@ -45,44 +56,6 @@ class QuotaLimit(NamedTuple):
 
     provider: str
     name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineGroup:
-    """Machines of one size that a resource has. `most` is to how many its autoscaler may go. `path` is where the body
-    says it. `name` tells those of one resource apart.
-    """
-
-    size: str
-    count: int
-    most: int
-    zones: tuple[str, ...]
-    is_spot: bool
-    path: str
-    name: str = ""
-
-    def exceed(self, before: MachineGroup | None) -> bool:
-        """Tell whether these need something that Azure does not have of them yet."""
-        if before is None or self.size.casefold() != before.size.casefold() or self.is_spot != before.is_spot:
-            return True
-        return not set(self.zones) <= set(before.zones) or self.count > before.count or self.most > before.most
-
-
-class UnknownSizeError(Exception):
-    """A body does not say how much it needs: the field whose value is not known."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineSize:
-    """A size of machines that Azure offers. `is_closed` tells that this subscription may not use it in the region, and
-    `zones` are those in which it may.
-    """
-
-    name: str
-    family: str
-    cores: int
-    zones: frozenset[str]
-    is_closed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,7 +240,7 @@ def judge(
             f"{need} of {limit.name} in {place.region}, and {left} of {usage.limit} are left in subscription "
             f"{place.subscription}.{deletes}"
         ),
-        advice=f"Ask Azure for a higher limit of {limit.name}, or use another size or region.",
+        advice=f"Request a higher limit of {limit.name}, or use another size or region.",
         contact="Ask an owner of the subscription, who may request a higher limit.",
     )
 
@@ -310,36 +283,6 @@ async def _read_sizes(place: QuotaRegion, questions: Questions) -> Mapping[str, 
     return {size.name.casefold(): size for size in sizes}
 
 
-def read_size(row: Mapping[str, Any], region: str) -> MachineSize | None:
-    """Read an entry of the list of SKUs; None if it is not a size of machines in the region."""
-    name, family = row.get("name"), row.get("family")
-    places = [
-        each
-        for each in _list_mappings(row.get("locationInfo"))
-        if normalize_region(str(each.get("location"))) == region
-    ]
-    listed = {normalize_region(str(each)) for each in _list(row.get("locations"))}
-    if str(row.get("resourceType")).casefold() != "virtualmachines" or not isinstance(name, str):
-        return None
-    if not isinstance(family, str) or region not in listed | {region for _ in places}:
-        return None
-    capabilities = {each.get("name"): each.get("value") for each in _list_mappings(row.get("capabilities"))}
-    cores = str(capabilities.get("vCPUs"))
-    if not cores.isascii() or not cores.isdecimal():
-        return None
-    zones = {str(zone) for each in places for zone in _list(each.get("zones"))}
-    is_closed = False
-    for restriction in _list_mappings(row.get("restrictions")):
-        info = restriction.get("restrictionInfo")
-        info = info if isinstance(info, Mapping) else {}
-        where = {normalize_region(str(each)) for each in _list(info.get("locations")) or [region]}
-        if region in where and str(restriction.get("type")).casefold() == "location":
-            is_closed = True
-        elif region in where:
-            zones -= {str(zone) for zone in _list(info.get("zones"))}
-    return MachineSize(name=name, family=family, cores=int(cores), zones=frozenset(zones), is_closed=is_closed)
-
-
 async def _read_usages(place: QuotaRegion, provider: str, questions: Questions) -> Mapping[str, Usage] | CheckFinding:
     """Read what is used of the limits of a provider, by their name in lower case."""
     path = f"/subscriptions/{place.subscription}/providers/{provider}/locations/{place.region}/usages"
@@ -371,60 +314,13 @@ class CountedKind:
     find_machines: Callable[[Mapping[str, Any]], list[MachineGroup]] | None = None
 
 
-def _find_machine(body: Mapping[str, Any]) -> list[MachineGroup]:
-    properties = _read_mapping(body, "properties")
-    if properties.get("host") or properties.get("hostGroup"):  # a dedicated host has cores of its own
-        return []
-    size = _read_text(_read_mapping(properties, "hardwareProfile"), "vmSize", "/properties/hardwareProfile/vmSize")
-    spot = _is_spot(properties, "priority", "/properties/priority")
-    path = "/properties/hardwareProfile/vmSize"
-    return [MachineGroup(size=size, count=1, most=1, zones=_read_zones(body, "zones"), is_spot=spot, path=path)]
-
-
-def _find_scale_set(body: Mapping[str, Any]) -> list[MachineGroup]:
-    sku, profile = _read_mapping(body, "sku"), _read_mapping(_read_mapping(body, "properties"), "virtualMachineProfile")
-    if not sku:  # a flexible set whose machines are made one by one
-        return []
-    count = _read_count(sku, "capacity", "/sku/capacity", 0)
-    spot = _is_spot(profile, "priority", "/properties/virtualMachineProfile/priority")
-    size, zones = _read_text(sku, "name", "/sku/name"), _read_zones(body, "zones")
-    return [MachineGroup(size=size, count=count, most=count, zones=zones, is_spot=spot, path="/sku/name")]
-
-
-def _find_cluster(body: Mapping[str, Any]) -> list[MachineGroup]:
-    pools = _read_mapping(body, "properties").get("agentPoolProfiles")
-    if isinstance(pools, Unknown):
-        raise UnknownSizeError("/properties/agentPoolProfiles")
-    path = "/properties/agentPoolProfiles"
-    return [_read_pool(pool, f"{path}/{index}") for index, pool in enumerate(_list_mappings(pools))]
-
-
-def _find_pool(body: Mapping[str, Any]) -> list[MachineGroup]:
-    return [_read_pool({**_read_mapping(body, "properties"), "name": ""}, "/properties")]
-
-
-def _read_pool(pool: Mapping[str, Any], path: str) -> MachineGroup:
-    count, scales = _read_count(pool, "count", f"{path}/count", 1), pool.get("enableAutoScaling") is True
-    if scales:
-        count = max(count, _read_count(pool, "minCount", f"{path}/minCount", 0))
-    return MachineGroup(
-        size=_read_text(pool, "vmSize", f"{path}/vmSize"),
-        count=count,
-        most=max(count, _read_count(pool, "maxCount", f"{path}/maxCount", 0)) if scales else count,
-        zones=_read_zones(pool, "availabilityZones"),
-        is_spot=_is_spot(pool, "scaleSetPriority", f"{path}/scaleSetPriority"),
-        path=f"{path}/vmSize",
-        name=str(pool.get("name")),
-    )
-
-
 def _count_one(provider: str, name: str) -> Callable[[Mapping[str, Any]], Counter[QuotaLimit]]:
     return lambda _: Counter({QuotaLimit(provider, name): 1})
 
 
 def _count_address(body: Mapping[str, Any]) -> Counter[QuotaLimit]:
     counted = Counter({QuotaLimit(_NETWORK, "PublicIPAddresses"): 1})
-    if str(_read_mapping(body, "properties").get("publicIPAllocationMethod")).casefold() == "static":
+    if str(read_mapping(body, "properties").get("publicIPAllocationMethod")).casefold() == "static":
         counted[QuotaLimit(_NETWORK, "StaticPublicIPAddresses")] = 1
     return counted
 
@@ -435,57 +331,16 @@ def _count_none(_: Mapping[str, Any]) -> Counter[QuotaLimit]:
 
 KINDS: Final[Mapping[str, CountedKind]] = {
     "microsoft.compute/virtualmachines": CountedKind(
-        count=_count_one(_COMPUTE, "virtualMachines"), find_machines=_find_machine
+        count=_count_one(_COMPUTE, "virtualMachines"), find_machines=find_machine
     ),
     "microsoft.compute/virtualmachinescalesets": CountedKind(
-        count=_count_one(_COMPUTE, "virtualMachineScaleSets"), find_machines=_find_scale_set
+        count=_count_one(_COMPUTE, "virtualMachineScaleSets"), find_machines=find_scale_set
     ),
-    _CLUSTER: CountedKind(count=_count_none, find_machines=_find_cluster),
-    _POOL: CountedKind(count=_count_none, find_machines=_find_pool),
+    _CLUSTER: CountedKind(count=_count_none, find_machines=find_cluster),
+    _POOL: CountedKind(count=_count_none, find_machines=find_pool),
     "microsoft.network/publicipaddresses": CountedKind(count=_count_address),
     "microsoft.storage/storageaccounts": CountedKind(count=_count_one(_STORAGE, "StorageAccounts")),
 }
-
-
-def _read_mapping(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = body.get(name)
-    return value if isinstance(value, Mapping) else {}
-
-
-def _read_text(body: Mapping[str, Any], name: str, path: str) -> str:
-    value = body.get(name)
-    if not isinstance(value, str) or not value:  # not known yet, or the choice of Azure
-        raise UnknownSizeError(path)
-    return value
-
-
-def _read_count(body: Mapping[str, Any], name: str, path: str, default: int) -> int:
-    value = body.get(name, default)
-    if not isinstance(value, int):
-        raise UnknownSizeError(path)
-    return value
-
-
-def _is_spot(body: Mapping[str, Any], name: str, path: str) -> bool:
-    value = body.get(name) or "Regular"
-    if not isinstance(value, str):
-        raise UnknownSizeError(path)
-    return value.casefold() in {"spot", "low"}
-
-
-def _read_zones(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    zones = body.get(name) or []
-    if not isinstance(zones, list) or not all(isinstance(zone, str) for zone in zones):
-        raise UnknownSizeError(f"/{name}")
-    return tuple(zones)
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _list_mappings(value: object) -> list[Mapping[str, Any]]:
-    return [each for each in _list(value) if isinstance(each, Mapping)]
 
 
 def _make_unknown(field: str) -> CheckFinding:
