@@ -101,7 +101,7 @@ class AzureExamination:
         return [*checks, *await self._examine_subscriptions(subscriptions)]
 
     async def _examine_subscriptions(self, subscriptions: Sequence[str]) -> list[Check]:
-        every = list_needed_rights(self._config, self._own, self._registry)
+        every = list_needed_rights(self._config, self._own, self._registry).rights
         needed = [right for right in every if right.use is Use.RUN]
         namespaces = sorted({(find_subscription(one.arm_id) or "", find_provider(one.arm_id)) for one in needed})
         found = await asyncio.gather(

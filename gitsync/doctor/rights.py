@@ -69,35 +69,46 @@ class NeededRight(NamedTuple):
     use: Use = Use.RUN
 
 
+class NeededRights(NamedTuple):
+    """The rights, each once for a scope, sorted. `left_out` are the resources that nothing is listed for, since only a
+    run knows their group or subscription, or since an id has a `*` where a role would take it for any text.
+    """
+
+    rights: list[NeededRight]
+    left_out: list[Key]
+
+
 def list_needed_rights(
     config: Config, prepared: Collection[Prepared], registry: Registry, removed: Iterable[Record] = ()
-) -> list[NeededRight]:
-    """List the rights to reconcile resources, and with --prune to delete `removed` ones, each right once for a scope;
-    sorted. What only a run can place is left out: `find_unplaced` lists it.
-    """
-    needed_secrets, every = find_needed_secrets(prepared), list[NeededRight]()
-    for one in filter(_is_placed, prepared):
-        rights = _ResourceRights(one, config, registry)
-        every += [*rights.list_own(), *rights.list_called(needed_secrets), *rights.list_optional()]
+) -> NeededRights:
+    """List the rights to reconcile resources, and with --prune to delete `removed` ones."""
+    needed_secrets, every, left_out = find_needed_secrets(prepared), list[NeededRight](), list[Key]()
+    for one in prepared:
+        if one.template is None and one.arm_id is None:
+            continue  # an invalid manifest
+        resource = _ResourceRights(one, config, registry)
+        rights = [*resource.list_own(), *resource.list_called(needed_secrets), *resource.list_optional()]
+        if find_id(one) and all(map(_is_exact, rights)):
+            every += rights
+        else:
+            left_out.append(one.key)
     for record in removed if config.prune else ():
-        every += _list_removal(record, registry)
+        every += filter(_is_exact, _list_removal(record, registry))
     needed_most_last = sorted(every, key=lambda right: (right.use is Use.RUN, right))
-    return sorted({(one.scope.casefold(), one.action.casefold()): one for one in needed_most_last}.values())
+    once = {(one.scope.casefold(), one.action.casefold()): one for one in needed_most_last}
+    return NeededRights(sorted(once.values()), sorted(left_out))
+
+
+def _is_exact(right: NeededRight) -> bool:
+    """Tell whether a right is for one scope and one action. Manifests are not trusted: the `*` of an id must not widen
+    a role.
+    """
+    return not {"<", "*"} & {*right.scope} and (right.action == READ_ALL or "*" not in right.action)
 
 
 def has_own_credential(one: Prepared) -> bool:
     """Tell whether another identity than the run's reconciles a resource."""
     return bool(one.credential or one.resource.annotations.get(CREDENTIAL_FROM))
-
-
-def find_unplaced(prepared: Iterable[Prepared]) -> list[Key]:
-    """List the resources whose group or subscription only a run knows."""
-    return sorted(one.key for one in prepared if one.template is not None and not _is_placed(one))
-
-
-def _is_placed(one: Prepared) -> bool:
-    arm_id = find_id(one)
-    return bool(arm_id) and "<" not in _find_scope(arm_id)
 
 
 def find_id(one: Prepared) -> str:
@@ -116,8 +127,9 @@ class _ResourceRights:
         self._one = one
         self._config = config
         self._registry = registry
+        self._is_written = one.is_written and not one.is_watched
         self._arm_id = find_id(one)
-        self._scope = _find_scope(self._arm_id, is_created=one.is_written)
+        self._scope = _find_scope(self._arm_id, is_created=self._is_written)
         self._kind = open_catalog().kind(one.resource.gvk)
         self._group_kind = (one.key.group, one.key.kind)
 
@@ -128,9 +140,9 @@ class _ResourceRights:
         """List what the resource itself needs, with its owner."""
         one, registry = self._one, self._registry
         yield self._need(name_action(self._arm_id, "read"))
-        if one.is_written:
+        if self._is_written:
             yield self._need(name_action(self._arm_id, "write"))
-        if self._config.prune and one.is_written and one.policy.allows_delete:
+        if self._config.prune and self._is_written and one.policy.allows_delete:
             yield from _list_deletes(self._arm_id, one.key, self._kind, registry, self._scope)
         if one.owner and one.owner.arm_id:
             owner, is_checked = one.owner.arm_id, registry.checks_owner(*self._group_kind)
@@ -144,14 +156,14 @@ class _ResourceRights:
         for suffix in registry.list_export_actions(*self._group_kind, secrets):
             yield self._need(name_action(f"{self._arm_id}{suffix}", "action"))
         points = {
-            "post_check": one.is_written,
+            "post_check": self._is_written,
             "export_secrets": bool(secrets),
             "export_config_maps": bool(find_destinations(one.resource, ObjectKind.CONFIG_MAP)),
             "succeeded": True,
         }
         called = {point for point, is_called in points.items() if is_called}
         yield from map(self._need, registry.list_called(*self._group_kind, called))
-        if one.is_written:
+        if self._is_written:
             yield from self._list_body_calls()
 
     def _list_body_calls(self) -> Iterator[NeededRight]:
@@ -173,13 +185,13 @@ class _ResourceRights:
         yield from self._list_questions()
         subscription, namespace = find_subscription(self._arm_id), find_provider(self._arm_id)
         is_registered = namespace.casefold() in _ALWAYS_REGISTERED
-        if self._config.register_providers and self._one.is_written and subscription and not is_registered:
+        if self._config.register_providers and self._is_written and subscription and not is_registered:
             for action in (f"{namespace}/register/action", f"{PROVIDERS}/read"):
                 yield self._need(action, f"/subscriptions/{subscription}", Use.REGISTRATION)
 
     def _list_questions(self) -> Iterator[NeededRight]:
         """List what the checks of a change to the resource ask."""
-        if not (self._one.is_written and self._one.template and find_subscription(self._arm_id)):
+        if not (self._is_written and self._one.template and find_subscription(self._arm_id)):
             return
         change = PlannedChange(
             key=self._one.key,

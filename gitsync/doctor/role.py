@@ -17,7 +17,6 @@ from gitsync.doctor.rights import (
     READ_ALL,
     NeededRight,
     find_id,
-    find_unplaced,
     has_own_credential,
     list_needed_rights,
     name_scope,
@@ -27,6 +26,7 @@ from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.manifests.selection import make_selection
+from gitsync.model.gvk import Key
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.planning.run_problems import DEFAULT_AGENT
@@ -86,7 +86,7 @@ def build_role(config: Config, redactions: Redactions) -> Role:
     repository, prepared = read_resources(config, None, SystemClock(), redactions)
     own = [one for one in prepared if not has_own_credential(one)]
     removed = _find_removed(config, prepared) if config.prune else ()
-    rights = list_needed_rights(config, own, Registry.load(), removed)
+    rights, left_out = list_needed_rights(config, own, Registry.load(), removed)
     actions, scopes = join_actions(rights), join_scopes(rights)
     if not scopes:
         hint = "Run `gitsync validate`, which shows what the manifests declare."
@@ -94,7 +94,7 @@ def build_role(config: Config, redactions: Redactions) -> Role:
     name = repository.rstrip("/").rpartition("/")[2].removesuffix(".git")
     words = ("gitsync", name, "" if config.path in {"", "."} else config.path)
     powerful = (f"{action}: {_POWERFUL[action.casefold()]}" for action in actions if action.casefold() in _POWERFUL)
-    notes = (*powerful, *_list_omissions(prepared, rights))
+    notes = (*powerful, *_list_omissions(prepared, rights, left_out))
     return Role(name=" ".join(filter(None, words)), actions=actions, scopes=scopes, notes=notes)
 
 
@@ -124,7 +124,7 @@ def compare_rights(config: Config, redactions: Redactions) -> list[Check]:
     _, old = read_resources(config, config.from_revision, clock, redactions)
     _, new = read_resources(config, config.to_revision, clock, redactions)
     before, after = (
-        list_needed_rights(config, [one for one in prepared if not has_own_credential(one)], registry)
+        list_needed_rights(config, [one for one in prepared if not has_own_credential(one)], registry).rights
         for prepared in (old, new)
     )
     manifests = {find_id(one): f"{one.key.kind}/{one.key.name}" for one in new}
@@ -146,7 +146,7 @@ def _list_new(
             hint = "Add it to the scopes of the role, and assign the role there."
             yield make_doubt("new-scope", f"{scope}. {name} does not need it.", hint)
     if not new_actions:
-        yield make_ok("new-right", f"None: {name} needs {format_plural(len(known_actions), 'action')}.")
+        yield make_ok("new-right", f"None in addition to the {format_plural(len(known_actions), 'action')} of {name}.")
 
 
 def _list_unneeded(before: Sequence[NeededRight], after: Sequence[NeededRight], name: str) -> Iterator[Check]:
@@ -160,14 +160,18 @@ def _subtract(actions: Iterable[str], known: Iterable[str]) -> list[str]:
     return [action for action in actions if not any(fnmatchcase(action.casefold(), one) for one in patterns)]
 
 
-def _list_omissions(prepared: Sequence[Prepared], rights: Sequence[NeededRight]) -> Iterator[str]:
+def _list_omissions(
+    prepared: Sequence[Prepared], rights: Sequence[NeededRight], left_out: Sequence[Key]
+) -> Iterator[str]:
     """Say what the role has nothing for."""
     if invalid := sum(not one.is_valid for one in prepared):
         yield f"{format_plural(invalid, 'manifest')} cannot be used. Run `gitsync validate`, then write the role again."
     if others := sum(map(has_own_credential, prepared)):
         yield f"{format_plural(others, 'resource')} with a credential Secret: the role has nothing for its identity."
-    if unplaced := find_unplaced(prepared):
-        yield f"Only a run knows the scope of {list_names([f'{key.kind}/{key.name}' for key in unplaced])}."
+    if left_out:
+        names = list_names([f"{key.kind}/{key.name}" for key in left_out])
+        why = "only a run knows the group or subscription, or an id has a * in its group or type"
+        yield f"The role has nothing for {names}: {why}."
     if tenant := sorted({right.action for right in rights if not right.scope}):
         where = "the tenant or the management group, which the scopes of this role do not contain"
         yield f"Grant these actions at {where}: {list_names(tenant, 20)}."

@@ -62,7 +62,7 @@ def test_actions_as_roles_spell_them(path, verb, expected):
 
 def needs(*resources, **settings):
     """The rights without which a run fails."""
-    found = list_needed_rights(Config(**settings), resources, REGISTRY)
+    found = list_needed_rights(Config(**settings), resources, REGISTRY).rights
     return {(right.scope.removeprefix(SUBSCRIPTION), right.action) for right in found if right.use is Use.RUN}
 
 
@@ -87,6 +87,9 @@ def test_what_the_policy_forbids_needs_no_right():
     }
     watched = replace(prepared(subnet(), f"{vnet_id()}/subnets/one"), written_by=vnet())
     assert {action for _, action in needs(watched)} == {f"{NET}/subnets/read"}
+    outside = replace(prepared(rg(), group_id()), is_watched=True)
+    only_read = {("/resourceGroups/core", "Microsoft.Resources/subscriptions/resourceGroups/read")}
+    assert needs(outside, prune=True) == only_read, "outside of the run"
 
 
 def test_an_export_of_keys_needs_the_action_that_lists_them():
@@ -97,6 +100,12 @@ def test_an_export_of_keys_needs_the_action_that_lists_them():
     extra = needs(exporting, export_to=("folder",)) - needs(one)
     assert extra == {("/resourceGroups/core", "Microsoft.Storage/storageAccounts/listKeys/action")}
     assert needs(exporting) == needs(one), "without a reader of the Secret, keys are not listed"
+
+
+def test_a_record_of_all_names_is_no_wildcard():
+    key = Key("network.azure.com", "DnsZonesARecord", "default", "all")
+    one = prepared(key, f"{group_id()}/providers/Microsoft.Network/dnsZones/example.com/A/*")
+    assert ("/resourceGroups/core", "Microsoft.Network/dnsZones/A/write") in needs(one)
 
 
 def test_ids_that_only_a_run_knows_are_left_out():

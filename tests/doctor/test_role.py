@@ -87,7 +87,20 @@ ALIAS = """\
     spec:
       properties: {displayName: Team, workload: Production, billingScope: /providers/x}
     """
+WIDE = """\
+    apiVersion: authorization.azure.com/v1api20220401
+    kind: RoleAssignment
+    metadata: {name: wide}
+    spec:
+      owner: {armId: "OWNER"}
+      principalId: 11111111-1111-4111-8111-111111111111
+      roleDefinitionReference: {wellKnownName: Reader}
+    """
+NOTHING = "The role has nothing for RoleAssignment/wide: only a run knows"
 NOTES = [
+    ({"b": WIDE.replace("OWNER", f"{SCOPE}/resourceGroups/*")}, NOTHING, "a group with a *"),
+    ({"b": WIDE.replace("OWNER", f"{GROUP_ID}/providers/Microsoft.Compute/*/x")}, NOTHING, "a type with a *"),
+    ({"b": WIDE.replace("OWNER", f"{GROUP_ID}/providers/*/things/x")}, NOTHING, "a namespace with a *"),
     ({"b": VNET.replace("name: hub", "name: b")}, "1 manifest cannot be used.", "an owner that is missing"),
     ({"b": annotated(ELSEWHERE, credential_from="other")}, "1 resource with a credential Secret", "another identity"),
     ({"b": ALIAS}, "Grant these actions at the tenant or the management group", "what is in no subscription"),
@@ -99,6 +112,12 @@ def test_what_the_role_lacks_is_said(world, documents, note, why):
     role = role_of(world.says(a=IN_GROUP, **documents))
     assert [one for one in role.notes if one.startswith(note)], (why, role.notes)
     assert all(action.startswith(("Microsoft.Network/", GROUPS)) for action in role.actions)
+
+
+def test_what_is_in_no_subscription_is_named_with_its_actions(world):
+    [note] = role_of(world.says(a=IN_GROUP, b=ALIAS), prune=True).notes
+    assert note.endswith("Microsoft.Subscription/cancel/action.")
+    assert "Microsoft.Subscription/aliases/delete" in note, "deleting an alias cancels its subscription"
 
 
 def compare(world, before, after, **settings):
@@ -119,7 +138,7 @@ def test_another_place_of_the_same_is_a_new_scope(world):
     said = compare(world, {"a": IN_GROUP}, {"a": IN_GROUP, "b": ELSEWHERE}, register_providers=False, checks=("none",))
     assert said == [
         f"warning new-scope: {SCOPE}/resourceGroups/Other. HEAD~1 does not need it.",
-        "ok new-right: None: HEAD~1 needs 4 actions.",
+        "ok new-right: None in addition to the 4 actions of HEAD~1.",
     ]
 
 
