@@ -49,7 +49,7 @@ BANNED = tuple(
         ("stands? (?:there|on|at|below|under|beside|above|where|between)", "is, is in"),
         ("stands? in (?!for)", "is in"),
         ("(?:git|Azure|manifests?) asks", "git sets, the desired state; requests"),
-        ("asks? (?:Azure|git|nothing|it nothing)", "requests, reads from"),
+        ("asks? (?:git|it nothing)", "requests, reads from"),
         ("git says", "the desired state, the value in git"),
         ("Azure says", "the live state, the value in Azure, the response of Azure"),
         ("(?:git|Azure) (?:has|have) (?:moved|lost)", "changed in git, changed in Azure, deleted outside git"),

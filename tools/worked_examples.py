@@ -32,6 +32,7 @@ PAGES = (
     ROOT / "docs/editor.md",
     ROOT / "docs/variables.md",
     ROOT / "docs/argocd.md",
+    ROOT / "docs/checks.md",
     ROOT / "docs/doctor.md",
     ROOT / "docs/replace.md",
     ROOT / "docs/how-to/emulator-in-tests.md",
@@ -41,7 +42,8 @@ PAGES = (
 
 VARYING = (
     (re.compile(r"(?<![\w-])[0-9a-f]{12}(?![\w-])"), "REVISION"),
-    (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
+    (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
+    (re.compile(r"\buntil \d{4}-\d\d-\d\d\b"), "until DAY"),
     (re.compile(r"\bin \d+s\b"), "in DURATION"),
     (re.compile(r"\b\d+[smhd]\w* ago\b"), "AGE ago"),
     (re.compile(r"\(request [0-9a-f-]{36}\)"), "(request ID)"),

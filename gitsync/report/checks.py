@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gitsync.model.check import NO_CHECKS, CheckFinding, CheckName, CheckVerdict
+from gitsync.model.check import NO_CHECKS, REFUSED, CheckFinding, CheckName, CheckVerdict
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result
@@ -33,6 +33,11 @@ def is_left_out(result: Result) -> bool:
     return result.is_refused and not result.is_fine
 
 
+def repeats_check(result: Result) -> bool:
+    """Tell whether the condition of a resource says the same as its refusals: of this run, or of the last one."""
+    return is_left_out(result) or (result.is_refused and result.condition.reason == REFUSED)
+
+
 def format_check(finding: CheckFinding) -> str:
     """Format which check says what: `Refused by policy`."""
     return f"{_WORDS[finding.verdict]} {finding.check}"
@@ -46,7 +51,7 @@ def format_statement(finding: CheckFinding, result: Result) -> str:
 
 
 def format_remedy(finding: CheckFinding) -> str:
-    """Format what to change, and whom to ask; "" if the check does not say."""
+    """Format what to change, and who to ask; "" if the check does not say."""
     return " ".join(filter(None, (finding.advice, finding.contact)))
 
 
@@ -78,8 +83,11 @@ class Unchecked(NamedTuple):
         return f"Not checked: {self.check} ({format_plural(len(self.keys), 'resource')}): {self.reason}"
 
 
-def list_unchecked(results: Iterable[Result]) -> list[Unchecked]:
-    """List what was not checked, by check and reason, with the right that is missing."""
+def list_unchecked(report: Report) -> list[Unchecked]:
+    """List what was not checked, by check and reason, with the right that is missing. What a sync has changed all the
+    same is left out: Azure has given the answer.
+    """
+    results = [result for result in report.results if not (report.command == "sync" and result.is_fine)]
     keys: defaultdict[tuple[CheckName, str], set[Key]] = defaultdict(set)
     for result in results:
         for finding in result.list_found(CheckVerdict.NOT_CHECKED):

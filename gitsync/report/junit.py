@@ -42,7 +42,7 @@ def render(report: Report) -> str:
         resources.add_property(outcome.value, str(count))
     if way_on := format_way_on(report):
         resources.add_property("if a check is wrong", _clean_text(way_on))
-    for row in list_unchecked(report.results)[:MOST_REASONS]:
+    for row in list_unchecked(report)[:MOST_REASONS]:
         resources.add_property("not checked", _clean_text(row.text))
     document.append(manifests)
     document.append(resources)

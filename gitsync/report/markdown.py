@@ -20,9 +20,9 @@ from gitsync.report.checks import (
     format_remedy,
     format_statement,
     format_way_on,
-    is_left_out,
     list_shown,
     list_unchecked,
+    repeats_check,
 )
 from gitsync.report.differences import Change, list_changes
 from gitsync.report.escape import format_advice, format_block, format_code, format_value, shorten
@@ -189,11 +189,11 @@ class _Listing:
             f"<details{opened}><summary>{format_code(self._names[result.key])}</summary>",
             format_code(result.arm_id or ""),
             *self._format_checks(result),
-            "" if is_left_out(result) else format_code(shorten(message, _LONG_MESSAGE)),
+            "" if repeats_check(result) else format_code(shorten(message, _LONG_MESSAGE)),
             f"**{loss}**" if loss else "",
             format_code(describe_replacement(result)),
             f"Last commit: {format_code(commit)}" if (commit := format_last_commit(result.last_commit)) else "",
-            f"**What to do:** {advice}" if advice and not is_left_out(result) else "",
+            f"**What to do:** {advice}" if advice and not repeats_check(result) else "",
             format_block([line for change in shown for line in change], "diff") if shown else "",
             *_format_left_out(hidden, "difference"),
             format_block(list_body(result), "yaml") if result.body is not None and self._shows_bodies else "",
@@ -214,7 +214,7 @@ class _Listing:
 
 def _format_unchecked(report: Report) -> list[str]:
     """Format what the checks have no answer for, an item for each check and reason."""
-    rows = list_unchecked(report.results)
+    rows = list_unchecked(report)
     items = [f"- {format_code(shorten(row.text, _LONG_MESSAGE))}" for row in rows[:MOST_REASONS]]
     return ["\n".join(items), *_format_left_out(len(rows) - MOST_REASONS, "reason")] if items else []
 

@@ -29,9 +29,9 @@ from gitsync.report.checks import (
     format_remedy,
     format_statement,
     format_way_on,
-    is_left_out,
     list_shown,
     list_unchecked,
+    repeats_check,
 )
 from gitsync.report.differences import Change, list_changes, name_path
 from gitsync.report.escape import format_value
@@ -175,7 +175,7 @@ def _format_unchecked(report: Report, width: int | None, *, verbose: bool) -> li
     """Format what the checks have no answer for, a line for each check and reason; a `verbose` one with the names, and
     with how many were checked.
     """
-    rows, names = list_unchecked(report.results), shorten_names(result.key for result in report.results)
+    rows, names = list_unchecked(report), shorten_names(result.key for result in report.results)
     lines: list[str] = []
     for row in rows if verbose else rows[:MOST_REASONS]:
         lines += indent(escape_controls(row.text), width, by=0)
@@ -251,11 +251,11 @@ class _Listing:
         if section is WAITING and result.key in self._causes:
             return ""
         # The reason for a replacement is shown with what it takes, and what a check says below the name.
-        return "" if result.replacement or is_left_out(result) else escape_controls(format_message(result))
+        return "" if result.replacement or repeats_check(result) else escape_controls(format_message(result))
 
     def _format_detail(self, section: Section, result: Result, message: str) -> Iterator[str]:
         yield from self._format_checks(result)
-        advice = "" if is_left_out(result) else find_condition_advice(result.condition, result.key)
+        advice = "" if repeats_check(result) else find_condition_advice(result.condition, result.key)
         notes = (
             message,
             escape_controls(describe_replacement(result)),

@@ -152,6 +152,6 @@ def test_what_has_no_answer_is_counted_and_never_fine(findings):
         for one in found.checks
         if one.verdict is CheckVerdict.NOT_CHECKED
     }
-    assert {(row.check, row.reason, of) for row in list_unchecked(results) for of in row.keys} == unanswered
+    assert {(row.check, row.reason, of) for row in list_unchecked(plan(*results)) for of in row.keys} == unanswered
     answered = {one.check for found in results for one in found.checks if one.verdict is not CheckVerdict.NOT_CHECKED}
     assert all((f"{check} (" in format_checked(results)) == (check in answered) for check in CheckName)

@@ -80,7 +80,7 @@ def render(report: Report) -> str:
         sections=[found[section.name] for section in sections if section not in {FAILED, REFUSED, IN_SYNC}],
         warnings=warnings,
         in_sync=found.get(IN_SYNC.name, Markup()),
-        unchecked=render_unchecked(report.results),
+        unchecked=render_unchecked(report),
         picture=render_picture(report.results),
         run=render_run(report, links),
         script=script,

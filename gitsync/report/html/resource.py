@@ -26,8 +26,8 @@ from gitsync.report.checks import (
     format_check,
     format_remedy,
     format_statement,
-    is_left_out,
     list_shown,
+    repeats_check,
 )
 from gitsync.report.differences import name_path
 from gitsync.report.escape import format_value as one_line
@@ -140,7 +140,7 @@ def render_details(result: Result, context: CardContext) -> Markup:
         "details.html",
         result=result,
         context=context,
-        message="" if is_left_out(result) else shorten(result.message, _LONGEST_MESSAGE),
+        message="" if repeats_check(result) else shorten(result.message, _LONGEST_MESSAGE),
         checks=[
             (
                 CHECK_TONES[one.verdict],
@@ -157,7 +157,7 @@ def render_details(result: Result, context: CardContext) -> Markup:
         action=format_action(result),
         renamed=[result.renamed] if result.renamed else [],
         last_commit=format_last_commit(result.last_commit),
-        advice="" if is_left_out(result) else find_condition_advice(condition, result.key),
+        advice="" if repeats_check(result) else find_condition_advice(condition, result.key),
         differences=render_differences(result, context.before),
         body=_format_body(result.body),
         attempts=[(one, shorten(one.message, _LONGEST_MESSAGE)) for one in result.attempts[:_MOST]],

@@ -78,12 +78,12 @@ def render_problems(found: Sequence[Problem], links: Links, *, part: str) -> Mar
     )
 
 
-def render_unchecked(results: Sequence[Result]) -> Markup:
+def render_unchecked(report: Report) -> Markup:
     """Render what the checks have no answer for, by check and reason; "" where there is nothing."""
-    rows = list_unchecked(results)
+    rows = list_unchecked(report)
     if not rows:
         return Markup()
-    names = shorten_names(result.key for result in results)
+    names = shorten_names(result.key for result in report.results)
     return render_template(
         "unchecked.html",
         part=UNCHECKED,
@@ -117,7 +117,7 @@ def list_contents(report: Report, sections: Mapping[Section, Sequence[Result]]) 
         )
         for section, found in sections.items()
     }
-    unchecked = list_unchecked(report.results)
+    unchecked = list_unchecked(report)
     entries = (
         entries_by_section.get(FAILED),
         entries_by_section.get(REFUSED),
