@@ -44,7 +44,7 @@ _ORDER = {verdict: place for place, verdict in enumerate(CheckVerdict)}
 
 
 class Checks:
-    """The checks of one run. What was asked once is not asked again, whoever asks.
+    """The checks of one run. What was asked once is not asked again.
 
     `names` are the checks to run. `open_session` begins the session of one question, whose deadline is its own.
     """

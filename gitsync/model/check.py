@@ -68,7 +68,7 @@ Findings = list[tuple[Key, CheckFinding]]
 
 
 class Unknown(Enum):
-    """What stands in a body for a value that a check must not see, or that is not known yet.
+    """The sign in a body for a value that a check must not see, or that is not known yet.
 
     It is not JSON, so that a check which forgets to replace it sends nothing.
     """

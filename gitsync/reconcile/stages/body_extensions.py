@@ -50,7 +50,7 @@ async def _look_up(attempt: ApplyAttempt, question: LookupRequest, run: Observin
 
 
 def build_body(attempt: ApplyAttempt, registry: Registry) -> Mapping[str, Any]:
-    """Return the whole body of a PUT: what git says, with what is ignored as Azure has it."""
+    """Return the whole body of a PUT: the desired state, with what is ignored as Azure has it."""
     body = attempt.filled_request.body
     if attempt.observed.live is not None:
         body = keep_live_paths(body, attempt.observed.live.body, attempt.ignored)

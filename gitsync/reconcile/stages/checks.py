@@ -23,7 +23,7 @@ A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
 
 async def check_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
-    """Note what is to be written, and stop a create that Azure would refuse."""
+    """Note what will be written, and stop a create that Azure would refuse."""
     action = attempt.decision.action
     # A sync does not check updates: what exists has been accepted before, and Azure itself may say no.
     is_left_to_azure = run.rules.writes and action not in {Action.CREATE, Action.REPLACE}
@@ -41,7 +41,7 @@ async def check_delete(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
 
 
 def _note_change(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
-    """Note what is to be written, without secrets."""
+    """Note what will be written, without secrets."""
     if not run.has_checks:
         return attempt
     live, action = attempt.observed.live, attempt.decision.action
