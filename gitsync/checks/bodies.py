@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gitsync.formats.json_pointer import JsonPath
-from gitsync.model.check import PlannedChange, Unknown
+from gitsync.model.check import HiddenValue, PlannedChange
 from gitsync.model.record import Record
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import (
@@ -36,26 +36,26 @@ def plan_delete(record: Record) -> PlannedChange:
 
 
 def hide_values(value: Any) -> Any:
-    """Return a body with `Unknown` in place of every secret, of every value that is not known yet, and of every gap of
-    a template that is not filled.
+    """Return a body with a `HiddenValue` in place of every secret, of every value that is not known yet, and of every
+    gap of a template that is not filled.
     """
     if isinstance(value, Mapping):
         return {key: hide_values(member) for key, member in value.items()}
     if isinstance(value, list):
         return [hide_values(member) for member in value]
     if isinstance(value, _LATER):  # before secrets: a placeholder is one
-        return Unknown.LATER
-    return Unknown.SECRET if isinstance(value, _SECRETS) else value
+        return HiddenValue.LATER
+    return HiddenValue.SECRET if isinstance(value, _SECRETS) else value
 
 
-def find_unknown(value: Any, path: JsonPath = ()) -> Iterator[tuple[JsonPath, Unknown]]:
-    """Find where a body has an `Unknown` value, and which; or a key that is not known yet."""
-    if isinstance(value, Unknown):
+def find_unknown(value: Any, path: JsonPath = ()) -> Iterator[tuple[JsonPath, HiddenValue]]:
+    """Find where a body has a `HiddenValue`, and which; or a key that is not known yet."""
+    if isinstance(value, HiddenValue):
         yield path, value
     elif isinstance(value, Mapping):
         for key, member in value.items():
             if "<" in key:  # the id of a resource that does not exist yet
-                yield path, Unknown.LATER
+                yield path, HiddenValue.LATER
             else:
                 yield from find_unknown(member, (*path, key))
     elif isinstance(value, list):
@@ -68,10 +68,10 @@ UNKNOWN_EXPRESSION: Final = "[length('foo')]"
 
 
 def write_expressions(value: Any) -> Any:
-    """Return a body as Azure's template engine is to read it: every `Unknown` value, and every map with an unknown key,
+    """Return a body as Azure's template engine is to read it: every `HiddenValue`, and every map with an unknown key,
     is an expression, and a text that looks like an expression is escaped.
     """
-    if isinstance(value, Unknown):
+    if isinstance(value, HiddenValue):
         return UNKNOWN_EXPRESSION
     if isinstance(value, Mapping):
         if any("<" in key for key in value):
@@ -89,10 +89,10 @@ def drop_unknown(value: Any) -> Any:
         return {
             key: drop_unknown(member)
             for key, member in value.items()
-            if "<" not in key and not isinstance(member, Unknown)
+            if "<" not in key and not isinstance(member, HiddenValue)
         }
     if isinstance(value, list):
-        return [drop_unknown(member) for member in value if not isinstance(member, Unknown)]
+        return [drop_unknown(member) for member in value if not isinstance(member, HiddenValue)]
     return value
 
 

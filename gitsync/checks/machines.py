@@ -9,7 +9,7 @@ from typing import Any
 from gitsync.checks.bodies import list_mappings, read_mapping
 from gitsync.errors import UnknownSizeError
 from gitsync.formats.arm_path import normalize_region
-from gitsync.model.check import Unknown
+from gitsync.model.check import HiddenValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ def find_scale_set(body: Mapping[str, Any]) -> list[MachineGroup]:
 def find_cluster(body: Mapping[str, Any]) -> list[MachineGroup]:
     """Find the machines of the pools that a managed cluster names itself."""
     pools = read_mapping(body, "properties").get("agentPoolProfiles")
-    if isinstance(pools, Unknown):
+    if isinstance(pools, HiddenValue):
         raise UnknownSizeError("/properties/agentPoolProfiles")
     path = "/properties/agentPoolProfiles"
     return [_read_pool(pool, f"{path}/{index}") for index, pool in enumerate(list_mappings(pools))]

@@ -17,7 +17,7 @@ from typing import Any, Final
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
 from gitsync.formats.arm_path import find_resource_group, find_subscription, normalize_region
 from gitsync.formats.json_pointer import format_pointer
-from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange, Unknown
+from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange
 
 ALREADY_EXISTS: Final = "AlreadyExists"
 INVALID_NAME: Final = "InvalidResourceName"
@@ -282,7 +282,7 @@ def judge_holder(change: PlannedChange, soft: Retention, holder: Holder) -> Chec
             message = f"The purge of {what} is refused: it is protected until {holder.purged}."
             return _refuse("MethodNotAllowed", message, _advise(change, soft, holder))
         return _FINE
-    if isinstance(location, Unknown) or mode is Unknown.LATER:
+    if isinstance(location, HiddenValue) or mode is HiddenValue.LATER:
         return _leave(UNKNOWN_VALUE, f"Whether {what} can be recovered depends on a value that is not known yet.")
     if fits and soft.recover is None:
         message = f"The create recovers {what}, with its data and its former settings."
@@ -338,12 +338,12 @@ def judge_replacement(change: PlannedChange, soft: Retention | None) -> CheckFin
     return _refuse(soft.code, message, "Give the new one another name.")
 
 
-def _find_mode(change: PlannedChange, soft: Retention) -> tuple[str, str] | Unknown | None:
+def _find_mode(change: PlannedChange, soft: Retention) -> tuple[str, str] | HiddenValue | None:
     """The property that says how a body is created, with its value in lower case; None without it."""
     if soft.recover is None:
         return None
     value = find_value(change.body, ("properties", soft.recover[0]))
-    if value is None or isinstance(value, Unknown):
+    if value is None or isinstance(value, HiddenValue):
         return value
     return soft.recover[0], str(value).casefold()
 

@@ -19,7 +19,7 @@ from gitsync.checks.policy_claims import Case, PolicyClaim, PolicyEffect, judge
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
 from gitsync.formats.arm_path import find_deployment_scope, is_below, is_same_id, normalize_id
 from gitsync.formats.json_pointer import format_pointer
-from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange, Unknown
+from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange
 from gitsync.validation.annotations import IGNORE
 
 DENIED: Final = "RequestDisallowedByPolicy"
@@ -251,7 +251,7 @@ def _make_unhindered(case: Case) -> CheckFinding:
     if "<" in case.change.arm_id:
         message = "No policy refuses what is known of it, and its name is not known yet."
         return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, message)
-    later = [path for path, kind in find_unknown(case.change.body) if kind is Unknown.LATER]
+    later = [path for path, kind in find_unknown(case.change.body) if kind is HiddenValue.LATER]
     if later:
         pointer = format_pointer(later[0])
         message = f"No policy refuses what is known of it, and the value of {pointer} is not known yet."

@@ -13,7 +13,7 @@ from gitsync.checks.bodies import list_mappings, read_mapping
 from gitsync.checks.questions import shorten_text
 from gitsync.formats.arm_path import normalize_region
 from gitsync.formats.json_pointer import JsonPath, format_pointer
-from gitsync.model.check import PlannedChange, Unknown
+from gitsync.model.check import HiddenValue, PlannedChange
 
 _IN_FIELD: Final = re.compile(r"[^.\[\]'\"]+")
 
@@ -132,7 +132,7 @@ def _judge_restriction(case: Case, path: JsonPath, row: Mapping[str, Any]) -> Po
         return None
     if effect is PolicyEffect.UNCLEAR:
         text = "Azure does not say what it would do."
-    elif isinstance(present, Unknown):
+    elif isinstance(present, HiddenValue):
         if path in case.left_out and not row.get("values"):  # any value will do
             return None
         effect, text = PolicyEffect.UNCLEAR, f"It depends on {field}, whose value is a secret or not known yet."
@@ -165,16 +165,16 @@ def _compare_with_restriction(word: str, field: str, present: Any, row: Mapping[
 
 
 def _find_present(case: Case, path: JsonPath) -> Any:
-    """Find what a change has in a field: `Unknown.LATER` for what is not known, None if there is nothing."""
+    """Find what a change has in a field: `HiddenValue.LATER` for what is not known, None if there is nothing."""
     if path == ("name",):
-        return case.question["resourceDetails"]["resourceContent"].get("name", Unknown.LATER)
+        return case.question["resourceDetails"]["resourceContent"].get("name", HiddenValue.LATER)
     value: Any = case.change.body
     for step in path:
-        if isinstance(value, Unknown):
-            return Unknown.LATER
+        if isinstance(value, HiddenValue):
+            return HiddenValue.LATER
         members = value if isinstance(value, Mapping) else {}
         value = next((members[key] for key in members if key.casefold() == str(step).casefold()), None)
-    return Unknown.LATER if isinstance(value, Unknown) else value
+    return HiddenValue.LATER if isinstance(value, HiddenValue) else value
 
 
 def _parse_field(field: object) -> JsonPath:

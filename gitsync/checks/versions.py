@@ -14,7 +14,7 @@ from typing import Any, Final, TypeGuard
 from gitsync.catalog.catalog import open_catalog
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
 from gitsync.formats.arm_path import find_subscription, iterate_ancestors, normalize_region
-from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange, Unknown
+from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange
 
 UNLISTED_VERSION: Final = "NoRegisteredProviderFound"
 UNLISTED_LOCATION: Final = "LocationNotAvailableForResourceType"
@@ -141,7 +141,7 @@ def _judge_location(change: PlannedChange, listing: Listing) -> Iterator[CheckFi
     location = (change.body or {}).get("location")
     if not listing.locations or not location:
         return
-    if isinstance(location, Unknown):
+    if isinstance(location, HiddenValue):
         message = "The location is not known yet."
         yield _make(verdict=CheckVerdict.NOT_CHECKED, code=UNKNOWN_VALUE, message=message, path="/location")
         return

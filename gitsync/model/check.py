@@ -67,7 +67,7 @@ Findings = list[tuple[Key, CheckFinding]]
 """Of one check: at least one for each change that the check concerns, and none for the others."""
 
 
-class Unknown(Enum):
+class HiddenValue(Enum):
     """The sign in a body for a value that a check must not see, or that is not known yet.
 
     It is not JSON, so that a check which forgets to replace it sends nothing.
@@ -81,11 +81,11 @@ class Unknown(Enum):
 class PlannedChange:
     """A resource that would be created, updated, replaced or deleted.
 
-    `replaces` tells that the resource is deleted first and created again; its action is CREATE. `body` is that of the
-    PUT with `Unknown` values; None for a delete. `live_body` is what Azure has now; None if there is nothing, or if it
-    was not read. `doubt` says why the ARM id is not known, "" if it is; the id has `<...>` in place of what is missing
-    then. `exports_secrets` tells that the run asks the resource for its keys after the write; `purges`, that its
-    manifest has the run purge first what holds the name.
+    `replaces` tells that the resource is deleted first and created again; its action is CREATE. `body` is that of
+    the PUT with a `HiddenValue` here and there; None for a delete. `live_body` is what Azure has now; None if there
+    is nothing, or if it was not read. `doubt` says why the ARM id is not known, "" if it is; the id has `<...>` in
+    place of what is missing then. `exports_secrets` tells that the run asks the resource for its keys after the
+    write; `purges`, that its manifest has the run purge first what holds the name.
     """
 
     key: Key

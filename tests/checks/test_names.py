@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.checks.names import SOFT_DELETES, check_names, find_holder, judge_answer, judge_holder, read_holders
-from gitsync.model.check import PlannedChange, Unknown
+from gitsync.model.check import HiddenValue, PlannedChange
 from gitsync.model.verdict import Action
 from tests.checks.asking import GROUP, SUB, asking, change, only, show, storage
 from tests.support.scripted_server import Say
@@ -81,8 +81,8 @@ def test_what_was_deleted_holds_the_name_until_it_is_recovered(arm_id, code, mod
         (create(VAULT, "purgeThenCreate"), row(VAULT), FINE, "the run purges it, as the manifest says"),
         (create(VAULT, "default", purges=True), row(VAULT), FINE, "the same, where the body already is Azure's"),
         (create(VAULT, purges=True), row(VAULT, purgeProtectionEnabled=True), REFUSED, "what is protected stays"),
-        (create(VAULT, Unknown.LATER), row(VAULT), NOT_CHECKED, "a mode that only the run will know"),
-        (create(VAULT, location=Unknown.LATER), row(VAULT), NOT_CHECKED, "or a region"),
+        (create(VAULT, HiddenValue.LATER), row(VAULT), NOT_CHECKED, "a mode that only the run will know"),
+        (create(VAULT, location=HiddenValue.LATER), row(VAULT), NOT_CHECKED, "or a region"),
         (create(WORKSPACE), row(WORKSPACE), WARNING, "any PUT recovers a workspace, data and settings included"),
         (create(WORKSPACE, location="northeurope"), row(WORKSPACE), REFUSED, "elsewhere its name is not unique"),
         (create(ACCOUNT, True, group="new"), row(ACCOUNT), None, "the name of an account is that of its group"),
@@ -292,7 +292,7 @@ async def test_the_name_of_a_cosmos_account_is_asked_by_head(status, verdict):
     [
         ({"domainNameLabel": "shop"}, {"available": True}, [("ip1", FINE, "")]),
         ({"domainNameLabel": "shop"}, {"available": False}, [("ip1", REFUSED, "AlreadyExists")]),
-        ({"domainNameLabel": Unknown.LATER}, {}, [("ip1", NOT_CHECKED, "ValueNotKnownYet")]),
+        ({"domainNameLabel": HiddenValue.LATER}, {}, [("ip1", NOT_CHECKED, "ValueNotKnownYet")]),
         ({}, {}, []),
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 
 from gitsync.checks.policy import AUDITED, CHANGED, DENIED, MOST, NOT_EVALUATED, TOO_MANY, check_policy
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE
-from gitsync.model.check import CheckVerdict, Unknown
+from gitsync.model.check import CheckVerdict, HiddenValue
 from gitsync.model.verdict import Action
 from tests.checks.asking import GROUP, SUB, asking, change, only, show, storage, storage_id
 from tests.support.scripted_server import Say
@@ -61,7 +61,11 @@ async def ask(changes, said: Say, *, assignments: Say | None = None, exemptions:
 
 
 async def test_the_question_has_the_known_body_and_what_a_policy_might_add():
-    body = {"name": "stapp1", "location": "westeurope", "properties": {"key": Unknown.SECRET, "a": [Unknown.SECRET, 1]}}
+    body = {
+        "name": "stapp1",
+        "location": "westeurope",
+        "properties": {"key": HiddenValue.SECRET, "a": [HiddenValue.SECRET, 1]},
+    }
     findings, seen = await ask([storage(body=body)], Say(200, {}))
     assert show(findings) == [("stapp1", FINE, "")]
     assert [one.line for one in seen] == [f"GET {GROUP}{ASSIGNMENTS}", f"POST {GROUP}{ASK}"]
@@ -184,11 +188,11 @@ async def test_more_than_the_most_is_not_checked_and_says_how_to_go_on():
         (storage(), Say(403, {"error": {"code": "AuthorizationFailed", "message": "-"}}), SILENT, "AuthorizationFailed"),
         (storage(), Say(409, {"error": {"code": "MissingSubscriptionRegistration"}}), SILENT, "MissingSubscriptionRegistration"),
         (storage(), Say(500), SILENT, "UnknownError"),
-        (storage(body={"location": Unknown.LATER}), answer(evaluation("Deny", "location")), SILENT, NOT_EVALUATED),
-        (storage(body={"properties": {"a": {"b": Unknown.SECRET}}}), answer(evaluation("Deny", "properties.a")), SILENT, NOT_EVALUATED),
-        (storage(body={"properties": {"a": Unknown.SECRET}}), answer(evaluation("Deny", "properties.A.b")), SILENT, NOT_EVALUATED),
-        (storage(body={"properties": {"a": Unknown.SECRET}}), answer(evaluation("Deny")), SILENT, NOT_EVALUATED),
-        (storage(body={"properties": {"a": Unknown.SECRET}}), answer(evaluation("Deny", "location")), REFUSED, DENIED),
+        (storage(body={"location": HiddenValue.LATER}), answer(evaluation("Deny", "location")), SILENT, NOT_EVALUATED),
+        (storage(body={"properties": {"a": {"b": HiddenValue.SECRET}}}), answer(evaluation("Deny", "properties.a")), SILENT, NOT_EVALUATED),
+        (storage(body={"properties": {"a": HiddenValue.SECRET}}), answer(evaluation("Deny", "properties.A.b")), SILENT, NOT_EVALUATED),
+        (storage(body={"properties": {"a": HiddenValue.SECRET}}), answer(evaluation("Deny")), SILENT, NOT_EVALUATED),
+        (storage(body={"properties": {"a": HiddenValue.SECRET}}), answer(evaluation("Deny", "location")), REFUSED, DENIED),
         (storage(doubt="no subscription is set"), answer(), SILENT, UNKNOWN_VALUE),
         (storage("x", f"{SUB}/resourceGroups/<the group>"), answer(), SILENT, UNKNOWN_VALUE),
         (change("/providers/Microsoft.Management/managementGroups/all", {}), answer(), SILENT, NOT_EVALUATED),
@@ -217,23 +221,28 @@ TAGGED = {"location": "westeurope", "tags": {"Env": "prod"}}
         (TAGGED, field("tags.env", effect="Audit"), FINE, ""),
         (TAGGED, field("location", "Deny", "Deny", values=["West Europe"]), REFUSED, DENIED),
         (TAGGED, field("location", "Deny", "Deny", values=["eastus"]), FINE, ""),
-        ({"location": Unknown.LATER}, field("location", "Deny", "Deny", values=["eastus"]), SILENT, NOT_EVALUATED),
-        ({"location": Unknown.LATER}, field("location", effect="Deny", values=["eastus"]), SILENT, NOT_EVALUATED),
-        ({"location": Unknown.LATER}, field("location", effect="Deny"), SILENT, UNKNOWN_VALUE),
-        ({"location": "x", "properties": {"a": Unknown.SECRET}}, field("location", effect="Deny"), FINE, ""),
+        ({"location": HiddenValue.LATER}, field("location", "Deny", "Deny", values=["eastus"]), SILENT, NOT_EVALUATED),
+        ({"location": HiddenValue.LATER}, field("location", effect="Deny", values=["eastus"]), SILENT, NOT_EVALUATED),
+        ({"location": HiddenValue.LATER}, field("location", effect="Deny"), SILENT, UNKNOWN_VALUE),
+        ({"location": "x", "properties": {"a": HiddenValue.SECRET}}, field("location", effect="Deny"), FINE, ""),
         (
-            {"location": "x", "properties": {"a": Unknown.LATER}},
+            {"location": "x", "properties": {"a": HiddenValue.LATER}},
             field("location", effect="Deny"),
             SILENT,
             UNKNOWN_VALUE,
         ),
-        ({"location": "x", "tags": Unknown.LATER}, field("tags.a", effect="Deny"), SILENT, NOT_EVALUATED),
-        ({"location": "x", "tags": {"a": Unknown.LATER}}, field("tags.a", effect="Deny"), SILENT, UNKNOWN_VALUE),
-        ({"location": "x", "tags": {"a": Unknown.LATER}}, field("tags.a", defaultValue="b"), SILENT, UNKNOWN_VALUE),
+        ({"location": "x", "tags": HiddenValue.LATER}, field("tags.a", effect="Deny"), SILENT, NOT_EVALUATED),
+        ({"location": "x", "tags": {"a": HiddenValue.LATER}}, field("tags.a", effect="Deny"), SILENT, UNKNOWN_VALUE),
+        ({"location": "x", "tags": {"a": HiddenValue.LATER}}, field("tags.a", defaultValue="b"), SILENT, UNKNOWN_VALUE),
         (TAGGED, field("tags.env", effect="Append", defaultValue="dev"), REFUSED, DENIED),
         (TAGGED, field("tags.env", "Removed", "Deny"), REFUSED, DENIED),
         (TAGGED, field("tags.env", effect="Surprise"), SILENT, NOT_EVALUATED),
-        ({"location": "x", "tags": Unknown.LATER}, field("tags.a", effect="Deny", values=["b"]), SILENT, NOT_EVALUATED),
+        (
+            {"location": "x", "tags": HiddenValue.LATER},
+            field("tags.a", effect="Deny", values=["b"]),
+            SILENT,
+            NOT_EVALUATED,
+        ),
     ],
 )
 async def test_each_restriction_of_a_field_has_its_verdict(body, row, verdict, code):
@@ -242,7 +251,7 @@ async def test_each_restriction_of_a_field_has_its_verdict(body, row, verdict, c
 
 
 async def test_an_unknown_name_or_region_is_a_pending_field():
-    _, seen = await ask([storage("<the name>", body={"location": Unknown.LATER})], answer())
+    _, seen = await ask([storage("<the name>", body={"location": HiddenValue.LATER})], answer())
     assert seen[1].body["pendingFields"] == [{"field": "name"}, {"field": "location"}, {"field": "tags"}]
     assert seen[1].body["resourceDetails"]["resourceContent"] == {"type": "Microsoft.Storage/storageAccounts"}
 

@@ -13,7 +13,7 @@ from gitsync.checks.preflight import (
     check_preflight,
 )
 from gitsync.checks.questions import UNKNOWN_VALUE
-from gitsync.model.check import CheckVerdict, Unknown
+from gitsync.model.check import CheckVerdict, HiddenValue
 from gitsync.model.verdict import Action
 from tests.checks.asking import GROUP, SUB, asking, change, only, show, storage, storage_id
 from tests.support.scripted_server import BREAK, Say
@@ -124,8 +124,8 @@ async def test_unknown_values_inside_properties_are_expressions_and_texts_are_es
         "location": "westeurope",
         "tags": {"a": "[x]"},
         "properties": {
-            "password": Unknown.SECRET,
-            "list": [Unknown.LATER, "[concat('a')]", "[plain", 3],
+            "password": HiddenValue.SECRET,
+            "list": [HiddenValue.LATER, "[concat('a')]", "[plain", 3],
             "byId": {"<id of the identity>": {}},
         },
     }
@@ -142,8 +142,8 @@ async def test_unknown_values_inside_properties_are_expressions_and_texts_are_es
 @pytest.mark.parametrize(
     ("planned", "code", "path"),
     [
-        (storage(body={"location": Unknown.LATER}), UNKNOWN_VALUE, "/location"),
-        (storage(body={"sku": {"name": Unknown.LATER}, "properties": {}}), UNKNOWN_VALUE, "/sku/name"),
+        (storage(body={"location": HiddenValue.LATER}), UNKNOWN_VALUE, "/location"),
+        (storage(body={"sku": {"name": HiddenValue.LATER}, "properties": {}}), UNKNOWN_VALUE, "/sku/name"),
         (
             storage(body={"identity": {"userAssignedIdentities": {"<id>": {}}}}),
             UNKNOWN_VALUE,

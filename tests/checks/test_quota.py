@@ -4,7 +4,7 @@ import pytest
 
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE
 from gitsync.checks.quota import EXCEEDED, NOT_OFFERED, NOTHING_LISTED, check_quota
-from gitsync.model.check import CheckVerdict, Unknown
+from gitsync.model.check import CheckVerdict, HiddenValue
 from gitsync.model.verdict import Action
 from tests.checks.asking import GROUP, SUB, asking, change, show, storage
 from tests.support.scripted_server import Say
@@ -87,7 +87,7 @@ async def ask(*changes, sizes=SIZES, limits=LIMITS, addresses=(), accounts=()):
         return await check_quota(changes, questions), rig.server.seen
 
 
-LATER = Unknown.LATER
+LATER = HiddenValue.LATER
 BIG = {"enableAutoScaling": True, "minCount": 2, "maxCount": 3}
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from gitsync.checks.questions import Questions
 from gitsync.checks.versions import check_versions, find_manifest_version, judge, read_listings
-from gitsync.model.check import PlannedChange, Unknown
+from gitsync.model.check import HiddenValue, PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
 from tests.support.arm_rig import GROUP, SUBSCRIPTION, rigged
@@ -53,7 +53,7 @@ def change(version="2023-01-01", location="westeurope", action=Action.CREATE, be
         (change("2016-01-01", action=Action.DELETE), "refused", "", "and for deletes"),
         (change(action=Action.DELETE), "fine", "", "a delete has no location"),
         (change(location="antarctica"), "refused", "/location", "a region without the type"),
-        (change(location=Unknown.LATER), "not-checked", "/location", "a region that only the run will know"),
+        (change(location=HiddenValue.LATER), "not-checked", "/location", "a region that only the run will know"),
         (change(below="deletedAccounts", location="antarctica"), "fine", "", "a global type is in every region"),
         (change(below="operations", location="antarctica"), "fine", "", "no locations are the same as an empty list"),
         (change(below="storageAccounts/blobServices/containers"), "fine", "", "a child that is not listed: its parent"),
