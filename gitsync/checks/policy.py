@@ -136,8 +136,7 @@ def build_case(change: PlannedChange, new_groups: set[str]) -> Case | CheckFindi
     """
     parent, _, name = change.arm_id.rstrip("/").rpartition("/")
     if change.doubt or "<" in parent:
-        doubt = f": {change.doubt.rstrip('.')}" if change.doubt else ""
-        return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, f"The ARM id is not known yet{doubt}.")
+        return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, change.id_gap)
     scope = find_deployment_scope(change.arm_id)
     if scope == "/":
         return _find(CheckVerdict.NOT_CHECKED, NOT_EVALUATED, "Azure evaluates policies in a subscription only.")

@@ -109,8 +109,8 @@ async def _find_region(
     change: PlannedChange, changes: Sequence[PlannedChange], questions: Questions
 ) -> str | CheckFinding:
     """Find the region of a change. An agent pool is where its cluster is: in this plan, or in Azure."""
-    if find_subscription(change.arm_id) is None or "<" in change.arm_id:
-        return _make_unknown("id")
+    if change.doubt or "<" in (find_subscription(change.arm_id) or "<"):
+        return _leave(UNKNOWN_VALUE, change.id_gap)
     body: Mapping[str, Any] = change.body or {}
     if change.arm_type.casefold() == _POOL:
         cluster_id = change.arm_id.rstrip("/").rsplit("/", 2)[0]
@@ -121,7 +121,7 @@ async def _find_region(
                 return answer.as_finding(CheckName.QUOTA)
             body = answer
     location = body.get("location")
-    return location if isinstance(location, str) and location else _make_unknown("location")
+    return location if isinstance(location, str) and location else _make_unknown("/location")
 
 
 def _measure(change: PlannedChange, region: str) -> Need:
@@ -348,7 +348,7 @@ def _make_unknown(field: str) -> CheckFinding:
         check=CheckName.QUOTA,
         verdict=CheckVerdict.NOT_CHECKED,
         code=UNKNOWN_VALUE,
-        message=f"The manifest does not say how much it needs: the value of {field} is not set or not known yet.",
+        message=f"How much it needs is not known: the value of {field} is not set, or not known yet.",
         path=field if field.startswith("/") else "",
     )
 

@@ -124,7 +124,9 @@ BIG = {"enableAutoScaling": True, "minCount": 2, "maxCount": 3}
         (agent_pool(), FINE, ""),
         (agent_pool(count=4), WARNING, EXCEEDED),
         (storage(body={"location": LATER}), SILENT, UNKNOWN_VALUE),
-        (storage("<a name>"), SILENT, UNKNOWN_VALUE),
+        (storage("<a name>"), FINE, ""),
+        (storage(group="/subscriptions/<which>/resourceGroups/rg"), SILENT, UNKNOWN_VALUE),
+        (storage(doubt="no subscription is set"), SILENT, UNKNOWN_VALUE),
     ],
 )
 async def test_each_need_has_its_verdict(planned, verdict, code):

@@ -37,13 +37,13 @@ async def compare(
     anonymous without one.
     """
     store = MemoryStore()
-    async with _writing(EmulatorSettings(limits=None), store) as (writer, _):
-        await _put(writer, GROUP, GROUP_API, {"location": "westeurope"})
+    async with writing(EmulatorSettings(limits=None), store) as (writer, _):
+        await put(writer, GROUP, GROUP_API, {"location": "westeurope"})
         for other in present:
-            await _put(writer, other.arm_id, other.api_version, other.body or {})
+            await put(writer, other.arm_id, other.api_version, other.body or {})
     file = folder / "settings.yaml"
     file.write_text(json.dumps({"settings": {"throttle": "off", **settings}}))
-    async with _writing(read_settings(file), store) as (writer, questions):
+    async with writing(read_settings(file), store) as (writer, questions):
         found = await check([change], questions)
         return {finding.verdict.value for _, finding in found}, await _try(writer, change)
 
@@ -53,18 +53,18 @@ async def _try(writer: Writer, change: PlannedChange) -> str:
         if change.deletes:
             await writer.wait(await writer.delete(change.arm_id, change.api_version))
         if change.body is not None:
-            await _put(writer, change.arm_id, change.api_version, change.body)
+            await put(writer, change.arm_id, change.api_version, change.body)
     except ArmError as refusal:
         return refusal.code
     return ""
 
 
-async def _put(writer: Writer, arm_id: str, api_version: str, body: Mapping[str, Any]) -> None:
+async def put(writer: Writer, arm_id: str, api_version: str, body: Mapping[str, Any]) -> None:
     assert await writer.wait(await writer.put(arm_id, api_version, body))
 
 
 @asynccontextmanager
-async def _writing(settings: EmulatorSettings, store: Store):
+async def writing(settings: EmulatorSettings, store: Store):
     clock = FakeClock()
 
     def open_session() -> Session:
