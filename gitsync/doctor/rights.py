@@ -29,12 +29,14 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.verdict import Action
+from gitsync.planning.children import KindTree
 from gitsync.planning.delete_scope import is_group
 from gitsync.request.exports import find_destinations, has_expressions
 from gitsync.run.exports import find_needed_secrets
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.validation.annotations import CREDENTIAL_FROM
 from gitsync.validation.references import parse_arm_type
+from gitsync.validation.replace_annotation import read_consent
 
 READ_ALL: Final = "*/read"
 """Azure lists of a group only what the identity may read: with less than this right, a group that holds resources of
@@ -144,6 +146,9 @@ class _ResourceRights:
             yield self._need(name_action(self._arm_id, "write"))
         if self._config.prune and self._is_written and one.policy.allows_delete:
             yield from _list_deletes(self._arm_id, one.key, self._kind, registry, self._scope)
+            if read_consent(one.resource).values:  # a replacement looks for what it would take along
+                looks = ["Microsoft.Authorization/roleAssignments/read", *_list_reads_below(self._kind, self._arm_id)]
+                yield from map(self._need, looks)
         if one.owner and one.owner.arm_id:
             owner, is_checked = one.owner.arm_id, registry.checks_owner(*self._group_kind)
             use = Use.RUN if is_checked else Use.OWNERS
@@ -220,6 +225,15 @@ def _list_deletes(arm_id: str, key: Key, kind: Kind | None, registry: Registry, 
     actions = [name_action(arm_id, "delete"), *registry.list_called(key.group, key.kind, {"delete"})]
     for action in [*actions, READ_ALL] if is_group(key) else actions:
         yield NeededRight(scope, action, arm_id)
+
+
+def _list_reads_below(kind: Kind | None, arm_id: str) -> Iterator[str]:
+    """List the reads of all that may be below a resource, with those of their lists."""
+    for child in KindTree(open_catalog()).list_below(kind.arm_type) if kind else ():
+        child_id = f"{arm_id}/{child.arm_type.rpartition('/')[2]}/<...>"
+        lists = [] if child.fixed_azure_name else find_collections(child, child_id)
+        yield from (name_action(path, "read") for path in (child_id, *(path for path, _ in lists[:1])))
+        yield from _list_reads_below(child, child_id)
 
 
 def _find_secret_fields(

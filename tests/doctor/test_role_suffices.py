@@ -18,7 +18,7 @@ from gitsync.redaction import Redactions
 from gitsync.secrets.stores import SecretStores
 from tests.support.fault_rules import rules
 from tests.support.memory_places import MemorySink
-from tests.support.world import GROUP, GROUP_ID, SUBSCRIPTION, VNET, VNET_ID, World
+from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBSCRIPTION, VNET, VNET_ID, World, annotated
 
 SCOPE = f"/subscriptions/{SUBSCRIPTION}"
 OF_GROUP = f"{{armId: {GROUP_ID}}}"
@@ -237,3 +237,21 @@ def test_the_examples_are_synced_and_pruned_with_their_role(tmp_path):
 def keep_groups(text):
     kept = ("kind: ResourceGroup", "kind: Namespace")
     return "\n---\n".join(one for one in text.split("\n---\n") if any(kind in one for kind in kept))
+
+
+def test_a_replacement_sees_all_that_it_would_take_along(tmp_path):
+    network = VNET.replace("name: core", f"armId: {GROUP_ID}")
+    far = annotated(network.replace("westeurope", "northeurope"), **{"gitsync/replace": "location=northeurope"})
+    shape = Shape("a network that moves to another region", ())
+    world = make_world(tmp_path, shape)
+    world.says(network=network, subnet=SUBNET).sync()
+    role = write_role(world.says(network=far, subnet=SUBNET), shape)
+    anonymous = EmulatedPrincipal(client=ANONYMOUS, object=ANONYMOUS, actions=role.actions, scopes=role.scopes)
+    world.settings = EmulatorSettings(limits=None, principals=(anonymous,))
+    report = world.sync(**SETTINGS)
+    assert [f"{r.method} {r.path}" for r in world.requests if r.status == 403] == []
+    assert [one.condition.reason for one in report.results] == ["Succeeded", "Succeeded"]
+    assert [line for line in world.writes if line.startswith("DELETE")] == [
+        f"DELETE {VNET_ID}/subnets/one",
+        f"DELETE {VNET_ID}",
+    ]
