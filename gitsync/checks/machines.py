@@ -57,7 +57,7 @@ def read_size(row: Mapping[str, Any], region: str) -> MachineSize | None:
         return None
     if not isinstance(family, str) or region not in listed | {region for _ in places}:
         return None
-    capabilities = {each.get("name"): each.get("value") for each in list_mappings(row.get("capabilities"))}
+    capabilities = {str(each.get("name")): each.get("value") for each in list_mappings(row.get("capabilities"))}
     cores = str(capabilities.get("vCPUs"))
     if not cores.isascii() or not cores.isdecimal():
         return None

@@ -179,7 +179,7 @@ def _find_present(case: Case, path: JsonPath) -> Any:
 
 def _parse_field(field: object) -> JsonPath:
     """Parse a field as policies write it, `tags['env']` or `properties.a[0].b`. All after `tags.` is one name."""
-    if not isinstance(field, str):
+    if not isinstance(field, str) or field != shorten_text(field):  # no field has such a name
         return ()
     if field.casefold().startswith("tags."):
         return ("tags", field[5:])
