@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.checks.checks import CHECKS
-from gitsync.emulator.settings import EmulatedPrincipal, EmulatorSettings
+from gitsync.emulator.settings import EmulatedPrincipal, EmulatorSettings, ManagementLock
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.model.check import CheckVerdict
 from gitsync.model.verdict import Action
@@ -21,12 +21,12 @@ CHANGES = [
 ]
 
 
-async def check_as_reader(scope: str, name: str):
+async def check_as_reader(scope: str, name: str, **more):
     store = MemoryStore()
     async with writing(EmulatorSettings(limits=None), store) as (writer, _):
         await put(writer, GROUP, GROUP_API, WE)
     reader = EmulatedPrincipal(client="us", object="object-us", secret="x", actions=("*/read",), scopes=(scope,))
-    settings = EmulatorSettings(limits=None, require_token=True, principals=(reader,))
+    settings = EmulatorSettings(limits=None, require_token=True, principals=(reader,), **more)
     async with writing(settings, store) as (_, questions):
         return await CHECKS[name](CHANGES, questions)
 
@@ -45,13 +45,24 @@ async def test_nothing_fails_or_is_refused_for_want_of_a_right(scope, name):
             assert finding.missing_right in finding.message + finding.advice
 
 
+async def test_a_lock_in_the_own_group_is_seen():
+    lock = ManagementLock(scope=f"{GROUP}/providers/Microsoft.Storage/storageAccounts/old")
+    findings = await check_as_reader(GROUP, "locks", locks=(lock,))
+    assert {key.name for key, finding in findings if finding.verdict is CheckVerdict.REFUSED} == {"old"}
+
+
 @pytest.mark.parametrize(
     ("name", "right"),
     [
+        ("locks", "Microsoft.Authorization/locks/read"),
+        ("locks", "Microsoft.Authorization/denyAssignments/read"),
+        ("names", "Microsoft.KeyVault/deletedVaults/read"),
+        ("names", "Microsoft.KeyVault/checkNameAvailability/read"),
+        ("versions", "Microsoft.Resources/subscriptions/providers/read"),
         ("policy", "Microsoft.PolicyInsights/checkPolicyRestrictions/read"),
         ("quota", "Microsoft.Storage/locations/usages/read"),
     ],
 )
 async def test_the_missing_right_is_named(name, right):
     findings = await check_as_reader(GROUP, name)
-    assert right in {finding.missing_right for _, finding in findings}
+    assert right.casefold() in {finding.missing_right.casefold() for _, finding in findings}

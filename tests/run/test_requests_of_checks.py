@@ -61,6 +61,8 @@ def test_twenty_changes_share_their_questions(world):
     assert {name: asked[name] for name in ONCE} == dict.fromkeys(ONCE, 1)
     assert asked["checkpolicyrestrictions"] == 20, "every body is another one"
     assert asked["policyexemptions"] == 1
+    assert asked["microsoft.storage"] == 1, "one read of the provider"
+    assert asked["checknameavailability"] == 20, "every name is another one"
     assert report.requests.questions == asked["validateresources"] + 20 + asked["checknameavailability"]
     assert plain.requests.questions == 0
     refused = of(report, "StorageAccount", "stapp19").checks
@@ -69,6 +71,19 @@ def test_twenty_changes_share_their_questions(world):
         CheckName.POLICY,
     }
     assert not [one for one in of(report, "StorageAccount", "stapp0").checks if one.verdict is CheckVerdict.REFUSED]
+
+
+@pytest.mark.parametrize("name", [*CheckName])
+def test_a_check_that_is_not_named_sends_nothing(world, name):
+    world.synced(group=GROUP)
+    world.says(group=GROUP, **accounts("LRS", "LRS"))
+    logs = []
+    for checks in (("none",), (name,), tuple(other for other in CheckName if other is not name)):
+        world.plan(checks=checks)
+        logs.append({f"{request.method} {request.path}".casefold() for request in world.requests})
+    none, one, others = logs
+    assert one - none
+    assert not (one - none) & others
 
 
 def test_a_plan_without_policies_asks_about_none(world):
