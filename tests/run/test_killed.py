@@ -47,6 +47,8 @@ FRONT = """\
 
 PRUNING = {"prune": True, "max_deletes": 5}
 AT_ONCE = Timing(style=Style.DONE)
+FLAGS = ("--prune", "--max-deletes", "5", "--checks", "none")
+"""Without checks, as the runs of a `World`: what they ask is nothing that a kill could break."""
 REQUESTS = 11
 """That the run makes which is to be killed, where operations are done at once."""
 
@@ -80,7 +82,7 @@ def world(before: World, tmp_path: Path) -> World:
 
 
 def command(world: World, served: Azure, **variables: str) -> subprocess.Popen[str]:
-    options = ("--status-dir", str(world.state), "--prune", "--max-deletes", "5")
+    options = ("--status-dir", str(world.state), *FLAGS)
     return start("sync", *options, folder=world.folder, **served.variables, **variables)
 
 
@@ -249,12 +251,12 @@ def test_killed_in_a_push_to_the_status_branch(push, hook, code, why, world, und
     (bare / "hooks" / hook).write_text(textwrap.dedent(DIES_IN_A_PUSH).format(**named))
     (bare / "hooks" / hook).chmod(0o755)
     with azure(world.store, operations=AT_ONCE) as served:
-        process = start("sync", "--prune", "--max-deletes", "5", folder=world.folder, **served.variables)
+        process = start("sync", *FLAGS, folder=world.folder, **served.variables)
         (tmp_path / "victim").write_text(str(process.pid))
         assert ended(process).code == -signal.SIGKILL
         (bare / "hooks" / hook).unlink()
         assert list(world.folder.parent.glob("gitsync-run-*")), "a killed run leaves its temporary folders"
-        again = gitsync("sync", "--prune", "--max-deletes", "5", folder=world.folder, **served.variables)
+        again = gitsync("sync", *FLAGS, folder=world.folder, **served.variables)
         assert not list(world.folder.parent.glob("gitsync-run-*")), "the next one removes them"
         assert (again.code, again.err) == (0, "")
         check_writes(served.sent())
