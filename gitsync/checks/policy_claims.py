@@ -130,8 +130,8 @@ def _judge_restriction(case: Case, path: JsonPath, row: Mapping[str, Any]) -> Po
     effect, field = _EFFECTS.get(word, PolicyEffect.UNCLEAR), ".".join(map(str, path))
     if effect is None or effect is PolicyEffect.REPORTS:  # audits are among the evaluations
         return None
-    if effect is PolicyEffect.UNCLEAR:
-        text = "Azure does not say what it would do."
+    if effect is PolicyEffect.UNCLEAR or not path:
+        effect, text = PolicyEffect.UNCLEAR, "Azure does not say what it would do."
     elif isinstance(present, HiddenValue):
         if path in case.left_out and not row.get("values"):  # any value will do
             return None

@@ -237,6 +237,8 @@ TAGGED = {"location": "westeurope", "tags": {"Env": "prod"}}
         (TAGGED, field("tags.env", effect="Append", defaultValue="dev"), REFUSED, DENIED),
         (TAGGED, field("tags.env", "Removed", "Deny"), REFUSED, DENIED),
         (TAGGED, field("tags.env", effect="Surprise"), SILENT, NOT_EVALUATED),
+        (TAGGED, field("", effect="Deny"), SILENT, NOT_EVALUATED),
+        (TAGGED, field("x" * 500, effect="Deny"), SILENT, NOT_EVALUATED),
         (
             {"location": "x", "tags": HiddenValue.LATER},
             field("tags.a", effect="Deny", values=["b"]),
