@@ -40,7 +40,10 @@ CHECKS: Final[Mapping[CheckName, Check]] = {
 BEFORE_WRITES: Final = frozenset({CheckName.LOCKS, CheckName.NAMES, CheckName.PREFLIGHT})
 """Those of a sync: what they refuse is certain, and is not sent."""
 
-_ORDER = {verdict: place for place, verdict in enumerate(CheckVerdict)}
+_ORDER: Final[Mapping[str, int]] = {
+    word: place for words in (CheckVerdict, CheckName) for place, word in enumerate(words)
+}
+"""The place of each verdict and check among its like."""
 
 
 class Checks:
@@ -93,5 +96,5 @@ async def _run(name: CheckName, changes: Sequence[PlannedChange], questions: Que
         return [(change.key, finding) for change in changes]
 
 
-def _find_order(finding: CheckFinding) -> tuple[int, CheckName, str, str]:
-    return (_ORDER[finding.verdict], finding.check, finding.path, finding.message)
+def _find_order(finding: CheckFinding) -> tuple[int, int, str, str]:
+    return (_ORDER[finding.verdict], _ORDER[finding.check], finding.path, finding.message)
