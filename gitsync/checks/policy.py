@@ -20,7 +20,6 @@ from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unans
 from gitsync.formats.arm_path import find_deployment_scope, is_below, is_same_id, normalize_id
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange
-from gitsync.validation.annotations import IGNORE
 
 DENIED: Final = "RequestDisallowedByPolicy"
 CHANGED: Final = "ChangedByPolicy"
@@ -289,8 +288,9 @@ def weigh(
         elif gap:
             verdict, message = CheckVerdict.WARNING, f"{message} Whether it holds is not known. {gap}"
         return _find(verdict, DENIED, message, advice, contact=f"{contact} for an exemption.", path=claim.path)
-    advice = f"Write what the policy sets into the manifest, or list {claim.path or 'the field'} in {IGNORE}."
-    message = f"{named} would {claim.text}. The next plan would show that as drift."
+    # What Azure answers to a write becomes the baseline, so no later plan finds a difference there.
+    advice = "Write into the manifest what the policy sets."
+    message = f"{named} would {claim.text}. Azure would then differ from git, and later plans would not show it."
     return _find(CheckVerdict.WARNING, CHANGED, message, advice, path=claim.path) if is_enforced else None
 
 

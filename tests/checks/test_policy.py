@@ -310,10 +310,12 @@ async def test_a_finding_names_the_assignment_its_words_and_the_field():
         assert finding.path == "/location"
 
 
-async def test_a_change_of_a_policy_is_foretold_as_drift():
+async def test_a_change_of_a_policy_is_foretold():
     findings, _ = await ask([storage()], answer(fields=[field("tags.cost/center", defaultValue="7")]))
     finding = only(findings)
-    assert finding.message.endswith('would set tags.cost/center to "7". The next plan would show that as drift.')
+    assert finding.message.endswith(
+        'would set tags.cost/center to "7". Azure would then differ from git, and later plans would not show it.'
+    )
     assert finding.path == "/tags/cost~1center"
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from gitsync.emulator.governance.policies import Effect, EmulatedPolicy, Operator, PolicyCondition
 from gitsync.model.check import CheckName, CheckVerdict
+from gitsync.model.verdict import Verdict
 from tests.support.world import GROUP, SUBSCRIPTION, World, of
 
 ACCOUNT = """\
@@ -22,6 +23,14 @@ ACCOUNT = """\
       sku:
         name: Standard_{sku}
     """
+MODIFIES = EmulatedPolicy(
+    name="grow",
+    scope=f"/subscriptions/{SUBSCRIPTION}",
+    effect=Effect.MODIFY,
+    conditions=(PolicyCondition(field="sku.name", operator=Operator.EQUALS, values=("Standard_LRS",)),),
+    field="sku.name",
+    value="Standard_GRS",
+)
 NO_ZRS = EmulatedPolicy(
     name="no-zrs",
     scope=f"/subscriptions/{SUBSCRIPTION}",
@@ -93,3 +102,16 @@ def test_a_plan_without_policies_asks_about_none(world):
     assert report.requests.questions == 0
     assert len([request for request in world.requests if request.path.endswith("/policyAssignments")]) == 1
     assert {one.verdict for result in report.results for one in result.checks} == {CheckVerdict.FINE}
+
+
+def test_what_a_policy_changes_is_said_before_since_no_later_plan_shows_it(world):
+    world.synced(group=GROUP)
+    world.settings = replace(world.settings, policies=(MODIFIES,))
+    world.says(group=GROUP, **accounts("LRS"))
+    before = of(world.plan(checks=(CheckName.POLICY,)), "StorageAccount", "stapp0")
+    assert [one.code for one in before.checks] == ["ChangedByPolicy"]
+    assert world.sync().exit_code == 0
+    live = world.read(before.arm_id, "2023-01-01")
+    assert live["sku"]["name"] == "Standard_GRS"
+    after = of(world.plan(checks=(CheckName.POLICY,)), "StorageAccount", "stapp0")
+    assert (after.verdict, after.checks) == (Verdict.IN_SYNC, ())
