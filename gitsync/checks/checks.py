@@ -9,33 +9,40 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from loguru import logger
 
 from gitsync.arm.client import Arm
 from gitsync.arm.session import Session
-from gitsync.checks.locks import check_locks
-from gitsync.checks.names import check_names
-from gitsync.checks.policy import check_policy
-from gitsync.checks.preflight import check_preflight
 from gitsync.checks.questions import Questions
-from gitsync.checks.quota import check_quota
-from gitsync.checks.versions import check_versions
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.report import RequestCounts
 
 Check = Callable[[Sequence[PlannedChange], Questions], Awaitable[Findings]]
 
-CHECKS: Final[Mapping[CheckName, Check]] = {
-    CheckName.PREFLIGHT: check_preflight,
-    CheckName.POLICY: check_policy,
-    CheckName.NAMES: check_names,
-    CheckName.LOCKS: check_locks,
-    CheckName.QUOTA: check_quota,
-    CheckName.VERSIONS: check_versions,
-}
+
+@cache
+def list_checks() -> Mapping[CheckName, Check]:
+    """The table of the checks. Their modules are imported when the first change is checked: most runs have none."""
+    from gitsync.checks.locks import check_locks  # noqa: PLC0415 - as above
+    from gitsync.checks.names import check_names  # noqa: PLC0415
+    from gitsync.checks.policy import check_policy  # noqa: PLC0415
+    from gitsync.checks.preflight import check_preflight  # noqa: PLC0415
+    from gitsync.checks.quota import check_quota  # noqa: PLC0415
+    from gitsync.checks.versions import check_versions  # noqa: PLC0415
+
+    return {
+        CheckName.PREFLIGHT: check_preflight,
+        CheckName.POLICY: check_policy,
+        CheckName.NAMES: check_names,
+        CheckName.LOCKS: check_locks,
+        CheckName.QUOTA: check_quota,
+        CheckName.VERSIONS: check_versions,
+    }
+
 
 BEFORE_WRITES: Final = frozenset({CheckName.LOCKS, CheckName.NAMES, CheckName.PREFLIGHT})
 """Those of a sync: what they refuse is certain, and is not sent."""
@@ -88,7 +95,7 @@ class Checks:
 async def _run(name: CheckName, changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Run one check. A fault in it is no answer: it must not end the run."""
     try:
-        return await CHECKS[name](changes, questions.of_check(name))
+        return await list_checks()[name](changes, questions.of_check(name))
     except Exception as fault:  # noqa: BLE001 - a bug in a check must not lose the plan
         logger.bind(check=name.value).opt(exception=fault).error("Check failed")
         message = f"The check failed with an internal error ({type(fault).__name__})."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.checks.checks import CHECKS
+from gitsync.checks.checks import list_checks
 from gitsync.emulator.settings import EmulatedPrincipal, EmulatorSettings, ManagementLock
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.model.check import CheckVerdict
@@ -28,10 +28,10 @@ async def check_as_reader(scope: str, name: str, **more):
     reader = EmulatedPrincipal(client="us", object="object-us", secret="x", actions=("*/read",), scopes=(scope,))
     settings = EmulatorSettings(limits=None, require_token=True, principals=(reader,), **more)
     async with writing(settings, store) as (_, questions):
-        return await CHECKS[name](CHANGES, questions)
+        return await list_checks()[name](CHANGES, questions)
 
 
-@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize("name", list_checks())
 @pytest.mark.parametrize("scope", [SUB, GROUP])
 async def test_nothing_fails_or_is_refused_for_want_of_a_right(scope, name):
     findings = await check_as_reader(scope, name)

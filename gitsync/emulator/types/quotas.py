@@ -157,13 +157,9 @@ def _list_quotas(cloud: EmulatedCloud, location: str) -> list[EmulatedQuota]:
 
 
 def _list_provider_quotas(cloud: EmulatedCloud, namespace: str, location: str) -> list[EmulatedQuota]:
-    """List the quotas of a provider that has some in a region: those of the settings, then all others, which have no
-    limit.
-    """
+    """List the quotas of a provider in a region: those of the settings, then all others, which have no limit."""
     provider = namespace.casefold()
     limited = [quota for quota in _list_quotas(cloud, location) if quota.provider.casefold() == provider]
-    if not limited:
-        return []
     names = [counted.name for kind, row in _COUNTED.items() if kind.partition("/")[0] == provider for counted in row]
     if provider == _COMPUTE:
         families = {sku.family for sku in cloud.settings.skus if normalize_region(sku.location) == location}
