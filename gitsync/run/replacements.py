@@ -84,6 +84,10 @@ async def _find_hold(run: RunContext, plan: Plan, state: State, key: Key, due: D
     kind = run.catalog.kind(resource.gvk)
     if kind is None:
         raise AssertionError("a compared resource is of a known kind")
+    from gitsync.checks.names import SOFT_DELETES  # noqa: PLC0415 - a replacement is rare, and checks are slow to import
+
+    if retention := SOFT_DELETES.get(kind.arm_type.casefold()):
+        return f"Azure keeps the name of a deleted {retention.noun}, so it could not be created again."
     known = {normalize_id(arm_id) for arm_id in ids.values()}
     try:
         reader = run.identities[key].azure().reader(run.begin_session())

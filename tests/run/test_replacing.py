@@ -101,6 +101,17 @@ def test_what_git_does_not_have_below_it_holds_it(agreed, arm_id, body, api_vers
     assert of(agreed.plan(**PRUNING), "VirtualNetwork").replacement.held == found.replacement.held
 
 
+def test_a_kind_whose_name_stays_held_is_not_deleted(world):
+    """Whatever the checks say: the create after the delete would be refused, and the vault would be gone."""
+    fields = "properties: {tenantId: 00000000-0000-0000-0000-000000000001, sku: {family: A, name: standard}}"
+    vault, consent = ("keyvault.azure.com/v1api20230701", "Vault", "vault0gitsync"), "location=northeurope,loses-data"
+    world.synced(group=GROUP, vault=manifest(*vault, "annotations: {}", "location: westeurope", "core", fields))
+    metadata = f"annotations: {{gitsync/replace: '{consent}'}}"
+    world.says(group=GROUP, vault=manifest(*vault, metadata, "location: northeurope", "core", fields))
+    found = of(world.sync(**PRUNING), "Vault")
+    assert (world.writes, "keeps the name of a deleted key vault" in found.replacement.held) == ([], True)
+
+
 @pytest.mark.parametrize("policy", ["skip", "detach-on-delete"])
 def test_a_child_that_must_stay_holds_it(world, policy):
     subnet = annotated(SUBNET, reconcile_policy=policy)
