@@ -44,7 +44,7 @@ VARYING = (
     (re.compile(r"(?<![\w-])[0-9a-f]{12}(?![\w-])"), "REVISION"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
     (re.compile(r"\buntil \d{4}-\d\d-\d\d\b"), "until DAY"),
-    (re.compile(r"\bin \d+s\b"), "in DURATION"),
+    (re.compile(r"\b(in|for) \d+s\b"), r"\1 DURATION"),
     (re.compile(r"\b\d+[smhd]\w* ago\b"), "AGE ago"),
     (re.compile(r"\(request [0-9a-f-]{36}\)"), "(request ID)"),
     (re.compile(r"\bgit version [\w. ()-]+"), "git version VERSION"),

@@ -28,11 +28,11 @@ Check = Callable[[Sequence[PlannedChange], Questions], Awaitable[Findings]]
 def list_checks() -> Mapping[CheckName, Check]:
     """The table of the checks. Their modules are imported when the first change is checked: most runs have none."""
     from gitsync.checks.locks import check_locks  # noqa: PLC0415 - as above
-    from gitsync.checks.names import check_names  # noqa: PLC0415
-    from gitsync.checks.policy import check_policy  # noqa: PLC0415
-    from gitsync.checks.preflight import check_preflight  # noqa: PLC0415
-    from gitsync.checks.quota import check_quota  # noqa: PLC0415
-    from gitsync.checks.versions import check_versions  # noqa: PLC0415
+    from gitsync.checks.names import check_names  # noqa: PLC0415 - as above
+    from gitsync.checks.policy import check_policy  # noqa: PLC0415 - as above
+    from gitsync.checks.preflight import check_preflight  # noqa: PLC0415 - as above
+    from gitsync.checks.quota import check_quota  # noqa: PLC0415 - as above
+    from gitsync.checks.versions import check_versions  # noqa: PLC0415 - as above
 
     return {
         CheckName.PREFLIGHT: check_preflight,
