@@ -60,7 +60,8 @@ async def walk(
         collected = await remove_exports(run, state, {**applied, **pruned}, leftovers)
         frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
         has_time = run.clock.monotonic() < run.rules.deadline
-        second_tries = _find_second_tries(plan, applied) if run.rules.writes and frees and has_time else {}
+        tried = {key: result for key, result in applied.items() if key not in due}  # those have had both halves
+        second_tries = _find_second_tries(plan, tried) if run.rules.writes and frees and has_time else {}
         retried = await run_in_order(second_tries, run_node, build_rest, stop, known=applied)
     finally:
         stop_watcher.cancel()
