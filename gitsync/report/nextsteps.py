@@ -74,8 +74,11 @@ def _can_sync(report: Report) -> bool:
 
 
 def _has_delete(report: Report, action: Action) -> bool:
-    """Tell whether the plan of a run deletes a removed resource, or leaves it, as one without --prune does."""
-    return any(r.verdict is Verdict.DELETE and r.action is action and r.is_fine for r in report.results)
+    """Tell whether the plan of a run deletes a removed resource, or leaves it, as one without --prune does. A
+    replacement deletes, too.
+    """
+    replaces = action is Action.DELETE and any(r.action is Action.REPLACE for r in report.results)
+    return replaces or any(r.verdict is Verdict.DELETE and r.action is action and r.is_fine for r in report.results)
 
 
 def _list_error_codes(report: Report) -> frozenset[str]:

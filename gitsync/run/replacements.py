@@ -273,9 +273,16 @@ def _fail(before: Result, delete: Result) -> Result:
 
 
 def _join_halves(before: Result, created: Result, away: float) -> Result:
-    """Return one result of a delete and a create. `away` is for how many seconds the resource was gone."""
-    if created.action is not Action.CREATE or before.replacement is None:
-        return created
+    """Return one result of a delete and a create. `away` is for how many seconds the resource was gone. A create that
+    failed says that the resource is gone.
+    """
+    if before.replacement is None:
+        raise AssertionError("only a replacement has two halves")
+    if created.action is not Action.CREATE:
+        message = f"{created.condition.message} It was deleted to be replaced: the next run creates it.".strip()
+        condition = replace(created.condition, message=message)
+        record = replace(created.record, condition=condition) if created.record else None
+        return replace(created, condition=condition, record=record)
     return replace(
         created,
         action=Action.REPLACE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,11 @@ import pytest
 from gitsync.git.state.plan_file import decode_plan, encode_plan
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import Action, Verdict
+from gitsync.report import json as report_json
+from gitsync.report import markdown, sarif, text
+from gitsync.report.html import page
 from tests.support.fault_rules import rules
+from tests.support.json_schemas import find_faults
 from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, KilledError, World, annotated, of
 
 FAR = VNET.replace("westeurope", "northeurope")
@@ -148,6 +153,18 @@ def test_a_delete_that_azure_refuses_leaves_all_as_it_was(tmp_path):
     assert of(world.sync(**PRUNING), "VirtualNetwork").action is Action.REPLACE
 
 
+def test_a_create_that_fails_says_that_the_resource_is_gone(agreed):
+    refusal = f"{{match: {{method: PUT, path: '{VNET_ID}'}}, answer: {{status: 400, code: InvalidSomething}}}}"
+    agreed.settings = replace(agreed.settings, rules=rules(refusal))
+    network = of(agreed.sync(**PRUNING), "VirtualNetwork")
+    assert network.outcome is Outcome.FAILED
+    assert "It was deleted to be replaced: the next run creates it." in network.condition.message
+    agreed.settings = replace(agreed.settings, rules=())
+    planned = of(agreed.plan(**PRUNING), "VirtualNetwork")
+    assert (planned.verdict, planned.action) == (Verdict.FAILED_BEFORE, Action.CREATE), "it is no drift"
+    assert agreed.sync(**PRUNING).exit_code == 0
+
+
 def test_a_reviewed_plan_has_the_replacement(agreed):
     planned = agreed.plan(**PRUNING, plan_out="plan.json")
     review = decode_plan(encode_plan(planned.review).encode())
@@ -270,3 +287,23 @@ def test_a_consent_that_is_used_up_is_reported_at_its_line(agreed):
     agreed.sync(**PRUNING)
     problem = agreed.plan(**PRUNING).problems[0]
     assert (problem.code, problem.path, problem.line) == ("ReplaceConsentUnused", "network.yaml", 5)
+
+
+def test_all_forms_of_a_report_say_what_is_replaced(agreed):
+    """A plan says what a sync would do with which flags, and a sync for how long the resource was away."""
+    planned, done = agreed.plan(**PRUNING), agreed.sync(**PRUNING)
+    takes = "A sync deletes it and creates it again, with VirtualNetworksSubnet/one."
+    for render in (text.render, markdown.render, page.render):
+        assert takes in render(planned)
+        assert "To replace" in render(planned)
+        assert "Replaced" in render(done)
+        assert "away for" in render(done)
+        assert "Replace needed" not in render(planned) + render(done)
+    assert "Run `gitsync sync` with the flags of this plan" in text.render(planned)
+    alert = json.loads(sarif.render(planned))["runs"][0]["results"][0]
+    assert (alert["ruleId"], alert["level"]) == ("replace", "warning")
+    for report, members in ((planned, {"reason", "takes"}), (done, {"reason", "takes", "awaySeconds"})):
+        document = json.loads(report_json.render(report))
+        assert find_faults("report", document) == []
+        network = next(one for one in document["resources"] if one["kind"] == "VirtualNetwork")
+        assert (network["action"], set(network["replacement"])) == ("replace", members)

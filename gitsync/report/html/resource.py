@@ -35,7 +35,7 @@ from gitsync.report.escape import shorten
 from gitsync.report.html.links import Links
 from gitsync.report.html.looks import CHECK_TONES, OUTCOME_LOOKS
 from gitsync.report.html.markup import render_template
-from gitsync.report.ordering import GroupName
+from gitsync.report.ordering import REPLACED, REPLACES, GroupName
 from gitsync.report.wording import (
     REPLACE_NEEDED,
     describe_replacement,
@@ -154,6 +154,7 @@ def render_details(result: Result, context: CardContext) -> Markup:
         portal=context.links.make_portal_link(result),
         commit=context.links.make_commit_link(result.last_commit.commit) if result.last_commit else "",
         replacement=describe_replacement(result),
+        replacement_title=(REPLACES if result.needs_replacement else REPLACED).find_title(writes=context.writes),
         action=format_action(result),
         renamed=[result.renamed] if result.renamed else [],
         last_commit=format_last_commit(result.last_commit),
