@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 from program_environment import make_environment
 
+from gitsync.arm.questions import is_question
 from gitsync.units.kustomize import has_tool
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -159,9 +160,10 @@ class Demo:
         return str(next(one["armId"] for one in report["resources"] if one["kind"] == kind))
 
     def writes(self) -> int:
-        """How many writes Azure got since the last command began."""
+        """How many writes Azure got since the last command began. The questions of checks are no writes."""
         asked = self.ask("GET", "/_emulator/requests")["requests"]
-        return sum(one["method"] in {"PUT", "PATCH", "POST", "DELETE"} for one in asked if one["status"])
+        sent = [one for one in asked if one["method"] in {"PUT", "PATCH", "POST", "DELETE"} and one["status"]]
+        return sum(one["method"] != "POST" or not is_question(one["path"]) for one in sent)
 
     def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Ask Azure directly."""

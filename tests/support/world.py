@@ -60,8 +60,6 @@ BUILDS = Builds(seconds=math.inf)
 
 _WRITES = frozenset({"PUT", "PATCH", "DELETE", "POST"})
 
-_WRITES = frozenset({"PUT", "PATCH", "DELETE", "POST"})
-
 
 class World:
     """What outlives a run. `settings` are the emulator's; `requests` has the log of the last run. `units` are those of
