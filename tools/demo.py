@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from program_environment import make_environment
 
-from gitsync.arm.questions import is_question
+from gitsync.arm.client import is_question
 from gitsync.units.kustomize import has_tool
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"

@@ -6,12 +6,13 @@ act is handed an `ExtensionClient`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from gitsync.arm.auth.access import ArmAccess, TokenCredential
 from gitsync.arm.auth.principal import Principal
@@ -22,7 +23,6 @@ from gitsync.arm.http.messages import ArmRequest, Response, encode_payload, form
 from gitsync.arm.http.retries import AuthenticatedTransport, Retrier, Traffic, make_first_contact
 from gitsync.arm.lro.operations import Operations
 from gitsync.arm.lro.poll import AcceptedWrite, accept_write
-from gitsync.arm.questions import is_question
 from gitsync.arm.registration import Registrations
 from gitsync.arm.session import Pace, Session
 from gitsync.errors import ArmError
@@ -373,6 +373,26 @@ def _read_object(answer: Response, path: str, method: str) -> Mapping[str, Any]:
         resource_id=path,
         method=method,
     )
+
+
+_SUBSCRIPTION: Final = "/subscriptions/[^/]+"
+_PROVIDERS: Final = f"{_SUBSCRIPTION}/providers"
+
+QUESTIONS: Final = (
+    "/providers/microsoft.resources/validateresources",
+    f"{_SUBSCRIPTION}(/resourcegroups/[^/]+)?/providers/microsoft.policyinsights/checkpolicyrestrictions",
+    f"{_PROVIDERS}/[^/]+(/locations/[^/]+)?/check(mhsm)?nameavailability",
+)
+"""The POST requests that a plan may send, as patterns of paths in lower case: each asks Azure something and changes
+nothing. ARM has some questions as a POST, since they have a body; a reader sends no other (docs/security.md).
+"""
+
+_QUESTION = re.compile("|".join(QUESTIONS))
+
+
+def is_question(path: str) -> bool:
+    """Tell whether a POST to a path changes nothing."""
+    return _QUESTION.fullmatch(path.casefold()) is not None
 
 
 class ExtensionClient:

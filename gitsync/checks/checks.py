@@ -83,7 +83,9 @@ class Checks:
         for findings in await asyncio.gather(*runs):
             for key, finding in findings:
                 found[key].append(finding)
-        self._found |= {key: tuple(sorted(findings, key=_find_order)) for key, findings in found.items()}
+        for key, said in found.items():
+            said.sort(key=lambda one: (_ORDER[one.verdict], _ORDER[one.check], one.path, one.message))
+            self._found[key] = tuple(said)
         return self._found
 
     def count_requests(self, without: Collection[CheckName]) -> RequestCounts:
@@ -101,7 +103,3 @@ async def _run(name: CheckName, changes: Sequence[PlannedChange], questions: Que
         message = f"The check failed with an internal error ({type(fault).__name__})."
         finding = CheckFinding(check=name, verdict=CheckVerdict.NOT_CHECKED, code="InternalError", message=message)
         return [(change.key, finding) for change in changes]
-
-
-def _find_order(finding: CheckFinding) -> tuple[int, int, str, str]:
-    return (_ORDER[finding.verdict], _ORDER[finding.check], finding.path, finding.message)

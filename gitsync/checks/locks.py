@@ -111,7 +111,10 @@ async def _read_rules(
     subscription, group = find_subscription(arm_id), find_resource_group(arm_id)
     path = f"/providers/Microsoft.Authorization/{kind}"
     answer = await questions.list(f"/subscriptions/{subscription}{path}", api_version)
-    gaps = [_explain_gap(answer, f"{kind} of subscription {subscription}")] if isinstance(answer, Unanswered) else []
+    gaps = []
+    if isinstance(answer, Unanswered):
+        message = f"The {kind} of subscription {subscription} are not known: {answer.reason}"
+        gaps.append(replace(answer.as_finding(CheckName.LOCKS), message=message))
     if isinstance(answer, Unanswered) and answer.status == _FORBIDDEN and group and "<" not in group:
         answer = await questions.list(f"/subscriptions/{subscription}/resourceGroups/{group}{path}", api_version)
     rows: Entries = [] if isinstance(answer, Unanswered) else answer
@@ -249,9 +252,11 @@ def _judge_denials(
             if change.deletes and _denies(denial, action):
                 yield make(action, CheckVerdict.WARNING, may=True)
         elif place is _Place.HERE or denial.is_for_children:
-            for action in filter(partial(_denies, denial), _list_actions(change)):
+            verbs = (*(("delete",) if change.deletes else ()), *(() if change.body is None else ("write",)))
+            kind = _find_action_type(change)
+            for action in filter(partial(_denies, denial), (f"{kind}/{verb}" for verb in verbs)):
                 yield make(action, refusal, may=not applies)
-            exports = _list_exports(change) if change.exports_secrets else ()
+            exports = (f"{kind}/{verb}/action" for verb in _EXPORTS if change.exports_secrets)
             if action := next(filter(partial(_denies, denial), exports), ""):
                 yield make(action, CheckVerdict.WARNING, may=not applies)
 
@@ -295,16 +300,6 @@ def _denies(denial: DenyAssignment, action: str) -> bool:
     )
 
 
-def _list_actions(change: PlannedChange) -> tuple[str, ...]:
-    deletes = ("delete",) if change.deletes else ()
-    writes = () if change.body is None else ("write",)
-    return tuple(f"{_find_action_type(change)}/{verb}" for verb in (*deletes, *writes))
-
-
-def _list_exports(change: PlannedChange) -> tuple[str, ...]:
-    return tuple(f"{_find_action_type(change)}/{verb}/action" for verb in _EXPORTS)
-
-
 def _find_action_type(change: PlannedChange) -> str:
     is_group = change.arm_type.casefold() == _GROUP  # spelled with the subscription in actions, unlike the type
     return "Microsoft.Resources/subscriptions/resourceGroups" if is_group else change.arm_type
@@ -317,10 +312,6 @@ def _find_place(change: PlannedChange, scope: str) -> _Place | None:
     if is_below(change.arm_id, scope) or scope.casefold().startswith(_MANAGEMENT_GROUPS):
         return _Place.ABOVE
     return _Place.BELOW if is_below(scope, change.arm_id) else None
-
-
-def _explain_gap(answer: Unanswered, what: str) -> CheckFinding:
-    return replace(answer.as_finding(CheckName.LOCKS), message=f"The {what} are not known: {answer.reason}")
 
 
 def _make_unknown(message: str, code: str = UNKNOWN_VALUE) -> CheckFinding:

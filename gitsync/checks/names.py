@@ -195,7 +195,8 @@ async def check_names(changes: Sequence[PlannedChange], questions: Questions) ->
 
 async def _check_create(change: PlannedChange, questions: Questions) -> list[CheckFinding]:
     soft = SOFT_DELETES.get(change.arm_type.casefold())
-    if soft is None and not _has_question(change):
+    has_question = change.arm_type.casefold() in {*AVAILABILITIES, COSMOS} or has_label(change)
+    if soft is None and not has_question:
         return []
     if change.replaces:  # it has the name itself
         return [judge_replacement(change, soft)]
@@ -346,11 +347,6 @@ def _find_mode(change: PlannedChange, soft: Retention) -> tuple[str, str] | Hidd
     if value is None or isinstance(value, HiddenValue):
         return value
     return soft.recover[0], str(value).casefold()
-
-
-def _has_question(change: PlannedChange) -> bool:
-    kind = change.arm_type.casefold()
-    return kind in {*AVAILABILITIES, COSMOS} or has_label(change)
 
 
 def has_label(change: PlannedChange) -> bool:

@@ -120,7 +120,9 @@ async def check_policy(changes: Sequence[PlannedChange], questions: Questions) -
         asked.setdefault(json.dumps([case.scope, case.question], sort_keys=True))
         if len(asked) > MOST:
             asked.popitem()
-            findings.append((case.change.key, _make_too_many()))
+            message = f"A plan asks about {MOST} different bodies at most, and this one is beyond that."
+            advice = "Run gitsync plan --only for a part of the resources."
+            findings.append((case.change.key, _find(CheckVerdict.NOT_CHECKED, TOO_MANY, message, advice)))
         else:
             runs.append(_ask(case, in_force, questions, gate))
     for found in await asyncio.gather(*runs):
@@ -321,12 +323,6 @@ def _find(
         contact=contact,
         path=path,
     )
-
-
-def _make_too_many() -> CheckFinding:
-    message = f"A plan asks about {MOST} different bodies at most, and this one is beyond that."
-    advice = "Run gitsync plan --only for a part of the resources."
-    return _find(CheckVerdict.NOT_CHECKED, TOO_MANY, message, advice)
 
 
 def _covers(scope: str, arm_id: str) -> bool:

@@ -155,7 +155,9 @@ def _judge_refusal(batch: Sequence[PlannedChange], leaves: Sequence[_Leaf]) -> F
     astray: list[_Leaf] = []
     for leaf in leaves:
         if change := _find_change(batch, leaf):
-            findings += [(change.key, finding) for finding in _judge_leaf(change, leaf)]
+            is_policy = leaf.code.casefold() == _POLICY
+            judged = _judge_policies(leaf) if is_policy else [_find_no_answer(leaf) or _judge_provider(change, leaf)]
+            findings += [(change.key, finding) for finding in judged]
         else:
             astray.append(leaf)
     named = {key for key, _ in findings}
@@ -210,12 +212,6 @@ def _find_change(batch: Sequence[PlannedChange], leaf: _Leaf) -> PlannedChange |
     return None
 
 
-def _judge_leaf(change: PlannedChange, leaf: _Leaf) -> list[CheckFinding]:
-    if leaf.code.casefold() == _POLICY:
-        return list(_judge_policies(leaf))
-    return [_find_no_answer(leaf) or _judge_provider(change, leaf)]
-
-
 def _judge_provider(change: PlannedChange, leaf: _Leaf) -> CheckFinding:
     """Judge what a provider, or Azure itself, says of a body."""
     code, text = shorten_text(leaf.code), shorten_text(leaf.message)
@@ -246,7 +242,9 @@ def _judge_policies(leaf: _Leaf) -> Iterator[CheckFinding]:
         evaluation = info.get("evaluationDetails")
         evaluation = evaluation if isinstance(evaluation, Mapping) else {}
         assignment = f'The policy assignment "{title or "unknown"}"'
-        reason = shorten_text(evaluation.get("reason")) or _cut_identifiers(leaf.message)
+        # Azure's sentence ends with the policies as JSON.
+        sentence = re.sub(r"\s*Policy identifiers:.*", "", leaf.message, flags=re.DOTALL)
+        reason = shorten_text(evaluation.get("reason")) or shorten_text(sentence)
         needs_token = evaluation.get("missingPolicyTokenDetails")
         yield CheckFinding(
             check=CheckName.PREFLIGHT,
@@ -260,11 +258,6 @@ def _judge_policies(leaf: _Leaf) -> Iterator[CheckFinding]:
             advice="Change the manifest so that it complies with the policy.",
             contact=f'Ask the owner of the policy assignment "{title or "unknown"}" for an exemption.',
         )
-
-
-def _cut_identifiers(message: str) -> str:
-    """Cut the JSON of the policies off Azure's sentence."""
-    return shorten_text(re.sub(r"\s*Policy identifiers:.*", "", message, flags=re.DOTALL))
 
 
 def _find_no_answer(leaf: _Leaf) -> CheckFinding | None:

@@ -57,14 +57,12 @@ def _find_limits(subscription: str, change: PlannedChange) -> Iterator[str]:
         yield f"{providers}/{namespace}/locations/<...>/usages"
 
 
-def _find_metadata(subscription: str, change: PlannedChange) -> Iterator[str]:
-    yield f"{subscription}/providers/{find_provider(change.arm_id)}"
-
-
 _QUESTIONS: Final[Mapping[CheckName, Callable[[str, PlannedChange], Iterator[str]]]] = {
     CheckName.POLICY: _find_policies,
     CheckName.NAMES: _find_names,
     CheckName.LOCKS: _find_rules,
     CheckName.QUOTA: _find_limits,
-    CheckName.VERSIONS: _find_metadata,
+    CheckName.VERSIONS: lambda subscription, change: iter(
+        (f"{subscription}/providers/{find_provider(change.arm_id)}",)
+    ),
 }

@@ -109,7 +109,9 @@ def _judge_version(change: PlannedChange, listing: Listing) -> Iterator[CheckFin
     if _has_version(listing, change.api_version):
         return
     # Stable ones before previews, the newest first.
-    newest_first = sorted(listing.versions, key=lambda version: (_is_stable(version), version), reverse=True)
+    newest_first = sorted(
+        listing.versions, key=lambda version: (bool(_STABLE.fullmatch(version)), version), reverse=True
+    )
     newest = shorten_text(newest_first[0])
     if change.body is None:
         command = f"az resource delete --ids {shlex.quote(change.arm_id)} --api-version {shlex.quote(newest)}"
@@ -131,10 +133,6 @@ def find_manifest_version(arm_type: str, api_versions: Sequence[str]) -> str:
     catalog = open_catalog()
     kinds = (catalog.by_arm_type(arm_type, version) for version in api_versions)
     return next((kind.gvk.api_version for kind in kinds if kind), "")
-
-
-def _is_stable(version: str) -> bool:
-    return _STABLE.fullmatch(version) is not None
 
 
 def _judge_location(change: PlannedChange, listing: Listing) -> Iterator[CheckFinding]:

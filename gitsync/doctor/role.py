@@ -128,7 +128,12 @@ def compare_rights(config: Config, redactions: Redactions) -> list[Check]:
         for prepared in (old, new)
     )
     manifests = {find_id(one): f"{one.key.kind}/{one.key.name}" for one in new}
-    return [*_list_new(before, after, name, manifests), *_list_unneeded(before, after, name)]
+    advice = f"is needed by {name} only. Remove it from the role once nothing uses it."
+    unneeded = _subtract(join_actions(before), join_actions(after))
+    return [
+        *_list_new(before, after, name, manifests),
+        *(make_ok("old-right", f"{action} {advice}") for action in unneeded),
+    ]
 
 
 def _list_new(
@@ -147,11 +152,6 @@ def _list_new(
             yield make_doubt("new-scope", f"{scope}. {name} does not need it.", hint)
     if not new_actions:
         yield make_ok("new-right", f"None in addition to the {format_plural(len(known_actions), 'action')} of {name}.")
-
-
-def _list_unneeded(before: Sequence[NeededRight], after: Sequence[NeededRight], name: str) -> Iterator[Check]:
-    for action in _subtract(join_actions(before), join_actions(after)):
-        yield make_ok("old-right", f"{action} is needed by {name} only. Remove it from the role once nothing uses it.")
 
 
 def _subtract(actions: Iterable[str], known: Iterable[str]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
+from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
 from gitsync.errors import GitsyncError
 from gitsync.formats.arm_path import is_below, is_same_id
@@ -68,7 +69,7 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
             *_warn_unsigned(config, state),
         ),
         removals,
-        undeletable={key for key, record in removed.items() if not _can_delete(connections, record)},
+        undeletable={key for key, record in removed.items() if not can_delete(connections.catalog, record)},
         around=RestOfSource(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
     plan = note_renames(note_moves(plan, moved.moves))
@@ -189,8 +190,9 @@ def _find_unproven(config: Config, connections: Connections, removed: Mapping[Ke
     return {key: reason for key, record in removed.items() if record.trust is not Trust.SIGNED}
 
 
-def _can_delete(connections: Connections, record: Record) -> bool:
-    kind = connections.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+def can_delete(catalog: Catalog, record: Record) -> bool:
+    """Tell whether Azure can delete a recorded resource by itself."""
+    kind = catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
     return kind is None or kind.can_delete
 
 

@@ -20,7 +20,7 @@ from gitsync.formats.arm_path import is_below, normalize_id
 from gitsync.model.check import CheckVerdict
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.facts import Kind
-from gitsync.model.gvk import GVK, Key
+from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.model.plan import Node, Plan, Prune
 from gitsync.model.record import REPLACING, PendingOperation, Record, State
@@ -31,6 +31,7 @@ from gitsync.planning.plan import order_prunes
 from gitsync.planning.replacement import find_hold_below, find_takes, hold_replacement
 from gitsync.planning.run_problems import find_delete_limit
 from gitsync.reconcile.context import RunContext
+from gitsync.run.plan import can_delete
 from gitsync.run.write_status import write_expected
 from gitsync.validation.references import parse_arm_type
 from gitsync.validation.replace_annotation import read_consent
@@ -196,7 +197,7 @@ async def replace_resources(
             for key, record in reserved.items()
             if record.claim.is_ours and key not in plan.prunes  # those were deleted before
         },
-        undeletable={key for key, record in reserved.items() if not _can_delete(run, record)},
+        undeletable={key for key, record in reserved.items() if not can_delete(run.catalog, record)},
     )
     run.cache.note_replaced(record.arm_id for record in reserved.values())
     pruned = await run_nodes(prunes)
@@ -235,11 +236,6 @@ def _reserve(run: RunContext, state: State, due: Mapping[Key, Due]) -> tuple[dic
     if taken:
         return {}, f"Another run has just recorded {min(taken)}, so this run leaves it alone."
     return records, ""
-
-
-def _can_delete(run: RunContext, record: Record) -> bool:
-    kind = run.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
-    return kind is None or kind.can_delete
 
 
 def _find_waiting(applied: Mapping[Key, Result], due: Mapping[Key, Due]) -> set[Key]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.arm.questions import QUESTIONS, is_question
+from gitsync.arm.client import QUESTIONS, is_question
 from gitsync.errors import ArmError
 from tests.support.arm_rig import API, GROUP, VNET, Rig
 from tests.support.scripted_server import Say

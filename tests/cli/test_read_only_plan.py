@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gitsync.arm.questions import is_question
+from gitsync.arm.client import is_question
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT
 from gitsync.emulator.state.store import SqliteStore

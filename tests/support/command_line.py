@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import aiohttp
 from aiohttp import web
 
-from gitsync.arm.questions import is_question
+from gitsync.arm.client import is_question
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore

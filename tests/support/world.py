@@ -19,8 +19,8 @@ from typing import Any
 
 from gitsync.arm.arms import open_arms
 from gitsync.arm.auth.access import ARM_LIMITS, ArmAccess, Network
+from gitsync.arm.client import is_question
 from gitsync.arm.cloud import make_cloud
-from gitsync.arm.questions import is_question
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import find_source_settings

@@ -219,15 +219,12 @@ def make_alias(kind: str, field: str) -> str:
     return f"{kind}/{field.removeprefix('properties.')}"
 
 
-def _split_field(field: str) -> tuple[str, ...]:
-    """Split a field into member names; all after `tags.` is one name."""
-    return ("tags", field.removeprefix("tags.")) if field.startswith("tags.") else tuple(field.split("."))
-
-
 def _spell_path(body: Any, field: str) -> tuple[str, ...]:
     """Spell the member names of a field as the body has them, since their case does not count."""
     path: list[str] = []
-    for name in _split_field(field):
+    # All after `tags.` is one name.
+    names = ("tags", field.removeprefix("tags.")) if field.startswith("tags.") else tuple(field.split("."))
+    for name in names:
         members = body if isinstance(body, Mapping) else {}
         path.append(next((key for key in members if key.casefold() == name.casefold()), name))
         body = members.get(path[-1])
@@ -321,10 +318,6 @@ def _read_change(node: YamlNode) -> dict[str, Any]:
     return {"field": field, "value": members["value"].any()}
 
 
-def _read_mode(node: YamlNode) -> bool:
-    return node.choice(_Mode) is _Mode.DEFAULT
-
-
 class _Mode(StrEnum):
     DEFAULT = "Default"
     DO_NOT_ENFORCE = "DoNotEnforce"
@@ -352,7 +345,7 @@ _POLICY: Mapping[str, FieldReader] = {
     "scope": ("scope", read_scope),
     "notScopes": ("not_scopes", lambda node: tuple(read_scope(item) for item in node.items())),
     "effect": ("effect", lambda node: node.choice(Effect)),
-    "mode": ("enforced", _read_mode),
+    "mode": ("enforced", lambda node: node.choice(_Mode) is _Mode.DEFAULT),
     "message": ("message", YamlNode.text),
     "if": ("conditions", lambda node: tuple(read_condition(item) for item in node.items())),
     "set": ("set", _read_change),
