@@ -36,7 +36,7 @@ _PASSES: Final = re.compile(
     r"\d+|internal.*error|serviceunavailable|servertimeout|.*timeout|.*timedout|toomanyrequests|.*throttl.*|.*retryable.*",
     re.IGNORECASE,
 )
-# Another resource of the same plan may come first; and what is deleted first is in nobody's way.
+# Another resource of the same plan may be created first, and what the plan deletes first does not stand in the way.
 _WAITS: Final = re.compile(r".*(notfound|doesnotexist|notexist)", re.IGNORECASE)
 _HELD_BY_ITSELF: Final = re.compile(
     r".*(exist|taken|inuse|invalidresourcelocation|notallowed|change|immutable).*", re.IGNORECASE

@@ -143,7 +143,7 @@ class Questions:
     async def ask(self, path: str, api_version: str, body: Mapping[str, Any]) -> Mapping[str, Any] | Unanswered:
         """Ask by a POST of the table `QUESTIONS`. The body must be plain JSON without secrets.
 
-        Raises TypeError for a body with an `Unknown` value.
+        Raises TypeError for a body with a `HiddenValue`.
         """
         key = ("ask", path, api_version, json.dumps(body, sort_keys=True))
         return await self._once(key, lambda reader: reader.ask(path, api_version, body))

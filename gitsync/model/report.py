@@ -92,8 +92,8 @@ class Report:
     `root` is the folder that paths of files count from, inside the repository ("" for its top). `base` is set if
     Azure was not read: the revision whose manifests take its place. `review` is the content of a plan for review, if
     requested. `coverage` counts what was read of the source. `target` is what the run reads and writes to, `use` what
-    its requests were for. `checks` are those that the settings name,
-    and `unrepeated` the requests of a plan for checks that its sync does not repeat.
+    its requests were for. `checks` are those that the settings name, and `unrepeated` the requests of a plan for checks
+    that its sync does not repeat.
     """
 
     command: str  # "sync", "plan" or "validate"
