@@ -78,11 +78,7 @@ def judge(case: Case, answer: Mapping[str, Any]) -> list[PolicyClaim] | None:
     for row in restrictions:
         path = _parse_field(row.get("field"))
         found = [_judge_restriction(case, path, each) for each in list_mappings(row.get("restrictions"))]
-        claims += [
-            claim
-            for claim in found
-            if claim and (claim.effect is not PolicyEffect.DENIES or claim.policy not in denied)
-        ]
+        claims += [claim for claim in found if claim and not (claim.denies and claim.policy in denied)]
     return claims
 
 

@@ -63,12 +63,12 @@ async def settle_replacements(
         if replacement is None or not replacement.is_due:
             continue
         takes = find_takes(key, ids[key], ids)
-        records = {one: applied[one].record if one in applied else state.records.get(one) for one in (key, *takes)}
-        one = Due(takes, {name: record for name, record in records.items() if record is not None})
-        if held := await _find_hold(run, plan, state, key, one, ids):
+        records = {name: applied[name].record if name in applied else state.records.get(name) for name in (key, *takes)}
+        replacing = Due(takes, {name: record for name, record in records.items() if record is not None})
+        if held := await _find_hold(run, plan, state, key, replacing, ids):
             results[key] = hold_replacement(applied[key], held, writes=run.rules.writes)
         else:
-            due[key] = one
+            due[key] = replacing
     if due and (held := _find_excess(plan, state, due, run.rules.agent, most_deletes)):
         results |= {key: hold_replacement(applied[key], held, writes=run.rules.writes) for key in due}
         due = {}
