@@ -3,11 +3,13 @@
 The map of the package, from the command down to what everything may use; imports point downwards:
 
     cli/            one module a command; main.py is the frame
+    accept/         drift taken into git: which fields, in which text, proven, as a pull request
     api.py          the runs as functions: sync() and plan()
     doctor/         the checks of a set-up: tools, git, the identity and its rights
     run/            one run: load, prepare, plan, reconcile, write status; run.py is where it starts
     reconcile/      one resource: its stages, in the order that reconcile.py gives
     imports/        manifests of what exists in Azure: found, converted, written, proven
+    attribution/    who changed a resource in Azure: Resource Graph and the activity log
     checks/         what Azure would refuse, asked before a change
     extensions/     what single kinds do in addition, and the API for other packages
     arm/            the edge to Azure: sign-in, requests, throttling, long-running operations

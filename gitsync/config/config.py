@@ -27,6 +27,7 @@ from gitsync.config.setting import (
     declare_setting,
     describe_setting,
 )
+from gitsync.model.attribution import Who
 from gitsync.model.check import NO_CHECKS, CheckName
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import DRIFT_WORD, Verdict
@@ -216,6 +217,14 @@ class Config:
         form=SettingForm.LIST,
         choices=(*(name.value for name in CheckName), NO_CHECKS),
         metavar="CHECK",
+    )
+    who: str = declare_setting(
+        Who.AUTO.value,
+        "Who made drift, asked of Azure. auto leaves names of people out of comments, pull requests, commits and the "
+        "status branch; names has them in comments and pull requests; off asks nothing.",
+        HelpGroup.CHANGE,
+        _RUNS,
+        choices=tuple(who.value for who in Who),
     )
     max_deletes: int | None = declare_setting(
         None,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gitsync.errors import ExitCode
+from gitsync.model.attribution import Who
 from gitsync.model.check import CheckName
 from gitsync.model.manifests import Coverage
 from gitsync.model.plan import Review
@@ -93,7 +94,7 @@ class Report:
     Azure was not read: the revision whose manifests take its place. `review` is the content of a plan for review, if
     requested. `coverage` counts what was read of the source. `target` is what the run reads and writes to, `use` what
     its requests were for. `checks` are those that the settings name, and `unrepeated` the requests of a plan for checks
-    that its sync does not repeat.
+    that its sync does not repeat. `who` says where names of people may stand.
     """
 
     command: str  # "sync", "plan" or "validate"
@@ -113,6 +114,7 @@ class Report:
     use: RequestUse = field(default_factory=RequestUse)
     checks: tuple[CheckName, ...] = tuple(CheckName)
     unrepeated: RequestCounts = field(default_factory=RequestCounts)
+    who: Who = Who.AUTO
 
     @property
     def summary(self) -> Mapping[str, int]:

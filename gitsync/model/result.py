@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from gitsync.model.attribution import Attribution
 from gitsync.model.check import CheckFinding, CheckVerdict, PlannedChange
 from gitsync.model.condition import Condition, Hold, Severity
 from gitsync.model.gvk import Key
@@ -104,7 +105,8 @@ class Result:
     Azure would refuse that. `renamed` is the other half of a rename: the resource that is deleted for this one, or
     created. `failed_since` is the time (RFC 3339, UTC) since when a resource with the verdict FAILED_BEFORE has failed.
     `fields` has the field of the manifest for the paths of differences, as far as it is known. `change` is what a plan
-    would do, for the checks, and `checks` are their findings, the most urgent first.
+    would do, for the checks, and `checks` are their findings, the most urgent first. `changed_by` are the changes in
+    Azure that made the drift, as far as Azure knows, the newest first.
     """
 
     key: Key
@@ -141,6 +143,7 @@ class Result:
     fields: Mapping[str, ManifestField] = field(default_factory=dict)
     change: PlannedChange | None = field(default=None, repr=False)
     checks: tuple[CheckFinding, ...] = ()
+    changed_by: tuple[Attribution, ...] = ()
 
     @property
     def needs_replacement(self) -> bool:

@@ -18,6 +18,7 @@ from gitsync.arm.session import Session
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.manifests.selection import Selection, make_selection
+from gitsync.model.attribution import Who
 from gitsync.model.check import CheckName
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
@@ -193,6 +194,7 @@ def _make_report(
         use=connections.arm.use,
         unrepeated=count_unrepeated(run, reported),
         checks=tuple(name for name in CheckName if name in config.checks),
+        who=Who(config.who),
         problems=problems,
         results=reported,
         interrupted=connections.stop.is_set(),

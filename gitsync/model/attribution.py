@@ -1,0 +1,71 @@
+"""Who changed a resource in Azure, as far as Azure knows (docs/how-to/drift.md).
+
+Names of people are personal data: see `Attribution.hide_name`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+
+class AuthorKind(StrEnum):
+    """What kind of principal made a change."""
+
+    PERSON = "person"
+    APPLICATION = "application"  # a service principal or a managed identity
+    POLICY = "policy"
+    AZURE = "azure"  # a change in the background, which no principal asked for
+    GITSYNC = "gitsync"  # another run
+    UNKNOWN = "unknown"
+
+
+class ChangeSource(StrEnum):
+    """Where Azure keeps the change."""
+
+    RESOURCE_GRAPH = "resource-graph"
+    ACTIVITY_LOG = "activity-log"
+
+
+class Who(StrEnum):
+    """The values of `--who`."""
+
+    AUTO = "auto"  # names of people in the terminal, the page and the JSON of --report, and nowhere else
+    NAMES = "names"  # in comments and pull requests, too
+    OFF = "off"  # Azure is not asked
+
+
+A_PERSON: Final = "a person"
+"""Stands for the name of a person where names are left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribution:
+    """One change in Azure of a drifted, conflicting or missing resource; or, with `doubt`, why it is not known who
+    changed it: a sentence, "" if it is known.
+
+    `name` is the name of a person (a UPN), the id of an application or of a policy assignment; "" if Azure does not
+    say. `label` is the display name of an application, "" if it could not be read. `client` is what it was made with,
+    such as `Azure Portal`. `at` is RFC 3339 in UTC. `operation` is the permission that was used, as Azure spells it.
+    `correlation_id` is that of the activity log. `commit` is the revision of the run if gitsync itself wrote. `paths`
+    are JSON pointers of the differences that this change made; empty if Azure does not say which fields it changed.
+    """
+
+    author: AuthorKind = AuthorKind.UNKNOWN
+    name: str = ""
+    label: str = ""
+    client: str = ""
+    at: str = ""
+    operation: str = ""
+    correlation_id: str = ""
+    commit: str = ""
+    paths: tuple[str, ...] = ()
+    source: ChangeSource | None = None
+    doubt: str = ""
+
+    def hide_name(self) -> Attribution:
+        """Return the same without the name of a person, for everything that is kept or published. The correlation id
+        stays: who may read the activity log finds the name with it.
+        """
+        return replace(self, name="", label="") if self.author is AuthorKind.PERSON else self

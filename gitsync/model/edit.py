@@ -1,0 +1,30 @@
+"""A change of the text of a manifest, by its place in the document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from gitsync.model.lines import Step
+
+
+class Removed(Enum):
+    """The sign for a value that is not there any more. It is not JSON, so no manifest has it."""
+
+    REMOVED = auto()
+
+
+REMOVED = Removed.REMOVED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """One field of a document and its new value: JSON, or REMOVED for a key or an item that goes.
+
+    `path` has its steps from the top of the document (`("spec", "sku", "name")`). Its parent may be missing: then it is
+    added too. An index one past the end of a list adds an item.
+    """
+
+    path: tuple[Step, ...]
+    value: Any
