@@ -89,7 +89,7 @@ class Settings(TypedDict, total=False):
     yes: Switch
     max_deletes: Count
     checks: Names
-    who: Literal["auto", "names", "off"]
+    who: Text
     allow_rollback: Switch
     adopt: Text
     always_put: Switch
