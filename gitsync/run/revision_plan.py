@@ -80,9 +80,9 @@ def _plan_revisions(
 ) -> Report:
     started_at = format_rfc3339(clock.now())
     before, after = _read_both(config, opened)
-    reader = _Reader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
-    old, _ = _read_revised(reader, before, from_revision)
-    new, manifests = _read_revised(reader, after, config.to_revision or "")
+    reader = Reader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
+    old, _ = read_revised(reader, before, from_revision)
+    new, manifests = read_revised(reader, after, config.to_revision or "")
     target = _find_target(config, after)
     log_start("plan", target)
     config = spell_selection(config, (one.key for revised in (old, new) for one in revised.prepared))
@@ -160,8 +160,8 @@ def read_resources(
     """
     with ExitStack() as opened:
         found = _open_reader(config, opened)(revision)
-        reader = _Reader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
-        revised, _ = _read_revised(reader, found, revision or "")
+        reader = Reader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
+        revised, _ = read_revised(reader, found, revision or "")
     config = spell_selection(config, (one.key for one in revised.prepared))
     return found.repository, select_prepared(revised.prepared, make_selection(config))
 
@@ -224,8 +224,8 @@ def _take_manifests(checkout: Checkout) -> RevisionManifests:
     )
 
 
-class _Reader(NamedTuple):
-    """What both revisions are read with. `foreign` are the records of other sources."""
+class Reader(NamedTuple):
+    """What every revision is read with. `foreign` are the records of other sources."""
 
     config: Config
     clock: Clock
@@ -233,7 +233,8 @@ class _Reader(NamedTuple):
     foreign: ForeignRecords
 
 
-def _read_revised(reader: _Reader, revision: RevisionManifests, name: str) -> tuple[Revised, Manifests]:
+def read_revised(reader: Reader, revision: RevisionManifests, name: str) -> tuple[Revised, Manifests]:
+    """Read and prepare the manifests of a revision, which is called `name` in messages."""
     config, clock, redactions, foreign = reader
     settings = find_source_settings(config, revision.settings)
     catalog = open_catalog()
@@ -289,7 +290,7 @@ def _find_removals(
 
 
 def _make_plan(
-    reader: _Reader,
+    reader: Reader,
     old: Revised,
     new: Revised,
     problems: tuple[Problem, ...],

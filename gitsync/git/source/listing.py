@@ -56,6 +56,43 @@ class SourceListing(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditedListing:
+    """A source as another listing read it, with the files in `texts` replaced, or removed if their text is None.
+
+    What was read is kept in `contents`, which copies with other texts share: all see the files of one moment.
+    """
+
+    source: SourceListing
+    texts: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
+    contents: dict[str, bytes] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    def entries(self, path: str) -> tuple[SourceEntry, ...]:
+        return tuple(self._edit(self.source.entries(path)))
+
+    def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
+        return tuple(self._edit(self.source.find(paths)))
+
+    def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
+        wanted = tuple(entries)
+        self.contents.update(
+            self.source.read(one for one in wanted if one.path not in self.contents and one.path not in self.texts)
+        )
+        texts = {one.path: self.texts.get(one.path) for one in wanted}
+        return {path: self.contents[path] if text is None else text for path, text in texts.items()}
+
+    def _edit(self, entries: Iterable[SourceEntry]) -> Iterator[SourceEntry]:
+        for entry in entries:
+            if entry.kind is not EntryKind.FILE or entry.path not in self.texts:
+                yield entry
+            elif (text := self.texts[entry.path]) is not None:
+                yield entry._replace(size=len(text), id="")
+
+
 def is_printable(path: str) -> bool:
     """Tell whether a path may be shown unchanged to people and in logs."""
     return path.isprintable()

@@ -1,0 +1,127 @@
+"""The working tree as a plan reads it, with some of its files edited: what an edit makes of the requests to ARM.
+
+Nothing is written for that: the readers and the builds of units get the edited files from memory, and a unit whose
+files are the same is built once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from gitsync.config.config import Config
+from gitsync.errors import ConfigError
+from gitsync.git.source.checkout import open_checkout
+from gitsync.git.source.contents import SourcePart, read_contents
+from gitsync.git.source.git_directory import find_git_directory, find_prefix
+from gitsync.git.source.listing import EditedListing
+from gitsync.git.source.location import Folder, parse_location
+from gitsync.git.source.revisions import RevisionManifests
+from gitsync.git.source.worktree import FolderListing
+from gitsync.model.clock import Clock
+from gitsync.model.gvk import Key
+from gitsync.model.problem import Problem
+from gitsync.model.resource import Prepared
+from gitsync.model.template import Template
+from gitsync.planning.revision_diff import Revised
+from gitsync.processes.programs import Grace
+from gitsync.redaction import Redactions
+from gitsync.run.git_settings import make_git_access
+from gitsync.run.known_ids import read_known_from
+from gitsync.run.revision_plan import Reader, read_revised
+from gitsync.units.sandbox import Builds
+
+Request = Template | Problem
+"""What a resource requests from ARM, or why it requests nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tree:
+    """The files of SOURCE at one moment, in a git working tree. Paths are relative to `folder`, as those of places in
+    manifests; `prefix` is the path of `folder` inside the repository ("" for its top).
+    """
+
+    folder: Path
+    prefix: str
+    listing: EditedListing = field(repr=False)  # a Secret may be among the files
+    wanted: SourcePart = field(repr=False)
+    reader: Reader = field(repr=False)
+
+    def content(self, path: str) -> bytes:
+        """Return the content of a file that the tree has. Raises SourceError if it cannot be read."""
+        return self.listing.read(self.listing.find([path]))[path]
+
+    def replace(self, texts: Mapping[str, bytes | None]) -> Tree:
+        """Return the tree with some files replaced, or removed (None), in addition to what was replaced before."""
+        return replace(self, listing=replace(self.listing, texts={**self.listing.texts, **texts}))
+
+    @cached_property
+    def revised(self) -> Revised:
+        """Everything that the files declare, prepared. Raises SourceError if they cannot be read."""
+        contents = read_contents(self.listing, self.wanted)
+        revision = RevisionManifests(
+            commit=None, files=contents.files, units=contents.units, settings=contents.settings
+        )
+        revised, _ = read_revised(self.reader, revision, "")
+        return revised
+
+    @cached_property
+    def prepared(self) -> Mapping[Key, Prepared]:
+        """The resources by their keys. Several manifests of one key, which is an error, are left out."""
+        found: dict[Key, list[Prepared]] = {}
+        for one in self.revised.prepared:
+            found.setdefault(one.key, []).append(one)
+        return {key: ones[0] for key, ones in found.items() if len(ones) == 1}
+
+    def requests(self, texts: Mapping[str, bytes | None]) -> Mapping[Key, Request]:
+        """Return what every resource requests if some files are replaced, or removed (None)."""
+        tree = self.replace(texts) if texts else self
+        return {key: find_request(one) for key, one in tree.prepared.items()}
+
+
+def find_request(prepared: Prepared) -> Request:
+    """Return the request of a resource, or the first problem for which it has none."""
+    if prepared.is_valid and prepared.template is not None:
+        return prepared.template
+    problems = sorted(prepared.problems, key=lambda problem: not problem.is_error)  # an error goes before a warning
+    return problems[0] if problems else Problem(code="NoRequest", message=f"{prepared.key} requests nothing.")
+
+
+def open_tree(config: Config, clock: Clock, redactions: Redactions, grace: Grace | None = None) -> Tree:
+    """Open the working tree of SOURCE. Files are read when they are needed, each once.
+
+    Raises ConfigError if SOURCE is not a folder in a git working tree, SourceError if it cannot be read.
+    """
+    source = parse_location(config.source)
+    if not isinstance(source, Folder) or config.ref is not None:
+        raise ConfigError(
+            "Drift is accepted into a working tree, and SOURCE is a revision.",
+            hint="Clone the repository, check the branch out, and set SOURCE to the folder.",
+        )
+    access = make_git_access(config, grace)
+    if find_git_directory(source.path, access) is None:
+        raise ConfigError(
+            f"{source.path} is not in a git repository, so an edit could not be undone.",
+            hint="Run git init there and commit the manifests.",
+        )
+    checkout = open_checkout(
+        config.source,
+        path=config.path,
+        access=access,
+        status_dir=Path(config.status_dir) if config.status_dir else None,
+        config_file=config.config_file,
+        offline=True,
+        units=config.units,
+        builds=Builds(grace=access.grace),
+        variables=config.variables,
+    )
+    with checkout:
+        return Tree(
+            folder=source.path,
+            prefix=find_prefix(source.path),
+            listing=EditedListing(source=FolderListing(root=source.path)),
+            wanted=checkout.wanted,
+            reader=Reader(config, clock, redactions, read_known_from(config, None, None, redactions.add)),
+        )
