@@ -1,24 +1,26 @@
-"""Posts the comment that a pull request has about a target: a new report replaces it. Each host does so with its own
-program (`gh`, `glab`, `az`), which signs in as the job does.
-
-The comment is found by its first line, among those of the identity that posts. Anybody may write a comment with such
-a line, and could edit it later.
+"""What every host of pull requests can do for gitsync, and its program: `gh`, `glab` or `az`, which signs in as the job
+does.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
 from gitsync.errors import ConfigError, PublishError
 from gitsync.processes.programs import Program, ProgramCall, run, select_environment
-from gitsync.report.markdown import MARKER
 
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ ]|-(?!-)){0,59}")
 _TIMEOUT = 120.0  # seconds of one request, with the retries of the program
+
+
+class Use(StrEnum):
+    """What a host is opened for; the value is what a refusal means."""
+
+    COMMENT = "The comment was not posted"
+    PULL_REQUEST = "The pull request was not written"
 
 
 class Comment(NamedTuple):
@@ -28,61 +30,81 @@ class Comment(NamedTuple):
     text: str
 
 
-class CommentHost(Protocol):
-    """The pull request of a pipeline, on the host that runs it. Its methods raise PublishError if the host refuses."""
+class RequestState(StrEnum):
+    OPEN = "open"
+    CLOSED = "closed"  # without a merge
+    MERGED = "merged"
+
+
+class PullRequest(NamedTuple):
+    """A pull request as its host knows it. `url` is where people read it."""
+
+    number: str
+    state: RequestState
+    title: str
+    body: str
+    url: str
+
+
+class PullRequestHost(Protocol):
+    """The repository of a pipeline, on the host that runs it. Its methods raise PublishError if the host refuses.
+
+    Numbers of pull requests are those that people know.
+    """
 
     @property
     def log_url(self) -> str:
         """Where people read the log of this job; "" if the host does not say."""
         ...
 
-    def list_own(self) -> Iterable[Comment]:
+    @property
+    def base(self) -> str:
+        """The branch that the job runs for; "" if it runs for none."""
+        ...
+
+    @property
+    def longest_body(self) -> int:
+        """How many characters the text of a pull request may have."""
+        ...
+
+    def find_number(self) -> str:
+        """Find the pull request of the job. Raises ConfigError if the job is not about one."""
+        ...
+
+    def list_own(self, number: str) -> Iterable[Comment]:
         """List the comments that the identity of the pipeline wrote, the oldest first."""
         ...
 
-    def create(self, text: str) -> None: ...
+    def create(self, number: str, text: str) -> None:
+        """Write a comment."""
+        ...
 
-    def replace(self, comment: Comment, text: str) -> None: ...
+    def replace(self, number: str, comment: Comment, text: str) -> None: ...
 
+    def find_request(self, branch: str) -> PullRequest | None:
+        """Find the pull request of a branch of this repository: the open one, else the latest; None without any."""
+        ...
 
-def post(host: CommentHost, text: str, name: str = "") -> bool:
-    """Post a report, or replace the comment with the report before it. Returns whether there was
-    one.
+    def open_request(self, branch: str, base: str, title: str, body: str) -> PullRequest: ...
 
-    `name` distinguishes the comments of several targets. Raises ConfigError if it cannot be part of a
-    comment's first line.
-    """
-    mark = make_mark(name)
-    log = f"[Log of this run]({host.log_url})" if host.log_url else ""
-    parts = (f"**{name}**" if name else "", text.removeprefix(MARKER).strip(), log)
-    content = mark + "\n" + "\n\n".join(part for part in parts if part) + "\n"
-    # Only comments of its own: anybody may write one with this first line, and could edit it later.
-    old = next((one for one in host.list_own() if one.text.partition("\n")[0].strip() == mark), None)
-    if old is None:
-        host.create(content)
-    elif old.text.splitlines() != content.splitlines():  # hosts change the ends of lines
-        host.replace(old, content)
-    return old is not None
+    def edit_request(self, number: str, title: str, body: str) -> None: ...
+
+    def close_request(self, number: str) -> None: ...
 
 
-def make_mark(name: str) -> str:
-    """Make the first line of a comment, which no page shows. Raises ConfigError if the name does
-    not fit into it.
-    """
-    if name and not _NAME.fullmatch(name):
-        raise ConfigError(
-            f"{name!r} is no name of a comment.",
-            hint="Use letters, digits, blanks, dots, underscores and single dashes; 60 characters at most.",
-        )
-    return f"{MARKER.removesuffix(' -->')} {name} -->" if name else MARKER
+def choose_request(requests: Iterable[PullRequest]) -> PullRequest | None:
+    """Choose the open one of the pull requests of a branch, else the latest."""
+    found = sorted(requests, key=lambda one: (one.state is RequestState.OPEN, int(one.number)))
+    return found[-1] if found else None
 
 
 @dataclass(frozen=True, slots=True)
 class HostClient:
-    """One of the programs, with the environment of the job. `hint` says how to give it the right to comment."""
+    """One of the programs, with the environment of the job. `hint` says how to give it the right for its `use`."""
 
     program: Program
     environment: Mapping[str, str] = field(repr=False)
+    use: Use
     hint: str
 
     def run(self, arguments: Sequence[str], stdin: str = "") -> str:
@@ -106,11 +128,11 @@ class HostClient:
             raise self._fail(f"failed: {reason[:300].rstrip('.')}", self.hint)
         return ended.output.decode("utf-8", "replace")
 
-    def read(self, arguments: Sequence[str]) -> list[Any]:
+    def read(self, arguments: Sequence[str], stdin: str = "") -> list[Any]:
         """Read the JSON documents that a command prints: one for each page. Raises PublishError if
         there are none.
         """
-        text = self.run(arguments).strip()
+        text = self.run(arguments, stdin).strip()
         documents: list[Any] = []
         decoder = json.JSONDecoder()
         try:
@@ -129,7 +151,7 @@ class HostClient:
         return self._fail("gave an answer of an unknown form", f"Update {self.program.value}.")
 
     def _fail(self, what: str, hint: str) -> PublishError:
-        return PublishError(f"The comment was not posted: {self.program.value} {what}.", hint=hint)
+        return PublishError(f"{self.use.value}: {self.program.value} {what}.", hint=hint)
 
 
 def get_variable(environment: Mapping[str, str], name: str) -> str:

@@ -1,0 +1,163 @@
+"""Threads and pull requests of Azure Repos, with `az devops invoke` (the extension azure-devops of the Azure CLI).
+
+Threads are closed when they are created: a branch policy may require that all are resolved, and a plan asks for no
+answer. The identity of the build needs the right "Contribute to pull requests" in the repository.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from gitsync.errors import ConfigError
+from gitsync.processes.programs import Program
+from gitsync.processes.temporary_folders import open_temporary_folder
+from gitsync.report.hosts.host import (
+    Comment,
+    HostClient,
+    PullRequest,
+    RequestState,
+    Use,
+    choose_request,
+    get_variable,
+)
+
+_GRANT = (
+    'Set AZURE_DEVOPS_EXT_PAT to $(System.AccessToken), and grant the build service "Contribute to pull requests" in '
+    "the repository."
+)
+_HINTS = {Use.COMMENT: _GRANT, Use.PULL_REQUEST: _GRANT}
+_VERSION = "6.0"
+_TEXT = 1
+"""The type of a comment that a person or a program wrote."""
+_OF_REQUESTS, _OF_THREADS, _OF_COMMENTS = "pullRequests", "pullRequestThreads", "pullRequestThreadComments"
+_HEADS = "refs/heads/"
+_STATES = {"active": RequestState.OPEN, "completed": RequestState.MERGED}
+
+
+@dataclass(frozen=True, slots=True)
+class AzureRepos:
+    """`route` has the parameters that every request about the repository has in common, `web` is its page."""
+
+    client: HostClient
+    organization: str
+    web: str
+    route: tuple[str, ...]
+    log_url: str
+    base: str
+    environment: Mapping[str, str] = field(repr=False)
+    longest_body: int = 4000
+
+    def find_number(self) -> str:
+        number = self.environment.get("SYSTEM_PULLREQUEST_PULLREQUESTID", "")
+        if not number:
+            raise ConfigError(
+                "This run is not about a pull request of Azure Repos.",
+                hint="Run it by a build validation policy, or give the number with --number.",
+            )
+        return number
+
+    def list_own(self, number: str) -> Iterator[Comment]:
+        try:
+            own = self._invoke("location", "connectionData", (), version="5.0-preview")["authenticatedUser"]["id"]
+            for thread in self._invoke("git", _OF_THREADS, self._name(number))["value"]:
+                first = thread["comments"][0] if thread["comments"] and not thread.get("isDeleted") else None
+                if first and first["author"]["id"] == own and "content" in first:
+                    yield Comment((str(thread["id"]), str(first["id"])), str(first["content"]))
+        except (KeyError, TypeError):
+            raise self.client.make_unexpected() from None
+
+    def create(self, number: str, text: str) -> None:
+        comment = {"parentCommentId": 0, "content": text, "commentType": _TEXT}
+        self._invoke("git", _OF_THREADS, self._name(number), "POST", {"comments": [comment], "status": "closed"})
+
+    def replace(self, number: str, comment: Comment, text: str) -> None:
+        thread, comment_number = comment.address
+        route = (*self._name(number), f"threadId={thread}", f"commentId={comment_number}")
+        self._invoke("git", _OF_COMMENTS, route, "PATCH", {"content": text})
+
+    def find_request(self, branch: str) -> PullRequest | None:
+        query = (f"searchCriteria.sourceRefName={_HEADS}{branch}", "searchCriteria.status=all")
+        found = self._invoke("git", _OF_REQUESTS, self.route, query=query)
+        try:
+            # One of a fork has the fork among its fields.
+            own = (one for one in found["value"] if one["sourceRefName"] == _HEADS + branch and "forkSource" not in one)
+            return choose_request(map(self._read_request, own))
+        except (KeyError, TypeError, ValueError):
+            raise self.client.make_unexpected() from None
+
+    def open_request(self, branch: str, base: str, title: str, body: str) -> PullRequest:
+        request = {
+            "sourceRefName": _HEADS + branch,
+            "targetRefName": _HEADS + base,
+            "title": title,
+            "description": body,
+        }
+        made = self._invoke("git", _OF_REQUESTS, self.route, "POST", request)
+        try:
+            return self._read_request(made)
+        except (KeyError, TypeError, ValueError):
+            raise self.client.make_unexpected() from None
+
+    def edit_request(self, number: str, title: str, body: str) -> None:
+        self._invoke("git", _OF_REQUESTS, self._name(number), "PATCH", {"title": title, "description": body})
+
+    def close_request(self, number: str) -> None:
+        self._invoke("git", _OF_REQUESTS, self._name(number), "PATCH", {"status": "abandoned"})
+
+    def _read_request(self, request: Any) -> PullRequest:
+        number = str(int(request["pullRequestId"]))
+        return PullRequest(
+            number=number,
+            state=_STATES.get(request["status"], RequestState.CLOSED),
+            title=str(request["title"]),
+            body=str(request.get("description") or ""),
+            url=f"{self.web}/pullrequest/{number}",
+        )
+
+    def _name(self, number: str) -> tuple[str, ...]:
+        return (*self.route, f"pullRequestId={number}")
+
+    def _invoke(  # noqa: PLR0913 - the parts of a request
+        self,
+        area: str,
+        resource: str,
+        route: Sequence[str],
+        method: str = "GET",
+        body: Any = None,
+        *,
+        query: Sequence[str] = (),
+        version: str = _VERSION,
+    ) -> Any:
+        command = ["devops", "invoke", "--organization", self.organization, "--area", area, "--resource", resource]
+        command += ["--route-parameters", *route] if route else []
+        command += ["--query-parameters", *query] if query else []
+        command += ["--http-method", method, "--api-version", version, "--output", "json"]
+        with open_temporary_folder() as folder:
+            if body is not None:
+                file = folder / "body.json"
+                file.write_text(json.dumps(body))
+                command += ["--in-file", str(file)]
+            return self.client.read(command)[0]
+
+
+def open_azure_repos(environment: Mapping[str, str], use: Use) -> AzureRepos:
+    """Open the repository of a run of Azure Pipelines."""
+    organization = get_variable(environment, "SYSTEM_COLLECTIONURI")
+    project = get_variable(environment, "SYSTEM_TEAMPROJECT")
+    repository = get_variable(environment, "BUILD_REPOSITORY_ID")
+    build = environment.get("BUILD_BUILDID", "")
+    ref = environment.get("BUILD_SOURCEBRANCH", "")
+    name = environment.get("BUILD_REPOSITORY_NAME") or repository
+    return AzureRepos(
+        client=HostClient(Program.AZ, environment, use, _HINTS[use]),
+        organization=organization,
+        web=f"{organization}{quote(project)}/_git/{quote(name)}",
+        route=(f"project={project}", f"repositoryId={repository}"),
+        log_url=f"{organization}{quote(project)}/_build/results?buildId={quote(build)}" if build else "",
+        base=ref.removeprefix(_HEADS) if ref.startswith(_HEADS) else "",
+        environment=environment,
+    )
