@@ -47,7 +47,7 @@ class Arms:
         self._trust = trust
         self._clock = clock
         self._stack = stack
-        self._traffic = Traffic(clock, access.network.concurrency, access.limits, access.request_share)
+        self._traffic = Traffic(clock, access)
         self._arms: list[tuple[ArmAccess, Arm]] = []
         self._opening = asyncio.Lock()
         self._http: HttpConnection | None = None

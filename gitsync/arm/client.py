@@ -67,9 +67,7 @@ class Arm:
     ) -> None:
         self._transport = transport
         self._clock = clock
-        self._traffic = traffic = traffic or Traffic(
-            clock, access.network.concurrency, access.limits, access.request_share
-        )
+        self._traffic = traffic = traffic or Traffic(clock, access)
         pace = Pace(clock, access.poll_interval)
         retrier = Retrier(transport, access, clock, traffic=traffic)
         self._parts = _Parts(

@@ -16,6 +16,7 @@ from typing import Final
 from gitsync.arm.auth.access import PollInterval
 from gitsync.model.clock import Clock
 from gitsync.model.condition import Hold
+from gitsync.model.record import LastWrite
 from gitsync.model.result import Attempt, Stage, Wait
 
 THROTTLED = 429
@@ -36,6 +37,7 @@ class Session:
     """`deadline` is in the clock's monotonic seconds. `requests` counts what was sent, polls and failed tries too.
     `attempts` has every failed try, the throttled ones too. `is_ended` tells that the run was stopped before the
     deadline came. `wait` is what the node waits for just now, for a display; None while it does something itself.
+    `last_write` is the last one that was done, or may have been.
     """
 
     deadline: float
@@ -44,6 +46,7 @@ class Session:
     requests: int = 0
     is_ended: bool = False
     wait: Wait | None = None
+    last_write: LastWrite | None = None
     _limits: list[asyncio.Timeout] = field(default_factory=list)
     _throttled: set[int] = field(default_factory=set)  # places in `attempts`
 
@@ -70,6 +73,11 @@ class Session:
             yield
         finally:
             self.wait = before
+
+    def note_write(self, method: str, write: LastWrite) -> None:
+        """Keep a write that was done, or may have been. An action is none: most of them list keys."""
+        if method != "POST":
+            self.last_write = write
 
     def end(self, now: float, patience: float = LAST_ANSWER) -> None:
         """Bring the deadline forward: nothing more is begun, and what is under way has some seconds to end."""

@@ -87,6 +87,20 @@ class WriteStreak:
     held: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastWrite:
+    """The last write of a resource by gitsync, by which Azure's logs know it again.
+
+    `correlation_id` is the id that was sent, `returned_id` the one that Azure returned, "" if it returned none. `at` is
+    when it was sent (RFC 3339, UTC), `revision` the commit of the run, "" for a folder.
+    """
+
+    correlation_id: str
+    returned_id: str = ""
+    at: str
+    revision: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Record:
     """State of one resource.
@@ -95,7 +109,8 @@ class Record:
     or judged in sync; neither contains secrets. `depends_on` orders a later prune. `generation` counts changes of
     the spec, whose digest is `spec_digest`; `reconciled_generation` is the last one that was sent or found in Azure, 0
     for none. `writes` counts the runs that wrote it, `streak` those of them in a row that something undid
-    (None: none yet). `failure` is set if the last write failed. `agent` names the agent that keeps it, and so does
+    (None: none yet). `failure` is set if the last write failed, and `last_write` is the last that was accepted or may
+    have been; None before the first, and in older records. `agent` names the agent that keeps it, and so does
     `operator`, an annotation of ASO; older records lack it.
     `credential` is the Secret that it was last reconciled with, by its name; "" for the global credential.
     `subscription` is that of the Secret; "" in older records, and for the global credential. `exports` are the Secrets
@@ -119,6 +134,7 @@ class Record:
     writes: int = 0
     failure: FailedWrite | None = None
     streak: WriteStreak | None = None
+    last_write: LastWrite | None = None
     owner: Key | None = None
     depends_on: tuple[Key, ...] = ()
     agent: str = ""

@@ -19,7 +19,7 @@ from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node
-from gitsync.model.record import Claim, FailedWrite, PendingOperation, Record, Trust, WriteStreak
+from gitsync.model.record import Claim, FailedWrite, LastWrite, PendingOperation, Record, Trust, WriteStreak
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import decide_claim
@@ -95,7 +95,7 @@ def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, re
     if attempt.stop and attempt.write.done is Action.NONE and not rules.writes:  # a sync would stop there too
         attempt = replace(attempt, decision=attempt.decision._replace(action=Action.NONE))
     condition = _make_condition(attempt, attempt.record.generation, rules, now, redactions)
-    record = _keep_record(attempt, condition, now) if rules.writes else attempt.record
+    record = _keep_record(attempt, condition, rules, now) if rules.writes else attempt.record
     return _build_result(attempt, condition, rules, is_ready=rules.writes, record=record)
 
 
@@ -144,7 +144,7 @@ def _is_fine(attempt: ReconciledAttempt, condition: Condition, verdict: Verdict,
     return verdict not in _HINDERED
 
 
-def _keep_record(attempt: PruneAttempt, condition: Condition, now: datetime) -> Record | None:
+def _keep_record(attempt: PruneAttempt, condition: Condition, rules: RunRules, now: datetime) -> Record | None:
     """Return the record to keep. That of an unconfirmed delete stays, with its condition, or nothing would track it."""
     record = attempt.record
     if attempt.write.done in {Action.DELETE, Action.DETACH}:
@@ -153,7 +153,7 @@ def _keep_record(attempt: PruneAttempt, condition: Condition, now: datetime) -> 
         return record
     latest = condition if is_replacement(condition, record.condition) else record.condition
     operation = record.operation if attempt.prune.replaces else _find_operation(attempt, "delete", now)
-    return replace(record, condition=latest, operation=operation)
+    return replace(record, condition=latest, operation=operation, last_write=_find_last_write(attempt, rules))
 
 
 def build_unattempted(node: Node, agent: str, now: datetime) -> Result:
@@ -335,6 +335,7 @@ def _make_record(
         writes=(old.writes if old else 0) + (attempt.write.done is not Action.NONE),
         failure=_find_failure(attempt, spec.generation, now),
         streak=_find_streak(attempt, now),
+        last_write=_find_last_write(attempt, rules),
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on,
         agent=rules.agent,
@@ -394,6 +395,13 @@ def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:
         return before
     moved_on = attempt.remembered is not None and attempt.remembered.applied != old.applied
     return None if before.held or moved_on else before
+
+
+def _find_last_write(attempt: ReconciledAttempt, rules: RunRules) -> LastWrite | None:
+    """Return the last write of the resource; that on record if this run wrote nothing."""
+    if attempt.session.last_write is not None:
+        return replace(attempt.session.last_write, revision=rules.revision)
+    return attempt.record.last_write if attempt.record else None
 
 
 def _revise(attempt: ApplyAttempt, spec: SpecGeneration) -> dict[str, Any]:

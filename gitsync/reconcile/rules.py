@@ -18,7 +18,9 @@ class Approval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRules:
-    """`resource_timeout` is in seconds, and `deadline`, the end of the run, in the clock's monotonic seconds."""
+    """`resource_timeout` is in seconds, and `deadline`, the end of the run, in the clock's monotonic seconds.
+    `revision` is the commit that the run reads, "" for a folder.
+    """
 
     writes: bool  # False: a plan
     approval: Approval = field(default_factory=Approval)
@@ -30,6 +32,7 @@ class RunRules:
     resource_timeout: float = 1800.0
     deadline: float
     agent: str = "gitsync"
+    revision: str = ""
     repository: str = ""  # host and path, if the agent has no name
 
     @property

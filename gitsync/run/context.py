@@ -64,6 +64,7 @@ def make_rules(
         resource_timeout=config.resource_timeout,
         deadline=connections.clock.monotonic() + config.run_timeout,
         agent=agent,
+        revision=connections.source.revision or "",
         repository=find_repository(connections.source) if agent == NAMELESS else "",
     )
 

@@ -1,5 +1,8 @@
 """Writing over a real socket: what is sent, what is sent again, and when the outcome is unknown."""
 
+from contextlib import suppress
+from uuid import UUID
+
 import pytest
 
 from gitsync.errors import ArmError, TransportError
@@ -195,3 +198,46 @@ async def write(rig: Rig, method: str) -> None:
         await rig.writer.patch(VNET, API, BODY)
     else:
         await rig.writer.put(VNET, API, BODY)
+
+
+async def test_the_tries_of_a_write_have_one_correlation_id_and_no_other_operation_has_it(rig: Rig):
+    rig.server.on("PUT", VNET, Say(429, error("TooManyRequests")), Say(200, moving("Succeeded")))
+    rig.server.on("PATCH", VNET, Say(200, moving("Succeeded")))
+    rig.server.on("POST", f"{VNET}/start", Say(200, {}))
+    rig.server.on("DELETE", VNET, Say(204))
+    rig.server.on("GET", VNET, Say(200, moving("Succeeded")))
+    for _ in range(2):
+        await rig.writer.put(VNET, API, BODY)
+    await rig.writer.patch(VNET, API, BODY)
+    await rig.writer.post(f"{VNET}/start", API)
+    await rig.writer.delete(VNET, API)
+    await rig.reader.get(VNET, API)
+    *writes, read = [asked.headers.get("x-ms-correlation-request-id") for asked in rig.server.seen]
+    assert len(writes) == 6
+    assert writes[0] == writes[1], "a second try of the same operation"
+    assert len({UUID(one) for one in writes}) == 5, "a provider may answer with the stored result of another operation"
+    assert read is None
+
+
+RETURNED = "907d6a1f-0000-4000-8000-00000000ab12"
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "kept", "why"),
+    [
+        ("PUT", Say(200, moving("Succeeded"), {"x-ms-correlation-request-id": RETURNED.upper()}), RETURNED, "written"),
+        ("PUT", Say(200, moving("Succeeded")), "", "Azure returned none"),
+        ("DELETE", Say(204, headers={"x-ms-correlation-request-id": "<b>no id</b>"}), "", "a proxy's"),
+        ("PUT", Say(500, error("Stumbled")), "", "it may have been done"),
+        ("PUT", Say(400, error("InvalidParameter")), None, "refused: nothing was written"),
+        ("POST", Say(200, {"keys": []}), None, "an action writes no resource"),
+    ],
+)
+async def test_the_session_keeps_the_ids_of_the_last_write(rig: Rig, method: str, answer: Say, kept: str | None, why):
+    rig.server.on(method, VNET, answer)
+    with suppress(ArmError):
+        await write(rig, method)
+    last = rig.session.last_write
+    assert (last.returned_id if last else None) == kept, why
+    if last:
+        assert last.correlation_id == rig.server.seen[0].headers["x-ms-correlation-request-id"]

@@ -15,7 +15,7 @@ from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
-from gitsync.model.record import Claim, FailedWrite, PendingOperation, Record, WriteStreak
+from gitsync.model.record import Claim, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
 from gitsync.model.secret import Secret
 
 AWKWARD = [
@@ -68,6 +68,15 @@ failures = st.builds(
 )
 
 
+last_writes = st.builds(
+    LastWrite,
+    correlation_id=texts,
+    returned_id=texts,
+    at=st.datetimes(timezones=st.just(UTC)).map(lambda moment: moment.isoformat()),
+    revision=texts,
+)
+
+
 @st.composite
 def records(draw):
     key = draw(keys)
@@ -87,6 +96,7 @@ def records(draw):
         writes=draw(st.integers(0, 10**6)),
         failure=draw(st.none() | failures),
         streak=draw(st.none() | rows),
+        last_write=draw(st.none() | last_writes),
         owner=draw(st.none() | keys),
         depends_on=tuple(draw(st.lists(keys, max_size=3))),
         agent=draw(texts),
@@ -141,6 +151,12 @@ RECORD = Record(
     baseline={"location": "westeurope"},
     operation=PendingOperation("update", "2024-05-01T10:00:00Z"),
     writes=1,
+    last_write=LastWrite(
+        correlation_id="6a1f39c5-8f0a-5c1e-9d3b-2f7e4f1f0c11",
+        returned_id="6a1f39c5-8f0a-5c1e-9d3b-2f7e4f1f0c11",
+        at="2024-05-01T09:59:58Z",
+        revision="a" * 40,
+    ),
     owner=Key("a.azure.com", "A", "default", "a"),
     depends_on=(Key("b.azure.com", "B", "default", "b"),),
     agent="gitsync",
@@ -199,6 +215,11 @@ gitsync:
   dependsOn:
   - B.b.azure.com/default/b
   generation: 2
+  lastWrite:
+    at: '2024-05-01T09:59:58Z'
+    correlationId: 6a1f39c5-8f0a-5c1e-9d3b-2f7e4f1f0c11
+    returnedId: 6a1f39c5-8f0a-5c1e-9d3b-2f7e4f1f0c11
+    revision: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
   operation:
     kind: update
     startedAt: '2024-05-01T10:00:00Z'
@@ -220,6 +241,14 @@ def test_a_file_of_before_units_were_kept_is_read_and_written_as_it_was():
     older = TEXT.replace("  unit: infra/net\n", "").encode()
     assert decode_record(PLACE, older) == replace(RECORD, unit="")
     assert encode_record(replace(RECORD, unit="")) == older
+
+
+def test_a_file_of_before_the_last_write_was_kept_is_read_and_written_as_it_was():
+    lines = TEXT.splitlines(keepends=True)
+    begin = lines.index("  lastWrite:\n")
+    older = "".join([*lines[:begin], *lines[begin + 5 :]]).encode()
+    assert decode_record(PLACE, older) == replace(RECORD, last_write=None)
+    assert encode_record(replace(RECORD, last_write=None)) == older
 
 
 def test_a_resource_that_is_not_claimed_has_no_id_yet():
@@ -251,8 +280,8 @@ def test_a_secret_is_never_written():
             "a generation is a number",
         ),
         ("schema: 1", "schema: 2", r"newer gitsync \(schema 2.*Upgrade", "a newer gitsync wrote it"),
-        ("schema: 1", "schema: 0", r"core\.yaml:46: gitsync\.schema is 0", "a schema that never was"),
-        ("schema: 1", "schema: one", r"core\.yaml:46: gitsync\.schema must be a whole", "no number"),
+        ("schema: 1", "schema: 0", r"core\.yaml:51: gitsync\.schema is 0", "a schema that never was"),
+        ("schema: 1", "schema: one", r"core\.yaml:51: gitsync\.schema must be a whole", "no number"),
         ("  schema: 1\n", "", r"gitsync\.schema is missing", "not ours"),
         ("gitsync:\n", "other:\n", "gitsync is missing", "not ours"),
         ("claim: created", "claim: stolen", r"core\.yaml:35: gitsync\.claim is 'stolen', not one of none,", "a word"),
@@ -262,8 +291,8 @@ def test_a_secret_is_never_written():
         ("name: core", "name: other", r"names .*core\.yaml|metadata names", "content and path disagree"),
         ("namespace: default", "namespace: ../../etc", "metadata names", "a name that would lead elsewhere"),
         (
-            "  generation: 2\n  operation",
-            "  generation: 3\n  operation",
+            "  generation: 2\n  lastWrite",
+            "  generation: 3\n  lastWrite",
             "does not match metadata",
             "edited in one place",
         ),

@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from gitsync.arm.arms import open_arms
 from gitsync.arm.auth.access import ARM_LIMITS, ArmAccess, Network
@@ -64,7 +65,8 @@ _WRITES = frozenset({"PUT", "PATCH", "DELETE", "POST"})
 class World:
     """What outlives a run. `settings` are the emulator's; `requests` has the log of the last run. `units` are those of
     files, besides those that the source itself has. Its runs have no checks unless a test names them
-    (`world.plan(checks=tuple(CheckName))`): what is asked about is a subject of its own, and costs requests.
+    (`world.plan(checks=tuple(CheckName))`): what is asked about is a subject of its own, and costs requests. The
+    correlation ids of its writes follow from the number of the run, so that worlds that do the same have equal records.
     """
 
     def __init__(self, folder: Path, **settings: Any) -> None:
@@ -76,6 +78,7 @@ class World:
         self.clock = FakeClock()
         self.stop = asyncio.Event()
         self.requests: list[Any] = []
+        self.runs = 0
         self.redactions = Redactions()
         self.extensions = BUILT_IN
         self.secret_stores = SecretStores()
@@ -104,7 +107,7 @@ class World:
         if other.state.exists():
             shutil.copytree(other.state, self.state)
         self.store, self.clock = copy.deepcopy(other.store), copy.deepcopy(other.clock)
-        self.requests = list(other.requests)
+        self.requests, self.runs = list(other.requests), other.runs
         self._is_new = False
 
     def synced(self, **documents: str) -> None:
@@ -166,11 +169,13 @@ class World:
             sign_in=SignIn(method=Method.ANONYMOUS),
             network=Network(read_timeout=5),
             limits=ARM_LIMITS,
+            run_id=UUID(int=self.runs),
         )
 
     async def _run(self, *, writes: bool, **settings: Any) -> Report:
         self._is_new = False
         self.stop = asyncio.Event()
+        self.runs += 1
         config = replace(Config(source=str(self.folder), subscription=SUBSCRIPTION, checks=(NO_CHECKS,)), **settings)
         seals = make_seals(config, os.environ)
         checkout = open_checkout(str(self.folder), path=config.path, builds=BUILDS, variables=config.variables)

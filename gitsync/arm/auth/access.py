@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, Protocol
+from uuid import UUID, uuid4
 
 from gitsync.arm.cloud import Cloud
 from gitsync.errors import ConfigError
@@ -98,7 +99,8 @@ class PollInterval:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmAccess:
     """All that `open_arm` needs to know. `request_share` is how much of the limits may be used. `user_agent_suffix` is
-    added to `gitsync/<version>`. `redactions` learns every token.
+    added to `gitsync/<version>`. The correlation ids of the run's writes follow from `run_id`, which no other run has.
+    `redactions` learns every token.
     """
 
     cloud: Cloud
@@ -108,6 +110,7 @@ class ArmAccess:
     request_share: float = 1.0
     poll_interval: PollInterval = field(default_factory=PollInterval)
     user_agent_suffix: str = ""
+    run_id: UUID = field(default_factory=uuid4)
     redactions: Redactions = field(default_factory=Redactions, compare=False)
 
 

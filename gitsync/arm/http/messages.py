@@ -193,6 +193,10 @@ class ArmRequest:
         )
 
 
+CORRELATION_ID = "x-ms-correlation-request-id"
+"""The header with the id that Azure's logs keep of an operation: a client may choose it, and Azure returns it."""
+
+_GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SECONDS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
 _LONGEST_WAIT = 86400.0  # seconds; more is a mistake, and further than any deadline
 _LONGEST_DATE = 64  # characters; those of RFC 9110 have 29
@@ -225,7 +229,13 @@ class Response:
     @property
     def request_id(self) -> str:
         """The id that Azure's support asks for."""
-        return self.headers.get("x-ms-request-id") or self.headers.get("x-ms-correlation-request-id") or ""
+        return self.headers.get("x-ms-request-id") or self.headers.get(CORRELATION_ID) or ""
+
+    @property
+    def correlation_id(self) -> str:
+        """The id that the operation has in Azure's logs, in lower case; "" if the answer has none that is one."""
+        text = self.headers.get(CORRELATION_ID, "").strip().lower()
+        return text if _GUID.fullmatch(text) else ""
 
     def read_retry_after(self, now: datetime) -> float | None:
         """Return seconds to wait, from `Retry-After` (RFC 9110 §10.2.3: seconds or a date) or

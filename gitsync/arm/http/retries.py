@@ -15,20 +15,24 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
+from uuid import uuid5
 
 from loguru import logger
 
-from gitsync.arm.auth.access import ArmAccess, Limit, RequestKind
+from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.http.failures import make_arm_error, read_error
-from gitsync.arm.http.messages import ArmRequest, Response
+from gitsync.arm.http.messages import CORRELATION_ID, ArmRequest, Response
 from gitsync.arm.http.throttle import HeldTime, RequestTally, Throttle
 from gitsync.arm.session import THROTTLED, Session
 from gitsync.errors import ArmError, AuthorityError, ConfigError, DeadlineError, TokenRefusedError, TransportError
 from gitsync.model.clock import Clock, format_rfc3339
+from gitsync.model.record import LastWrite
 from gitsync.model.report import LimitUse, RequestCounts, RequestUse
 from gitsync.model.result import Attempt, Wait
 
@@ -66,6 +70,7 @@ class Retrier:
         self.host = traffic.find_host(access)
         self._authority = HostState(clock, access.network.patience)
         self.clock = clock
+        self._traffic = traffic
         self._tally = traffic.tally
         self._held = traffic.held
         self._read_timeout = access.network.read_timeout
@@ -74,7 +79,23 @@ class Retrier:
         """Send until there is an expected answer, the failure is final, or the deadline is too near.
 
         A write is sent again only if it surely was not done. `ArmError.outcome_unknown`: read before writing again.
+        All tries of a write have one correlation id. The session keeps that of a write that was done or may have been.
         """
+        if not request.is_write:
+            return await self._send(request, session)
+        sent_id = self._traffic.make_correlation_id(request)
+        request = replace(request, headers={**request.headers, CORRELATION_ID: sent_id})
+        write = LastWrite(correlation_id=sent_id, at=format_rfc3339(self.clock.now()))
+        try:
+            answer = await self._send(request, session)
+        except ArmError as error:
+            if error.outcome_unknown:
+                session.note_write(request.method, write)
+            raise
+        session.note_write(request.method, replace(write, returned_id=answer.correlation_id))
+        return answer
+
+    async def _send(self, request: ArmRequest, session: Session) -> Response:
         may_try_again = may_write_again if request.is_write else may_read_again
         if request.is_optional:  # an optional read has a substitute: only a limit is worth waiting for
             may_try_again = is_throttled
@@ -316,15 +337,15 @@ _Principal = tuple[object, ...]
 class Traffic:
     """Made once a run, inside its event loop."""
 
-    def __init__(
-        self, clock: Clock, concurrency: int, limits: Mapping[RequestKind, Limit], request_share: float = 1.0
-    ) -> None:
-        self._slots = asyncio.Semaphore(concurrency)
+    def __init__(self, clock: Clock, access: ArmAccess) -> None:
+        self._slots = asyncio.Semaphore(access.network.concurrency)
         self.tally = RequestTally()
         self.held = HeldTime(clock)
         self._clock = clock
-        self._limits = limits
-        self._request_share = request_share
+        self._limits = access.limits
+        self._request_share = access.request_share
+        self._run_id = access.run_id
+        self._operations: Counter[tuple[str, str]] = Counter()
         self._throttles: dict[_Principal, Throttle] = {}
         self._hosts: dict[str, HostState] = {}
 
@@ -346,6 +367,14 @@ class Traffic:
     def list_limits(self) -> list[LimitUse]:
         """List how each limit is used just now, those that were met first at the top."""
         return [use for throttle in tuple(self._throttles.values()) for use in throttle.list_limits()]
+
+    def make_correlation_id(self, request: ArmRequest) -> str:
+        """Make the correlation id of one operation; no other operation of any run has it. A provider has answered a
+        DELETE with the stored result of the PUT before it, which had the same (docs/decisions/attribution.md).
+        """
+        operation = request.method, request.path
+        self._operations[operation] += 1
+        return str(uuid5(self._run_id, " ".join((*operation, str(self._operations[operation])))))
 
     def find_throttle(self, access: ArmAccess) -> Throttle:
         """Return the buckets of the principal that signs in."""

@@ -21,7 +21,7 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.policy import Policy
-from gitsync.model.record import Claim, FailedWrite, PendingOperation, Record, WriteStreak
+from gitsync.model.record import Claim, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
 
 # The path of the record of a resource: `<namespace>/<group>/<Kind>/<name>.yaml`. A config map has no group, so its
 # path is one folder shorter.
@@ -184,6 +184,7 @@ def _build_own_members(record: Record) -> Mapping[str, Any]:
         "declaredBy": record.declared_by,
         "dependsOn": [str(key) for key in record.depends_on],
         "failedWrite": _build_failure(record.failure) if record.failure else {},
+        "lastWrite": _build_last_write(record.last_write) if record.last_write else {},
         "exports": [f"{address.object_kind}/{address.name}" for address in record.exports],
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
         "owner": str(record.owner) if record.owner else "",
@@ -271,6 +272,7 @@ def _read_writes(own: DocumentFields) -> dict[str, Any]:
         "writes": own.count("writes"),
         "failure": _read_failure(own),
         "streak": _read_streak(own),
+        "last_write": _read_last_write(own),
     }
 
 
@@ -306,6 +308,25 @@ def _read_streak(own: DocumentFields) -> WriteStreak | None:
     row = own.within("row")
     return WriteStreak(
         count=row.count("count"), paths=row.texts("paths"), at=row.moment("at"), held=row.text("held", "")
+    )
+
+
+def _build_last_write(write: LastWrite) -> Mapping[str, Any]:
+    members = {"at": write.at, "correlationId": write.correlation_id}
+    known = {"returnedId": write.returned_id, "revision": write.revision}
+    return members | {name: text for name, text in known.items() if text}
+
+
+def _read_last_write(own: DocumentFields) -> LastWrite | None:
+    """Read the last write. Older files have none."""
+    if own.mapping("lastWrite") is None:
+        return None
+    write = own.within("lastWrite")
+    return LastWrite(
+        correlation_id=write.text("correlationId"),
+        returned_id=write.text("returnedId", ""),
+        at=write.moment("at"),
+        revision=write.text("revision", ""),
     )
 
 
