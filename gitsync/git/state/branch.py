@@ -247,13 +247,16 @@ class Author:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """A commit to write. `parent` is a commit id, None for the first commit of a branch."""
+    """A commit to write. `parent` is a commit id, None for the first commit of a branch. `executable` are the paths of
+    files that are programs.
+    """
 
     parent: str | None
     files: Files
     message: str
     author: Author
     time: datetime
+    executable: frozenset[str] = frozenset()
 
 
 def write_commit(repository: Repository, commit: Commit) -> str:
@@ -276,10 +279,12 @@ def _format_stream(commit: Commit) -> Iterator[bytes]:
     if commit.parent:
         yield f"from {commit.parent}\n".encode()
     for path, content in sorted(commit.files.items()):
+        quoted = '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
         if content is None:
-            yield f"D {path}\n".encode()
+            yield f"D {quoted}\n".encode()
         else:
-            yield f"M 100644 inline {path}\n".encode()
+            mode = "100755" if path in commit.executable else "100644"
+            yield f"M {mode} inline {quoted}\n".encode()
             yield from _format_data(content)
     yield b"get-mark :1\n"  # prints the id of the commit
     yield b"done\n"

@@ -15,6 +15,7 @@ from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.source.checkout import Checkout, find_repository
 from gitsync.git.source.location import Url, check_ref, parse_location
+from gitsync.git.source.worktree import WorkTree
 from gitsync.git.state.branch import Author, StatusBranch
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.record_files import INVENTORY, UNSEALED
@@ -55,7 +56,7 @@ def open_store(
         return StatusFolder((source.folder or Path.cwd()) / DEFAULT_FOLDER, seals)
     name = _check_branch_name(status_branch or DEFAULT_BRANCH, source)
     seals = replace(seals, place=name_place(find_repository(source), name))
-    return StatusBranch(find_status_remote(source), name, clock=clock, author=_make_author(environment), seals=seals)
+    return StatusBranch(find_status_remote(source), name, clock=clock, author=make_author(environment), seals=seals)
 
 
 def _refuse_tracked(source: Checkout) -> None:
@@ -91,15 +92,18 @@ def find_status_remote(source: Checkout) -> Remote:
         raise ConfigError(f"The status branch cannot be used: {source.remote_refused}", hint="Use --status-dir.")
     if source.tree is None:
         raise ConfigError(f"{source.name} is not in a git repository, so it has no branches.", hint="Use --status-dir.")
-    mirror = source.tree.repository  # the mirror: settings and hooks of the repository itself run no program
-    return open_remote(
-        Url(str(mirror.folder), "file"),
-        GitAccess(timeout=mirror.timeout, grace=mirror.grace),
-        label=str(source.tree.top),
-    )
+    return open_own_repository(source.tree)
 
 
-def _make_author(environment: Mapping[str, str]) -> Author:
+def open_own_repository(tree: WorkTree) -> Remote:
+    """Open the repository of a working tree as a remote, to write its branches."""
+    mirror = tree.repository  # the mirror: settings and hooks of the repository itself run no program
+    access = GitAccess(timeout=mirror.timeout, grace=mirror.grace)
+    return open_remote(Url(str(mirror.folder), "file"), access, label=str(tree.top))
+
+
+def make_author(environment: Mapping[str, str]) -> Author:
+    """Make the author of commits: gitsync, unless git's own variables name another."""
     default = Author()
     return Author(
         environment.get("GIT_AUTHOR_NAME") or default.name, environment.get("GIT_AUTHOR_EMAIL") or default.email

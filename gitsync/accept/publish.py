@@ -1,0 +1,336 @@
+"""Commits accepted drift to branches, without the working tree and the index of the user.
+
+A branch that accept made has one commit, on the revision whose manifests were read. Its message says which texts it
+has, and the tree of the commit: so a commit that somebody amended is no longer ours. What is not ours is never moved.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from urllib.parse import quote
+
+from gitsync.accept.drift import Accepted, DriftedResource
+from gitsync.errors import ConfigError, GitError, PublishError, SourceError
+from gitsync.git.access import GitAccess, Remote
+from gitsync.git.command import Repository
+from gitsync.git.source.checkout import is_content_of
+from gitsync.git.source.clone import Clone, fetch_commit, list_advertised, open_clone
+from gitsync.git.source.location import check_ref
+from gitsync.git.source.worktree import Head, WorkTree, find_head, find_work_tree
+from gitsync.git.state.branch import Author, Commit, write_commit
+from gitsync.git.state.stores import make_author, open_own_repository
+from gitsync.model.attribution import Who
+from gitsync.model.clock import Clock
+from gitsync.report.wording import format_plural, shorten_revision
+
+HEADS = "refs/heads/"
+_ACCEPT, _TREE, _RESOURCE = "Gitsync-Accept", "Gitsync-Tree", "Gitsync-Resource"
+_TRAILER = re.compile(rf"^({_ACCEPT}|{_TREE}|{_RESOURCE}): (\S+)$", re.MULTILINE)
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
+_MOST_NAMED = 20  # resources in the text of a commit; the trailers have all
+_MODES = {b"100644": False, b"100755": True}
+"""The files that accept commits, and whether they are programs."""
+
+
+class PublishedAs(StrEnum):
+    """What became of accepted drift."""
+
+    COMMITTED = "committed"
+    OPENED = "opened"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    LEFT = "left"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """What was done, as a sentence for people. `url` is that of the pull request, "" without one."""
+
+    action: PublishedAs
+    sentence: str
+    branch: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """Where accepted drift goes: the repository around `folder`, and its remote as `access` reaches it. `environment`
+    is that of the job. `mask` hides secrets in texts that others read.
+    """
+
+    folder: Path
+    access: GitAccess
+    clock: Clock
+    environment: Mapping[str, str] = field(repr=False)
+    who: Who = Who.AUTO
+    mask: Callable[[str], str] = str
+
+
+def commit_branch(accepted: Accepted, branch: str, publication: Publication) -> Published:
+    """Commit accepted drift to a branch of the repository itself, made from HEAD. A branch that accept made is moved.
+
+    Raises ConfigError, and writes nothing, for a branch that is checked out or has other commits, and for files with
+    changes that are not committed; PublishError if git refuses.
+    """
+    try:
+        check_ref(branch.removeprefix(HEADS))
+    except SourceError:
+        raise ConfigError(f"--branch {branch!r} is not the name of a branch.") from None
+    if branch.startswith("refs/"):
+        raise ConfigError(f"--branch {branch!r} must be a short name.", hint="Write it like accept-drift.")
+    with open_repository(publication) as (tree, head):
+        if branch == head.branch:
+            raise ConfigError(
+                f"The branch {branch} is checked out.", hint="Name another, or leave --branch out to edit its files."
+            )
+        files = read_files(tree, head, accepted)
+        with open_branches(open_own_repository(tree), head, publication) as branches:
+            tip = branches.find(branch).get(branch)
+            if tip and branches.read_own(tip) is None and not _is_behind(tree.repository, tip, head):
+                raise ConfigError(
+                    f"The branch {branch} has commits that gitsync accept did not make.",
+                    hint="Name another branch, or delete it.",
+                )
+            return _put(branches, branch, tip, make_change(accepted, files))
+
+
+def _put(branches: Branches, branch: str, tip: str | None, change: Change) -> Published:
+    if branches.has(tip, change):
+        sentence = f"The branch {branch} has this already ({shorten_revision(tip)})."
+        return Published(action=PublishedAs.UNCHANGED, sentence=sentence, branch=branch)
+    commit = shorten_revision(branches.push(branch, tip, change))
+    what = f"{format_plural(len(change.files.texts), 'file')} ({commit})"
+    sentence = f"Moved the branch {branch}: {what}." if tip else f"Committed to the new branch {branch}: {what}."
+    return Published(action=PublishedAs.COMMITTED, sentence=sentence, branch=branch)
+
+
+def _is_behind(repository: Repository, tip: str, head: Head) -> bool:
+    """Tell whether a branch has no commits of its own: moving it loses nothing."""
+    return repository.succeeds("merge-base", "--is-ancestor", tip, str(head.commit))
+
+
+@contextmanager
+def open_repository(publication: Publication) -> Iterator[tuple[WorkTree, Head]]:
+    """Open the repository of a folder, and find what is checked out. Raises ConfigError without a commit."""
+    tree = find_work_tree(publication.folder, publication.access)
+    if tree is None:
+        raise ConfigError(
+            f"{publication.folder} is not in a git repository, so it has no branches.",
+            hint="Leave --branch and --pull-request out to edit the files.",
+        )
+    with tree:
+        head = find_head(tree)
+        if head.commit is None:
+            raise ConfigError(f"{tree.top} has no commit yet.", hint="Commit the manifests, and run it again.")
+        yield tree, head
+
+
+# What is committed.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """The new texts of files of a revision as git keeps them, by path; None for one that goes. `executable` are those
+    that are programs.
+    """
+
+    texts: Mapping[str, bytes | None]
+    executable: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A commit that accepts drift. `message` has no trailers yet; `resources` are ARM ids."""
+
+    files: Files
+    message: str
+    resources: tuple[str, ...]
+
+    @property
+    def digest(self) -> str:
+        """The digest of the texts, which says whether a branch has them already."""
+        digest = hashlib.sha256()
+        for path, text in sorted(self.files.texts.items()):
+            digest.update(f"{path}\0{-1 if text is None else len(text)}\0".encode())
+            digest.update(text or b"")
+        return digest.hexdigest()
+
+
+def read_files(tree: WorkTree, head: Head, accepted: Accepted) -> Files:
+    """Make the files of a commit from the texts of the working tree. Raises ConfigError if one of them has changes that
+    are not committed: they would be committed, too.
+    """
+    listed = tree.repository.run("ls-tree", "-z", str(head.commit), "--", *sorted(accepted.texts))
+    entries = {os.fsdecode(path): facts.split() for facts, _, path in (e.partition(b"\t") for e in listed.split(b"\0"))}
+    texts: dict[str, bytes | None] = {}
+    for path, text in accepted.texts.items():
+        mode, _, blob = entries.get(path, (b"", b"", b""))
+        try:
+            content = (tree.top / path).read_bytes() if mode in _MODES else None
+        except OSError:
+            content = None
+        if content is None or not is_content_of(blob.decode(), content):
+            raise ConfigError(
+                f"{path} has changes that are not committed.", hint="Commit them or stash them, and run it again."
+            )
+        # git may keep other line ends than it checks out.
+        is_converted = b"\r\n" in content and is_content_of(blob.decode(), content.replace(b"\r\n", b"\n"))
+        texts[path] = text.replace(b"\r\n", b"\n") if text is not None and is_converted else text
+    return Files(texts=texts, executable=frozenset(path for path, facts in entries.items() if facts[:1] == [b"100755"]))
+
+
+def make_change(accepted: Accepted, files: Files) -> Change:
+    """Make the commit of accepted drift. Names of people never stand in it, and no text that a manifest or Azure could
+    choose freely.
+    """
+    resources = sorted(accepted.resources, key=lambda resource: resource.key)
+    lines = [f"- {_describe(resource)}" for resource in resources[:_MOST_NAMED]]
+    more = len(resources) - _MOST_NAMED
+    body = "\n".join([*lines, *([f"- and {format_plural(more, 'other resource')}"] if more > 0 else [])])
+    return Change(
+        files=files,
+        message=f"{make_title(accepted.resources)}\n\nThe manifests say what Azure has:\n\n{body}\n",
+        resources=tuple(sorted(resource.arm_id for resource in resources)),
+    )
+
+
+def make_title(resources: tuple[DriftedResource, ...]) -> str:
+    """Make the title of a commit and of a pull request: the same for the same resources."""
+    name = name_plainly(resources[0]) if len(resources) == 1 else ""
+    return f"Accept drift of {name or format_plural(len(resources), 'resource')}"
+
+
+def _describe(resource: DriftedResource) -> str:
+    what = "deleted in Azure" if resource.is_gone else format_plural(len(resource.fields), "field")
+    return f"{name_plainly(resource) or 'a resource'}: {what}"
+
+
+def name_plainly(resource: DriftedResource) -> str:
+    """Name a resource where no markup is escaped; "" if its name is more than letters, digits, dots and dashes."""
+    parts = (resource.key.kind, resource.key.name)
+    return "/".join(parts) if all(map(_PLAIN_NAME.fullmatch, parts)) else ""
+
+
+# Branches of a repository that accept made.
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCommit:
+    """What the commit of a branch says that accept made. `resources` are ARM ids."""
+
+    digest: str
+    resources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branches:
+    """The branches of a repository, with a clone for what is fetched of them. `base` is the commit that new ones begin
+    at.
+    """
+
+    clone: Clone
+    remote: Remote
+    base: str
+    author: Author
+    clock: Clock
+
+    def find(self, *patterns: str) -> Mapping[str, str]:
+        """Find the branches that match patterns, with their commits. Raises PublishError if the remote does not
+        answer.
+        """
+        with self._explain("cannot be read"):
+            found = list_advertised(self.clone, *(HEADS + pattern for pattern in patterns))
+        return {ref.removeprefix(HEADS): commit for ref, commit in found.items() if ref.startswith(HEADS)}
+
+    def read_own(self, tip: str) -> OwnCommit | None:
+        """Read the commit of a branch that accept made; None if somebody else made or amended it. Raises PublishError
+        if it cannot be fetched.
+        """
+        with self._explain("cannot be read"):
+            if not fetch_commit(self.clone, tip):
+                return None
+            text = self.clone.repository.run("cat-file", "commit", tip).decode("utf-8", "replace")
+        head, _, message = text.partition("\n\n")
+        trailers: dict[str, list[str]] = {_ACCEPT: [], _TREE: [], _RESOURCE: []}
+        for name, value in _TRAILER.findall(message):
+            trailers[name].append(value)
+        if trailers[_TREE] != [head.partition("\n")[0].removeprefix("tree ")] or len(trailers[_ACCEPT]) != 1:
+            return None
+        return OwnCommit(trailers[_ACCEPT][0], tuple(trailers[_RESOURCE]))
+
+    def has(self, tip: str | None, change: Change) -> bool:
+        """Tell whether a branch has a change already."""
+        own = self.read_own(tip) if tip else None
+        return own is not None and own.digest == change.digest
+
+    def push(self, branch: str, tip: str | None, change: Change) -> str:
+        """Make a branch one commit on the base, and return it. `tip` is the commit that it may replace. Raises
+        PublishError if the remote refuses, or somebody was faster.
+        """
+        with self._explain(f"has no new branch {branch}"):
+            resources = [f"{_RESOURCE}: {quote(arm_id, safe='/')}" for arm_id in change.resources]
+            trailers = [*resources, f"{_ACCEPT}: {change.digest}"]
+            draft = self._write(change, trailers)
+            tree = self.clone.repository.line("rev-parse", f"{draft}^{{tree}}")
+            commit = self._write(change, [*trailers, f"{_TREE}: {tree}"])
+            self._push(branch, tip, commit)
+        return commit
+
+    def delete(self, branch: str, tip: str) -> None:
+        """Delete a branch if nobody has moved it. Raises PublishError if the remote refuses."""
+        with self._explain(f"still has the branch {branch}"):
+            self._push(branch, tip, "")
+
+    def _write(self, change: Change, trailers: list[str]) -> str:
+        commit = Commit(
+            parent=self.base,
+            files=change.files.texts,
+            message=change.message + "\n" + "\n".join(trailers) + "\n",
+            author=self.author,
+            time=self.clock.now(),
+            executable=change.files.executable,
+        )
+        return write_commit(self.clone.repository, commit)
+
+    def _push(self, branch: str, tip: str | None, commit: str) -> None:
+        ref = HEADS + branch
+        lease = f"--force-with-lease={ref}:{tip or ''}"
+        self.clone.repository.run("push", "--quiet", lease, "--", self.clone.url, f"{commit}:{ref}")
+
+    @contextmanager
+    def _explain(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except GitError as error:
+            raise PublishError(f"{self.remote.name} {what}: {error.message}", hint=error.hint) from error
+
+
+@contextmanager
+def open_branches(remote: Remote, head: Head, publication: Publication) -> Iterator[Branches]:
+    """Open the branches of a repository, with the commit that is checked out. Raises ConfigError if the repository does
+    not have that.
+    """
+    try:
+        with closing(open_clone(remote)) as clone:
+            if not fetch_commit(clone, str(head.commit)):
+                raise ConfigError(
+                    f"{remote.name} does not have the commit {shorten_revision(head.commit)}, which is checked out.",
+                    hint="Push it, and run it again.",
+                )
+            yield Branches(
+                clone=clone,
+                remote=remote,
+                base=str(head.commit),
+                author=make_author(publication.environment),
+                clock=publication.clock,
+            )
+    except GitError as error:
+        raise PublishError(f"{remote.name} cannot be read: {error.message}", hint=error.hint) from error

@@ -1,0 +1,162 @@
+"""`accept --branch`: a commit beside the working tree, on a branch that holds nothing of somebody else."""
+
+from dataclasses import replace
+
+import pytest
+
+from gitsync.accept.publish import PublishedAs, commit_branch
+from gitsync.errors import ConfigError
+from gitsync.model.gvk import Key
+from tests.accept.drifts import AFTER, BEFORE, SHOP, WEB, accepted, drifted, make_repository
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return make_repository(tmp_path)
+
+
+def commit(repository, what=None, branch="accept-drift", environment=None):
+    return commit_branch(what or accepted(), branch, repository.publication(environment))
+
+
+def test_the_texts_are_committed_beside_the_working_tree(repository):
+    before, head = repository.snapshot(), repository.git("rev-parse", "HEAD")
+    refs = set(repository.git("for-each-ref", "--format=%(refname)").split())
+    done = commit(repository)
+    assert done.action is PublishedAs.COMMITTED
+    tip = repository.git("rev-parse", "accept-drift")
+    assert done.sentence == f"Committed to the new branch accept-drift: 1 file ({tip[:12]})."
+    assert repository.snapshot() == before
+    assert repository.git("rev-parse", "accept-drift^") == head
+    assert repository.git("diff", "--name-only", "main", "accept-drift") == SHOP
+    assert repository.show(f"accept-drift:{SHOP}") == AFTER.strip()
+    assert (
+        repository.git("log", "-1", "--format=%an <%ae> %cn", "accept-drift") == "gitsync <gitsync@localhost> gitsync"
+    )
+    message = repository.git("log", "-1", "--format=%B", "accept-drift")
+    assert message.startswith(
+        "Accept drift of StorageAccount/shop\n\nThe manifests say what Azure has:\n\n- StorageAccount/shop: 1 field\n"
+    )
+    assert "rob" not in message
+    assert set(repository.git("for-each-ref", "--format=%(refname)").split()) == refs | {"refs/heads/accept-drift"}
+
+
+def test_a_second_time_changes_nothing_and_other_drift_moves_the_branch(repository):
+    commit(repository)
+    tip = repository.git("rev-parse", "accept-drift")
+    again = commit(repository)
+    assert (again.action, repository.git("rev-parse", "accept-drift")) == (PublishedAs.UNCHANGED, tip)
+    assert again.sentence == f"The branch accept-drift has this already ({tip[:12]})."
+    repository.commit("azure/more.yaml", "n: 1\n")
+    moved = commit(repository, accepted(drifted("web")))
+    assert moved.action is PublishedAs.COMMITTED
+    assert moved.sentence.startswith("Moved the branch accept-drift: 1 file (")
+    assert repository.git("rev-parse", "accept-drift^") == repository.git("rev-parse", "main")
+    assert repository.git("diff", "--name-only", "main", "accept-drift") == WEB
+
+
+def test_a_removed_document_removes_its_file_and_modes_stay(repository):
+    (repository.folder / SHOP).chmod(0o755)
+    repository.commit('azure/a "quoted" näme.yaml', BEFORE)
+    texts = {WEB: None, SHOP: AFTER, 'azure/a "quoted" näme.yaml': AFTER}
+    commit(repository, accepted(drifted("web", is_gone=True, fields=()), drifted(), texts=texts))
+    raw = repository.git("-c", "core.quotePath=false", "diff", "--raw", "-z", "--no-abbrev", "main", "accept-drift")
+    changes = [tuple(facts.split()[:2]) for facts in raw.split("\0")[::2] if facts]
+    assert changes == [(":100644", "100644"), (":100755", "100755"), (":100644", "000000")]
+    assert "- StorageAccount/web: deleted in Azure" in repository.git("log", "-1", "--format=%B", "accept-drift")
+
+
+def put_a_commit_on_top(repository):
+    repository.git("checkout", "--quiet", "accept-drift")
+    repository.commit("azure/more.yaml", "n: 1\n")
+    repository.git("checkout", "--quiet", "main")
+
+
+def amend(repository):
+    repository.git("checkout", "--quiet", "accept-drift")
+    (repository.folder / SHOP).write_text("n: 2\n")
+    repository.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    repository.git("checkout", "--quiet", "main")
+
+
+@pytest.mark.parametrize("by_somebody", [put_a_commit_on_top, amend])
+def test_a_commit_of_somebody_stays(repository, by_somebody):
+    commit(repository)
+    by_somebody(repository)
+    tip = repository.git("rev-parse", "accept-drift")
+    with pytest.raises(ConfigError, match="has commits that gitsync accept did not make"):
+        commit(repository, accepted(drifted("web")))
+    assert repository.git("rev-parse", "accept-drift") == tip
+
+
+def test_a_branch_without_commits_of_its_own_is_moved(repository):
+    repository.git("branch", "accept-drift")
+    repository.commit("azure/more.yaml", "n: 1\n")
+    assert commit(repository).action is PublishedAs.COMMITTED
+
+
+def test_the_author_is_that_of_the_status_branch(repository):
+    commit(repository, environment={"GIT_AUTHOR_NAME": "Drift bot", "GIT_AUTHOR_EMAIL": "bot@example.com"})
+    assert repository.git("log", "-1", "--format=%an <%ae>", "accept-drift") == "Drift bot <bot@example.com>"
+
+
+@pytest.mark.parametrize("branch", ["main", "refs/heads/x", "-x", "a..b", "", "a b"])
+def test_a_branch_that_is_refused(repository, branch):
+    before = repository.git("for-each-ref"), repository.snapshot()
+    with pytest.raises(ConfigError):
+        commit(repository, branch=branch)
+    assert (repository.git("for-each-ref"), repository.snapshot()) == before
+
+
+def edit_the_file(repository):
+    (repository.folder / SHOP).write_text("n: 3\n")
+
+
+def remove_the_file(repository):
+    (repository.folder / SHOP).unlink()
+
+
+def make_it_a_link(repository):
+    (repository.folder / SHOP).unlink()
+    (repository.folder / SHOP).symlink_to("web.yaml")
+    repository.git("add", "--all")
+    repository.git("commit", "--quiet", "--message", "Link")
+
+
+@pytest.mark.parametrize("change", [edit_the_file, remove_the_file, make_it_a_link])
+def test_what_is_not_committed_does_not_go_along(repository, change):
+    change(repository)
+    with pytest.raises(ConfigError, match=f"{SHOP} has changes that are not committed."):
+        commit(repository)
+    assert "accept-drift" not in repository.git("branch", "--list")
+
+
+def test_other_changes_do_not_stop_it(repository):
+    (repository.folder / WEB).write_text("n: 3\n")
+    (repository.folder / "azure" / "new.yaml").write_text("n: 4\n")
+    assert commit(repository).action is PublishedAs.COMMITTED
+    assert repository.git("diff", "--name-only", "main", "accept-drift") == SHOP
+
+
+def test_git_keeps_its_line_ends(repository):
+    (repository.folder / SHOP).write_text(BEFORE.replace("\n", "\r\n"), newline="")
+    commit(repository, accepted(texts={SHOP: AFTER.replace("\n", "\r\n")}))
+    assert repository.git("diff", "--stat", "main", "accept-drift").endswith("1 insertion(+), 1 deletion(-)")
+
+
+@pytest.mark.parametrize("name", ["[skip ci]", "x\nGitsync-Accept: 0", "Fixes #12", "@everyone", "x" * 300 + " y"])
+def test_a_name_that_means_something_stays_out_of_the_message(repository, name):
+    resource = drifted(key=Key("storage.azure.com", "StorageAccount", "default", name), arm_id=f"/subscriptions/{name}")
+    commit(repository, accepted(resource))
+    message = repository.git("log", "-1", "--format=%B", "accept-drift")
+    assert message.startswith("Accept drift of 1 resource\n")
+    assert name not in message
+    assert commit(repository, accepted(resource)).action is PublishedAs.UNCHANGED
+
+
+def test_a_folder_without_git_is_refused(tmp_path, repository):
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    with pytest.raises(ConfigError, match="is not in a git repository"):
+        commit_branch(accepted(), "x", replace(repository.publication(), folder=plain))
