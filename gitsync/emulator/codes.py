@@ -169,6 +169,7 @@ CODES: Mapping[str, tuple[int, str]] = {
             + _QUOTA
         ),
     ),
+    "RateLimiting": (429, "The quota of queries is used up."),
     "ReadOnlyDisabledSubscription": (
         409,
         (

@@ -110,12 +110,17 @@ def _replace_base(value: Any, base: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """A change outside git: values set by JSON pointer, members removed, or the whole resource deleted.
+    """A change outside git: values set by JSON pointer, members removed, or the whole resource deleted or, with a body,
+    created.
 
-    `id` "" is the resource of the request.
+    `id` "" is the resource of the request. Azure's logs say that `by` made it using `client`: the name of a person, the
+    id of an application, or `System`; "" is unknown.
     """
 
     id: str = ""
+    by: str = ""
+    client: str = ""
+    create: Mapping[str, Any] | None = None
     set: Mapping[str, Any] = field(default_factory=dict)
     remove: tuple[str, ...] = ()
     delete: bool = False
@@ -192,10 +197,13 @@ def _read_error(node: YamlNode) -> dict[str, Any]:
     return {name: value.any() for name, value in members.items()}
 
 
-def _read_move(node: YamlNode) -> Move:
+def read_move(node: YamlNode) -> Move:
     values = read_fields(node, _MOVE)
-    if not set(values) - {"id"}:
-        raise node.wrong("A move needs set, remove or delete.")
+    deeds = [name for name in ("create", "delete") if values.get(name)]
+    if {"set", "remove"} & set(values):
+        deeds.append("set or remove")
+    if len(deeds) != 1:
+        raise node.wrong("A move needs one of create, delete, or set and remove.")
     return Move(**values)
 
 
@@ -238,6 +246,9 @@ _LIST: Mapping[str, FieldReader] = {
 }
 _MOVE: Mapping[str, FieldReader] = {
     "id": ("id", YamlNode.text),
+    "by": ("by", YamlNode.text),
+    "with": ("client", YamlNode.text),
+    "create": ("create", lambda node: {name: value.any() for name, value in node.members().items()}),
     "set": ("set", _read_values),
     "remove": ("remove", YamlNode.texts),
     "delete": ("delete", YamlNode.flag),
@@ -251,5 +262,5 @@ _RULE: Mapping[str, FieldReader] = {
     "hide": ("hide", YamlNode.count),
     "operation": ("course", lambda node: Course(**read_fields(node, _OPERATION))),
     "list": ("list_fault", lambda node: ListFault(**read_fields(node, _LIST))),
-    "move": ("move", lambda node: tuple(_read_move(item) for item in node.items())),
+    "move": ("move", lambda node: tuple(read_move(item) for item in node.items())),
 }

@@ -134,7 +134,8 @@ class EmulatedPrincipal:
     """An identity that the emulator issues tokens to. `tenant` "" is known in every tenant.
 
     `actions` are those of its role, with `*` for any text, and `scopes` the ids where the role is assigned; none means
-    everywhere. One whose client is ANONYMOUS stands for requests without a token.
+    everywhere. One whose client is ANONYMOUS stands for requests without a token. Azure's logs show `user` if it is a
+    person, and the `app` that it uses.
     """
 
     client: str
@@ -144,6 +145,8 @@ class EmulatedPrincipal:
     read_only: bool = False
     actions: tuple[str, ...] = ("*",)
     scopes: tuple[str, ...] = ()
+    user: str = ""
+    app: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +210,18 @@ class EmulatedSku:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeLogSettings:
+    """When Azure's logs show a change, in seconds after it; Resource Graph has who made it `actor_delay` later. A page
+    of the Activity Log has `page_size` rows.
+    """
+
+    resource_graph_delay: float = 60.0
+    actor_delay: float = 60.0
+    activity_log_delay: float = 180.0
+    page_size: int = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatorSettings:
     """`subscriptions` and `types` empty: any. `types` maps a type to its api-versions, none meaning any.
     `limits` None: no throttling. `registration_polls`: how often a provider is asked for until it is registered.
@@ -238,6 +253,7 @@ class EmulatorSettings:
     versions: tuple[ListedType, ...] = ()
     quotas: tuple[EmulatedQuota, ...] = ()
     skus: tuple[EmulatedSku, ...] = ()
+    change_log: ChangeLogSettings = ChangeLogSettings()
 
 
 def read_settings(path: Path) -> EmulatorSettings:
@@ -419,6 +435,14 @@ _PRINCIPAL: Mapping[str, FieldReader] = {
     "readOnly": ("read_only", YamlNode.flag),
     "actions": ("actions", YamlNode.texts),
     "scopes": ("scopes", YamlNode.texts),
+    "userName": ("user", YamlNode.text),
+    "client": ("app", YamlNode.text),
+}
+_CHANGE_LOG: Mapping[str, FieldReader] = {
+    "resourceGraphDelay": ("resource_graph_delay", YamlNode.number),
+    "actorDelay": ("actor_delay", YamlNode.number),
+    "activityLogDelay": ("activity_log_delay", YamlNode.number),
+    "pageSize": ("page_size", YamlNode.count),
 }
 # `recorded` stands for what each type does by itself.
 _TIMING: Mapping[str, FieldReader] = {
@@ -456,4 +480,5 @@ _SETTINGS: Mapping[str, FieldReader] = {
     "versions": ("versions", _read_listed_types),
     "quotas": ("quotas", lambda node: tuple(_read_quota(item) for item in node.items())),
     "skus": ("skus", lambda node: tuple(_read_sku(item) for item in node.items())),
+    "changeLog": ("change_log", lambda node: ChangeLogSettings(**read_fields(node, _CHANGE_LOG))),
 }

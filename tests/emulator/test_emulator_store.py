@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -14,7 +15,7 @@ import pytest
 
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Timing
-from gitsync.emulator.state.store import EmulatedOperation, MemoryStore, SqliteStore, StoredResource
+from gitsync.emulator.state.store import EmulatedOperation, LoggedChange, MemoryStore, SqliteStore, StoredResource
 from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ConfigError
 from tests.emulator.asked import GROUP, OPEN, PLAIN, VERSION, TestClock, emulated
@@ -48,6 +49,51 @@ def test_a_store_finds_all_that_is_below_sorted(store):
         store.drop_resource("/a/b")
         store.drop_resource("/nothing")
     assert [key for key, _ in store.below("/a/")] == ["/a/b/x", "/a/c", "/a/é"]
+
+
+CHANGE = LoggedChange(
+    id="/a", at=1.5, method="PUT", action="w", status=200, correlation="c", values={"x": ["1", "2"]}, deleted=[]
+)
+
+
+def test_a_store_keeps_the_log_of_changes_in_order(store):
+    changes = [replace(CHANGE, at=number) for number in (2, 1, 3)]
+    for change in changes:
+        store.add_change(change)
+    assert store.changes() == changes
+
+
+def test_memory_keeps_the_newest_changes():
+    store = MemoryStore()
+    for _ in range(100_001):
+        store.add_change(CHANGE)
+    store.add_change(replace(CHANGE, id="/b"))
+    assert (len(store.changes()), store.changes()[-1].id) == (90_002, "/b")
+
+
+def test_a_file_keeps_the_newest_changes(tmp_path):
+    store = SqliteStore(tmp_path / "azure.db")
+    for name in ("/a", "/b"):
+        store.add_change(replace(CHANGE, id=name))
+    with sqlite3.connect(tmp_path / "azure.db") as beside:
+        beside.execute("UPDATE sqlite_sequence SET seq = 100000")  # as if so many had been added
+    beside.close()
+    store.add_change(replace(CHANGE, id="/c"))
+    assert [change.id for change in store.changes()] == ["/b", "/c"]
+    store.close()
+
+
+def test_a_file_of_an_older_version_is_opened(tmp_path):
+    with sqlite3.connect(tmp_path / "azure.db") as old:
+        old.execute("CREATE TABLE operations (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
+        operation = {"id": "o", "key": "/a", "path": "/A", "verb": "PUT", "style": "async"}
+        old.execute(
+            "INSERT INTO operations VALUES (?, ?)", ("o", json.dumps(operation | {"api_version": "v", "started": 1.5}))
+        )
+    old.close()
+    store = SqliteStore(tmp_path / "azure.db")
+    assert (store.changes(), store.operation("o").ended) == ([], 0)
+    store.close()
 
 
 def test_a_transaction_that_breaks_leaves_nothing_in_a_file(tmp_path):

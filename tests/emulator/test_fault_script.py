@@ -110,7 +110,8 @@ WRONG = [
     ("rules:\n- match: {methd: PUT}\n  drop: before", 2, "methd", "a key of a match"),
     ("rules:\n- answer: {message: x}", 2, "status or a code", "an answer without either"),
     ("rules:\n- operation: {error: {code: x}}", 2, "message", "an error without words"),
-    ("rules:\n- move: {id: x}", 2, "needs set, remove or delete", "a move that moves nothing"),
+    ("rules:\n- move: {id: x}", 2, "needs one of create, delete, or set", "a move that moves nothing"),
+    ("rules:\n- move: {delete: true, set: {/a: b}}", 2, "needs one of create", "a move that moves twice"),
     ("rules:\n- hide: lots", 2, "number", "a text for a number"),
     ("rules: [", 1, "not valid YAML", "no YAML at all"),
 ]

@@ -25,7 +25,9 @@ from gitsync.arm.cloud import make_cloud
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import find_source_settings
+from gitsync.emulator.faults import Move
 from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.http.target import parse
 from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.extensions.registry import BUILT_IN, Registry
@@ -233,6 +235,48 @@ class World:
                     return await answer.json() if answer.content_type == "application/json" else None
 
         return asyncio.run(act())
+
+    def somebody_changes(
+        self,
+        resource: Key | str,
+        values: Mapping[str, Any],
+        *,
+        remove: Iterable[str] = (),
+        by: str = "rob@contoso.com",
+        client: str = "Azure Portal",
+    ) -> str:
+        """Change values of a resource, by JSON pointers, as somebody in the portal; returns the correlation id.
+
+        `by` is the name of a person, the id of an application, or `System`. Then time goes by until Azure's logs have
+        it.
+        """
+        return self.somebody_moves(resource, Move(set=values, remove=tuple(remove), by=by, client=client))
+
+    def somebody_deletes(
+        self, resource: Key | str, *, by: str = "rob@contoso.com", client: str = "Azure Portal"
+    ) -> str:
+        """As `somebody_changes`: delete a resource with all below it."""
+        return self.somebody_moves(resource, Move(delete=True, by=by, client=client))
+
+    def somebody_creates(
+        self, arm_id: str, body: Mapping[str, Any], *, by: str = "rob@contoso.com", client: str = "Azure Portal"
+    ) -> str:
+        """As `somebody_changes`: create a resource."""
+        return self.somebody_moves(arm_id, Move(create=body, by=by, client=client))
+
+    def somebody_moves(self, resource: Key | str, move: Move, *, ago: float = 600) -> str:
+        """Play a move on a resource, and let `ago` seconds go by."""
+        correlation = self.azure().move(resource if isinstance(resource, str) else self.id_of(resource), move)
+        self.clock.elapsed += ago
+        return correlation
+
+    def id_of(self, resource: Key) -> str:
+        """Find the ARM id of a resource in Azure by its key: by type and name."""
+        arm_type = CATALOG.arm_type(resource.group, resource.kind)
+        ids = [arm_id for arm_id in self.azure().ids() if arm_id.casefold().endswith(f"/{resource.name}".casefold())]
+        found = [arm_id for arm_id in ids if parse(arm_id).type.casefold() == str(arm_type).casefold()]
+        assert len(found) == 1, f"{resource} is {arm_type}; Azure has {found or ids}"
+        return found[0]
 
     def read(self, path: str, api_version: str = "2020-06-01") -> Any:
         return self.outside("GET", path, api_version=api_version)

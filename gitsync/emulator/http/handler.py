@@ -19,6 +19,9 @@ from typing import Any
 from urllib.parse import parse_qsl
 from uuid import uuid4
 
+from gitsync.emulator.changes.log import log_request
+from gitsync.emulator.changes.moves import apply_moves
+from gitsync.emulator.changes.resource_graph import query_changes
 from gitsync.emulator.faults import Drop, FaultRule, Script
 from gitsync.emulator.governance.questions import check_policy_restrictions, validate_resources
 from gitsync.emulator.http.messages import (
@@ -47,7 +50,7 @@ from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import EmulatedOperation
 from gitsync.emulator.state.subscriptions import list_providers, list_subscriptions, show_provider, show_subscription
 from gitsync.emulator.types.actions import run_action
-from gitsync.emulator.types.bodies import apply_moves, build_body
+from gitsync.emulator.types.bodies import build_body
 from gitsync.emulator.types.names import answer_name_question, find_database_account_name
 from gitsync.emulator.types.quotas import USAGE_NAMESPACES, list_skus, list_usages
 
@@ -83,13 +86,16 @@ class RequestHandler:
     async def answer(self, request: ServerRequest, content: bytes) -> ServerResponse | None:
         """Answer a request to ARM with the body as it was sent; None if the connection breaks instead."""
         answer: ServerResponse | None
+        request_id = next(self._request_ids)
+        # Whoever sends an id of its own finds the request in Azure's logs by it.
+        correlation = request.headers.get("x-ms-correlation-request-id", request_id)
+        request = replace(request, correlation=correlation)
         try:
             request, headers = self._admit(request, content)
             answer = await self._run_script(request)
             answer = answer.add_headers(headers) if answer is not None else None
         except Refused as refused:
             answer = refused.answer
-        request_id = next(self._request_ids)
         self._log(request, answer, request_id)
         return _identify(answer, request, request_id) if answer is not None else None
 
@@ -148,10 +154,20 @@ class RequestHandler:
 
     def _route(self, request: ServerRequest) -> ServerResponse:
         with self._cloud.store.transaction():
-            try:
-                return route_request(self._cloud, request)
-            except Refused as refused:
-                return refused.answer  # inside the transaction, since changes of a refused request are kept
+            if request.verb == "read" or request.target.shape is PathShape.UNKNOWN:
+                return self._answer_from_state(request)
+            store, key = self._cloud.store, request.target.key
+            before = store.resource(key)
+            nested = [found.id for _, found in store.below(key + "/")] if request.method == "DELETE" else []
+            answer = self._answer_from_state(request)
+            log_request(self._cloud, request, before, nested, answer)
+            return answer
+
+    def _answer_from_state(self, request: ServerRequest) -> ServerResponse:
+        try:
+            return route_request(self._cloud, request)
+        except Refused as refused:
+            return refused.answer  # not raised, since the transaction keeps the changes of a refused request
 
     def _log(self, request: ServerRequest, answer: ServerResponse | None, request_id: str) -> None:
         kind, poll = self._find_type_and_poll(request)
@@ -175,8 +191,7 @@ class RequestHandler:
 def _identify(answer: ServerResponse, request: ServerRequest, request_id: str) -> ServerResponse:
     """Add the ids of its request to an answer, unless a script gives others."""
     given = {name.casefold() for name in answer.headers}
-    correlation = request.headers.get("x-ms-correlation-request-id", request_id)
-    headers = {"x-ms-request-id": request_id, "x-ms-correlation-request-id": correlation}
+    headers = {"x-ms-request-id": request_id, "x-ms-correlation-request-id": request.correlation}
     return answer.add_headers({name: value for name, value in headers.items() if name not in given})
 
 
@@ -211,6 +226,7 @@ _BY_TYPE: Mapping[tuple[str, str], _Verb] = {
     (PERMISSIONS_TYPE, "GET"): list_permissions,
     ("microsoft.policyinsights/checkpolicyrestrictions", "POST"): check_policy_restrictions,
     ("microsoft.resources/validateresources", "POST"): validate_resources,
+    ("microsoft.resourcegraph/resources", "POST"): query_changes,
     ("microsoft.documentdb/databaseaccountnames", "HEAD"): find_database_account_name,
     ("microsoft.network/locations/checkdnsnameavailability", "GET"): answer_name_question,
     ("microsoft.compute/skus", "GET"): list_skus,

@@ -24,11 +24,15 @@ from gitsync.emulator.types.behaviour import Style
 class Caller:
     """The caller, by the claims of the token; all empty for a request without one. It may do what `actions` match, at
     and below `scopes`; none means everywhere.
+
+    `user` is the name of a person, "" for an application; `app` is what the person or the application used.
     """
 
     client: str = ""
     object: str = ""
     tenant: str = ""
+    user: str = ""
+    app: str = ""
     actions: tuple[str, ...] = ("*",)
     scopes: tuple[str, ...] = ()
 
@@ -78,6 +82,7 @@ READ_POSTS = frozenset(
         "microsoft.keyvault/checkmhsmnameavailability",
         "microsoft.keyvault/checknameavailability",
         "microsoft.policyinsights/checkpolicyrestrictions",
+        "microsoft.resourcegraph/resources",
         "microsoft.resources/validateresources",
         "microsoft.storage/checknameavailability",
         "microsoft.web/checknameavailability",
@@ -89,7 +94,7 @@ READ_POSTS = frozenset(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerRequest:
     """`base` is the scheme and host that the client called, which the URLs of answers begin with. `headers` is looked
-    up without case.
+    up without case. `correlation` is the id that ARM's logs have of it: the caller's, or one of ARM's own.
     """
 
     method: str
@@ -100,6 +105,7 @@ class ServerRequest:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Any = None
     caller: Caller = Caller()
+    correlation: str = ""
     course: Course = Course()
     list_fault: ListFault = ListFault()
 

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from gitsync.emulator.changes.moves import apply_moves
 from gitsync.emulator.clock import EmulatorClock
 from gitsync.emulator.faults import Move
 from gitsync.emulator.http.handler import MOST_BYTES, RequestHandler, RequestLog
@@ -22,14 +23,7 @@ from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.deleted_resources import keep_configured
 from gitsync.emulator.state.store import MemoryStore, RememberingStore, Store
-from gitsync.emulator.types.bodies import (
-    BodyOrigin,
-    apply_moves,
-    build_body,
-    drop_read_only,
-    make_stored,
-    store_children,
-)
+from gitsync.emulator.types.bodies import build_body
 from gitsync.model.clock import Clock
 
 
@@ -105,24 +99,24 @@ class Emulator:
         """Return the ids of all resources, sorted case-insensitively."""
         return [resource.id for _, resource in self.cloud.store.below(below.casefold())]
 
-    def put(self, arm_id: str, body: Mapping[str, Any], *, api_version: str = "2024-01-01") -> None:
+    def put(self, arm_id: str, body: Mapping[str, Any]) -> None:
         """Create or replace a resource without any check: its group and its parent need not exist."""
-        target = parse(arm_id)
-        origin = BodyOrigin(api_version=api_version, by="somebody")
-        with self.cloud.store.transaction():
-            stored_body = store_children(self.cloud, target, drop_read_only(body), origin, whole=True)
-            self.cloud.store.put_resource(target.key, make_stored(self.cloud, target, stored_body, origin))
+        self.move(arm_id, Move(create=body))
 
     def change(self, arm_id: str, pointer: str, value: Any) -> None:
         """Set one value of a resource, by JSON pointer (RFC 6901); KeyError if its parent does not exist.
 
         `/properties/provisioningState` sets the state that answers show.
         """
-        apply_moves(self.cloud, parse(arm_id), [Move(set={pointer: value})])
+        self.move(arm_id, Move(set={pointer: value}))
 
     def remove(self, arm_id: str) -> None:
         """Delete a resource and everything below it; KeyError if it does not exist."""
-        apply_moves(self.cloud, parse(arm_id), [Move(delete=True)])
+        self.move(arm_id, Move(delete=True))
+
+    def move(self, arm_id: str, move: Move) -> str:
+        """Change a resource as a move says, by somebody. Returns the correlation id that Azure's logs have for it."""
+        return apply_moves(self.cloud, parse(arm_id), [move])[0]
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         content, base = await _read_content(request), f"{request.scheme}://{request.host}"

@@ -29,6 +29,7 @@ _LOOKUPS = frozenset(
         *(f"{namespace}/locations/usages" for namespace in USAGE_NAMESPACES),
         "microsoft.compute/skus",
         "microsoft.documentdb/databaseaccountnames",
+        "microsoft.insights/eventtypes/values",
         "microsoft.network/locations/checkdnsnameavailability",
     }
 )
@@ -95,9 +96,9 @@ def check_authorization(cloud: EmulatedCloud, request: ServerRequest) -> None:
     """Refuse what the caller has no right to, and then what a deny assignment forbids all the same."""
     if not _may_ask(request):
         raise _make_denial(request)
-    if any(_is_denied_by(denial, request) for denial in cloud.settings.denied):
-        raise _make_denial(request)
     action, scope = find_action(request), _find_scope(request)
+    if any(is_denied(denial, request.caller, request.target.key, action) for denial in cloud.settings.denied):
+        raise _make_denial(request)
     for denial in cloud.settings.deny_assignments:
         if _forbids(denial, request, action.casefold(), scope.casefold()):
             guid = make_deny_guid(denial)
@@ -155,14 +156,13 @@ def _is_within(key: str, scope: str) -> bool:
     return key == scope or key.startswith(f"{scope.rstrip('/')}/")
 
 
-def _is_denied_by(denial: Denial, request: ServerRequest) -> bool:
-    patterns = (denial.principal.casefold(), denial.scope.casefold(), denial.action.casefold())
-    principal, scope, action = patterns
-    caller_ids = {request.caller.client.casefold(), request.caller.object.casefold()}
+def is_denied(denial: Denial, caller: Caller, key: str, action: str) -> bool:
+    """Tell whether a denial of the settings is about an action of a caller on the resource of a key."""
+    scope = denial.scope.casefold()
     return (
-        any(fnmatchcase(caller_id, principal) for caller_id in caller_ids)
-        and (fnmatchcase(request.target.key, scope) or request.target.key.startswith(scope + "/"))
-        and fnmatchcase(find_action(request).casefold(), action)
+        any(fnmatchcase(name.casefold(), denial.principal.casefold()) for name in (caller.client, caller.object))
+        and (fnmatchcase(key, scope) or key.startswith(scope + "/"))
+        and fnmatchcase(action.casefold(), denial.action.casefold())
     )
 
 

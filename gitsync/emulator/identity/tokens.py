@@ -97,6 +97,8 @@ class Tokens:
             "nbf": int(now),
             "exp": int(now + (self._settings.token_seconds if seconds is None else seconds)),
             "ver": "1.0",
+            **({"upn": principal.user} if principal.user else {}),
+            **({"app_displayname": principal.app} if principal.app else {}),
         }
         signing_input = f"{_encode({'typ': 'JWT', 'alg': 'HS256'})}.{_encode(claims)}"
         return f"{signing_input}.{self._sign(signing_input)}"
@@ -162,8 +164,13 @@ def _has_valid_proof(principal: EmulatedPrincipal, form: Mapping[str, str]) -> b
 
 
 def _make_caller(claims: Mapping[str, Any], principal: EmulatedPrincipal | None) -> Caller:
-    client = claims.get("appid") or claims.get("azp") or ""
-    caller = Caller(client=str(client), object=str(claims.get("oid") or ""), tenant=str(claims.get("tid") or ""))
+    caller = Caller(
+        client=str(claims.get("appid") or claims.get("azp") or ""),
+        object=str(claims.get("oid") or ""),
+        tenant=str(claims.get("tid") or ""),
+        user=str(claims.get("upn") or (principal.user if principal else "")),
+        app=str(claims.get("app_displayname") or (principal.app if principal else "")),
+    )
     if principal is None:
         return caller
     return replace(caller, actions=("*/read",) if principal.read_only else principal.actions, scopes=principal.scopes)

@@ -56,7 +56,7 @@ def end_due_operation(store: Store, name: str, now: float) -> None:
 
 
 def _end(store: Store, operation: EmulatedOperation, now: float) -> EmulatedOperation:
-    ended = replace(operation, over=True)
+    ended = replace(operation, over=True, ended=now)
     store.put_operation(ended)
     if operation.action and operation.result == SUCCEEDED:
         apply_action_result(store, ended)

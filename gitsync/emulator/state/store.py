@@ -16,9 +16,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -91,12 +91,41 @@ class EmulatedOperation:
     over: bool = False
     action: str = ""  # the last word of a POST, or what a DELETE does beside the usual
     answer: Any = None  # the final answer of the Location of a POST
+    ended: float = 0.0  # as `started`
 
 
-_MEMBERS = {cls: tuple(field.name for field in fields(cls)) for cls in (StoredResource, EmulatedOperation)}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedChange:
+    """One write, delete or action that somebody asked for, whatever came of it; `at` is in seconds since 1970.
+
+    `change` is Create, Update or Delete, "" if the resource stayed as it was; `values` has the previous and the new
+    value of each path that an update changed, as text; `deleted` are the ids of the resources that a delete took along.
+    `caller` has the members of `Caller` that are known. `operation` is the id of the one that the request started;
+    until it ends, a delete has changed nothing.
+    """
+
+    id: str  # of the resource
+    at: float
+    method: str
+    action: str
+    status: int
+    correlation: str
+    change: str = ""
+    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    deleted: Sequence[str] = ()
+    caller: Mapping[str, str] = field(default_factory=dict)
+    client_request: str = ""
+    operation: str = ""
+    body: Any = None
+    error: Mapping[str, Any] | None = None
 
 
-def encode_json(value: StoredResource | EmulatedOperation) -> dict[str, Any]:
+_MEMBERS = {
+    cls: tuple(field.name for field in fields(cls)) for cls in (StoredResource, EmulatedOperation, LoggedChange)
+}
+
+
+def encode_json(value: StoredResource | EmulatedOperation | LoggedChange) -> dict[str, Any]:
     """Encode the members by name; they are JSON already, so nothing is copied."""
     return {name: getattr(value, name) for name in _MEMBERS[type(value)]}
 
@@ -108,8 +137,11 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS resources (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS operations (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS notes (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS changes (number INTEGER PRIMARY KEY AUTOINCREMENT, value TEXT NOT NULL);
 """
 _WAIT_SECONDS = 30.0
+_MOST_CHANGES = 100_000
+"""A server that runs for days keeps the newest."""
 
 
 class Store(Protocol):
@@ -143,6 +175,12 @@ class Store(Protocol):
 
     def put_note(self, name: str, value: Any) -> None: ...
 
+    def changes(self) -> list[LoggedChange]:
+        """Return the log of changes, the oldest first."""
+        ...
+
+    def add_change(self, change: LoggedChange) -> None: ...
+
     def close(self) -> None: ...
 
 
@@ -154,6 +192,7 @@ class MemoryStore:
         self._keys: list[str] = []  # sorted
         self._operations: dict[str, EmulatedOperation] = {}
         self._notes: dict[str, Any] = {}
+        self._changes: list[LoggedChange] = []
 
     def transaction(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -189,6 +228,14 @@ class MemoryStore:
 
     def put_note(self, name: str, value: Any) -> None:
         self._notes[name] = value
+
+    def changes(self) -> list[LoggedChange]:
+        return list(self._changes)
+
+    def add_change(self, change: LoggedChange) -> None:
+        self._changes.append(change)
+        if len(self._changes) > _MOST_CHANGES:  # a tenth at once: to drop one moves all others
+            del self._changes[: _MOST_CHANGES // 10]
 
     def close(self) -> None:
         """Nothing to close."""
@@ -257,6 +304,14 @@ class SqliteStore:
     def put_note(self, name: str, value: Any) -> None:
         self._put("INSERT OR REPLACE INTO notes VALUES (?, ?)", name, value)
 
+    def changes(self) -> list[LoggedChange]:
+        rows = self._db.execute("SELECT value FROM changes ORDER BY number")
+        return [LoggedChange(**json.loads(value)) for (value,) in rows]
+
+    def add_change(self, change: LoggedChange) -> None:
+        added = self._db.execute("INSERT INTO changes (value) VALUES (?)", (json.dumps(encode_json(change)),))
+        self._db.execute("DELETE FROM changes WHERE number <= ?", ((added.lastrowid or 0) - _MOST_CHANGES,))
+
     def close(self) -> None:
         self._db.close()
 
@@ -313,6 +368,12 @@ class _StoreView:
 
     def put_note(self, name: str, value: Any) -> None:
         self._store.put_note(name, value)
+
+    def changes(self) -> list[LoggedChange]:
+        return self._store.changes()
+
+    def add_change(self, change: LoggedChange) -> None:
+        self._store.add_change(change)
 
     def close(self) -> None:
         self._store.close()

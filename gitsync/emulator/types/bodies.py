@@ -9,12 +9,11 @@ the parent are assembled from them; a PUT of the parent that omits a child delet
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from gitsync.emulator.faults import Move
 from gitsync.emulator.http.target import PathShape, Target, parse
 from gitsync.emulator.lro.operations import SUCCEEDED, drop_with_children
 from gitsync.emulator.patch import GONE, find_value, set_value
@@ -292,29 +291,3 @@ def _make_system_data(resource: StoredResource) -> dict[str, str]:
         "lastModifiedByType": "Application",
         "lastModifiedAt": resource.changed,
     }
-
-
-def apply_moves(cloud: EmulatedCloud, target: Target, moves: Sequence[Move]) -> None:
-    """Play the moves of a script; one without an id is made on the target. KeyError if the resource does not exist."""
-    for move in moves:
-        with cloud.store.transaction():
-            _apply_move(cloud, parse(move.id).key if move.id else target.key, move)
-
-
-def _apply_move(cloud: EmulatedCloud, key: str, move: Move) -> None:
-    resource = cloud.store.resource(key)
-    if resource is None:
-        raise KeyError(key)
-    if move.delete:
-        drop_with_children(cloud.store, key)
-        return
-    target, state = parse(resource.id), resource.state
-    body = embed_children(cloud, target, resource.body)
-    for pointer, value in {**move.set, **dict.fromkeys(move.remove, GONE)}.items():
-        if pointer == "/properties/provisioningState":  # no part of a stored body
-            state = str(value)
-        else:
-            body = set_value(body, pointer, value)
-    origin = BodyOrigin(api_version=resource.api_version, by=resource.by)
-    body = store_children(cloud, target, body, origin, whole=False)
-    cloud.change(key, replace(resource, body=body, state=state))
