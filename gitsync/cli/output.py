@@ -15,9 +15,10 @@ from typing import TextIO
 
 from gitsync.cli.target_folder import TargetFolder
 from gitsync.config.config import Config
-from gitsync.config.hosts import Host, find_host
+from gitsync.config.hosts import Host, find_host, is_pipeline
 from gitsync.errors import ConfigError, ExitCode, PublishError
 from gitsync.logging import neutralize
+from gitsync.model.attribution import Who
 from gitsync.model.report import Report
 from gitsync.report import json, markdown, pipelines, text
 from gitsync.report.progress import Tally, print_progress
@@ -34,7 +35,7 @@ _EVERY = 60.0  # seconds between two lines of progress
 def _html(report: Report) -> str:
     from gitsync.report.html.page import render
 
-    return render(report)
+    return render(report, names=True)
 
 
 def _junit(report: Report) -> str:
@@ -50,13 +51,15 @@ def _sarif(report: Report) -> str:
 
 
 _FORMS: Mapping[str, tuple[str, Callable[[Report], str]]] = {
-    "json": ("report.json", json.render),
+    "json": ("report.json", partial(json.render, names=True)),
     "markdown": ("report.md", markdown.render),
     "html": ("report.html", _html),
     "junit": ("report.junit.xml", _junit),
     "sarif": ("report.sarif", _sarif),
 }
-"""By the value of --output: the name of the file, and the function that renders it."""
+"""By the value of --output: the name of the file, and the function that renders it. Two of them have names of people;
+Markdown, which becomes a comment, has them with `--who names`.
+"""
 
 _OF_A_STEP: Mapping[str, Callable[[Report], str]] = {
     "GITHUB_STEP_SUMMARY": markdown.render,
@@ -75,7 +78,10 @@ def tell(
     def render_text(report: Report) -> str:
         if quiet and report.exit_code in _WELL and not report.interrupted:
             return ""
-        return text.render(report, width=find_terminal_width(), colour=use_colour(config), verbose=verbose)
+        # What a job or a pod prints is kept in a log, which many may read.
+        is_logged = is_pipeline(variables) or "KUBERNETES_SERVICE_HOST" in variables
+        names = sys.stdout.isatty() or not is_logged or report.who is Who.NAMES
+        return text.render(report, width=find_terminal_width(), colour=use_colour(config), verbose=verbose, names=names)
 
     publish(report, config, variables, {"text": render_text})
 

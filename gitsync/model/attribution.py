@@ -5,7 +5,7 @@ Names of people are personal data: see `Attribution.hide_name`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -53,8 +53,8 @@ class Attribution:
     """
 
     author: AuthorKind = AuthorKind.UNKNOWN
-    name: str = ""
-    label: str = ""
+    name: str = field(default="", repr=False)  # a log may have a representation, and no name
+    label: str = field(default="", repr=False)
     client: str = ""
     at: str = ""
     operation: str = ""

@@ -79,6 +79,10 @@ class Unchecked(NamedTuple):
     keys: tuple[Key, ...]
 
     @property
+    def subject(self) -> str:
+        return self.check.value
+
+    @property
     def text(self) -> str:
         return f"Not checked: {self.check} ({format_plural(len(self.keys), 'resource')}): {self.reason}"
 

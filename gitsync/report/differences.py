@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
 from gitsync.diff.list_elements import split_lists
@@ -22,11 +22,13 @@ class Change(NamedTuple):
     notes: tuple[str, ...]
 
 
-def list_changes(result: Result, *, with_paths: bool = False) -> Iterator[Change]:
+def list_changes(result: Result, *, with_paths: bool = False, only: Container[str] | None = None) -> Iterator[Change]:
     """List the differences of a resource by path, each element of a list for itself. `with_paths` adds the paths in
-    the request.
+    the request; `only` are the paths of some differences.
     """
     for difference in sorted(result.differences, key=lambda one: one.path):
+        if only is not None and difference.path not in only:
+            continue
         for part in split_lists(difference):
             field = result.fields.get(part.path)
             is_removed = part.rule == REMOVED and part.desired is None

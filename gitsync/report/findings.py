@@ -16,6 +16,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
 from gitsync.planning.data_types import describe_loss
+from gitsync.report.authors import list_authors
 from gitsync.report.checks import format_remedy, format_statement, is_left_out, list_shown
 from gitsync.report.differences import find_first_place, list_changes
 from gitsync.report.escape import format_value, shorten
@@ -150,6 +151,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
         message=message,
         details=(
             *format_differences(result),
+            *list_authors(result),
             *([loss] if loss else []),
             *([f"What to do: {advice}"] if advice else []),
             *([f"last commit: {last_commit}"] if last_commit else []),

@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from gitsync.model.attribution import Attribution
 from gitsync.model.check import CheckFinding
 from gitsync.model.gvk import Key
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report, RequestCounts
 from gitsync.model.result import Attempt, Result
+from gitsync.report.authors import LONGEST_DOUBT, clean
 from gitsync.report.ordering import find_causes
 from gitsync.report.run_facts import build_coverage, build_target, estimate_sync
 from gitsync.status.advice import find_condition_advice
@@ -21,13 +23,13 @@ from gitsync.status.advice import find_condition_advice
 SCHEMA_VERSION = 1
 
 
-def render(report: Report) -> str:
-    """Render the report as JSON, indented, with a newline at its end."""
-    return json.dumps(build_document(report), indent=2) + "\n"
+def render(report: Report, *, names: bool = False) -> str:
+    """Render the report as JSON, indented, with a newline at its end; with the names of people only if `names`."""
+    return json.dumps(build_document(report, names=names), indent=2) + "\n"
 
 
-def build_document(report: Report) -> dict[str, Any]:
-    """Build the report of plain JSON values."""
+def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
+    """Build the report of plain JSON values; with the names of people only if `names`."""
     requests, causes, need = report.requests, find_causes(report.results), estimate_sync(report)
     return {
         "schemaVersion": SCHEMA_VERSION,
@@ -53,7 +55,9 @@ def build_document(report: Report) -> dict[str, Any]:
         "summary": dict(report.summary),
         "outcomes": {outcome.value: count for outcome, count in report.outcomes.items()},
         "problems": [build_problem(p) for p in sorted(report.problems, key=lambda p: p.order)],
-        "resources": [_build_resource(r, causes.get(r.key)) for r in sorted(report.results, key=lambda r: r.key)],
+        "resources": [
+            _build_resource(r, causes.get(r.key), names=names) for r in sorted(report.results, key=lambda r: r.key)
+        ],
     }
 
 
@@ -80,7 +84,7 @@ def build_source(source: SourceLocation | None) -> dict[str, Any] | None:
     return None if source is None else {"path": source.path, "line": source.line}
 
 
-def _build_resource(result: Result, cause: Key | None) -> dict[str, Any]:
+def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[str, Any]:
     key, condition = result.key, result.condition
     return {
         "apiVersion": result.manifest_api_version,
@@ -107,6 +111,7 @@ def _build_resource(result: Result, cause: Key | None) -> dict[str, Any]:
             for d in sorted(result.differences, key=lambda d: d.path)
         ],
         "unverified": sorted(result.unverified),
+        **({"changedBy": [_build_change(one, names=names) for one in result.changed_by]} if result.changed_by else {}),
         **({"checks": [_build_check(one) for one in result.checks]} if result.checks else {}),
         **({"because": dict(sorted(result.because.items()))} if result.because else {}),
         **_build_replacement(result),
@@ -127,6 +132,23 @@ def _build_replacement(result: Result) -> dict[str, Any]:
         return {"replaceNeeded": found}
     away = {} if replacement.away is None else {"awaySeconds": round(replacement.away, 3)}
     return {"replacement": {**found, **away}}
+
+
+def _build_change(change: Attribution, *, names: bool) -> dict[str, Any]:
+    shown = change if names else change.hide_name()
+    return {
+        "author": shown.author.value,
+        "name": clean(shown.name),
+        "label": clean(shown.label),
+        "client": clean(shown.client),
+        "at": clean(shown.at) or None,
+        "operation": clean(shown.operation),
+        "correlationId": clean(shown.correlation_id),
+        "commit": shown.commit,
+        "paths": list(shown.paths),
+        "source": shown.source.value if shown.source else None,
+        "doubt": clean(shown.doubt, LONGEST_DOUBT),
+    }
 
 
 def _build_check(finding: CheckFinding) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from junitparser import Attr, Failure, IntAttr, JUnitXml, Skipped, TestCase, Tes
 from gitsync.logging import escape_controls
 from gitsync.model.report import Report
 from gitsync.model.verdict import Verdict
+from gitsync.report.authors import list_busy_authors, list_doubts
 from gitsync.report.checks import MOST_REASONS, format_way_on, list_unchecked
 from gitsync.report.findings import ReportFinding, Weight, list_result_findings, make_problem_finding
 from gitsync.report.ordering import describe_causes, shorten_names, sort_by_urgency
@@ -42,6 +43,8 @@ def render(report: Report) -> str:
         resources.add_property(outcome.value, str(count))
     if way_on := format_way_on(report):
         resources.add_property("if a check is wrong", _clean_text(way_on))
+    for line in (*list_busy_authors(report), *(doubt.text for doubt in list_doubts(report)[:MOST_REASONS])):
+        resources.add_property("who changed it", _clean_text(line))
     for row in list_unchecked(report)[:MOST_REASONS]:
         resources.add_property("not checked", _clean_text(row.text))
     document.append(manifests)

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gitsync.model.attribution import Who
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action
 from gitsync.planning.data_types import describe_loss
+from gitsync.report.authors import Doubt, list_authors, list_busy_authors, list_doubts
 from gitsync.report.checks import (
     MOST_REASONS,
+    Unchecked,
     format_check,
     format_remedy,
     format_statement,
@@ -105,7 +108,7 @@ class _Listing:
     """Formats the resources of a report by section: a table, and details below it."""
 
     def __init__(self, report: Report) -> None:
-        self._writes = report.command == "sync"
+        self._writes, self._names_people = report.command == "sync", report.who is Who.NAMES
         self._names = shorten_names(result.key for result in report.results)
         self._causes = describe_causes(report.results)
         self._told_elsewhere = list_told_elsewhere(report)
@@ -158,7 +161,7 @@ class _Listing:
         """Tell whether a resource has details. The row of what waits for another resource says all of it."""
         is_explained = result.is_fine or result.blocked_by or result.key in self._told_elsewhere
         has_checks = list_shown(result, writes=self._writes)
-        has_content = has_checks or result.differences or result.attempts or result.last_commit
+        has_content = has_checks or result.differences or result.attempts or result.last_commit or result.changed_by
         is_shown = result.body is not None and self._shows_bodies
         return bool(has_content) or is_shown or result.action is Action.DELETE or not is_explained
 
@@ -196,6 +199,7 @@ class _Listing:
             f"**What to do:** {advice}" if advice and not repeats_check(result) else "",
             format_block([line for change in shown for line in change], "diff") if shown else "",
             *_format_left_out(hidden, "difference"),
+            *list_authors(result, names=self._names_people, quote=format_code),
             format_block(list_body(result), "yaml") if result.body is not None and self._shows_bodies else "",
             f"Request id: {format_code(condition.request_id)}" if condition.request_id else "",
             "\n".join(f"- {format_code(text)}" for text in attempts),
@@ -213,8 +217,10 @@ class _Listing:
 
 
 def _format_unchecked(report: Report) -> list[str]:
-    """Format what the checks have no answer for, an item for each check and reason."""
-    rows = list_unchecked(report)
+    """Format what is not known of who changed something, and what the checks have no answer for, an item for each
+    reason.
+    """
+    rows: list[Doubt | Unchecked] = [*list_doubts(report), *list_unchecked(report)]
     items = [f"- {format_code(shorten(row.text, _LONG_MESSAGE))}" for row in rows[:MOST_REASONS]]
     return ["\n".join(items), *_format_left_out(len(rows) - MOST_REASONS, "reason")] if items else []
 
@@ -260,6 +266,8 @@ def _format_head(report: Report) -> str:
         found = f": {format_found(report)}" if report.command != "validate" else ""
         note = format_baseline_note(report)
         paragraphs.append(f"gitsync {report.command} of {revision}{found}.{note and ' ' + note}")
+    if authors := list_busy_authors(report, names=report.who is Who.NAMES, quote=format_code):
+        paragraphs.append("\n".join(f"- {author}" for author in authors))
     if report.coverage.files or report.coverage.ignored:
         paragraphs.append(f"Read {format_coverage(report.coverage)}.")
     if report.interrupted:

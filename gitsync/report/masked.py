@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from gitsync.model.attribution import Attribution
 from gitsync.model.check import CheckFinding
 from gitsync.model.condition import Condition
 from gitsync.model.manifests import Coverage
@@ -25,7 +26,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Attempt, Result
 
-T = TypeVar("T", RunTarget, Problem, Condition, Attempt, CheckFinding)
+T = TypeVar("T", RunTarget, Problem, Condition, Attempt, CheckFinding, Attribution)
 Mask = Callable[[str], str]
 _PLAIN = frozenset({str, bytes, dict, list, tuple})
 
@@ -90,6 +91,10 @@ def _mask_result(result: Result, mask: Mask) -> Result:
         "because": {path: mask(reason) for path, reason in result.because.items()} or result.because,
         "attempts": tuple(_mask_texts(one, mask, "code", "message", "request_id") for one in result.attempts),
         "checks": tuple(_mask_texts(one, mask, "code", "message", "advice", "contact") for one in result.checks),
+        "changed_by": tuple(
+            _mask_texts(one, mask, "name", "label", "client", "operation", "correlation_id", "doubt")
+            for one in result.changed_by
+        ),
         "record": record,
         "body": mask_value(result.body, mask) if result.body is not None else None,
         "policy_reason": mask(result.policy_reason),

@@ -20,6 +20,7 @@ from gitsync.logging import escape_controls
 from gitsync.model.check import CheckName
 from gitsync.model.report import Report
 from gitsync.problems.problem_codes import PAGE, CodeMeaning, find_code_meaning
+from gitsync.report.authors import list_busy_authors, list_doubts
 from gitsync.report.checks import make_flag
 from gitsync.report.findings import CHECK_RULE, FAILED, REPLACED_RULE, ReportFinding, Weight, list_findings
 from gitsync.report.run_facts import build_coverage, build_target
@@ -107,6 +108,7 @@ def build_log(report: Report) -> dict[str, Any]:
     all_findings = list_findings(report)
     findings = [finding for finding in all_findings if finding.path]
     rules = sorted({finding.rule for finding in findings})
+    authors = [*list_busy_authors(report), *(doubt.text for doubt in list_doubts(report))]
     run = {
         "tool": {
             "driver": {
@@ -126,6 +128,7 @@ def build_log(report: Report) -> dict[str, Any]:
             "target": build_target(report.target),
             "outcomes": {outcome.value: count for outcome, count in report.outcomes.items()},
             "coverage": build_coverage(report.coverage),
+            **({"changedBy": authors} if authors else {}),
         },
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}

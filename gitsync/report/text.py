@@ -22,8 +22,10 @@ from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
 from gitsync.planning.data_types import describe_loss
 from gitsync.problems.problem_codes import find_code_meaning
+from gitsync.report.authors import Doubt, list_authors, list_busy_authors, list_doubts
 from gitsync.report.checks import (
     MOST_REASONS,
+    Unchecked,
     format_check,
     format_checked,
     format_remedy,
@@ -87,9 +89,12 @@ _SHORT = 100  # characters of both sides of a difference; longer ones get a line
 _WITH_ID = frozenset({FAILED, REFUSED, DELETES, REPLACED, REPLACES, REMOVED})
 
 
-def render(report: Report, *, width: int | None = None, colour: bool = False, verbose: bool = False) -> str:
+def render(
+    report: Report, *, width: int | None = None, colour: bool = False, verbose: bool = False, names: bool = False
+) -> str:
     """Render the report as text, with a newline at its end. `width` is the terminal's; None for no
-    wrapping. A `verbose` one has paths in requests, all values of creates, and the requests by type.
+    wrapping. A `verbose` one has paths in requests, all values of creates, and the requests by type. With `names` it
+    has the names of people.
     """
     paint, requests = Paint(on=colour), list_by_type(report)
     # Of a run that was stopped, what came of it matters; what it did not reach is a number.
@@ -97,7 +102,7 @@ def render(report: Report, *, width: int | None = None, colour: bool = False, ve
     unlisted = frozenset() if verbose else not_reached
     results = split_results(result for result in report.results if result.key not in unlisted)
     quiet = results.get(IN_SYNC, [])
-    listing = _Listing(report, width, paint, verbose=verbose)
+    listing = _Listing(report, width, paint, verbose=verbose, names=names)
     errors, warnings = (
         [problem for problem in report.problems if problem.is_error is is_error] for is_error in (True, False)
     )
@@ -105,7 +110,7 @@ def render(report: Report, *, width: int | None = None, colour: bool = False, ve
     steps = [line for step in list_next_steps(report) for line in indent(step, width, by=0)]
     costs = [line for cost in format_costs(report) for line in indent(cost, width, by=0)]
     parts = (
-        _format_summary(report, width, paint),
+        _format_summary(report, width, paint, names=names),
         listing.format_section(FAILED, results.get(FAILED, [])),
         listing.format_section(REFUSED, results.get(REFUSED, [])),
         indent(way_on, width, by=0) if way_on else [],
@@ -140,12 +145,13 @@ def _format_headline(report: Report, width: int | None, paint: Paint) -> list[st
     return [paint.bold(line) for line in indent(format_headline(report), width, by=0)]
 
 
-def _format_summary(report: Report, width: int | None, paint: Paint) -> list[str]:
+def _format_summary(report: Report, width: int | None, paint: Paint, *, names: bool) -> list[str]:
     revision = escape_controls(shorten_revision(report.revision))
     lines = [
         f"{report.command} of {revision}: {format_found(report)}",
         format_baseline_note(report),
         f"read {format_coverage(report.coverage)}" if report.coverage.files or report.coverage.ignored else "",
+        *list_busy_authors(report, names=names),
     ]
     interrupted = "Interrupted: the next run continues with the resources that were not reached."
     return [
@@ -172,10 +178,11 @@ def _format_left_out(results: Sequence[Result], unreached: int) -> list[str]:
 
 
 def _format_unchecked(report: Report, width: int | None, *, verbose: bool) -> list[str]:
-    """Format what the checks have no answer for, a line for each check and reason; a `verbose` one with the names, and
-    with how many were checked.
+    """Format what is not known of who changed something, and what the checks have no answer for, a line for each
+    reason; a `verbose` one with the names, and with how many were checked.
     """
-    rows, names = list_unchecked(report), shorten_names(result.key for result in report.results)
+    rows: list[Doubt | Unchecked] = [*list_doubts(report), *list_unchecked(report)]
+    names = shorten_names(result.key for result in report.results)
     lines: list[str] = []
     for row in rows if verbose else rows[:MOST_REASONS]:
         lines += indent(escape_controls(row.text), width, by=0)
@@ -189,9 +196,9 @@ def _format_unchecked(report: Report, width: int | None, *, verbose: bool) -> li
 class _Listing:
     """Formats the resources of a report by section: a line for each, and what is known of it below."""
 
-    def __init__(self, report: Report, width: int | None, paint: Paint, *, verbose: bool) -> None:
+    def __init__(self, report: Report, width: int | None, paint: Paint, *, verbose: bool, names: bool) -> None:
         self._writes = report.command == "sync"
-        self._paint, self._verbose = paint, verbose
+        self._paint, self._verbose, self._names_people = paint, verbose, names
         self._names = shorten_names(result.key for result in report.results)
         self._causes = describe_causes(report.results)
         self._told_elsewhere = list_told_elsewhere(report)
@@ -269,6 +276,8 @@ class _Listing:
             yield from indent(note, self._width, by=4)
         for change in list_changes(result, with_paths=self._verbose):
             yield from _format_change(change, self._width, self._paint)
+        for author in list_authors(result, names=self._names_people):
+            yield from indent(author, self._width, by=4)
         if result.differences:
             for path in sorted(result.unverified):
                 why = result.because.get(path, "Azure does not return it")

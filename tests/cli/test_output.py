@@ -9,8 +9,10 @@ from gitsync.cli.output import REPORT_OUTPUTS, find_terminal_width, show_progres
 from gitsync.config.config import Config
 from gitsync.config.load import find_misspelt_variables
 from gitsync.errors import PublishError
+from gitsync.model.attribution import Who
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts
+from tests.report.golden_runs import RUNS
 
 REPORT = Report(
     command="plan",
@@ -47,6 +49,41 @@ def test_colour_is_put_on_where_it_is_asked_for(capsys):
     assert capsys.readouterr().out.startswith("\x1b[1m")
     tell(REPORT, Config(color="auto"), {})
     assert "\x1b" not in capsys.readouterr().out
+
+
+JOB, POD = {"GITHUB_ACTIONS": "true"}, {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}
+
+
+@pytest.mark.parametrize(
+    ("output", "variables", "who", "has_names", "why"),
+    [
+        ("text", {}, "auto", True, "what a person reads"),
+        ("text", JOB, "auto", False, "the log of a job"),
+        ("text", {"CI": "true"}, "auto", False, "of any host"),
+        ("text", POD, "auto", False, "the log of a pod"),
+        ("text", JOB, "names", True, "asked for"),
+        ("markdown", {}, "auto", False, "what becomes a comment"),
+        ("markdown", JOB, "names", True, "asked for"),
+        ("json", {}, "auto", True, "a file for programs"),
+        ("html", {}, "auto", True, "a file for people"),
+        ("sarif", {}, "names", False, "alerts that many may read"),
+        ("junit", {}, "names", False, "results that many may read"),
+    ],
+)
+def test_names_of_people_are_printed_where_they_may_stand(output, variables, who, has_names, why, capsys):
+    tell(replace(RUNS["drift"], who=Who(who)), Config(output=output), variables)
+    printed = capsys.readouterr()
+    assert ("rob@" in printed.out.replace("&#64;", "@")) is has_names, why
+    assert "rob@" not in printed.err
+
+
+def test_the_files_and_the_summary_of_a_job_have_names_of_people_in_json_and_on_the_page_alone(tmp_path, capsys):
+    variables = JOB | {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"), "GITHUB_OUTPUT": str(tmp_path / "outputs")}
+    tell(RUNS["drift"], Config(report_dir=str(tmp_path / "report")), variables)
+    texts = {path.name: path.read_text().replace("&#64;", "@") for path in tmp_path.rglob("*") if path.is_file()}
+    assert {name for name, text in texts.items() if "rob@contoso.com" in text} == {"report.json", "report.html"}
+    assert "a person" in texts["summary.md"]
+    assert "rob@" not in "".join(capsys.readouterr())
 
 
 def test_what_is_no_terminal_has_no_width():

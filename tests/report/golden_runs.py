@@ -1,7 +1,8 @@
-"""Ten runs whose reports are kept in `golden/`, in the forms that people read."""
+"""Eleven runs whose reports are kept in `golden/`, in the forms that people read."""
 
 from dataclasses import replace
 
+from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.plan import LastCommit
@@ -204,6 +205,47 @@ def done(of, verdict, action, **more):
     return replace(of, verdict=verdict, action=action, condition=IN_SYNC.condition, **more)
 
 
+def change(author, name="", **more):
+    """Make a change in Azure, of somebody in the portal or with another client."""
+    values = {
+        "author": AuthorKind(author),
+        "name": name,
+        "at": "2026-11-23T22:41:07Z",
+        "operation": "microsoft.storage/storageaccounts/write",
+        "correlation_id": "907d2bd4-1b8e-4ae5-bf6d-33b12cf8f4c9",
+        "source": ChangeSource.RESOURCE_GRAPH,
+    }
+    return Attribution(**values | more)
+
+
+ROB = change("person", "rob@contoso.com", client="Azure Portal")
+EVE = change("person", "eve@contoso.com", client="CLI", at="2026-11-23T23:05:40Z", correlation_id="5c1e-eve")
+PIPELINE = change("application", "04b07795-8ddb-461a-bbee-02f9e1bf7b46", label="Contoso Deploy", client="Terraform")
+POLICY = change(
+    "policy", "/subscriptions/0000/providers/Microsoft.Authorization/policyAssignments/tls", at="2026-11-23T23:10:00Z"
+)
+OTHER_RUN = change("gitsync", commit="6d25f14b60cd6d25f14b60cd6d25f14b60cd6d25", correlation_id="")
+NO_RIGHT = Attribution(
+    doubt="The identity is not allowed Microsoft.Insights/eventtypes/values/read at subscription 0000."
+)
+NOTHING_YET = Attribution(doubt="Azure has no row about it yet: its logs are up to 20 minutes late.")
+
+
+def drift(kind, name, *changes, line=4, **more):
+    """Make a resource of the data folder that drifted in its tag `env`."""
+    source = SourceLocation(f"data/{name}.yaml", 1)
+    tag = Difference("/tags/env", "prod", "test", "changed in Azure")
+    values = {
+        "source": source,
+        "differences": (tag,),
+        "fields": {"/tags/env": ManifestField("spec.tags.env", replace(source, line=line))},
+        "changed_by": changes,
+    }
+    return one(
+        kind, name, STORAGE, "Microsoft.Storage/storageAccounts", Verdict.DRIFTED, Action.UPDATE, **values | more
+    )
+
+
 def throttle(number):
     tries = tuple(
         Attempt(
@@ -286,6 +328,29 @@ RUNS = {
             fields={"/location": WEST},
         ),
         exit_code=1,
+    ),
+    "drift": plan(
+        IN_SYNC,
+        replace(
+            HUB,
+            verdict=Verdict.CONFLICT,
+            changed_by=(
+                replace(EVE, paths=("/tags/team",)), replace(ROB, paths=("/properties/dhcpOptions/dnsServers",))
+            ),
+        ),
+        replace(LOGS, changed_by=(PIPELINE,)),
+        replace(
+            NEW, key=key("Vault", "gone", VAULT), verdict=Verdict.MISSING, body=None,
+            changed_by=(replace(ROB, operation="Microsoft.KeyVault/vaults/delete", at="2026-11-24T00:12:00Z"),),
+        ),
+        *(drift("StorageAccount", f"rob-{number}", ROB) for number in range(3)),
+        drift("StorageAccount", "policy", POLICY),
+        drift("StorageAccount", "azure", change("azure", at="2026-11-23T23:11:00Z", correlation_id="")),
+        drift("StorageAccount", "run", OTHER_RUN),
+        drift("StorageAccount", "unnamed", change("unknown", client="04b07795-8ddb-461a-bbee-02f9e1bf7b46")),
+        *(drift("StorageAccount", f"asked-{number}", NO_RIGHT) for number in range(2)),
+        drift("StorageAccount", "early", NOTHING_YET),
+        exit_code=4,
     ),
     "deletes": plan(IN_SYNC, *DELETES, problems=(TOO_MANY,), exit_code=2),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Ten runs in every form that people read: golden files, and what they have in common.
+"""Eleven runs in every form that people read: golden files, and what they have in common.
 
 To write the files after a change of wording: GITSYNC_WRITE_GOLDEN=1 pytest tests/report/test_golden_runs.py
 """
@@ -51,7 +51,7 @@ def summarise(value):
 
 
 FORMS = {
-    "report.txt": lambda value: text.render(value, width=80),
+    "report.txt": lambda value: text.render(value, width=80, names=True),
     "report.md": markdown.render,
     "page.txt": outline_page,
     "github.txt": lambda value: "".join(f"{line}\n" for line in pipelines.annotate_github(value)),

@@ -21,6 +21,7 @@ GIVEN = {
     "links": make_links(FULL),
     "headline": "",
     "counts": "",
+    "authors": (),
     "baseline": "",
     "tiles": (),
     "bar": (),

@@ -39,8 +39,10 @@ _ROOM = 3_000_000  # characters of what is inside cards; a browser opens that in
 _UNFOLDED = frozenset({Outcome.CHANGED, Outcome.UNCHANGED})
 
 
-def render_listing(report: Report, sections: Mapping[Section, Sequence[Result]], links: Links) -> Mapping[str, Markup]:
-    """Render the sections that have resources, by name."""
+def render_listing(
+    report: Report, sections: Mapping[Section, Sequence[Result]], links: Links, *, names: bool
+) -> Mapping[str, Markup]:
+    """Render the sections that have resources, by name; with the names of people only if `names`."""
     causes = find_causes(report.results)
     blocks = Counter(causes.values())
     loud = {section: found for section, found in sections.items() if section != IN_SYNC}
@@ -56,6 +58,7 @@ def render_listing(report: Report, sections: Mapping[Section, Sequence[Result]],
         writes=report.command == "sync",
         before="Azure" if report.base is None else shorten_revision(report.base),
         namespaces=has_namespaces(r.key for r in report.results),
+        names_people=names,
     )
     cards = dict(_render_cards(cards_wanted, context))
     listed = {section.name: _render_section(section, found, cards, context) for section, found in loud.items()}

@@ -18,6 +18,7 @@ from markupsafe import Markup
 from gitsync.errors import ExitCode
 from gitsync.model.report import Report
 from gitsync.model.result import Result
+from gitsync.report.authors import list_busy_authors
 from gitsync.report.checks import format_way_on
 from gitsync.report.html.links import Links, make_links
 from gitsync.report.html.listing import render_filters, render_listing
@@ -58,11 +59,11 @@ _EXITS = {
 }
 
 
-def render(report: Report) -> str:
-    """Render the report as one HTML file. Equal reports are equal bytes."""
+def render(report: Report, *, names: bool = False) -> str:
+    """Render the report as one HTML file; with the names of people only if `names`. Equal reports are equal bytes."""
     style, script = read_own("page.css"), read_own("page.js")
     links, sections = make_links(report), split_results(report.results)
-    found = render_listing(report, sections, links)
+    found = render_listing(report, sections, links, names=names)
     errors, warnings = (render_problems(report.problems, links, part=part) for part in (ERRORS, WARNINGS))
     page = render_template(
         "page.html",
@@ -70,7 +71,7 @@ def render(report: Report) -> str:
         title=f"{format_headline(report)} (gitsync {report.command} of {shorten_revision(report.revision)})",
         icon=_ICON,
         style=style,
-        header=render_header(report, sections, links),
+        header=render_header(report, sections, links, names=names),
         contents=list_contents(report, sections),
         filters=render_filters(report.results),
         failed=found.get(FAILED.name, Markup()),
@@ -111,8 +112,8 @@ class Tile(NamedTuple):
     tone: Tone
 
 
-def render_header(report: Report, sections: Mapping[Section, Sequence[Result]], links: Links) -> Markup:
-    """Render the headline, the sections by number, the target, and the next steps."""
+def render_header(report: Report, sections: Mapping[Section, Sequence[Result]], links: Links, *, names: bool) -> Markup:
+    """Render the headline, who changed much in Azure, the sections by number, the target, and the next steps."""
     writes = report.command == "sync"
     ready = f", {format_ready(report)}" if writes else ""
     return render_template(
@@ -120,6 +121,7 @@ def render_header(report: Report, sections: Mapping[Section, Sequence[Result]], 
         report=report,
         links=links,
         headline=format_headline(report),
+        authors=list_busy_authors(report, names=names),
         counts=format_plural(len(report.results), "resource") + ready,
         baseline=format_baseline_note(report),
         tiles=[

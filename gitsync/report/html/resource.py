@@ -22,6 +22,7 @@ from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action, Difference
 from gitsync.planning.data_types import describe_loss
 from gitsync.redaction import truncate
+from gitsync.report.authors import list_authors
 from gitsync.report.checks import (
     format_check,
     format_remedy,
@@ -58,7 +59,8 @@ _AROUND = 3  # lines that are the same, around those that are not
 class CardContext:
     """What a resource is shown among: names and resource groups of all, those that the page has and links can lead to,
     and whose the side is that git's is compared with. `causes` says in words what a resource waits for, `roots` is the
-    resource itself, and `blocks` counts what waits for each. `namespaces` tells whether there are several.
+    resource itself, and `blocks` counts what waits for each. `namespaces` tells whether there are several, and
+    `names_people` whether the names of people are shown.
     """
 
     names: Mapping[Key, str]
@@ -71,6 +73,7 @@ class CardContext:
     before: str
     writes: bool
     namespaces: bool
+    names_people: bool
 
 
 def render_card(result: Result, context: CardContext, *, opened: bool, body: Markup) -> Markup:
@@ -160,6 +163,7 @@ def render_details(result: Result, context: CardContext) -> Markup:
         last_commit=format_last_commit(result.last_commit),
         advice="" if repeats_check(result) else find_condition_advice(condition, result.key),
         differences=render_differences(result, context.before),
+        authors=list_authors(result, names=context.names_people),
         body=_format_body(result.body),
         attempts=[(one, shorten(one.message, _LONGEST_MESSAGE)) for one in result.attempts[:_MOST]],
         causes=[context.roots[result.key]] if result.key in context.roots else [],

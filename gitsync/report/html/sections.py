@@ -10,6 +10,7 @@ from markupsafe import Markup
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Result
+from gitsync.report.authors import list_doubts
 from gitsync.report.checks import MOST_REASONS, list_unchecked
 from gitsync.report.html.links import Links
 from gitsync.report.html.looks import Tone, find_tone
@@ -31,6 +32,9 @@ from gitsync.report.ordering import (
 
 ERRORS, WARNINGS, UNCHECKED = "errors", "warnings", "not-checked"
 """The names of parts, by which links find them."""
+
+UNANSWERED = "No answer"
+"""The title of the part for what is not known or was not checked."""
 
 _MOST_PROBLEMS = 500  # of a part
 _MOST_NAMES = 200  # of resources that one check has no answer for
@@ -79,14 +83,17 @@ def render_problems(found: Sequence[Problem], links: Links, *, part: str) -> Mar
 
 
 def render_unchecked(report: Report) -> Markup:
-    """Render what the checks have no answer for, by check and reason; "" where there is nothing."""
-    rows = list_unchecked(report)
+    """Render what is not known of who changed something, and what the checks have no answer for, by reason; "" where
+    there is nothing.
+    """
+    rows = [*list_doubts(report), *list_unchecked(report)]
     if not rows:
         return Markup()
     names = shorten_names(result.key for result in report.results)
     return render_template(
         "unchecked.html",
         part=UNCHECKED,
+        title=UNANSWERED,
         tone=Tone.REST,
         count=len(rows),
         names=names,
@@ -117,7 +124,7 @@ def list_contents(report: Report, sections: Mapping[Section, Sequence[Result]]) 
         )
         for section, found in sections.items()
     }
-    unchecked = list_unchecked(report)
+    unchecked = [*list_doubts(report), *list_unchecked(report)]
     entries = (
         entries_by_section.get(FAILED),
         entries_by_section.get(REFUSED),
@@ -125,7 +132,7 @@ def list_contents(report: Report, sections: Mapping[Section, Sequence[Result]]) 
         *(entry for section, entry in entries_by_section.items() if section not in {FAILED, REFUSED, IN_SYNC}),
         ContentsEntry(WARNINGS, "Warnings in manifests", warnings, Tone.DRIFT) if warnings else None,
         entries_by_section.get(IN_SYNC),
-        ContentsEntry(UNCHECKED, "Not checked", len(unchecked), Tone.REST) if unchecked else None,
+        ContentsEntry(UNCHECKED, UNANSWERED, len(unchecked), Tone.REST) if unchecked else None,
         ContentsEntry("graph", "Graph", 0, Tone.REST) if report.results else None,
         ContentsEntry("run", "This run", 0, Tone.REST),
     )

@@ -1,0 +1,150 @@
+"""Writes the words of all forms of a report for who changed resources in Azure (docs/how-to/drift.md).
+
+Names of people are personal data: a form shows them only if it asks for `names`, and says `a person` otherwise. Names
+are text of Azure, too: each is one short line, which `quote` makes code where the form has markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from gitsync.logging import escape_controls
+from gitsync.model.attribution import A_PERSON, Attribution, AuthorKind
+from gitsync.model.gvk import Key
+from gitsync.model.report import Report
+from gitsync.model.result import Result
+from gitsync.report.differences import list_changes
+from gitsync.report.escape import shorten
+from gitsync.report.wording import format_plural, shorten_revision
+
+Quote = Callable[[str], str]
+
+_MOST_CHANGES: Final = 5  # of one resource
+_MOST_FIELDS: Final = 3  # of one change
+_MOST_AUTHORS: Final = 5  # in a summary
+_MANY: Final = 3  # resources by one author, which are worth a line in a summary
+_FEW: Final = 2  # resources that a sentence names
+_LONGEST: Final = 100  # characters of a name
+LONGEST_DOUBT: Final = 400  # characters; it may quote Azure
+_MINUTE = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)")
+_GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def list_authors(result: Result, *, names: bool = False, quote: Quote = str) -> list[str]:
+    """List who changed a resource in Azure, a line for each change that is known, the newest first. The fields of a
+    change are named where others have changed other ones.
+    """
+    changes = [change for change in result.changed_by if not change.doubt]
+    differing = {difference.path for difference in result.differences}
+    lines = []
+    for change in changes[:_MOST_CHANGES]:
+        is_all = differing <= set(change.paths)
+        fields = [] if is_all else [part.name for part in list_changes(result, only=change.paths)]
+        lines.append(format_change(change, fields=fields, names=names, quote=quote))
+    more = len(changes) - _MOST_CHANGES
+    return [*lines, *([f"… and {format_plural(more, 'earlier change')}; report.json has all."] if more > 0 else [])]
+
+
+def format_change(
+    change: Attribution, *, fields: list[str] | None = None, names: bool = False, quote: Quote = str
+) -> str:
+    """Format who made one change, with what and when: `Changed by rob@contoso.com with Azure Portal, 2026-11-23 22:41
+    UTC (correlation …)`. `fields` are those that it changed, if that needs a word.
+    """
+    time = _format_span([change.at])
+    listed, more = fields or [], len(fields or ()) - _MOST_FIELDS
+    shown = ", ".join(quote(clean(field)) for field in listed[:_MOST_FIELDS]) + (
+        f" and {more} more" if more > 0 else ""
+    )
+    correlation = f" (correlation {quote(clean(change.correlation_id))})" if change.correlation_id else ""
+    return f"{_format_author(change, names=names, quote=quote)}{time}{': ' if shown else ''}{shown}{correlation}"
+
+
+def _format_author(change: Attribution, *, names: bool, quote: Quote) -> str:
+    """Format what was done, who did it, and with what."""
+    name, label, client = (quote(clean(text)) for text in (change.name, change.label, change.client))
+    tool = f" with {'the client ' if _GUID.fullmatch(change.client) else ''}{client}" if client else ""
+    commit = f" (commit {quote(shorten_revision(change.commit))})" if change.commit else ""
+    assignment = quote(clean(change.label or change.name.rpartition("/")[2]))
+    authors = {
+        AuthorKind.PERSON: f"{name if names and name else A_PERSON}{tool}",
+        AuthorKind.APPLICATION: f"{_format_application(name, label)}{tool}",
+        AuthorKind.POLICY: f"the policy assignment {assignment}" if assignment else "a policy",
+        AuthorKind.AZURE: "Azure itself",
+        AuthorKind.GITSYNC: f"gitsync{commit}",
+        AuthorKind.UNKNOWN: f"an unnamed author{tool}",
+    }
+    is_delete = change.operation.casefold().endswith("/delete")
+    return f"{'Deleted' if is_delete else 'Changed'} by {authors[change.author]}"
+
+
+def _format_application(name: str, label: str) -> str:
+    if label and name:
+        return f"the application {label} ({name})"
+    return f"the application {label or name}" if label or name else "an application"
+
+
+def clean(text: str, most: int = _LONGEST) -> str:
+    """Make one short line of a text of Azure, which may be anything."""
+    return shorten(escape_controls(" ".join(text.split())), most)
+
+
+def _format_span(times: list[str]) -> str:
+    """Format from when until when these times (RFC 3339, UTC) are, to the minute, after a comma; "" if none is one."""
+    known = [found for found in map(_MINUTE.match, sorted(times)) if found]
+    if not known:
+        return ""
+    first, last = known[0], known[-1]
+    end = "" if first[0] == last[0] else f" to {last[2]}" if first[1] == last[1] else f" to {last[1]} {last[2]}"
+    return f", {first[1]} {first[2]}{end} UTC"
+
+
+def list_busy_authors(report: Report, *, names: bool = False, quote: Quote = str) -> list[str]:
+    """List the authors who changed many resources, those who changed most first: a line for each, with how many and
+    when.
+    """
+    times: defaultdict[Attribution, list[str]] = defaultdict(list)
+    keys: defaultdict[Attribution, set[Key]] = defaultdict(set)
+    for result in report.results:
+        for change in result.changed_by:
+            if not change.doubt:
+                author = replace(change, at="", correlation_id="", paths=(), source=None)
+                times[author].append(change.at)
+                keys[author].add(result.key)
+    busy = [author for author in keys if len(keys[author]) >= _MANY]
+    lines = []
+    for author in sorted(busy, key=lambda one: (-len(keys[one]), min(times[one]), min(keys[one])))[:_MOST_AUTHORS]:
+        count = format_plural(len(keys[author]), "resource")
+        lines.append(f"{_format_author(author, names=names, quote=quote)}: {count}{_format_span(times[author])}.")
+    return lines
+
+
+class Doubt(NamedTuple):
+    """Resources of which it is not known who changed them, for one reason."""
+
+    reason: str
+    keys: tuple[Key, ...]
+
+    @property
+    def subject(self) -> str:
+        return "who changed it"
+
+    @property
+    def text(self) -> str:
+        few = ", ".join(f"{key.kind}/{key.name}" for key in self.keys) if len(self.keys) <= _FEW else ""
+        return f"Who changed it is not known ({few or format_plural(len(self.keys), 'resource')}): {self.reason}"
+
+
+def list_doubts(report: Report) -> list[Doubt]:
+    """List why it is not known who changed resources, each reason once; what concerns most resources first."""
+    keys: defaultdict[str, set[Key]] = defaultdict(set)
+    for result in report.results:
+        for change in result.changed_by:
+            if change.doubt:
+                keys[clean(change.doubt, LONGEST_DOUBT)].add(result.key)
+    rows = [Doubt(reason, tuple(sorted(found))) for reason, found in keys.items()]
+    return sorted(rows, key=lambda row: (-len(row.keys), row.reason))
