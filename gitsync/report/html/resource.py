@@ -83,6 +83,7 @@ def render_card(result: Result, context: CardContext, *, opened: bool, body: Mar
     namespace = result.key.namespace if context.namespaces else ""
     refusals = result.list_found(CheckVerdict.REFUSED)
     message = format_statement(refusals[0], result) if refusals else result.message
+    authors = list_authors(result, names=context.names_people)
     told = (*_list_counts(result), namespace, str(result.source or ""))
     return render_template(
         "card.html",
@@ -90,7 +91,7 @@ def render_card(result: Result, context: CardContext, *, opened: bool, body: Mar
         context=context,
         failed=OUTCOME_LOOKS[Outcome.FAILED] if result.outcome is Outcome.FAILED else None,
         notes=list(_list_notes(result, context)),
-        said=" ".join(filter(None, (shorten(message, _SHORT_MESSAGE), _find_loss(result, context)))),
+        said=" ".join(filter(None, (shorten(message, _SHORT_MESSAGE), _find_loss(result, context), *authors[:1]))),
         more=[part for part in told if part],
         opened=opened,
         body=body,
