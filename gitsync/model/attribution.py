@@ -65,7 +65,8 @@ class Attribution:
     doubt: str = ""
 
     def hide_name(self) -> Attribution:
-        """Return the same without the name of a person, for everything that is kept or published. The correlation id
-        stays: who may read the activity log finds the name with it.
+        """Return the same without what is, or may be, the name of a person, for everything that is kept or published.
+        The correlation id stays: who may read the activity log finds the name with it.
         """
-        return replace(self, name="", label="") if self.author is AuthorKind.PERSON else self
+        may_be_person = self.author in {AuthorKind.PERSON, AuthorKind.UNKNOWN} or "@" in f"{self.name}{self.label}"
+        return replace(self, name="", label="") if may_be_person else self

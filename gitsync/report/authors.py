@@ -66,12 +66,13 @@ def format_change(
 
 def _format_author(change: Attribution, *, names: bool, quote: Quote) -> str:
     """Format what was done, who did it, and with what."""
+    change = change if names else change.hide_name()
     name, label, client = (quote(clean(text)) for text in (change.name, change.label, change.client))
     tool = f" with {'the client ' if _GUID.fullmatch(change.client) else ''}{client}" if client else ""
     commit = f" (commit {quote(shorten_revision(change.commit))})" if change.commit else ""
     assignment = quote(clean(change.label or change.name.rpartition("/")[2]))
     authors = {
-        AuthorKind.PERSON: f"{name if names and name else A_PERSON}{tool}",
+        AuthorKind.PERSON: f"{name or A_PERSON}{tool}",
         AuthorKind.APPLICATION: f"{_format_application(name, label)}{tool}",
         AuthorKind.POLICY: f"the policy assignment {assignment}" if assignment else "a policy",
         AuthorKind.AZURE: "Azure itself",
