@@ -135,7 +135,7 @@ class EmulatedPrincipal:
 
     `actions` are those of its role, with `*` for any text, and `scopes` the ids where the role is assigned; none means
     everywhere. One whose client is ANONYMOUS stands for requests without a token. Azure's logs show `user` if it is a
-    person, and the `app` that it uses.
+    person, and the `app` that it uses; `identity` is the id of a managed identity.
     """
 
     client: str
@@ -147,6 +147,7 @@ class EmulatedPrincipal:
     scopes: tuple[str, ...] = ()
     user: str = ""
     app: str = ""
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -437,6 +438,7 @@ _PRINCIPAL: Mapping[str, FieldReader] = {
     "scopes": ("scopes", YamlNode.texts),
     "userName": ("user", YamlNode.text),
     "client": ("app", YamlNode.text),
+    "managedIdentity": ("identity", YamlNode.text),
 }
 _CHANGE_LOG: Mapping[str, FieldReader] = {
     "resourceGraphDelay": ("resource_graph_delay", YamlNode.number),

@@ -10,10 +10,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gitsync.emulator.governance.enforcement import make_content, make_definition_id
+from gitsync.emulator.governance.policies import Effect, EmulatedPolicy, judge, list_in_force
 from gitsync.emulator.http.messages import Caller, ServerRequest, ServerResponse
 from gitsync.emulator.http.target import PathShape, Target, parse
 from gitsync.emulator.identity.access import find_action
 from gitsync.emulator.lro.operations import SUCCEEDED, parse_operation_path
+from gitsync.emulator.patch import merge_patch
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import LoggedChange, StoredResource
 from gitsync.emulator.types.bodies import hide_secrets
@@ -44,7 +47,7 @@ def log_request(
     values = list_values(before, after)
     cloud.store.add_change(
         LoggedChange(
-            id=after.id if after else before.id if before else request.target.path,
+            id=after.id if after else before.id if before else _find_resource_path(request),
             at=cloud.clock.now().timestamp(),
             method=request.method,
             action=find_action(request),
@@ -58,13 +61,54 @@ def log_request(
             operation=operation,
             body=request.body,
             error=error,
+            policies=_list_policies(cloud, request, before, answer) if cloud.settings.policies else (),
         )
     )
 
 
+def _find_resource_path(request: ServerRequest) -> str:
+    """Find the id of the resource of a request; that of an action is the owner of its word."""
+    target = request.target
+    return target.owner.path if request.verb == "action" and target.names else target.path
+
+
+def _list_policies(
+    cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, answer: ServerResponse
+) -> list[dict[str, str]]:
+    """List what the policies did to a write, as the rows of the Activity Log show it."""
+    if request.verb != "write" or not isinstance(request.body, Mapping):
+        return []
+    settings, target, body = cloud.settings, request.target, request.body
+    if request.method == "PATCH":
+        body = merge_patch(before.body if before else {}, body)
+    policies = list_in_force(settings.policies, settings.exemptions, target.key, cloud.clock.now())
+    content, denying = judge(policies, make_content(target, body))
+    if denying:
+        return [describe_policy(policy, "deny") for policy in denying]
+    if answer.status >= 400:
+        return []
+    seen = make_content(target, body)
+    return [
+        describe_policy(policy, policy.effect.value)
+        for policy in policies
+        if policy.matches(content if policy.effect is Effect.AUDIT else seen)
+    ]
+
+
+def describe_policy(policy: EmulatedPolicy, effect: str) -> dict[str, str]:
+    """Return what the logs keep of a policy that did something."""
+    return {
+        "policyAssignmentId": policy.id,
+        "policyAssignmentName": policy.name,
+        "policyAssignmentScope": policy.scope,
+        "policyDefinitionId": make_definition_id(policy),
+        "policyDefinitionEffect": effect,
+    }
+
+
 def describe_caller(caller: Caller) -> dict[str, str]:
     """Return what the logs keep of a caller: the members that are known."""
-    members = {name: getattr(caller, name) for name in ("client", "object", "tenant", "user", "app")}
+    members = {name: getattr(caller, name) for name in ("client", "object", "tenant", "user", "app", "identity")}
     if caller.user and not caller.client:
         members["client"] = APPS.get(caller.app, caller.app)
     return {name: value for name, value in members.items() if value}

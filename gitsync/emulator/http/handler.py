@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 from uuid import uuid4
 
+from gitsync.emulator.changes.activity_log import list_events
 from gitsync.emulator.changes.log import log_request
 from gitsync.emulator.changes.moves import apply_moves
 from gitsync.emulator.changes.resource_graph import query_changes
@@ -53,6 +54,9 @@ from gitsync.emulator.types.actions import run_action
 from gitsync.emulator.types.bodies import build_body
 from gitsync.emulator.types.names import answer_name_question, find_database_account_name
 from gitsync.emulator.types.quotas import USAGE_NAMESPACES, list_skus, list_usages
+
+_NEVER_LOGGED = {401, 429, *range(500, 600)}
+"""Answers of the gateway alone, of which Azure's logs do not know."""
 
 MOST_BYTES = 4 * 1024 * 1024
 """ARM takes no larger bodies."""
@@ -136,7 +140,12 @@ class RequestHandler:
         # An answer of a rule stands in for the work: nothing is done.
         canned = next((rule.answer for rule in rules if rule.answer), None)
         if canned is not None:
-            return canned.answer(request)
+            answer = canned.answer(request)
+            if request.verb != "read" and answer.status not in _NEVER_LOGGED:
+                with self._cloud.store.transaction():
+                    resource = self._cloud.store.resource(request.target.key)
+                    log_request(self._cloud, request, resource, [], answer)
+            return answer
         course = next((rule.course for rule in rules if rule.course), Course())
         list_fault = next((rule.list_fault for rule in rules if rule.list_fault), ListFault())
         return self._route(replace(request, course=course, list_fault=list_fault))
@@ -230,6 +239,7 @@ _BY_TYPE: Mapping[tuple[str, str], _Verb] = {
     ("microsoft.documentdb/databaseaccountnames", "HEAD"): find_database_account_name,
     ("microsoft.network/locations/checkdnsnameavailability", "GET"): answer_name_question,
     ("microsoft.compute/skus", "GET"): list_skus,
+    ("microsoft.insights/eventtypes/values", "GET"): list_events,
     **{(f"{namespace}/locations/usages", "GET"): list_usages for namespace in USAGE_NAMESPACES},
 }
 """What answers the paths of single types, whatever their shape."""

@@ -25,7 +25,8 @@ class Caller:
     """The caller, by the claims of the token; all empty for a request without one. It may do what `actions` match, at
     and below `scopes`; none means everywhere.
 
-    `user` is the name of a person, "" for an application; `app` is what the person or the application used.
+    `user` is the name of a person, "" for an application; `app` is what the person or the application used; `identity`
+    is the id of the managed identity, if it is one.
     """
 
     client: str = ""
@@ -33,6 +34,7 @@ class Caller:
     tenant: str = ""
     user: str = ""
     app: str = ""
+    identity: str = ""
     actions: tuple[str, ...] = ("*",)
     scopes: tuple[str, ...] = ()
 

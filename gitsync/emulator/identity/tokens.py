@@ -97,8 +97,7 @@ class Tokens:
             "nbf": int(now),
             "exp": int(now + (self._settings.token_seconds if seconds is None else seconds)),
             "ver": "1.0",
-            **({"upn": principal.user} if principal.user else {}),
-            **({"app_displayname": principal.app} if principal.app else {}),
+            **{name: value for name, value in _list_own_claims(principal).items() if value},
         }
         signing_input = f"{_encode({'typ': 'JWT', 'alg': 'HS256'})}.{_encode(claims)}"
         return f"{signing_input}.{self._sign(signing_input)}"
@@ -170,10 +169,16 @@ def _make_caller(claims: Mapping[str, Any], principal: EmulatedPrincipal | None)
         tenant=str(claims.get("tid") or ""),
         user=str(claims.get("upn") or (principal.user if principal else "")),
         app=str(claims.get("app_displayname") or (principal.app if principal else "")),
+        identity=str(claims.get("xms_mirid") or (principal.identity if principal else "")),
     )
     if principal is None:
         return caller
     return replace(caller, actions=("*/read",) if principal.read_only else principal.actions, scopes=principal.scopes)
+
+
+def _list_own_claims(principal: EmulatedPrincipal) -> dict[str, str]:
+    """List the claims that not all principals have."""
+    return {"upn": principal.user, "app_displayname": principal.app, "xms_mirid": principal.identity}
 
 
 def _make_discovery(tenant: str, base: str) -> dict[str, Any]:

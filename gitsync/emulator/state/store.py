@@ -100,8 +100,8 @@ class LoggedChange:
 
     `change` is Create, Update or Delete, "" if the resource stayed as it was; `values` has the previous and the new
     value of each path that an update changed, as text; `deleted` are the ids of the resources that a delete took along.
-    `caller` has the members of `Caller` that are known. `operation` is the id of the one that the request started;
-    until it ends, a delete has changed nothing.
+    `caller` has the members of `Caller` that are known, `policies` what each policy did to the request. `operation` is
+    the id of the one that the request started; until it ends, a delete has changed nothing.
     """
 
     id: str  # of the resource
@@ -118,6 +118,7 @@ class LoggedChange:
     operation: str = ""
     body: Any = None
     error: Mapping[str, Any] | None = None
+    policies: Sequence[Mapping[str, str]] = ()
 
 
 _MEMBERS = {
