@@ -52,7 +52,15 @@ def test_a_store_finds_all_that_is_below_sorted(store):
 
 
 CHANGE = LoggedChange(
-    id="/a", at=1.5, method="PUT", action="w", status=200, correlation="c", values={"x": ["1", "2"]}, deleted=[]
+    id="/a",
+    at=1.5,
+    method="PUT",
+    action="w",
+    status=200,
+    correlation="c",
+    values={"x": ["1", "2"]},
+    deleted=["/b"],
+    policies=[{"policyAssignmentId": "/p"}],
 )
 
 
