@@ -30,6 +30,7 @@ _MANY: Final = 3  # resources by one author, which are worth a line in a summary
 _FEW: Final = 2  # resources that a sentence names
 _LONGEST: Final = 100  # characters of a name
 LONGEST_DOUBT: Final = 400  # characters; it may quote Azure
+_DELETE: Final = "/delete"
 _MINUTE = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)")
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -79,8 +80,11 @@ def _format_author(change: Attribution, *, names: bool, quote: Quote) -> str:
         AuthorKind.GITSYNC: f"gitsync{commit}",
         AuthorKind.UNKNOWN: f"an unnamed author{tool}",
     }
-    is_delete = change.operation.casefold().endswith("/delete")
-    return f"{'Deleted' if is_delete else 'Changed'} by {authors[change.author]}"
+    return f"{'Deleted' if _is_delete(change) else 'Changed'} by {authors[change.author]}"
+
+
+def _is_delete(change: Attribution) -> bool:
+    return change.operation.casefold().endswith(_DELETE)
 
 
 def _format_application(name: str, label: str) -> str:
@@ -113,7 +117,8 @@ def list_busy_authors(report: Report, *, names: bool = False, quote: Quote = str
     for result in report.results:
         for change in result.changed_by:
             if not change.doubt:
-                author = replace(change, at="", correlation_id="", paths=(), source=None)
+                operation = _DELETE if _is_delete(change) else ""
+                author = replace(change, at="", correlation_id="", paths=(), source=None, operation=operation)
                 times[author].append(change.at)
                 keys[author].add(result.key)
     busy = [author for author in keys if len(keys[author]) >= _MANY]

@@ -110,7 +110,11 @@ def test_many_changes_of_one_resource_are_cut_and_counted():
 def test_authors_of_many_resources_have_a_line_each_first_who_changed_most():
     early, late = replace(EVE, at="2026-11-22T08:00:00Z"), replace(EVE, at="2026-11-23T23:05:00Z")
     results = [
-        *(drift("A", f"rob-{n}", replace(ROB, at=f"2026-11-23T22:4{n}:00Z")) for n in range(3)),
+        *(
+            drift("A", f"rob-{n}", replace(ROB, at=f"2026-11-23T22:4{n}:00Z", operation=f"m/t{n}/write"))
+            for n in range(3)
+        ),
+        *(drift("A", f"gone-{n}", replace(ROB, operation=f"m/t{n}/delete")) for n in range(3)),
         *(drift("A", f"eve-{n}", early, late) for n in range(4)),
         *(drift("A", f"few-{n}", PIPELINE) for n in range(2)),
         *(drift("A", f"asked-{n}", NO_RIGHT) for n in range(9)),
@@ -118,11 +122,13 @@ def test_authors_of_many_resources_have_a_line_each_first_who_changed_most():
     assert list_busy_authors(plan(*results), names=True) == [
         "Changed by eve@contoso.com with CLI: 4 resources, 2026-11-22 08:00 to 2026-11-23 23:05 UTC.",
         "Changed by rob@contoso.com with Azure Portal: 3 resources, 2026-11-23 22:40 to 22:42 UTC.",
+        "Deleted by rob@contoso.com with Azure Portal: 3 resources, 2026-11-23 22:41 UTC.",
     ]
     hidden = list_busy_authors(plan(*results))
     assert [line.partition(":")[0] for line in hidden] == [
         "Changed by a person with CLI",
         "Changed by a person with Azure Portal",
+        "Deleted by a person with Azure Portal",
     ]
 
 
