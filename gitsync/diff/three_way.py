@@ -136,8 +136,10 @@ def _find_drifted(
         desired_value = find(desired, path, reference)
         if desired_value is None and current is None and find(applied, path, reference) is not None:
             continue  # removed from git and deleted in Azure: both agree
+        # Of an entry that is new in Azure, `current` has the key only; git may have all of it by now.
+        whole = find(live, path, now) if before is None and desired_value is not None else current
         if current is None or not any(
-            is_equal(path, value, current, hints) for value in _list_fine_values(path, desired_value, before, hints)
+            is_equal(path, value, whole, hints) for value in _list_fine_values(path, desired_value, before, hints)
         ):
             yield Difference(format_pointer(path), format_value(desired_value), current, MOVED)
 

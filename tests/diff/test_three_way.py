@@ -394,3 +394,13 @@ def _leaves(value: Any, top: bool = True):
             yield from _leaves(child, top=False)
         elif key != "name":
             yield value, key
+
+
+def test_an_entry_that_azure_has_added_is_no_drift_once_git_has_all_of_it() -> None:
+    before = {"a": [{"name": "p", "v": 1}]}
+    live = {"a": [{"name": "p", "v": 1}, {"name": "q", "v": 2}]}
+    remembered = Remembered(applied=before, baseline=before)
+    assert compare(before, live, remembered).verdict is Verdict.DRIFTED
+    assert compare(live, live, remembered).verdict is Verdict.IN_SYNC
+    other = {"a": [*before["a"], {"name": "q", "v": 3}]}
+    assert compare(other, live, remembered).differences, "a value of it that differs is one"
