@@ -82,7 +82,7 @@ class TargetFolder:
                 place = self._start.joinpath(*self._steps, path)
                 raise ConfigError(f"{place} is a link, so it is not written.", hint="Remove the link.")
             temporary = f".{name}.{secrets.token_hex(8)}"
-            _write_new(parent, temporary, content)
+            _write_new(parent, temporary, content, mode=_find_mode(parent, name))
             try:
                 os.replace(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
             except OSError:
@@ -90,6 +90,37 @@ class TargetFolder:
                     os.unlink(temporary, dir_fd=parent)
                 raise
             return True
+
+    def change_all(self, files: Mapping[str, tuple[bytes, bytes | None]]) -> None:
+        """Change files from the content that they must have to another, or remove them (None). Modes stay. ConfigError
+        if one has another content, or cannot be written: then none is changed.
+        """
+        done: list[str] = []
+        try:
+            for path, (old, _) in sorted(files.items()):
+                self._check_content(path, old)
+            for path, (_, new) in sorted(files.items()):
+                self._change(path, new)
+                done.append(path)
+        except BaseException as failure:
+            for path in done:
+                with suppress(OSError, ConfigError):
+                    self._change(path, files[path][0])
+            if isinstance(failure, ConfigError):
+                failure.hint += " Nothing was written."
+            raise
+
+    def _check_content(self, path: str, content: bytes) -> None:
+        if self.read(path) != content:
+            place = self._start.joinpath(*self._steps, path)
+            raise ConfigError(f"{place} has changed since it was read.", hint="Run the command again.")
+
+    def _change(self, path: str, content: bytes | None) -> None:
+        if content is not None:
+            self.replace(path, content)
+            return
+        with self._open_parent(path, is_made=False) as (parent, name):
+            os.unlink(name, dir_fd=parent)
 
     def read(self, path: str) -> bytes | None:
         """The content of a file; None if it is missing, a link, or no plain file. ConfigError if its folder cannot be
@@ -155,15 +186,25 @@ def _explain(error: OSError, place: Path, name: str) -> ConfigError:
     return ConfigError(f"{place / name} cannot be written: {error.strerror}.", hint=_HINT)
 
 
-def _write_new(parent: int, name: str, content: bytes) -> None:
-    """Create a file with all of its content, or not at all."""
+def _write_new(parent: int, name: str, content: bytes, mode: int | None = None) -> None:
+    """Create a file with all of its content, or not at all; with the usual mode if `mode` is None."""
     with os.fdopen(os.open(name, _NEW, 0o666, dir_fd=parent), "wb") as file:
         try:
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
             file.write(content)
             file.flush()
         except BaseException:
             os.unlink(name, dir_fd=parent)
             raise
+
+
+def _find_mode(parent: int, name: str) -> int | None:
+    """Find the mode of a file that is to be replaced; None if there is none."""
+    try:
+        return stat.S_IMODE(os.lstat(name, dir_fd=parent).st_mode)
+    except FileNotFoundError:
+        return None
 
 
 def _is_link(parent: int, name: str) -> bool:

@@ -141,3 +141,41 @@ def test_a_folder_is_checked_and_not_created(tmp_path):
             TargetFolder(place).check()
     TargetFolder(tmp_path / "new" / "folder").check()
     assert not (tmp_path / "new").exists()
+
+
+def test_files_are_changed_from_what_they_must_be_and_keep_their_modes(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).write_bytes(b"old")
+    (tmp_path / "a").chmod(0o755)
+    TargetFolder(tmp_path).change_all({"a": (b"old", b"new"), "b": (b"old", None)})
+    assert [(one.name, one.read_bytes(), one.stat().st_mode & 0o777) for one in tmp_path.iterdir()] == [
+        ("a", b"new", 0o755)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda file: file.write_bytes(b"of somebody"), "b has changed since it was read"),
+        (lambda file: file.unlink(), "b has changed since it was read"),
+        (lambda file: (file.unlink(), file.symlink_to("a")), "b has changed since it was read"),
+    ],
+    ids=["edited", "removed", "a link"],
+)
+def test_if_one_file_is_not_as_it_must_be_none_is_changed(tmp_path, spoil, message):
+    for name in ("a", "b"):
+        (tmp_path / name).write_bytes(b"old")
+    spoil(tmp_path / "b")
+    with pytest.raises(ConfigError, match=message) as refused:
+        TargetFolder(tmp_path).change_all({"a": (b"old", b"new"), "b": (b"old", b"new")})
+    assert refused.value.hint == "Run the command again. Nothing was written."
+    assert (tmp_path / "a").read_bytes() == b"old"
+
+
+def test_if_one_file_cannot_be_changed_those_before_are_put_back(tmp_path):
+    long_name = "b" * 250  # there is no room for the name of the new file beside it
+    for name in ("a", long_name):
+        (tmp_path / name).write_bytes(b"old")
+    with pytest.raises(ConfigError, match="cannot be written"):
+        TargetFolder(tmp_path).change_all({"a": (b"old", b"new"), long_name: (b"old", b"new")})
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == {"a": b"old", long_name: b"old"}
