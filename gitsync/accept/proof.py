@@ -10,9 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
-from gitsync.errors import ConfigError
+from gitsync.diff.hints import find_kind_hints
+from gitsync.diff.ignore import remove_paths
+from gitsync.diff.three_way import compare
+from gitsync.errors import ConfigError, MissingValueError
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.contents import SourcePart, read_contents
 from gitsync.git.source.git_directory import find_git_directory, find_prefix
@@ -24,10 +29,16 @@ from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
+from gitsync.model.result import Result
 from gitsync.model.template import Template
+from gitsync.model.verdict import Comparison
+from gitsync.planning.actions import find_remembered
 from gitsync.planning.revision_diff import Revised
+from gitsync.planning.secret_digest import mask_digests
 from gitsync.processes.programs import Grace
 from gitsync.redaction import Redactions
+from gitsync.request.fill import fill
+from gitsync.request.placeholders import Placeholders
 from gitsync.run.git_settings import make_git_access
 from gitsync.run.known_ids import read_known_from
 from gitsync.run.revision_plan import Reader, read_revised
@@ -75,6 +86,20 @@ class Tree:
             found.setdefault(one.key, []).append(one)
         return {key: ones[0] for key, ones in found.items() if len(ones) == 1}
 
+    def fill(self, prepared: Prepared) -> Mapping[str, Any] | None:
+        """Return the body that a resource requests, without what gitsync ignores of it; None if a value that it needs
+        does not exist. Values that only a run knows are secrets, which are never compared.
+        """
+        values = Placeholders(self.prepared, self.revised.config_maps, self.revised.secrets)
+        if prepared.template is None:
+            return None
+        try:
+            body = fill(prepared.template, prepared.key.namespace, values).body
+        except MissingValueError:
+            return None
+        filled: Mapping[str, Any] = remove_paths(body, prepared.ignored)
+        return filled
+
     def requests(self, texts: Mapping[str, bytes | None]) -> Mapping[Key, Request]:
         """Return what every resource requests if some files are replaced, or removed (None)."""
         tree = self.replace(texts) if texts else self
@@ -87,6 +112,24 @@ def find_request(prepared: Prepared) -> Request:
         return prepared.template
     problems = sorted(prepared.problems, key=lambda problem: not problem.is_error)  # an error goes before a warning
     return problems[0] if problems else Problem(code="NoRequest", message=f"{prepared.key} requests nothing.")
+
+
+def compare_with_live(tree: Tree, result: Result) -> Comparison | None:
+    """Compare a resource of the tree with what a plan read of it in Azure, as the next plan will; None if that is not
+    known, or the tree has no request for it. Secrets are not compared.
+    """
+    prepared = tree.prepared.get(result.key)
+    kind = open_catalog().kind(prepared.resource.gvk) if prepared else None
+    if prepared is None or kind is None or result.live_body is None or not isinstance(find_request(prepared), Template):
+        return None
+    body = tree.fill(prepared)
+    if body is None:
+        return None
+    remembered = find_remembered(result.record, prepared.api_version or "", prepared.ignored)
+    if remembered is not None:
+        remembered = replace(remembered, applied=mask_digests(remembered.applied))
+    live = remove_paths(result.live_body, prepared.ignored)
+    return compare(body, live, remembered, find_kind_hints(kind))
 
 
 def open_tree(config: Config, clock: Clock, redactions: Redactions, grace: Grace | None = None) -> Tree:

@@ -66,27 +66,10 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) ->
     Raises GitsyncError if the run is refused. After everything is written, it raises the internal errors that ended the
     reconciliation of single resources.
     """
-    from gitsync.run.run import execute
-
-    redactions: Redactions = options.redactions
-    interruption, stop = Interruption(), asyncio.Event()
+    interruption = Interruption()
     with _log_end(options, "sync" if writes else "plan") as end:
         try:
-            display = show_progress(
-                redactions.mask, prints=options.prints_progress, says_changes=writes, quiet=options.quiet
-            )
-            with asyncio.Runner() as runner, interruption.heard(runner.get_loop()), display as progress:
-                begins = Begins(progress, interruption, stop)
-                run = execute(
-                    config,
-                    writes=writes,
-                    stop=stop,
-                    progress=begins,
-                    redactions=redactions,
-                    grace=interruption.grace,
-                    confirm=make_confirm(config, progress.pause),
-                )
-                end.report = report = runner.run(run)
+            end.report = report = execute_quietly(options, config, interruption, writes=writes)
             _hand_out(options, report, config)
         finally:
             interruption.close()
@@ -95,6 +78,28 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) ->
             raise ExceptionGroup("while single resources were reconciled", faults)
         end.code = interruption.exit_code(report)
         return end.code
+
+
+def execute_quietly(options: argparse.Namespace, config: Config, interruption: Interruption, *, writes: bool) -> Report:
+    """Run once with progress, and return the report, which is printed nowhere. Raises GitsyncError if the run is
+    refused.
+    """
+    from gitsync.run.run import execute
+
+    redactions: Redactions = options.redactions
+    stop = asyncio.Event()
+    display = show_progress(redactions.mask, prints=options.prints_progress, says_changes=writes, quiet=options.quiet)
+    with asyncio.Runner() as runner, interruption.heard(runner.get_loop()), display as progress:
+        run = execute(
+            config,
+            writes=writes,
+            stop=stop,
+            progress=Begins(progress, interruption, stop),
+            redactions=redactions,
+            grace=interruption.grace,
+            confirm=make_confirm(config, progress.pause),
+        )
+        return runner.run(run)
 
 
 @dataclass

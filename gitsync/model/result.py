@@ -106,7 +106,8 @@ class Result:
     created. `failed_since` is the time (RFC 3339, UTC) since when a resource with the verdict FAILED_BEFORE has failed.
     `fields` has the field of the manifest for the paths of differences, as far as it is known. `change` is what a plan
     would do, for the checks, and `checks` are their findings, the most urgent first. `changed_by` are the changes in
-    Azure that made the drift, as far as Azure knows, the newest first.
+    Azure that made the drift, as far as Azure knows, the newest first. `live_body` is what a plan read of a
+    resource that drifted; None for all others.
     """
 
     key: Key
@@ -144,6 +145,7 @@ class Result:
     change: PlannedChange | None = field(default=None, repr=False)
     checks: tuple[CheckFinding, ...] = ()
     changed_by: tuple[Attribution, ...] = ()
+    live_body: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
     def needs_replacement(self) -> bool:

@@ -21,7 +21,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node
 from gitsync.model.record import Claim, FailedWrite, LastWrite, PendingOperation, Record, Trust, WriteStreak
 from gitsync.model.result import Replacement, Result
-from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.model.verdict import DRIFTED, Action, Comparison, Verdict
 from gitsync.planning.actions import decide_claim
 from gitsync.planning.claims import is_expected
 from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation
@@ -55,11 +55,14 @@ def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, re
     spec = find_generation(attempt.record, attempt.prepared.resource.spec)
     creates = attempt.decision.action is Action.CREATE and attempt.request is not None and not rules.writes
     condition = _make_condition(attempt, spec.generation, rules, now, redactions)
+    live = attempt.observed.live
+    has_drifted = not rules.writes and _find_comparison(attempt).verdict in DRIFTED
     return _build_result(
         attempt,
         condition,
         rules,
         is_ready=rules.writes or attempt.decision.streak is not None,
+        live_body=live.body if live and has_drifted else None,
         body=remove_secrets(attempt.desired) if creates else None,
         replacement=_find_replacement(attempt) or _find_refused(attempt, rules),
         record=_make_record(attempt, condition, spec, rules, now) if rules.writes else attempt.record,

@@ -111,7 +111,7 @@ def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[s
             for d in sorted(result.differences, key=lambda d: d.path)
         ],
         "unverified": sorted(result.unverified),
-        **({"changedBy": [_build_change(one, names=names) for one in result.changed_by]} if result.changed_by else {}),
+        **({"changedBy": [build_change(one, names=names) for one in result.changed_by]} if result.changed_by else {}),
         **({"checks": [_build_check(one) for one in result.checks]} if result.checks else {}),
         **({"because": dict(sorted(result.because.items()))} if result.because else {}),
         **_build_replacement(result),
@@ -134,7 +134,8 @@ def _build_replacement(result: Result) -> dict[str, Any]:
     return {"replacement": {**found, **away}}
 
 
-def _build_change(change: Attribution, *, names: bool) -> dict[str, Any]:
+def build_change(change: Attribution, *, names: bool) -> dict[str, Any]:
+    """Build what is known of a change in Azure; the name of a person only with `names`."""
     shown = change if names else change.hide_name()
     return {
         "author": shown.author.value,

@@ -19,7 +19,7 @@ from gitsync.diff.rules.words import is_region, normalize_region
 from gitsync.errors import UnfitValueError
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
-from gitsync.problems.field_path import find_member
+from gitsync.problems.field_path import FieldPath, find_member
 
 ManifestReference = Mapping[str, Any]
 
@@ -84,6 +84,65 @@ def convert_body(kind: Kind, body: Mapping[str, Any], conversion: ConversionCont
         fields=part.value if part else {},
         unfit=tuple(dict.fromkeys(format_pointer(path) for path in reading.unfit)),
     )
+
+
+def convert_value(kind: Kind, field: FieldPath, value: Any, refer: Callable[[str], ManifestReference]) -> Any:
+    """Return what a field of a manifest, whose path begins with `spec`, has to say for the value that Azure shows.
+
+    Raises UnfitValueError if the kind has no form for the value.
+    """
+    place = find_field_place(kind, field)
+    reading = _BodyReader(kind.types, ConversionContext(refer=refer), find_kind_hints(kind), [])
+    if place.mode:
+        part = _MODES[place.mode](reading, place.type, value, place.path) if place.mode in _MODES else None
+    elif field and isinstance(field[-1], int):
+        part = reading.read_entry(place.type, value, place.path[:-1])
+    else:
+        part = reading.read_value(place.type, value, place.path)
+    if part is not None:
+        return part.value
+    if reading.unfit or value not in ("", [], {}) or (value == "" and place.type != "string"):
+        raise UnfitValueError
+    return value  # an import leaves out what is empty; here it was something else before
+
+
+class FieldPlace(NamedTuple):
+    """The type of a field, and how its value is made (`mode`, "" for a plain one). `path` is its place in the body,
+    with `*` for the index of an entry.
+    """
+
+    type: FieldType
+    mode: str
+    path: JsonPath
+
+
+def find_field_place(kind: Kind, field: FieldPath) -> FieldPlace:
+    """Find the place of a field of a manifest, whose path begins with `spec`. Raises UnfitValueError for no such field.
+
+    What is below a value that is not copied, such as a reference, has the place of that.
+    """
+    type_: FieldType = {"ref": kind.spec}
+    path: JsonPath = ()
+    for step in field[1:]:
+        while isinstance(type_, Mapping) and "base" in type_:
+            type_ = type_["base"]
+        if isinstance(type_, str):
+            return FieldPlace(type_, "", path)  # free JSON: all that is below it is too
+        if "ref" in type_:
+            facts = kind.types[type_["ref"]]
+            inner = facts["fields"].get(str(step))
+            if inner is None or "arm" not in inner:
+                raise UnfitValueError
+            type_ = inner["type"]
+            path = path if facts.get("oneOf") else (*path, *inner["arm"].split("/"))
+            if mode := inner.get("mode", ""):
+                return FieldPlace(type_, mode, path)
+        elif "enum" in type_:
+            raise UnfitValueError
+        else:
+            path = (*path, EVERY if "list" in type_ else step)
+            type_ = type_["list"] if "list" in type_ else type_["map"]
+    return FieldPlace(type_, "", path)
 
 
 @dataclass(slots=True)
