@@ -33,7 +33,7 @@ from gitsync.report.wording import format_plural, shorten_revision
 HEADS = "refs/heads/"
 _ACCEPT, _TREE, _RESOURCE = "Gitsync-Accept", "Gitsync-Tree", "Gitsync-Resource"
 _TRAILER = re.compile(rf"^({_ACCEPT}|{_TREE}|{_RESOURCE}): (\S+)$", re.MULTILINE)
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,100}[A-Za-z0-9])?")
 _MOST_NAMED = 20  # resources in the text of a commit; the trailers have all
 _MODES = {b"100644": False, b"100755": True}
 """The files that accept commits, and whether they are programs."""
@@ -214,9 +214,16 @@ def _describe(resource: DriftedResource) -> str:
 
 
 def name_plainly(resource: DriftedResource) -> str:
-    """Name a resource where no markup is escaped; "" if its name is more than letters, digits, dots and dashes."""
+    """Name a resource where no markup is escaped; "" if its name is long, or has more than letters, digits, dots
+    and dashes.
+    """
     parts = (resource.key.kind, resource.key.name)
     return "/".join(parts) if all(map(_PLAIN_NAME.fullmatch, parts)) else ""
+
+
+def quote_id(arm_id: str) -> str:
+    """Write an ARM id as a commit has it: no words of a host in brackets, no mentions and numbers of issues."""
+    return quote(arm_id.casefold(), safe="/")
 
 
 # Branches of a repository that accept made.
@@ -224,7 +231,7 @@ def name_plainly(resource: DriftedResource) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OwnCommit:
-    """What the commit of a branch says that accept made. `resources` are ARM ids."""
+    """What the commit of a branch says that accept made. `resources` are ARM ids, quoted."""
 
     digest: str
     resources: tuple[str, ...]
@@ -276,7 +283,7 @@ class Branches:
         PublishError if the remote refuses, or somebody was faster.
         """
         with self._explain(f"has no new branch {branch}"):
-            resources = [f"{_RESOURCE}: {quote(arm_id, safe='/')}" for arm_id in change.resources]
+            resources = [f"{_RESOURCE}: {quote_id(arm_id)}" for arm_id in change.resources]
             trailers = [*resources, f"{_ACCEPT}: {change.digest}"]
             draft = self._write(change, trailers)
             tree = self.clone.repository.line("rev-parse", f"{draft}^{{tree}}")

@@ -125,7 +125,7 @@ class _Listing:
             cells = [self._list_cells(section, result) for result in results]
             columns = [column for column in _COLUMNS if any(row[column] for row in cells)]
             rows = [f"| {' | '.join(row[column] for column in columns)} |" for row in cells]
-            fitting = _select_fitting(rows, room, "resource")
+            fitting = select_fitting(rows, room, "resource")
             left_out = [] if fitting[-1].startswith("|") else [fitting.pop()]
             head = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"] if fitting else []
             title = f"#### {section.find_title(writes=self._writes)} ({len(results)})"
@@ -152,7 +152,7 @@ class _Listing:
         details = {}
         for section, results in sections.items():
             texts = [self._format_detail(section, result, results) for result in results if self._has_details(result)]
-            fitting = _select_fitting(texts, room, "resource with details")
+            fitting = select_fitting(texts, room, "resource with details")
             room -= sum(len(text) + 2 for text in fitting)
             details[section] = fitting
         return details
@@ -239,7 +239,7 @@ def _format_sides(change: Change) -> list[str]:
     ]
 
 
-def _select_fitting(texts: Sequence[str], room: int, noun: str) -> list[str]:
+def select_fitting(texts: Sequence[str], room: int, noun: str) -> list[str]:
     """Select the first texts that fit into the room together, and add a sentence that counts the others."""
     fitting_count = 0
     for text in texts:
@@ -287,7 +287,7 @@ def _format_problems(word: str, problems: Sequence[Problem]) -> list[str]:
         return []
     place = format_problem_place(problems)
     lines = [format_problem(one) for one in shorten_problems(problems)]
-    fitting = _select_fitting(lines, _PROBLEMS_ROOM // 2, "problem")
+    fitting = select_fitting(lines, _PROBLEMS_ROOM // 2, "problem")
     return [f"#### {word}{place} ({len(problems)})", "\n".join(fitting)]
 
 

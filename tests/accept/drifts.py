@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -91,9 +92,12 @@ def make_repository(folder: Path) -> Repository:
     (work / SHOP).write_text(BEFORE)
     (work / WEB).write_text(BEFORE)
     commit_all(work)
-    repository.git("init", "--quiet", "--bare", "--template=", "--initial-branch=main", str(remote))
-    repository.git("remote", "add", "origin", str(remote))
-    repository.git("push", "--quiet", "origin", "main")
+    # As a push would leave it, without programs.
+    shutil.copytree(work / ".git", remote)
+    (remote / "index").unlink()
+    (remote / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n")
+    with (work / ".git" / "config").open("a") as config:
+        config.write(f'[remote "origin"]\n\turl = {remote}\n')
     return repository
 
 

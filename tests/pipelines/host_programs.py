@@ -1,4 +1,4 @@
-"""gh, glab and az as this machine does not have them: programs on the path that keep comments in a file.
+"""gh, glab and az as this machine does not have them: programs on the path that keep comments and pull requests in files.
 
 They record how they were called, with the variables that they got, and answer as the real ones do.
 """
@@ -14,8 +14,9 @@ from typing import Any
 
 _PROGRAM = """\
 #!{python} -ISE
-import json, os, sys
+import json, os, re, sys
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 home = Path({home!r})
 comments = json.loads((home / "comments.json").read_text())
@@ -34,7 +35,86 @@ if refusal.exists():
 def after(flag):
     return arguments[arguments.index(flag) + 1]
 
+requests = json.loads((home / "requests.json").read_text())
+
+def find(number):
+    return next(one for one in requests if one["number"] == int(number))
+
+def make(title, body, branch, base):
+    number = 100 + len(requests)
+    requests.append(
+        {{"number": number, "state": "open", "title": title, "body": body, "branch": branch, "base": base}}
+    )
+    return requests[-1]
+
+def change(number, body=None, state=None):
+    one = find(number)
+    assert one["state"] == "open", one
+    one.update({{key: value for key, value in (("body", body), ("state", state)) if value}})
+    return one
+
+def limit(text, most):
+    if len(text) > most:
+        sys.exit("the text is too long")
+
+def on_github(one):
+    is_open, is_merged = one["state"] == "open", one["state"] == "merged"
+    head = {{"ref": one["branch"], "repo": {{"full_name": one.get("repository", "acme/estate")}}}}
+    url = f"https://github.com/acme/estate/pull/{{one['number']}}"
+    times = {{"merged_at": "2026-11-24T00:00:00Z" if is_merged else None}}
+    return {{**one, **times, "state": "open" if is_open else "closed", "head": head, "html_url": url}}
+
+def gh_request():
+    path = next(one for one in arguments if one.startswith("repos/acme/estate/pulls"))
+    if "--method" not in arguments:
+        owner, _, branch = parse_qs(urlsplit(path).query)["head"][0].partition(":")
+        assert owner == "acme"
+        return [on_github(one) for one in requests if one["branch"] == branch]
+    sent = json.loads(stdin)
+    limit(sent.get("body", ""), 65536)
+    if after("--method") == "POST":
+        return on_github(make(sent["title"], sent["body"], sent["head"], sent["base"]))
+    return on_github(change(path.rpartition("/")[2], sent.get("body"), sent.get("state")))
+
+def on_gitlab(one):
+    states = {{"open": "opened", "closed": "closed", "merged": "merged"}}
+    url = f"https://gitlab.example.com/acme/estate/-/merge_requests/{{one['number']}}"
+    ids = {{"iid": one["number"], "source_project_id": one.get("repository", 5), "web_url": url}}
+    return {{**ids, "title": one["title"], "description": one["body"], "source_branch": one["branch"],
+             "state": states[one["state"]]}}
+
+def glab_request(path):
+    if "--method" not in arguments:
+        (branch,) = parse_qs(urlsplit(path).query)["source_branch"]
+        return [on_gitlab(one) for one in requests if one["branch"] == branch]
+    assert after("--header") == "Content-Type: application/json"
+    sent = json.loads(stdin)
+    if after("--method") == "POST":
+        return on_gitlab(make(sent["title"], sent["description"], sent["source_branch"], sent["target_branch"]))
+    state = {{"close": "closed"}}.get(sent.get("state_event"))
+    return on_gitlab(change(path.rpartition("/")[2], sent.get("description"), state))
+
+def on_azure(one):
+    states = {{"open": "active", "closed": "abandoned", "merged": "completed"}}
+    more = {{"forkSource": {{}}}} if one.get("repository") else {{}}
+    return {{"pullRequestId": one["number"], "status": states[one["state"]], "title": one["title"],
+             "description": one["body"], "sourceRefName": "refs/heads/" + one["branch"], **more}}
+
+def az_request():
+    if after("--http-method") == "GET":
+        (name,) = (one.partition("=")[2] for one in arguments if one.startswith("searchCriteria.sourceRefName="))
+        return {{"value": [on_azure(one) for one in requests if "refs/heads/" + one["branch"] == name]}}
+    sent = json.loads(stdin)
+    limit(sent.get("description", ""), 4000)
+    if after("--http-method") == "POST":
+        names = [sent[name].removeprefix("refs/heads/") for name in ("sourceRefName", "targetRefName")]
+        return on_azure(make(sent["title"], sent["description"], *names))
+    (number,) = (one.partition("=")[2] for one in arguments if one.startswith("pullRequestId="))
+    return on_azure(change(number, sent.get("description"), {{"abandoned": "closed"}}.get(sent.get("status"))))
+
 def gh():
+    if any(one.startswith("repos/") for one in arguments):
+        return gh_request()
     if arguments[:2] == ["pr", "view"]:
         return {{"comments": comments}}
     if arguments[:2] == ["pr", "comment"]:
@@ -45,6 +125,9 @@ def gh():
     return {{}}
 
 def glab():
+    for one in arguments:
+        if re.fullmatch("projects/5/merge_requests([/?][^/]*)?", one):
+            return glab_request(one)
     if arguments[-1] == "user":
         return {{"id": 7}}
     if "--paginate" in arguments:
@@ -59,6 +142,8 @@ def glab():
     return {{}}
 
 def az():
+    if after("--resource") == "pullRequests":
+        return az_request()
     if after("--resource") == "connectionData":
         return {{"authenticatedUser": {{"id": "the-build"}}}}
     if after("--http-method") == "GET":
@@ -74,8 +159,37 @@ def az():
 
 answer = locals()[name]()
 (home / "comments.json").write_text(json.dumps(comments))
+(home / "requests.json").write_text(json.dumps(requests))
 print(json.dumps(answer))
 """
+
+
+TOKEN = "t0ken-of-the-job-which-is-long"
+GITHUB = {
+    "GITHUB_ACTIONS": "true",
+    "GITHUB_SERVER_URL": "https://github.com",
+    "GITHUB_REPOSITORY": "acme/estate",
+    "GITHUB_REF": "refs/pull/12/merge",
+    "GITHUB_RUN_ID": "987",
+    "GH_TOKEN": TOKEN,
+}
+GITLAB = {
+    "GITLAB_CI": "true",
+    "CI_SERVER_HOST": "gitlab.example.com",
+    "CI_PROJECT_ID": "5",
+    "CI_MERGE_REQUEST_IID": "12",
+    "CI_JOB_URL": "https://gitlab.example.com/acme/estate/-/jobs/987",
+    "GITLAB_TOKEN": TOKEN,
+}
+AZURE = {
+    "TF_BUILD": "True",
+    "SYSTEM_COLLECTIONURI": "https://dev.azure.com/acme/",
+    "SYSTEM_TEAMPROJECT": "The estate",
+    "BUILD_REPOSITORY_ID": "0a1b",
+    "SYSTEM_PULLREQUEST_PULLREQUESTID": "12",
+    "BUILD_BUILDID": "987",
+    "AZURE_DEVOPS_EXT_PAT": TOKEN,
+}
 
 
 @dataclass(frozen=True)
@@ -88,7 +202,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Host:
-    """What one of the programs speaks to: comments in the form of its host."""
+    """What one of the programs speaks to: comments in the form of its host, and pull requests."""
 
     home: Path
 
@@ -103,6 +217,14 @@ class Host:
 
     def put(self, *comments: dict[str, Any]) -> None:
         (self.home / "comments.json").write_text(json.dumps(comments))
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """The pull requests, in a form that no host has: number, state, title, body, branch and base."""
+        return json.loads((self.home / "requests.json").read_text())
+
+    def put_requests(self, *requests: dict[str, Any]) -> None:
+        (self.home / "requests.json").write_text(json.dumps(requests))
 
     def refuse(self, complaint: str) -> None:
         """Fail every call from now on."""
@@ -123,4 +245,5 @@ def make_host(home: Path, *programs: str) -> Host:
         program.chmod(0o755)
     host = Host(home)
     host.put()
+    host.put_requests()
     return host

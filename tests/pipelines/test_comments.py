@@ -4,38 +4,11 @@ import json
 
 import pytest
 
-from tests.pipelines.host_programs import make_host
+from tests.pipelines.host_programs import AZURE, GITHUB, GITLAB, TOKEN, make_host
 from tests.support.command_line import gitsync
 
 MARK = "<!-- gitsync -->"
 PLAN = f"{MARK}\n### gitsync plan of `0123456789ab`\n\n1 create.\n"
-TOKEN = "t0ken-of-the-job-which-is-long"
-
-GITHUB = {
-    "GITHUB_ACTIONS": "true",
-    "GITHUB_SERVER_URL": "https://github.com",
-    "GITHUB_REPOSITORY": "acme/estate",
-    "GITHUB_REF": "refs/pull/12/merge",
-    "GITHUB_RUN_ID": "987",
-    "GH_TOKEN": TOKEN,
-}
-GITLAB = {
-    "GITLAB_CI": "true",
-    "CI_SERVER_HOST": "gitlab.example.com",
-    "CI_PROJECT_ID": "5",
-    "CI_MERGE_REQUEST_IID": "12",
-    "CI_JOB_URL": "https://gitlab.example.com/acme/estate/-/jobs/987",
-    "GITLAB_TOKEN": TOKEN,
-}
-AZURE = {
-    "TF_BUILD": "True",
-    "SYSTEM_COLLECTIONURI": "https://dev.azure.com/acme/",
-    "SYSTEM_TEAMPROJECT": "The estate",
-    "BUILD_REPOSITORY_ID": "0a1b",
-    "SYSTEM_PULLREQUEST_PULLREQUESTID": "12",
-    "BUILD_BUILDID": "987",
-    "AZURE_DEVOPS_EXT_PAT": TOKEN,
-}
 
 
 def on_github(text, own=True):

@@ -102,8 +102,8 @@ class AzureRepos:
         except (KeyError, TypeError, ValueError):
             raise self.client.make_unexpected() from None
 
-    def edit_request(self, number: str, title: str, body: str) -> None:
-        self._invoke("git", _OF_REQUESTS, self._name(number), "PATCH", {"title": title, "description": body})
+    def edit_request(self, number: str, body: str) -> None:
+        self._invoke("git", _OF_REQUESTS, self._name(number), "PATCH", {"description": body})
 
     def close_request(self, number: str) -> None:
         self._invoke("git", _OF_REQUESTS, self._name(number), "PATCH", {"status": "abandoned"})

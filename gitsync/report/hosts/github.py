@@ -94,8 +94,8 @@ class GitHub:
         except (KeyError, TypeError, ValueError):
             raise self.client.make_unexpected() from None
 
-    def edit_request(self, number: str, title: str, body: str) -> None:
-        self._send("PATCH", f"pulls/{number}", {"title": title, "body": body})
+    def edit_request(self, number: str, body: str) -> None:
+        self._send("PATCH", f"pulls/{number}", {"body": body})
 
     def close_request(self, number: str) -> None:
         self._send("PATCH", f"pulls/{number}", {"state": "closed"})

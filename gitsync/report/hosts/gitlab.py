@@ -92,8 +92,8 @@ class GitLab:
         except (KeyError, TypeError, ValueError):
             raise self.client.make_unexpected() from None
 
-    def edit_request(self, number: str, title: str, body: str) -> None:
-        self._send("PUT", self._name(number), {"title": title, "description": body})
+    def edit_request(self, number: str, body: str) -> None:
+        self._send("PUT", self._name(number), {"description": body})
 
     def close_request(self, number: str) -> None:
         self._send("PUT", self._name(number), {"state_event": "close"})

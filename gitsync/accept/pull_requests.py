@@ -1,0 +1,296 @@
+"""Opens pull requests for accepted drift: one for each actor and correlation id, kept up to date, and closed when the
+drift is gone. Nothing is ever merged.
+
+The branch of a request is named after the resources and fields that drifted, not after their values, so the same drift
+has the same request. The first line of its text, which no page shows, has a digest of the values, and one of the text.
+What a person did stays: commits on the branch, and a request that was closed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gitsync.accept.drift import Accepted, DriftedResource
+from gitsync.accept.publish import (
+    Branches,
+    Change,
+    Publication,
+    Published,
+    PublishedAs,
+    make_change,
+    make_title,
+    open_branches,
+    open_repository,
+    quote_id,
+    read_files,
+)
+from gitsync.errors import ConfigError
+from gitsync.git.access import Remote
+from gitsync.git.source.checkout import find_remote
+from gitsync.git.source.clone import list_advertised
+from gitsync.git.source.worktree import WorkTree
+from gitsync.model.attribution import Attribution, AuthorKind, Who
+from gitsync.model.edit import REMOVED
+from gitsync.problems.field_path import format_field
+from gitsync.report.authors import format_change
+from gitsync.report.escape import format_code, format_value, shorten
+from gitsync.report.hosts.host import PullRequest, PullRequestHost, RequestState, Use
+from gitsync.report.hosts.opening import open_host
+from gitsync.report.markdown import select_fitting
+
+_PREFIX: Final = "gitsync/accept/"
+_CLOSED: Final = "<!-- gitsync accept: closed -->"
+"""The first line of a request that gitsync closed: the same drift may open another one."""
+
+_LONGEST: Final = 200  # characters
+_RESERVE: Final = 500  # characters for the first line, the link, and sentences about what is left out
+_INTRODUCTION: Final = (
+    "Azure has other values here than the manifests. This request makes the manifests say what Azure has; once it is "
+    "merged, a plan shows no difference in these fields. To put Azure back instead, close the request and run "
+    "`gitsync revert`."
+)
+_COLUMNS: Final = ("Resource", "Field", "In git", "In Azure", "Manifest")
+
+
+def group_drift(
+    resources: Sequence[DriftedResource], *, together: bool = False
+) -> tuple[tuple[DriftedResource, ...], ...]:
+    """Group drift by who made it: an actor and a correlation id. What is known of no author is one group. A resource
+    that several have changed is in several groups, each with its fields. With `together` there is one group.
+    """
+    groups: dict[tuple[str, ...], dict[str, DriftedResource]] = {}
+    for resource in sorted(resources, key=lambda one: one.arm_id.casefold()):
+        whole = _identify(_find_author(resource))
+        if together or not resource.fields:
+            groups.setdefault(() if together else whole, {})[resource.arm_id] = resource
+            continue
+        for field in resource.fields:
+            group = groups.setdefault(_identify(field.changed_by) or whole, {})
+            known = group.get(resource.arm_id, replace(resource, fields=()))
+            group[resource.arm_id] = replace(known, fields=(*known.fields, field))
+    return tuple(tuple(groups[author].values()) for author in sorted(groups))
+
+
+def _find_author(resource: DriftedResource) -> Attribution | None:
+    """Find who changed a resource; None unless it is just one."""
+    known = [change for change in resource.changed_by if not change.doubt]
+    return known[0] if len(known) == 1 else None
+
+
+def _identify(change: Attribution | None) -> tuple[str, ...]:
+    if change is None or change.doubt or change.author is AuthorKind.UNKNOWN:
+        return ()
+    return change.author.value, change.name, change.correlation_id
+
+
+def publish_pull_requests(
+    groups: Sequence[Accepted], examined: Collection[str], publication: Publication
+) -> Iterator[Published]:
+    """Open or update a pull request for each group of accepted drift, on the host of this job, and close those whose
+    drift is gone. `examined` are the ARM ids of which this run knows all drift.
+
+    Each request is done once it is yielded. Raises ConfigError, before anything is written, if the repository or the
+    job does not fit; PublishError if git or the host refuses.
+    """
+    host = open_host(publication.environment, Use.PULL_REQUEST)
+    with open_repository(publication) as (tree, head):
+        remote = _find_remote(tree, publication)
+        wanted = [
+            (_describe_request(group, host, publication), make_change(group, read_files(tree, head, group)))
+            for group in groups
+            if group.resources
+        ]
+        with open_branches(remote, head, publication) as branches:
+            base = head.branch or host.base or _find_default(branches)
+            tips = branches.find(base, f"{_PREFIX}*")
+            if base not in tips:
+                raise ConfigError(
+                    f"{remote.name} has no branch {base}, so a pull request cannot be merged to it.",
+                    hint="Check out a branch that the remote has, and run it again.",
+                )
+            publisher = _Publisher(host, branches, base, tips)
+            urls: dict[str, str] = {}
+            for text, change in wanted:
+                published = publisher.publish(text, change)
+                urls.update((quote_id(arm_id), published.url) for arm_id in change.resources if published.url)
+                yield published
+            yield from publisher.close_others({text.branch for text, _ in wanted}, set(map(quote_id, examined)), urls)
+
+
+def _find_remote(tree: WorkTree, publication: Publication) -> Remote:
+    remote, refusal = find_remote(tree, publication.access)
+    if remote is None:
+        raise ConfigError(
+            refusal or f"{tree.top} has no remote, so no branch can be pushed.", hint="Set the remote origin."
+        )
+    return remote
+
+
+def _find_default(branches: Branches) -> str:
+    """Find the branch that the remote shows first; "" if there is none."""
+    head = list_advertised(branches.clone, "--symref", "HEAD").get("HEAD", "")
+    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Publisher:
+    """Brings the pull requests of one run up to date. `tips` are the commits of the branches of the remote."""
+
+    host: PullRequestHost
+    branches: Branches
+    base: str
+    tips: Mapping[str, str]
+
+    def publish(self, text: _RequestText, change: Change) -> Published:
+        """Open or update the pull request of one group."""
+        branch, tip = text.branch, self.tips.get(text.branch)
+        request = self.host.find_request(branch)
+        place = request.url if request else f"the branch {branch}"
+        if tip and self.branches.read_own(tip) is None:
+            sentence = f"Somebody has committed to the branch {branch}, so it is left as it is: {place}"
+            return Published(
+                action=PublishedAs.LEFT, sentence=sentence, branch=branch, url=request.url if request else ""
+            )
+        if request and request.state is RequestState.CLOSED and text.has_values_of(request):
+            sentence = f"Somebody closed the pull request of the same values, so none is opened again: {request.url}"
+            return Published(action=PublishedAs.LEFT, sentence=sentence, branch=branch, url=request.url)
+        is_pushed = not self.branches.has(tip, change)
+        if is_pushed:
+            self.branches.push(branch, tip, change)
+        if request is None or request.state is not RequestState.OPEN:
+            request = self.host.open_request(branch, self.base, text.title, text.body)
+            return self._say(PublishedAs.OPENED, "Opened", text, request)
+        is_edited = not text.is_that_of(request)
+        if is_edited:
+            self.host.edit_request(request.number, text.body)
+        if is_pushed or is_edited:
+            return self._say(PublishedAs.UPDATED, "Updated", text, request)
+        return self._say(PublishedAs.UNCHANGED, "Unchanged", text, request)
+
+    def _say(self, action: PublishedAs, word: str, text: _RequestText, request: PullRequest) -> Published:
+        return Published(
+            action=action, sentence=f"{word}: {text.title}: {request.url}", branch=text.branch, url=request.url
+        )
+
+    def close_others(self, kept: Collection[str], examined: set[str], urls: Mapping[str, str]) -> Iterator[Published]:
+        """Close the requests, and delete the branches, of drift that is gone: this run has examined all of their
+        resources. `urls` has the requests of this run by resource.
+        """
+        others = sorted(one for one in self.tips if one.startswith(_PREFIX) and one not in {*kept, self.base})
+        for branch in others if examined else ():
+            own = self.branches.read_own(self.tips[branch])
+            if own and examined >= set(own.resources):
+                yield self._close(branch, next((urls[one] for one in own.resources if one in urls), ""))
+
+    def _close(self, branch: str, successor: str) -> Published:
+        request = self.host.find_request(branch)
+        reason = "its drift is part of another request now" if successor else "its drift is gone"
+        done = f"Deleted the branch {branch}: {reason}."
+        if request and request.state is RequestState.OPEN:
+            gone = f"The plan of {self.branches.base[:12]} finds no difference in these fields any more."
+            # Its digests go first: the same drift may come back, and nobody has refused it.
+            body = request.body.partition("\n")[2] if _is_mark(request.body) else request.body
+            self.host.edit_request(request.number, f"{_CLOSED}\n{body}")
+            self.host.create(request.number, f"This drift is part of {successor} now." if successor else gone)
+            self.host.close_request(request.number)
+            done = f"Closed, since {reason}: {request.url}"
+        self.branches.delete(branch, self.tips[branch])
+        return Published(action=PublishedAs.CLOSED, sentence=done, branch=branch, url=request.url if request else "")
+
+
+# The texts of a pull request.
+
+
+@dataclass(frozen=True, slots=True)
+class _RequestText:
+    """What a pull request says. `mark` is its first line."""
+
+    branch: str
+    title: str
+    mark: str
+    text: str
+
+    @property
+    def body(self) -> str:
+        return f"{self.mark}\n{self.text}"
+
+    def has_values_of(self, request: PullRequest) -> bool:
+        """Tell whether a request was of the same values."""
+        return request.body.split()[:4] == self.mark.split()[:4]
+
+    def is_that_of(self, request: PullRequest) -> bool:
+        """Tell whether a request has this text. Hosts change the ends of lines, and a person may have added to it."""
+        return request.body.partition("\n")[0].strip() == self.mark
+
+
+def _is_mark(body: str) -> bool:
+    return body.startswith("<!-- gitsync accept")
+
+
+def _describe_request(accepted: Accepted, host: PullRequestHost, publication: Publication) -> _RequestText:
+    """Write the texts of a pull request."""
+    cells = [(resource, field) for resource in accepted.resources for field in (resource.fields or (None,))]
+    places = sorted((resource.arm_id.casefold(), field.pointer if field else "") for resource, field in cells)
+    values = sorted(
+        (resource.arm_id.casefold(), field.pointer if field else "", _encode(field.new) if field else "")
+        for resource, field in cells
+    )
+    text = _format_text(accepted, host.longest_body - _RESERVE, publication)
+    # The log is another one in each run, and no reason to edit a request.
+    log = f"\n\n[Log of the run that wrote this]({host.log_url})" if host.log_url else ""
+    return _RequestText(
+        branch=f"{_PREFIX}{_digest(places)}",
+        title=make_title(accepted.resources),
+        mark=f"<!-- gitsync accept {_digest(values)} {_digest(text)} -->",
+        text=f"{text}{log}\n",
+    )
+
+
+def _encode(value: object) -> str:
+    return "" if value is REMOVED else json.dumps(value, sort_keys=True, default=str)
+
+
+def _digest(content: object) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
+
+
+def _format_text(accepted: Accepted, room: int, publication: Publication) -> str:
+    """Format who changed what, and when, in at most `room` characters."""
+    changes = {
+        field.changed_by or _find_author(resource): None for resource in accepted.resources for field in resource.fields
+    }
+    changes |= {_find_author(resource): None for resource in accepted.resources if not resource.fields}
+    known = sorted(
+        (one for one in changes if one and not one.doubt), key=lambda one: (one.at, one.correlation_id), reverse=True
+    )
+    names = publication.who is Who.NAMES
+    lines = [f"- {publication.mask(format_change(one, names=names, quote=format_code))}" for one in known]
+    if len(known) < len(changes):
+        lines.append(f"- Who changed {'the rest' if known else 'this'} is not known.")
+    head = ["\n".join([f"| {' | '.join(_COLUMNS)} |", "|---" * len(_COLUMNS) + "|"])]
+    who = select_fitting(lines, room // 3, "change")
+    room -= sum(map(len, (_INTRODUCTION, *head, *who)))
+    rows = [row for resource in accepted.resources for row in _list_rows(resource, publication.mask)]
+    fitting = select_fitting(rows, room, "field")
+    left_out = [fitting.pop()] if fitting and not fitting[-1].startswith("|") else []
+    table = "\n".join([*head, *fitting])
+    return "\n\n".join([_INTRODUCTION, "\n".join(who), table, *left_out])
+
+
+def _list_rows(resource: DriftedResource, mask: Callable[[str], str]) -> Iterator[str]:
+    name = format_code(shorten(f"{resource.key.kind}/{resource.key.name}", _LONGEST))
+    place = format_code(shorten(str(resource.source), _LONGEST))
+    if resource.is_gone:
+        yield f"| {name} | the whole resource | declared | deleted | {place} |"
+    for field in resource.fields:
+        path = format_code(shorten(mask(format_field(field.path)), _LONGEST))
+        yield f"| {name} | {path} | {_format_side(field.old, mask)} | {_format_side(field.new, mask)} | {place} |"
+
+
+def _format_side(value: object, mask: Callable[[str], str]) -> str:
+    shown = format_value(None if value is REMOVED else value)
+    return format_code(shorten(mask(shown), _LONGEST))
