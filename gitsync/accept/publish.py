@@ -188,7 +188,7 @@ def read_files(tree: WorkTree, head: Head, accepted: Accepted) -> Files:
 
 
 def make_change(accepted: Accepted, files: Files) -> Change:
-    """Make the commit of accepted drift. Names of people never stand in it, and no text that a manifest or Azure could
+    """Make the commit of accepted drift. Names of people are never in it, and no text that a manifest or Azure could
     choose freely.
     """
     resources = sorted(accepted.resources, key=lambda resource: resource.key)
@@ -292,7 +292,7 @@ class Branches:
         return commit
 
     def delete(self, branch: str, tip: str) -> None:
-        """Delete a branch if nobody has moved it. Raises PublishError if the remote refuses."""
+        """Delete a branch unless it was moved since. Raises PublishError if the remote refuses."""
         with self._explain(f"still has the branch {branch}"):
             self._push(branch, tip, "")
 

@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 home = Path({home!r})
 comments = json.loads((home / "comments.json").read_text())
 arguments, name = sys.argv[1:], {name!r}
-read_stdin = "-" in arguments or "--field=body=@-" in arguments
+read_stdin = "-" in arguments or any(one.endswith("=@-") for one in arguments)
 stdin = sys.stdin.read() if read_stdin else ""
 if "--in-file" in arguments:
     place = arguments.index("--in-file") + 1
@@ -36,6 +36,10 @@ def after(flag):
     return arguments[arguments.index(flag) + 1]
 
 requests = json.loads((home / "requests.json").read_text())
+
+def read_fields():
+    pairs = [one.partition("=")[2].partition("=") for one in arguments if one.startswith(("--raw-field=", "--field="))]
+    return {{name: stdin if value == "@-" else value for name, _, value in pairs}}
 
 def find(number):
     return next(one for one in requests if one["number"] == int(number))
@@ -70,7 +74,7 @@ def gh_request():
         owner, _, branch = parse_qs(urlsplit(path).query)["head"][0].partition(":")
         assert owner == "acme"
         return [on_github(one) for one in requests if one["branch"] == branch]
-    sent = json.loads(stdin)
+    sent = read_fields()
     limit(sent.get("body", ""), 65536)
     if after("--method") == "POST":
         return on_github(make(sent["title"], sent["body"], sent["head"], sent["base"]))
@@ -87,8 +91,7 @@ def glab_request(path):
     if "--method" not in arguments:
         (branch,) = parse_qs(urlsplit(path).query)["source_branch"]
         return [on_gitlab(one) for one in requests if one["branch"] == branch]
-    assert after("--header") == "Content-Type: application/json"
-    sent = json.loads(stdin)
+    sent = read_fields()
     if after("--method") == "POST":
         return on_gitlab(make(sent["title"], sent["description"], sent["source_branch"], sent["target_branch"]))
     state = {{"close": "closed"}}.get(sent.get("state_event"))

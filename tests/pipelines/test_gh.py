@@ -1,13 +1,16 @@
-"""`gitsync comment` with the real gh, and a GitHub that answers its queries: gh speaks to `github.localhost` without TLS."""
+"""The real gh, with a GitHub that answers its queries: gh speaks to `github.localhost` without TLS."""
 
 import http.server
 import json
+import os
 import shutil
 import threading
 from contextlib import contextmanager
 
 import pytest
 
+from gitsync.report.hosts.host import PullRequest, RequestState, Use
+from gitsync.report.hosts.opening import open_host
 from tests.support.command_line import gitsync
 
 REASON = "gh is not installed"
@@ -15,20 +18,40 @@ FORGED = {"id": "IC_0", "viewerDidAuthor": False, "author": {"login": "mallory"}
 
 
 class GitHub(http.server.BaseHTTPRequestHandler):
-    """The three queries of GraphQL that gh sends, over the comments of one pull request."""
+    """The three queries of GraphQL that gh sends, over the comments of one pull request, and pull requests by REST."""
 
     comments: list
     seen: list
+    pulls: list
 
     def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        asked = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "{}")
         self.seen.append((self.path, self.headers["Authorization"]))
-        answer = json.dumps({"data": self.answer(asked["query"], asked.get("variables", {}))}).encode()
+        if "/repos/" in self.path:
+            answer = json.dumps(self.answer_pulls(asked)).encode()
+        else:
+            answer = json.dumps({"data": self.answer(asked["query"], asked.get("variables", {}))}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
+
+    do_GET = do_PATCH = do_POST  # noqa: N815 - the names that the server calls
+
+    def answer_pulls(self, asked):
+        if self.command == "GET":
+            assert self.path.endswith("/repos/acme/estate/pulls?state=all&per_page=100&head=acme:gitsync/accept/1")
+            return self.pulls
+        if self.command == "POST":
+            assert self.path.endswith("/repos/acme/estate/pulls")
+            head = {"ref": asked.pop("head"), "repo": {"full_name": "acme/estate"}}
+            made = {"number": 3, "state": "open", "merged_at": None, "html_url": "https://x/3", "head": head, **asked}
+            self.pulls.append(made)
+            return made
+        assert self.path.endswith("/repos/acme/estate/pulls/3")
+        self.pulls[0].update(asked)
+        return self.pulls[0]
 
     def answer(self, query, variables):
         if "updateIssueComment" in query:
@@ -47,26 +70,45 @@ class GitHub(http.server.BaseHTTPRequestHandler):
 
 @contextmanager
 def serve():
-    handler = type("Handler", (GitHub,), {"comments": [dict(FORGED)], "seen": []})
+    handler = type("Handler", (GitHub,), {"comments": [dict(FORGED)], "seen": [], "pulls": []})
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}", handler
         server.shutdown()
 
 
+def make_job(proxy, folder):
+    return {
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_SERVER_URL": "http://github.localhost",
+        "GITHUB_REPOSITORY": "acme/estate",
+        "GITHUB_REF": "refs/pull/12/merge",
+        "GH_TOKEN": "t0ken-of-the-job",
+        "HTTP_PROXY": proxy,
+        "HOME": str(folder),
+    }
+
+
+@pytest.mark.skipif(shutil.which("gh") is None, reason=REASON)
+def test_gh_opens_a_pull_request_edits_it_and_closes_it(tmp_path):
+    with serve() as (proxy, hosted):
+        host = open_host({"PATH": os.environ["PATH"], **make_job(proxy, tmp_path)}, Use.PULL_REQUEST)
+        assert host.find_request("gitsync/accept/1") is None
+        text = 'a "b" & $(c) `d` @e\n\n| f |\n'
+        made = host.open_request("gitsync/accept/1", "main", "Accept @drift", text)
+        assert made == PullRequest("3", RequestState.OPEN, "Accept @drift", text, "https://x/3")
+        host.edit_request("3", "@other")
+        host.close_request("3")
+        closed = made._replace(state=RequestState.CLOSED, body="@other")
+        assert host.find_request("gitsync/accept/1") == closed
+    assert {token for _, token in hosted.seen} == {"token t0ken-of-the-job"}
+
+
 @pytest.mark.skipif(shutil.which("gh") is None, reason=REASON)
 def test_gh_posts_a_comment_and_replaces_it(tmp_path):
     report = tmp_path / "report.md"
     with serve() as (proxy, hosted):
-        job = {
-            "GITHUB_ACTIONS": "true",
-            "GITHUB_SERVER_URL": "http://github.localhost",
-            "GITHUB_REPOSITORY": "acme/estate",
-            "GITHUB_REF": "refs/pull/12/merge",
-            "GH_TOKEN": "t0ken-of-the-job",
-            "HTTP_PROXY": proxy,
-            "HOME": str(tmp_path),
-        }
+        job = make_job(proxy, tmp_path)
         for text in ('1 create: "a" & $(b) `c` @d', "2 create"):
             report.write_text(f"<!-- gitsync -->\n{text}\n")
             ended = gitsync("comment", "report.md", folder=tmp_path, **job)

@@ -88,26 +88,26 @@ class GitHub:
             raise self.client.make_unexpected() from None
 
     def open_request(self, branch: str, base: str, title: str, body: str) -> PullRequest:
-        (made,) = self._send("POST", "pulls", {"head": branch, "base": base, "title": title, "body": body})
+        (made,) = self._send("POST", "pulls", body, head=branch, base=base, title=title)
         try:
             return _read_request(made)
         except (KeyError, TypeError, ValueError):
             raise self.client.make_unexpected() from None
 
     def edit_request(self, number: str, body: str) -> None:
-        self._send("PATCH", f"pulls/{number}", {"body": body})
+        self._send("PATCH", f"pulls/{number}", body)
 
     def close_request(self, number: str) -> None:
-        self._send("PATCH", f"pulls/{number}", {"state": "closed"})
+        self._send("PATCH", f"pulls/{number}", state="closed")
 
     @property
     def _flag(self) -> tuple[str, str]:
         return "--repo", f"{self.host}/{self.repository}"
 
-    def _send(self, method: str, path: str, body: Mapping[str, str]) -> list[Any]:
-        # From standard input, since a text is longer than an argument may be.
-        arguments = ["--method", method, f"repos/{self.repository}/{path}", "--input", "-"]
-        return self._call(arguments, json.dumps(body))
+    def _send(self, method: str, path: str, body: str = "", **fields: str) -> list[Any]:
+        names = [f"--raw-field={name}={value}" for name, value in fields.items()]
+        names += ["--field=body=@-"] if body else []  # a text is longer than an argument may be
+        return self._call(["--method", method, f"repos/{self.repository}/{path}", *names], body)
 
     def _call(self, arguments: Sequence[str], stdin: str = "") -> list[Any]:
         return self.client.read(["api", "--hostname", self.host, *arguments], stdin)

@@ -6,7 +6,6 @@ with the scope `api` and at least the role Reporter; Developer to open merge req
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,10 +66,10 @@ class GitLab:
             raise self.client.make_unexpected() from None
 
     def create(self, number: str, text: str) -> None:
-        self._write_note("POST", f"{self._name(number)}/notes", text)
+        self._send("POST", f"{self._name(number)}/notes", "body", text)
 
     def replace(self, number: str, comment: Comment, text: str) -> None:
-        self._write_note("PUT", f"{self._name(number)}/notes/{comment.address[0]}", text)
+        self._send("PUT", f"{self._name(number)}/notes/{comment.address[0]}", "body", text)
 
     def find_request(self, branch: str) -> PullRequest | None:
         query = f"{self._name()}?state=all&per_page=100&source_branch={quote(branch, safe='')}"
@@ -85,29 +84,26 @@ class GitLab:
             raise self.client.make_unexpected() from None
 
     def open_request(self, branch: str, base: str, title: str, body: str) -> PullRequest:
-        request = {"source_branch": branch, "target_branch": base, "title": title, "description": body}
-        (made,) = self._send("POST", self._name(), request)
+        names = {"source_branch": branch, "target_branch": base, "title": title}
+        (made,) = self._send("POST", self._name(), "description", body, **names)
         try:
             return _read_request(made)
         except (KeyError, TypeError, ValueError):
             raise self.client.make_unexpected() from None
 
     def edit_request(self, number: str, body: str) -> None:
-        self._send("PUT", self._name(number), {"description": body})
+        self._send("PUT", self._name(number), "description", body)
 
     def close_request(self, number: str) -> None:
-        self._send("PUT", self._name(number), {"state_event": "close"})
+        self._send("PUT", self._name(number), state_event="close")
 
     def _name(self, number: str = "") -> str:
         return f"projects/{self.project}/merge_requests{number and '/'}{number}"
 
-    def _write_note(self, method: str, path: str, text: str) -> None:
-        # From standard input, since a report is longer than an argument may be.
-        self._call(["--method", method, path, "--field=body=@-"], text)
-
-    def _send(self, method: str, path: str, body: Mapping[str, str]) -> list[Any]:
-        arguments = ["--method", method, path, "--header", "Content-Type: application/json", "--input", "-"]
-        return self._call(arguments, json.dumps(body))
+    def _send(self, method: str, path: str, field: str = "", text: str = "", **fields: str) -> list[Any]:
+        names = [f"--raw-field={name}={value}" for name, value in fields.items()]
+        names += [f"--field={field}=@-"] if field else []  # a report is longer than an argument may be
+        return self._call(["--method", method, path, *names], text)
 
     def _call(self, arguments: Sequence[str], stdin: str = "") -> list[Any]:
         return self.client.read(["api", "--hostname", self.host, *arguments], stdin)
