@@ -136,7 +136,7 @@ def read_documents(
         )
         return contents
     text = SURROGATES.sub(_join_surrogates, content) if path.endswith(".json") else content
-    for line, chunk in _split(text):
+    for _, line, chunk in split_documents(text):
         try:
             for document in parse_documents(path, chunk, line, marks_quotes=marks_quotes, aliases=aliases):
                 contents.documents.append(document)  # one by one: those before a bad one count
@@ -184,14 +184,16 @@ def _join_surrogates(pair: re.Match[bytes]) -> bytes:
     return pair[1] + chr(0x10000 + ((high & 0x3FF) << 10) + (low & 0x3FF)).encode()
 
 
-def _split(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """Split a text at its separators, into the number of lines before each part, and the part."""
+def split_documents(content: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Split a text at its separators, into the bytes and the lines before each part, and the part. One that
+    has nothing but comments is left out.
+    """
     start = lines = 0
     separators = SEPARATOR.finditer(content) if b"---" in content else ()
     for end in [*(match.start() for match in separators), len(content)]:
         chunk = content[start:end]
         if CONTENT.search(chunk):
-            yield lines, chunk
+            yield start, lines, chunk
         lines += chunk.count(b"\n")
         start = end
 

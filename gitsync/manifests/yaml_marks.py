@@ -1,0 +1,202 @@
+"""The texts of a document's nodes: where each begins and ends in its file, so that one can be replaced.
+
+Made of the parser's events, and not of PyYAML's nodes: those do not say where an alias stands. All positions count
+characters of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from gitsync.manifests.yaml_documents import Parser
+from gitsync.manifests.yaml_scalars import format_key, resolve, resolve_tagged
+
+BLOCK_MAPPING, BLOCK_LIST, FLOW_MAPPING, FLOW_LIST, ALIAS, PLAIN = "mapping", "list", "{", "[", "*", ""
+"""Styles of nodes; those of other scalars are their first character."""
+BLOCKS = frozenset({BLOCK_MAPPING, BLOCK_LIST})
+FLOWS = frozenset({FLOW_MAPPING, FLOW_LIST})
+TEXT_BLOCKS = frozenset("|>")
+
+_BLANK = re.compile(r"(?:[ \t\r\n\ufeff]+|(?<!\S)#[^\n]*)*")
+_PROPERTY = re.compile(r"[&!][^\s,\[\]{}]*")
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A value and its text, from `start` to `end`, without a tag or an anchor. Of a collection in block style, that is
+    from its first entry to the last character of its last value. `head` is where its text may begin: behind the colon
+    or the dash, the tag and the anchor. `text` is that of a scalar, or the name of an alias, and `target` what that
+    stands for.
+    """
+
+    style: str
+    head: int
+    start: int
+    end: int
+    text: str = ""
+    anchor: str = ""
+    tag: str = ""
+    target: Node | None = None
+    entries: list[Entry] = field(default_factory=list)
+
+    @property
+    def is_blank(self) -> bool:
+        """Tell whether it is a null that has no text."""
+        return self.style == PLAIN and self.start == self.end
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """A key and its value, or an item of a list: then the key is None. It begins with its key or its dash, which
+    `has_sign` of: a colon, or a dash.
+    """
+
+    key: Node | None
+    value: Node
+    start: int
+    end: int
+    has_sign: bool
+
+    @property
+    def name(self) -> str | None:
+        """The key as JSON has it; None for an item, or for a key that JSON cannot have."""
+        if self.key is None or self.key.style in FLOWS | BLOCKS | {ALIAS}:
+            return None
+        if self.key.tag:
+            return format_key(resolve_tagged(self.key.tag, self.key.text))
+        return format_key(resolve(self.key.text)) if self.key.style == PLAIN else self.key.text
+
+    @property
+    def merges(self) -> bool:
+        """Tell whether it brings in the members of another mapping."""
+        return self.key is not None and self.key.style == PLAIN and self.key.text == "<<"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedDocument:
+    """A document of a text, from `start` (that of its three dashes, if it has them)."""
+
+    root: Node
+    start: int
+
+
+def mark_documents(text: str) -> Iterator[MarkedDocument]:
+    """Find the nodes of each document in a text. Raises yaml.YAMLError where the text cannot be parsed."""
+    parser = Parser(text)
+    while parser.check_event():
+        event = parser.get_event()
+        start, end = event.start_mark.index, event.end_mark.index
+        if isinstance(event, yaml.DocumentStartEvent):
+            yield MarkedDocument(root=_Marker(text, parser).read(parser.get_event(), end), start=start)
+
+
+def skip_blank(text: str, at: int) -> int:
+    """Find the next character that is neither blank nor part of a comment."""
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
+
+
+def find_line_start(text: str, at: int) -> int:
+    """Find where the line begins."""
+    return text.rfind("\n", 0, at) + 1
+
+
+def find_line_end(text: str, at: int) -> int:
+    """Find where the line ends, before its break."""
+    end = text.find("\n", at)
+    if end < 0:
+        return len(text)
+    return end - 1 if end > at and text[end - 1] == "\r" else end
+
+
+class _Marker:
+    """Reads the nodes of one document. Mutable: it keeps the anchors so far."""
+
+    def __init__(self, text: str, parser: Any) -> None:
+        self.text = text
+        self.next_event = parser.get_event
+        self.anchors: dict[str, Node] = {}
+
+    def read(self, event: Any, head: int) -> Node:
+        """Read the node that begins with an event. `head` is where the sign before it ends."""
+        start, end, name = event.start_mark.index, event.end_mark.index, event.anchor
+        if isinstance(event, yaml.AliasEvent):
+            return Node(ALIAS, head, start, end, text=name, target=self.anchors.get(name))
+        head, start = self.skip_properties(event, head)
+        if isinstance(event, yaml.ScalarEvent):
+            node = self.read_scalar(event, head, start)
+        elif isinstance(event, yaml.MappingStartEvent):
+            node = self.read_mapping(event, head, start)
+        else:
+            node = self.read_list(event, head, start)
+        node.anchor, node.tag = event.anchor or "", event.tag or ""
+        if node.anchor:
+            self.anchors[node.anchor] = node
+        return node
+
+    def skip_properties(self, event: Any, head: int) -> tuple[int, int]:
+        """Find where the anchor and the tag end, and where what follows begins."""
+        at = event.start_mark.index
+        for each in (event.anchor, event.tag):
+            match = _PROPERTY.match(self.text, skip_blank(self.text, at)) if each is not None else None
+            if match:
+                head = at = match.end()
+        return head, skip_blank(self.text, at)
+
+    def read_scalar(self, event: Any, head: int, start: int) -> Node:
+        style, end = event.style or PLAIN, event.end_mark.index
+        if style == PLAIN and not event.value:
+            return Node(PLAIN, head, head, head)
+        if style in TEXT_BLOCKS:
+            end = _find_block_end(self.text, start, end)
+        return Node(style, head, start, end, text=event.value)
+
+    def read_mapping(self, event: Any, head: int, start: int) -> Node:
+        node = Node(FLOW_MAPPING if event.flow_style else BLOCK_MAPPING, head, start, start)
+        while not isinstance(event := self.next_event(), yaml.MappingEndEvent):
+            begin = event.start_mark.index
+            question = begin
+            while self.text.endswith((" ", "\t"), 0, question):
+                question -= 1
+            key = self.read(event, begin)
+            colon = skip_blank(self.text, key.end)
+            has_sign = self.text.startswith(":", colon)
+            value = self.read(self.next_event(), colon + 1 if has_sign else key.end)
+            entry_start = question - 1 if self.text.endswith("?", 0, question) else begin
+            end = max(value.end, colon + 1 if has_sign else key.end)
+            node.entries.append(Entry(key, value, entry_start, end, has_sign))
+        return self.close(node, event)
+
+    def read_list(self, event: Any, head: int, start: int) -> Node:
+        node = Node(FLOW_LIST if event.flow_style else BLOCK_LIST, head, start, start)
+        at, is_block = start, not event.flow_style
+        while not isinstance(event := self.next_event(), yaml.SequenceEndEvent):
+            dash = skip_blank(self.text, at) if is_block else event.start_mark.index
+            value = self.read(event, dash + 1 if is_block else dash)
+            at = max(value.end, dash + 1 if is_block else dash)
+            node.entries.append(Entry(None, value, dash, at, is_block))
+        return self.close(node, event)
+
+    def close(self, node: Node, event: Any) -> Node:
+        node.end = node.entries[-1].end if node.style in BLOCKS else event.end_mark.index
+        if node.style in BLOCKS:
+            node.start = node.entries[0].start
+        return node
+
+
+def _find_block_end(text: str, start: int, end: int) -> int:
+    """Find the end of a text in block style, without the break behind it: blank lines count only if it keeps them."""
+    header = text[start : find_line_end(text, start)].partition("#")[0]
+    if text.endswith("\n", 0, end):
+        end -= 2 if text.endswith("\r\n", 0, end) else 1
+    while "+" not in header:
+        line = find_line_start(text, end)
+        if line <= start or text[line:end].strip(" \t\r"):
+            break
+        end = find_line_end(text, find_line_start(text, line - 1))
+    return end

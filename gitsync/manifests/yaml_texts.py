@@ -1,0 +1,173 @@
+"""Values as texts of YAML and JSON, in the style of the file around them.
+
+Each text is read back before it is used, so a value is plain only if all readers take it for what it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from yaml.resolver import Resolver
+
+from gitsync.manifests.yaml_documents import Unreadable, parse_documents
+from gitsync.manifests.yaml_marks import PLAIN
+
+_LINES = re.compile(r"\n+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """How a file is written: the ends of its lines, the spaces of one more level, those before the items of a list, the
+    quotes of texts that need some, whether it is JSON, and whether its last line has an end.
+    """
+
+    line_end: str
+    step: int = 2
+    list_step: int = 2
+    quote: str = '"'
+    is_json: bool = False
+    is_ended: bool = True
+
+    def write_key(self, key: str, *, in_flow: bool) -> str:
+        """Write a key of a mapping."""
+        return self.write_scalar(key, in_flow=in_flow, is_key=True)
+
+    def write_scalar(
+        self, value: Any, *, in_flow: bool, style: str = PLAIN, former: str = "", is_key: bool = False
+    ) -> str:
+        """Write a value that has nothing below it, in one line. `style` is that of the value before, `former` its text.
+        Raises ValueError if there is no text that is read as this value.
+        """
+        if not isinstance(value, str):
+            return json.dumps(value, allow_nan=False)
+        double = write_quoted(value, is_json=self.is_json)
+        if self.is_json:
+            return double
+        single = "'" + value.replace("'", "''") + "'"
+        candidates = {"'": [single], '"': []}.get(style, [value, single] if self.quote == "'" else [value])
+        for text in candidates:
+            is_plain = text is value
+            if (
+                value.isprintable()
+                and (not is_plain or is_text_for_all(value, former))
+                and reads_back(text, value, in_flow=in_flow, is_key=is_key)
+            ):
+                return text
+        return double
+
+    def write_flow(self, value: Any, indent: int | None = None) -> str:
+        """Write a value with all that is below it in braces and brackets. `indent` is that of its first line if what is
+        below it has lines of its own; None keeps all in one.
+        """
+        if not isinstance(value, dict | list) or not value:
+            return self.write_scalar(value, in_flow=True)
+        below = None if indent is None else indent + self.step
+        if isinstance(value, dict):
+            parts = [
+                f"{self.write_key(key, in_flow=True)}: {self.write_flow(part, below)}" for key, part in value.items()
+            ]
+        else:
+            parts = [self.write_flow(part, below) for part in value]
+        opening, closing = "{}" if isinstance(value, dict) else "[]"
+        if below is None:
+            return f"{opening}{', '.join(parts)}{closing}"
+        glue = f",{self.line_end}{' ' * below}"
+        return f"{opening}{glue[1:]}{glue.join(parts)}{self.line_end}{' ' * (below - self.step)}{closing}"
+
+    def write_block(self, value: Any, indent: int) -> str:
+        """Write a mapping or a list that has something below it, each entry in lines of its own. The first line has no
+        indentation: it stands at `indent` spaces already.
+        """
+        glue = self.line_end + " " * indent
+        if isinstance(value, dict):
+            return glue.join(
+                f"{self.write_key(key, in_flow=False)}:{self.write_behind_key(part, indent)}"
+                for key, part in value.items()
+            )
+        return glue.join(f"-{self.write_behind_dash(part, indent)}" for part in value)
+
+    def write_behind_key(self, value: Any, indent: int) -> str:
+        """Write what stands behind the colon of a key that is indented so far."""
+        if isinstance(value, dict | list) and value:
+            below = indent + (self.step if isinstance(value, dict) else self.list_step)
+            return f"{self.line_end}{' ' * below}{self.write_block(value, below)}"
+        return self._write_behind(value, indent + self.step)
+
+    def write_behind_dash(self, value: Any, indent: int) -> str:
+        """Write what stands behind the dash of an item that is indented so far."""
+        if isinstance(value, dict | list) and value:
+            return f" {self.write_block(value, indent + 2)}"
+        return self._write_behind(value, indent + 2)
+
+    def _write_behind(self, value: Any, indent: int) -> str:
+        block = self.write_text("|", value, indent) if isinstance(value, str) and "\n" in value else None
+        return f" {block[0]}{block[1]}" if block else f" {self.write_scalar(value, in_flow=False)}"
+
+    def write_text(self, header: str, value: str, indent: int, digit: int = 0) -> tuple[str, str] | None:
+        """Write a text as a block: its header, and its lines, each behind a break. `header` is that of before,
+        and `digit` the number in it. None if a block cannot say this text.
+        """
+        content = value.rstrip("\n")
+        breaks = len(value) - len(content)
+        is_shown = all(line.isprintable() for line in content.split("\n"))
+        if not content or not is_shown or (breaks and not self.is_ended):
+            return None
+        chomping = "-" if not breaks else "+" if breaks > 1 or "+" in header else ""
+        token = f"{header[0]}{digit or ''}{chomping}"
+        folded = _LINES.sub(lambda found: found[0] + "\n", content) if header[0] == ">" else content
+        lines = (folded + "\n" * (breaks - 1)).split("\n")
+        probe = "\n".join([token, *(" " * (digit or 2) + line if line else "" for line in lines)])
+        if not reads_back(probe, value, in_flow=False):
+            return None
+        return token, "".join(self.line_end + " " * indent * bool(line) + line for line in lines)
+
+
+def write_quoted(value: str, *, is_json: bool) -> str:
+    """Write a text in double quotes, so that YAML and JSON read it alike; what would not show is escaped."""
+
+    def escape(found: re.Match[str]) -> str:
+        character = found[0]
+        if character.isprintable() or character == " ":
+            return character
+        code = ord(character)
+        if code <= 0xFFFF:
+            return f"\\u{code:04x}"
+        return character if is_json else f"\\U{code:08x}"
+
+    return re.sub(r"[^\x20-\x7e]", escape, json.dumps(value, ensure_ascii=False))
+
+
+def is_text_for_all(value: str, former: str) -> bool:
+    """Tell whether a plain text is text for readers of YAML 1.1, too: dates and others are not, unless the text before
+    was of the same kind.
+    """
+    tag = _resolve(value)
+    return tag == "tag:yaml.org,2002:str" or (bool(former) and tag == _resolve(former))
+
+
+_RESOLVER: Any = Resolver()
+
+
+def _resolve(value: str) -> Any:
+    return _RESOLVER.resolve(yaml.ScalarNode, value, (True, False))
+
+
+def reads_back(text: str, value: str, *, in_flow: bool, is_key: bool = False) -> bool:
+    """Tell whether a text in its place is read as this value, and as nothing else."""
+    place: str
+    expected: Any
+    if is_key:
+        place, expected = "{{{}: 0}}" if in_flow else "{}: 0", {value: 0}
+    elif in_flow:
+        place, expected = "[{}, 0]", [value, 0]
+    else:
+        place, expected = "a: {}\nb: 0", {"a": value, "b": 0}
+    try:
+        documents = list(parse_documents("", (place.format(text) + "\n").encode(), 0))
+    except (Unreadable, UnicodeEncodeError):
+        return False
+    return len(documents) == 1 and not documents[0].problems and documents[0].value == expected
