@@ -28,7 +28,7 @@ from gitsync.manifests.yaml_documents import (
     split_documents,
 )
 from gitsync.manifests.yaml_marks import mark_documents
-from gitsync.manifests.yaml_splices import Change, UnspliceableError, change_text, has_template
+from gitsync.manifests.yaml_splices import TextChange, UnspliceableError, change_text, has_template
 from gitsync.model.edit import REMOVED, Edit, Removed
 from gitsync.problems.field_path import FieldPath, find_member, format_field
 
@@ -68,7 +68,7 @@ def edit_documents(content: bytes, edits: Mapping[int, DocumentEdits]) -> bytes:
     if missing := [each for each in sorted(edits) if each >= min(number, len(before.documents))]:
         raise EditRefused(f"The file has no document {missing[0] + 1} that can be read.", 1)
     edited = b"".join([*texts, content[end:]])
-    values = [_apply(one.value, edits.get(index, ())) for index, one in enumerate(before.documents)]
+    values = [apply_edits(one.value, edits.get(index, ())) for index, one in enumerate(before.documents)]
     values = [value for value in values if value is not REMOVED]
     if REMOVED in edits.values() and all(value is None for value in values):
         return b""
@@ -118,7 +118,7 @@ def _is_same(one: Any, other: Any) -> bool:
 # What the edits make of values, apart from all texts: with this, the edited text is compared.
 
 
-def _apply(value: Any, edits: DocumentEdits) -> Any:
+def apply_edits(value: Any, edits: DocumentEdits) -> Any:
     """Return a value with its edits, or REMOVED."""
     if edits is REMOVED:
         return REMOVED
@@ -235,44 +235,44 @@ def _list_texts(value: Any) -> Iterator[str]:
             yield from _list_texts(part)
 
 
-def _list_changes(value: Any, edit: Edit) -> Iterator[Change]:
-    """List the changes of an edit: only what differs is written anew, and missing parents are added."""
+def _list_changes(value: Any, edit: Edit) -> Iterator[TextChange]:
+    """List the changes of an edit: only what differs is written again, and missing parents are added."""
     for depth, step in enumerate(edit.path):
         if not _has(value, step):
             if edit.value is not REMOVED:
-                yield Change("add", edit.path[: depth + 1], _put(None, edit.path[depth + 1 :], edit.value))
+                yield TextChange("add", edit.path[: depth + 1], _put(None, edit.path[depth + 1 :], edit.value))
             return
         value = value[step]
     if edit.value is REMOVED:
-        yield Change("remove", edit.path)
+        yield TextChange("remove", edit.path)
     else:
         yield from _compare(value, edit.value, edit.path)
 
 
-def _compare(old: Any, new: Any, path: FieldPath) -> Iterator[Change]:
+def _compare(old: Any, new: Any, path: FieldPath) -> Iterator[TextChange]:
     if _is_same(old, new):
         return
     if isinstance(old, dict) and isinstance(new, dict) and old and new:
         for key in new:
             if key in old:
                 yield from _compare(old[key], new[key], (*path, key))
-        yield from (Change("add", (*path, key), new[key]) for key in new if key not in old)
-        yield from (Change("remove", (*path, key)) for key in old if key not in new)
+        yield from (TextChange("add", (*path, key), new[key]) for key in new if key not in old)
+        yield from (TextChange("remove", (*path, key)) for key in old if key not in new)
     elif isinstance(old, list) and isinstance(new, list) and old and new:
         yield from _compare_lists(old, new, path)
     else:
-        yield Change("set", path, new)
+        yield TextChange("set", path, new)
 
 
-def _compare_lists(old: list[Any], new: list[Any], path: FieldPath) -> Iterator[Change]:
+def _compare_lists(old: list[Any], new: list[Any], path: FieldPath) -> Iterator[TextChange]:
     """List the changes from the last item to the first, so that each index is still that of its item."""
     texts, new_texts = ([json.dumps(item, sort_keys=True) for item in items] for items in (old, new))
     matcher = SequenceMatcher(None, texts, new_texts, autojunk=False)
     for _, start, end, new_start, new_end in reversed(matcher.get_opcodes()):
         both = min(end - start, new_end - new_start)
         for index in reversed(range(new_start + both, new_end)):
-            yield Change("add", (*path, start + both), new[index])
+            yield TextChange("add", (*path, start + both), new[index])
         for index in reversed(range(start + both, end)):
-            yield Change("remove", (*path, index))
+            yield TextChange("remove", (*path, index))
         for index in reversed(range(both)):
             yield from _compare(old[start + index], new[new_start + index], (*path, start + index))

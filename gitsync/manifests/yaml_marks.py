@@ -27,7 +27,7 @@ _PROPERTY = re.compile(r"[&!][^\s,\[\]{}]*")
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class TextNode:
     """A value and its text, from `start` to `end`, without a tag or an anchor. Of a collection in block style, that is
     from its first entry to the last character of its last value. `head` is where its text may begin: behind the colon
     or the dash, the tag and the anchor. `text` is that of a scalar, or the name of an alias, and `target` what that
@@ -41,8 +41,8 @@ class Node:
     text: str = ""
     anchor: str = ""
     tag: str = ""
-    target: Node | None = None
-    entries: list[Entry] = field(default_factory=list)
+    target: TextNode | None = None
+    entries: list[TextEntry] = field(default_factory=list)
 
     @property
     def is_blank(self) -> bool:
@@ -51,13 +51,13 @@ class Node:
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class TextEntry:
     """A key and its value, or an item of a list: then the key is None. It begins with its key or its dash, which
     `has_sign` of: a colon, or a dash.
     """
 
-    key: Node | None
-    value: Node
+    key: TextNode | None
+    value: TextNode
     start: int
     end: int
     has_sign: bool
@@ -81,7 +81,7 @@ class Entry:
 class MarkedDocument:
     """A document of a text, from `start` (that of its three dashes, if it has them)."""
 
-    root: Node
+    root: TextNode
     start: int
 
 
@@ -120,13 +120,13 @@ class _Marker:
     def __init__(self, text: str, parser: Any) -> None:
         self.text = text
         self.next_event = parser.get_event
-        self.anchors: dict[str, Node] = {}
+        self.anchors: dict[str, TextNode] = {}
 
-    def read(self, event: Any, head: int) -> Node:
+    def read(self, event: Any, head: int) -> TextNode:
         """Read the node that begins with an event. `head` is where the sign before it ends."""
         start, end, name = event.start_mark.index, event.end_mark.index, event.anchor
         if isinstance(event, yaml.AliasEvent):
-            return Node(ALIAS, head, start, end, text=name, target=self.anchors.get(name))
+            return TextNode(ALIAS, head, start, end, text=name, target=self.anchors.get(name))
         head, start = self.skip_properties(event, head)
         if isinstance(event, yaml.ScalarEvent):
             node = self.read_scalar(event, head, start)
@@ -148,16 +148,16 @@ class _Marker:
                 head = at = match.end()
         return head, skip_blank(self.text, at)
 
-    def read_scalar(self, event: Any, head: int, start: int) -> Node:
+    def read_scalar(self, event: Any, head: int, start: int) -> TextNode:
         style, end = event.style or PLAIN, event.end_mark.index
         if style == PLAIN and not event.value:
-            return Node(PLAIN, head, head, head)
+            return TextNode(PLAIN, head, head, head)
         if style in TEXT_BLOCKS:
             end = _find_block_end(self.text, start, end)
-        return Node(style, head, start, end, text=event.value)
+        return TextNode(style, head, start, end, text=event.value)
 
-    def read_mapping(self, event: Any, head: int, start: int) -> Node:
-        node = Node(FLOW_MAPPING if event.flow_style else BLOCK_MAPPING, head, start, start)
+    def read_mapping(self, event: Any, head: int, start: int) -> TextNode:
+        node = TextNode(FLOW_MAPPING if event.flow_style else BLOCK_MAPPING, head, start, start)
         while not isinstance(event := self.next_event(), yaml.MappingEndEvent):
             begin = event.start_mark.index
             question = begin
@@ -169,20 +169,20 @@ class _Marker:
             value = self.read(self.next_event(), colon + 1 if has_sign else key.end)
             entry_start = question - 1 if self.text.endswith("?", 0, question) else begin
             end = max(value.end, colon + 1 if has_sign else key.end)
-            node.entries.append(Entry(key, value, entry_start, end, has_sign))
+            node.entries.append(TextEntry(key, value, entry_start, end, has_sign))
         return self.close(node, event)
 
-    def read_list(self, event: Any, head: int, start: int) -> Node:
-        node = Node(FLOW_LIST if event.flow_style else BLOCK_LIST, head, start, start)
+    def read_list(self, event: Any, head: int, start: int) -> TextNode:
+        node = TextNode(FLOW_LIST if event.flow_style else BLOCK_LIST, head, start, start)
         at, is_block = start, not event.flow_style
         while not isinstance(event := self.next_event(), yaml.SequenceEndEvent):
             dash = skip_blank(self.text, at) if is_block else event.start_mark.index
             value = self.read(event, dash + 1 if is_block else dash)
             at = max(value.end, dash + 1 if is_block else dash)
-            node.entries.append(Entry(None, value, dash, at, is_block))
+            node.entries.append(TextEntry(None, value, dash, at, is_block))
         return self.close(node, event)
 
-    def close(self, node: Node, event: Any) -> Node:
+    def close(self, node: TextNode, event: Any) -> TextNode:
         node.end = node.entries[-1].end if node.style in BLOCKS else event.end_mark.index
         if node.style in BLOCKS:
             node.start = node.entries[0].start

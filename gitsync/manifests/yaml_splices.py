@@ -1,4 +1,4 @@
-"""One change of a document's text: which characters go, and which stand there instead.
+"""One change of a document's text: which characters go, and which take their place.
 
 The rules where a person has a choice:
 
@@ -27,13 +27,13 @@ from gitsync.manifests.yaml_marks import (
     FLOWS,
     PLAIN,
     TEXT_BLOCKS,
-    Entry,
-    Node,
+    TextEntry,
+    TextNode,
     find_line_end,
     find_line_start,
     skip_blank,
 )
-from gitsync.manifests.yaml_texts import Layout
+from gitsync.manifests.yaml_texts import TextLayout
 from gitsync.model.lines import Step
 from gitsync.problems.field_path import FieldPath
 
@@ -51,7 +51,7 @@ class UnspliceableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TextChange:
     """One change. `path` is that of a value which is there, but for `add`: that puts a new key into a mapping, or a new
     item into a list, before the one that is at this index.
     """
@@ -61,7 +61,7 @@ class Change:
     value: Any = None
 
 
-def change_text(text: str, root: Node, change: Change, line_end: str, *, is_json: bool) -> str:
+def change_text(text: str, root: TextNode, change: TextChange, line_end: str, *, is_json: bool) -> str:
     """Write one change into a text, of which `root` is the document that is changed.
 
     Raises UnspliceableError.
@@ -83,7 +83,7 @@ def has_template(text: str) -> bool:
 class _Splicer:
     """Collects the splices of one change. Mutable: `splices` has their starts, ends and texts."""
 
-    def __init__(self, text: str, root: Node, line_end: str, *, is_json: bool) -> None:
+    def __init__(self, text: str, root: TextNode, line_end: str, *, is_json: bool) -> None:
         self.text, self.root = text, root
         nodes = list(_walk(root))
         self.layout = _find_layout(text, nodes, line_end, is_json=is_json)
@@ -93,9 +93,9 @@ class _Splicer:
     def splice(self, start: int, end: int, text: str) -> None:
         self.splices.append((start, end, text))
 
-    def find(self, path: FieldPath) -> list[tuple[Node, Entry]]:
+    def find(self, path: FieldPath) -> list[tuple[TextNode, TextEntry]]:
         """Find the way to a value: each collection, with the entry in it. None of them may have other places."""
-        trail: list[tuple[Node, Entry]] = []
+        trail: list[tuple[TextNode, TextEntry]] = []
         node = self.root
         for depth, step in enumerate(path):
             self.check_own(node, path[:depth])
@@ -112,14 +112,14 @@ class _Splicer:
             node = found[-1].value
         return trail
 
-    def check_own(self, node: Node, path: FieldPath) -> None:
+    def check_own(self, node: TextNode, path: FieldPath) -> None:
         """Refuse a node that has other places, too."""
         if node.style == ALIAS:
-            raise UnspliceableError(f"The value is an alias: it stands at its anchor, &{node.text}.", path)
+            raise UnspliceableError(f"The value is that of another place: an alias of &{node.text}.", path)
         if id(node) in self.used:
             raise UnspliceableError(f"Aliases use its anchor, &{node.anchor}, in other places.", path)
 
-    def set_value(self, change: Change) -> None:
+    def set_value(self, change: TextChange) -> None:
         """Set a value that is there."""
         trail = self.find(change.path)
         old = trail[-1][1].value if trail else self.root
@@ -139,7 +139,7 @@ class _Splicer:
         else:
             self.set_in_block(trail[-1][1], change.value)
 
-    def write_in_flow(self, container: Node, at: int, value: Any, old: Node | None = None) -> str:
+    def write_in_flow(self, container: TextNode, at: int, value: Any, old: TextNode | None = None) -> str:
         """Write a value in braces or brackets. In JSON it has lines of its own if those around it have."""
         if isinstance(value, dict | list) and value:
             has_lines = self.layout.is_json and "\n" in self.text[container.start : container.end]
@@ -147,12 +147,12 @@ class _Splicer:
             return self.layout.write_flow(value, len(line) - len(line.lstrip()) if has_lines else None)
         return self.write_scalar(value, old, in_flow=True)
 
-    def write_scalar(self, value: Any, old: Node | None, *, in_flow: bool) -> str:
+    def write_scalar(self, value: Any, old: TextNode | None, *, in_flow: bool) -> str:
         if old is None or old.style in BLOCKS | FLOWS | TEXT_BLOCKS:
             return self.layout.write_scalar(value, in_flow=in_flow)
         return self.layout.write_scalar(value, in_flow=in_flow, style=old.style, former=old.text)
 
-    def set_in_block(self, entry: Entry, value: Any) -> None:
+    def set_in_block(self, entry: TextEntry, value: Any) -> None:
         """Set a value that has the end of the line behind its key or dash, and perhaps the lines below."""
         old, layout, column = entry.value, self.layout, self.column(entry.start)
         inline_end, end = self.measure(old)
@@ -176,7 +176,7 @@ class _Splicer:
         self.splice(old.head, inline_end, inline)
         self.splice(line_end, max(line_end, end), below)
 
-    def measure(self, node: Node) -> tuple[int, int]:
+    def measure(self, node: TextNode) -> tuple[int, int]:
         """Find where a value ends in the line behind its key or dash, and where its last line ends."""
         if node.style in TEXT_BLOCKS:
             header = _BLOCK_HEADER.match(self.text, node.start)
@@ -185,7 +185,7 @@ class _Splicer:
             return node.head, self.skip_comments(node.end, self.column(node.start) + 1)
         return node.end, node.end
 
-    def write_text(self, entry: Entry, value: str) -> tuple[str, str] | None:
+    def write_text(self, entry: TextEntry, value: str) -> tuple[str, str] | None:
         """Write a text as a block, if the old one is a block, or if it has no quotes and the new one has lines."""
         old, column, layout = entry.value, self.column(entry.start), self.layout
         if old.style not in TEXT_BLOCKS:
@@ -199,7 +199,7 @@ class _Splicer:
         line = next((line for line in body.split("\n") if line.strip()), " " * (column + 2))
         return layout.write_text(token, value, len(line) - len(line.lstrip(" ")))
 
-    def add(self, change: Change) -> None:
+    def add(self, change: TextChange) -> None:
         """Add a key or an item."""
         trail, step = self.find(change.path[:-1]), change.path[-1]
         container = trail[-1][1].value if trail else self.root
@@ -207,7 +207,7 @@ class _Splicer:
         index = step if isinstance(step, int) else len(container.entries)
         if not container.entries:
             whole: Any = [change.value] if isinstance(step, int) else {step: change.value}
-            self.set_value(Change("set", change.path[:-1], whole))
+            self.set_value(TextChange("set", change.path[:-1], whole))
         elif container.style in FLOWS:
             self.add_in_flow(container, index, step, change.value)
         else:
@@ -216,7 +216,7 @@ class _Splicer:
             is_flush = container.style == BLOCK_LIST and bool(trail) and column == self.column(trail[-1][1].start)
             self.add_in_block(container, index, step, change.value, is_flush=is_flush)
 
-    def add_in_block(self, container: Node, index: int, step: Step, value: Any, *, is_flush: bool) -> None:
+    def add_in_block(self, container: TextNode, index: int, step: Step, value: Any, *, is_flush: bool) -> None:
         entries, layout = container.entries, self.layout
         column = self.column(entries[0].start)
         if isinstance(step, int):
@@ -231,7 +231,7 @@ class _Splicer:
         at = self.skip_comments(entries[index - 1].end, column if takes_own else column + 1)
         self.splice(at, at, glue + text)
 
-    def add_in_flow(self, container: Node, index: int, step: Step, value: Any) -> None:
+    def add_in_flow(self, container: TextNode, index: int, step: Step, value: Any) -> None:
         entries, text = container.entries, self.text
         near = entries[min(index, len(entries) - 1)]
         part = self.write_in_flow(container, near.start, value)
@@ -253,13 +253,13 @@ class _Splicer:
             end = line_end
         self.splice(end, end, f"{glue}{part}{',' if has_comma else ''}")
 
-    def remove(self, change: Change) -> None:
+    def remove(self, change: TextChange) -> None:
         """Remove a key or an item."""
         container, entry = self.find(change.path)[-1]
         self.check_removable(entry, change.path)
         if len(container.entries) == 1:
             empty: Any = {} if entry.key else []
-            self.set_value(Change("set", change.path[:-1], empty))
+            self.set_value(TextChange("set", change.path[:-1], empty))
             return
         index = container.entries.index(entry)
         if container.style in FLOWS:
@@ -267,12 +267,12 @@ class _Splicer:
         else:
             self.remove_in_block(container, index)
 
-    def check_removable(self, entry: Entry, path: FieldPath) -> None:
+    def check_removable(self, entry: TextEntry, path: FieldPath) -> None:
         for node in [*_walk(entry.value), *([entry.key] if entry.key else [])]:
             if id(node) in self.used:
                 raise UnspliceableError(f"Aliases use its anchor, &{node.anchor}, in other places.", path)
 
-    def remove_in_block(self, container: Node, index: int) -> None:
+    def remove_in_block(self, container: TextNode, index: int) -> None:
         text, entry = self.text, container.entries[index]
         line_end = self.skip_comments(entry.end, self.column(entry.start) + 1)
         if not text[find_line_start(text, entry.start) : entry.start].strip():
@@ -286,7 +286,7 @@ class _Splicer:
         else:
             self.splice(entry.start, following, "")
 
-    def remove_in_flow(self, container: Node, index: int) -> None:
+    def remove_in_flow(self, container: TextNode, index: int) -> None:
         text, entries = self.text, container.entries
         entry, is_last = entries[index], index == len(entries) - 1
         comma = skip_blank(text, entry.end)
@@ -312,7 +312,7 @@ class _Splicer:
         """Remove lines with the break behind the last."""
         self.splice(start, self.text.find("\n", end) + 1 or len(self.text), "")
 
-    def find_first_line(self, container: Node, index: int) -> int:
+    def find_first_line(self, container: TextNode, index: int) -> int:
         """Find the first line of an entry: the comment lines directly above it, if they are indented as it is."""
         start = find_line_start(self.text, container.entries[index].start)
         if index == 0 and container is self.root:
@@ -342,7 +342,7 @@ class _Splicer:
         return at - find_line_start(self.text, at)
 
 
-def _walk(node: Node) -> Iterator[Node]:
+def _walk(node: TextNode) -> Iterator[TextNode]:
     """List a node and all below it, keys too."""
     pending = [node]
     while pending:
@@ -352,7 +352,7 @@ def _walk(node: Node) -> Iterator[Node]:
             pending += [entry.value, entry.key] if entry.key else [entry.value]
 
 
-def _find_layout(text: str, nodes: list[Node], line_end: str, *, is_json: bool) -> Layout:
+def _find_layout(text: str, nodes: list[TextNode], line_end: str, *, is_json: bool) -> TextLayout:
     """Find how a document is written, by the first place that shows it."""
     steps: dict[str, int] = {}
     for entry in (entry for node in nodes if node.style in {BLOCK_MAPPING, FLOW_MAPPING} for entry in node.entries):
@@ -366,7 +366,7 @@ def _find_layout(text: str, nodes: list[Node], line_end: str, *, is_json: bool) 
             indents.append(len(line) if line.strip() in {"", "-"} else len(line) - len(line.lstrip()))
         steps.setdefault(below.style, max(0, indents[1] - indents[0]))
     step = steps.get(BLOCK_MAPPING) or steps.get(FLOW_MAPPING) or steps.get(FLOW_LIST) or 2
-    return Layout(
+    return TextLayout(
         line_end=line_end,
         step=step,
         list_step=steps.get(BLOCK_LIST, step),

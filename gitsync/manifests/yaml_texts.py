@@ -20,7 +20,7 @@ _LINES = re.compile(r"\n+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class TextLayout:
     """How a file is written: the ends of its lines, the spaces of one more level, those before the items of a list, the
     quotes of texts that need some, whether it is JSON, and whether its last line has an end.
     """
@@ -80,7 +80,7 @@ class Layout:
 
     def write_block(self, value: Any, indent: int) -> str:
         """Write a mapping or a list that has something below it, each entry in lines of its own. The first line has no
-        indentation: it stands at `indent` spaces already.
+        indentation, since `indent` spaces are there already.
         """
         glue = self.line_end + " " * indent
         if isinstance(value, dict):

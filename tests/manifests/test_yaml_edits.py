@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.manifests.yaml_edits import EditRefused, edit_documents
-from gitsync.manifests.yaml_texts import Layout
+from gitsync.manifests.yaml_texts import TextLayout
 from gitsync.model.edit import REMOVED, Edit
 from gitsync.problems.field_path import find_member
 
@@ -255,9 +255,9 @@ def test_an_edit_changes_its_field_and_nothing_else(text, edits, expected, why):
 
 REFUSED = [
     ("a: &x 1\nb: *x\n", [("a", 2)], 1, "Aliases use its anchor, &x, in other places.", "an anchor in use"),
-    ("a: &x 1\nb: *x\n", [("b", 2)], 2, "The value is an alias: it stands at its anchor, &x.", "an alias"),
+    ("a: &x 1\nb: *x\n", [("b", 2)], 2, "The value is that of another place: an alias of &x.", "an alias"),
     ("a: 1\nb: &x {c: 1}\nd: *x\n", [("b.c", 2)], 2, "Aliases use its anchor, &x, in other places.", "below an anchor"),
-    ("a: 1\nb: &x {c: 1}\nd: *x\n", [("d.e", 2)], 3, "The value is an alias: it stands at its anchor, &x.", "below an alias"),
+    ("a: 1\nb: &x {c: 1}\nd: *x\n", [("d.e", 2)], 3, "The value is that of another place: an alias of &x.", "below an alias"),
     ("a: &x 1\nb: *x\n", [("a", REMOVED)], 1, "Aliases use its anchor, &x, in other places.", "an anchor that goes"),
     ("a:\n  b: &x 1\nc: *x\n", [("a", "z")], 1, "Aliases use its anchor, &x, in other places.", "an anchor inside of it"),
     ("a: &x {b: 1}\nc:\n  <<: *x\n  d: 1\n", [("c.b", 2)], 3, "The value comes from a merge key (<<).", "a merged key"),
@@ -348,7 +348,7 @@ def documents(draw):
         draw(st.sampled_from([0, 2])),
         draw(st.sampled_from(["\n", "\r\n"])),
     )
-    layout = Layout(line_end="\n", step=step, list_step=list_step, quote=draw(st.sampled_from("\"'")))
+    layout = TextLayout(line_end="\n", step=step, list_step=list_step, quote=draw(st.sampled_from("\"'")))
     lines = ["# top", "---"] if draw(st.booleans()) else []
     for key, part in value.items():
         lines += draw(st.sampled_from([[], ["# above"], ["", "# apart", ""]]))
