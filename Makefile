@@ -45,14 +45,16 @@ lint: $(READY) ## rules, layout, types, layers; workflows, templates and scripts
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/zizmor --offline --quiet --strict-collection .
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yaml
+	$(BIN)/zizmor --offline --quiet --strict-collection . deploy/pipelines/accept-github.yaml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yaml \
+		deploy/pipelines/accept-github.yaml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci deploy/pipelines/gitlab.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.azure-pipelines --data-transform azure-pipelines \
 		deploy/pipelines/azure-pipelines.yml
 	$(call if_installed,actionlint)
+	$(call if_installed,actionlint,deploy/pipelines/accept-github.yaml)
 	$(call if_installed,shellcheck,$(SCRIPTS))
 
 words: $(READY) ## words that we do not use, in messages, help and documentation

@@ -7,9 +7,13 @@
 set -euo pipefail
 
 case ${COMMAND:-} in
-    plan | sync | validate) ;;
+    plan | sync | validate) flags=() ;;
+    accept) # it makes commits from what is checked out
+        flags=(--pull-request)
+        export GITSYNC_SOURCE=${GITSYNC_SOURCE:-.}
+        ;;
     *)
-        echo "${COMMAND:-The empty word} is not a command of this action. Use plan, sync or validate." >&2
+        echo "${COMMAND:-The empty word} is not a command of this action. Use plan, sync, validate or accept." >&2
         exit 2
         ;;
 esac
@@ -30,7 +34,7 @@ rm -f -- "$GITSYNC_REPORT"/report.{md,html,json,sarif,junit.xml,env}
 
 # A job that is cancelled interrupts this script alone, and is killed ten seconds later. gitsync gets the signal at once:
 # it begins nothing new and writes its status. The signal also ends a wait, so the script waits again.
-gitsync "$COMMAND" &
+gitsync "$COMMAND" ${flags[@]+"${flags[@]}"} & # an empty array is an error in bash 3
 trap 'kill -TERM "$!" 2>/dev/null || true' INT TERM
 while
     code=0

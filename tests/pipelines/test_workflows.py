@@ -15,11 +15,13 @@ from tests.pipelines.action_runner import ACTION
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / ".github" / "workflows"
-WORKFLOWS = sorted(FOLDER.glob("*.yaml"))
+ACCEPT = ROOT / "deploy" / "pipelines" / "accept-github.yaml"
+WORKFLOWS = [*sorted(FOLDER.glob("*.yaml")), ACCEPT]
 SCRIPTS = sorted([*(ROOT / "deploy").rglob("*.sh"), ROOT / ".ci" / "run", ROOT / ".ci" / "go-program"])
 by_workflow = pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
 
 RIGHTS = {
+    "accept-github": {"id-token"},
     "checks": set(),
     "example-plan": {"id-token", "pull-requests", "security-events"},
     "example-sync": {"contents", "id-token", "security-events"},
@@ -47,14 +49,14 @@ def list_steps(path: Path) -> list[dict[str, Any]]:
 def test_actions_are_pinned_by_commit(workflow):
     used = re.findall(r"uses: (.+)", workflow.read_text())
     assert used
-    pinned = r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|\$/.*"
+    pinned = r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|\$/.*|OWNER/gitsync@COMMIT .*"
     assert [line for line in used if not re.fullmatch(pinned, line)] == []
 
 
 def test_one_action_has_one_version_everywhere():
     """Two versions of one action would be a pin that nobody raised."""
     text = "".join(path.read_text() for path in [*WORKFLOWS, ROOT / "action.yml"])
-    pins = {tuple(one.split("@", 1)) for one in re.findall(r"uses: ([^$\s]\S+@\S+ # \S+)", text)}
+    pins = {tuple(one.split("@", 1)) for one in re.findall(r"uses: ([^$\s]\S+@\S+ # v\S+)", text)}
     assert len(pins) == len({name for name, _ in pins})
 
 
@@ -87,15 +89,15 @@ def list_own_uses():
     for workflow in WORKFLOWS:
         for job in load(workflow)["jobs"].values():
             for user in (job, *job.get("steps", [])):
-                if user.get("uses", "").startswith("$/"):
+                if user.get("uses", "").startswith(("$/", "OWNER/gitsync@")):
                     yield user
 
 
 def test_what_a_workflow_uses_of_the_same_commit_exists_and_has_the_inputs_that_it_gets():
     users = list(list_own_uses())
-    assert len(users) == 4
+    assert len(users) == 6
     for user in users:
-        path = user["uses"].removeprefix("$/")
+        path = user["uses"].removeprefix("$/") if user["uses"].startswith("$") else ""
         inputs = load(ROOT / path)["on"]["workflow_call"]["inputs"] if path else ACTION["inputs"]
         assert user["with"].keys() <= inputs.keys()
         assert {name for name, one in inputs.items() if one.get("required") == "true"} <= user["with"].keys()
@@ -107,7 +109,7 @@ def test_every_input_of_the_action_is_a_setting_of_that_name_and_reaches_its_var
     for name in ACTION["inputs"].keys() - NO_SETTINGS - {"config", "digest-key"}:
         variable = settings[name].variables[0]
         assert run["env"][variable] == f"${{{{ inputs.{name} || env.{variable} }}}}"
-    assert run["env"].keys() == {"COMMAND", "GITSYNC_CONFIG"} | {
+    assert run["env"].keys() == {"COMMAND", "GH_TOKEN", "GITSYNC_CONFIG"} | {
         variable for setting in SETTINGS.values() for variable in setting.variables if variable in run["env"]
     }
 
@@ -115,7 +117,14 @@ def test_every_input_of_the_action_is_a_setting_of_that_name_and_reaches_its_var
 @pytest.mark.parametrize(
     "command",
     [
-        [str(Path(sys.executable).with_name("zizmor")), "--offline", "--quiet", "--strict-collection", "."],
+        [
+            str(Path(sys.executable).with_name("zizmor")),
+            "--offline",
+            "--quiet",
+            "--strict-collection",
+            ".",
+            str(ACCEPT),
+        ],
         ["actionlint"],
         ["shellcheck", *map(str, SCRIPTS)],
     ],
