@@ -92,7 +92,7 @@ def in_azure(world: World) -> dict[str, Any]:
 
 
 def recorded(state: Path) -> tuple[dict[str, Record], str | None]:
-    """What the status says, without times, and without how many writes were answered."""
+    """What the status says, without times, and without how many writes were answered, and which was the last."""
     with StatusFolder(state) as store:
         kept = store.load()
     return {str(key): timeless(record) for key, record in kept.records.items()}, kept.revision
@@ -100,7 +100,7 @@ def recorded(state: Path) -> tuple[dict[str, Record], str | None]:
 
 def timeless(record: Record) -> Record:
     condition = replace(record.condition, time="", request_id="") if record.condition else None
-    return replace(record, condition=condition, writes=0)
+    return replace(record, condition=condition, writes=0, last_write=None)
 
 
 def files(state: Path) -> dict[str, bytes]:
