@@ -380,6 +380,7 @@ QUESTIONS: Final = (
     "/providers/microsoft.resources/validateresources",
     f"{_SUBSCRIPTION}(/resourcegroups/[^/]+)?/providers/microsoft.policyinsights/checkpolicyrestrictions",
     f"{_PROVIDERS}/[^/]+(/locations/[^/]+)?/check(mhsm)?nameavailability",
+    "/providers/microsoft.resourcegraph/resources",
 )
 """The POST requests that a plan may send, as patterns of paths in lower case: each asks Azure something and changes
 nothing. ARM has some questions as a POST, since they have a body; a reader sends no other (docs/security.md).

@@ -9,6 +9,7 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
@@ -105,12 +106,19 @@ class Questions:
         """The time of day, in UTC."""
         return self._arm.now
 
-    async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> Entries | Unanswered:
-        """Return all entries of a list."""
+    async def list(
+        self, path: str, api_version: str, query: Mapping[str, str] | None = None, *, most: int | None = None
+    ) -> Entries | Unanswered:
+        """Return all entries of a list. No page is read after so many entries as `most` says."""
 
         async def read(reader: Reader) -> Entries:
-            pages = reader.pages(path, api_version, query, is_optional=True)
-            return [entry async for page in pages for entry in page]
+            entries: Entries = []
+            async with aclosing(reader.pages(path, api_version, query, is_optional=True)) as pages:
+                async for page in pages:
+                    entries += page
+                    if most is not None and len(entries) >= most:
+                        break
+            return entries
 
         return await self._once(("list", path, api_version, json.dumps(query or {})), read)
 

@@ -38,6 +38,7 @@ from gitsync.reconcile.identities import open_identities
 from gitsync.redaction import Redactions, tell_settings
 from gitsync.report.masked import mask_exception, mask_report, mask_target
 from gitsync.report.progress import Progress
+from gitsync.run.authors import add_authors
 from gitsync.run.checks import check_before_writes, check_results, count_unrepeated
 from gitsync.run.connections import make_contact, open_connections
 from gitsync.run.context import add_lists, make_context, make_rules
@@ -132,11 +133,19 @@ async def sync_revision(
         plan = hold_taken(plan, taken)
         await check_before_writes(run, plan)
     results, collected = await walk(run, plan, state, make_selection(config), config.max_deletes)
-    results = results if writes else await check_results(run, results)
+    results = await _ask_about(results, config, run, plan, state)
 
     report = _make_report(config, run, run_input, plan, results, collected)
     report = mask_report(replace(report, target=target, started=started_at), connections.redactions.mask)
     return _write_back(config, run, state, collected, report) if writes else report
+
+
+async def _ask_about(
+    results: dict[Key, Result], config: Config, run: RunContext, plan: Plan, state: State
+) -> dict[Key, Result]:
+    """Ask Azure what it would refuse of a plan, and who made the drift."""
+    results = results if run.rules.writes else await check_results(run, results)
+    return results if config.who == Who.OFF else await add_authors(run, plan, state, results)
 
 
 def _write_back(config: Config, run: RunContext, state: State, collected: Collected, report: Report) -> Report:

@@ -23,6 +23,8 @@ PATHS = [
     (f"{SUBSCRIPTION}/{POLICY}", True, "policy in a subscription"),
     (f"{STORAGE}/checkNameAvailability", True, "a name"),
     (f"{STORAGE}/locations/westeurope/checkNameAvailability", True, "a name in a region"),
+    ("/providers/Microsoft.ResourceGraph/resources", True, "who changed a resource"),
+    ("/providers/Microsoft.ResourceGraph/resources/moveResources", False, "something below it"),
     (f"{VNET}/listKeys", False, "keys"),
     (f"{VNET}/{POLICY}", False, "no scope of the table"),
     (f"{GROUP}/validateMoveResources", False, "it needs a right to write"),

@@ -67,7 +67,8 @@ _WRITES = frozenset({"PUT", "PATCH", "DELETE", "POST"})
 class World:
     """What outlives a run. `settings` are the emulator's; `requests` has the log of the last run. `units` are those of
     files, besides those that the source itself has. Its runs have no checks unless a test names them
-    (`world.plan(checks=tuple(CheckName))`): what is asked about is a subject of its own, and costs requests. The
+    (`world.plan(checks=tuple(CheckName))`), and do not ask who changed a resource (`world.plan(who="auto")`): what is
+    asked about is a subject of its own, and costs requests. The
     correlation ids of its writes follow from the number of the run, so that worlds that do the same have equal records.
     """
 
@@ -178,7 +179,9 @@ class World:
         self._is_new = False
         self.stop = asyncio.Event()
         self.runs += 1
-        config = replace(Config(source=str(self.folder), subscription=SUBSCRIPTION, checks=(NO_CHECKS,)), **settings)
+        config = replace(
+            Config(source=str(self.folder), subscription=SUBSCRIPTION, checks=(NO_CHECKS,), who="off"), **settings
+        )
         seals = make_seals(config, os.environ)
         checkout = open_checkout(str(self.folder), path=config.path, builds=BUILDS, variables=config.variables)
         with checkout as source, StatusFolder(self.state, seals) as store:

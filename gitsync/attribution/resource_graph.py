@@ -1,0 +1,156 @@
+"""Reads Resource Graph's tables of changes: of groups, and of most resources but children, for the last 14 days."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from gitsync.attribution.change import (
+    ODD_ANSWER,
+    RecordedChange,
+    Records,
+    Verb,
+    classify_caller,
+    format_time,
+    name_client,
+    read_guid,
+    read_mapping,
+    read_time,
+)
+from gitsync.checks.questions import Questions, Unanswered, shorten_text
+from gitsync.formats.arm_path import find_subscription, normalize_id
+from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
+from gitsync.model.clock import format_rfc3339
+
+PATH: Final = "/providers/Microsoft.ResourceGraph/resources"
+API_VERSION: Final = "2022-10-01"
+RETENTION: Final = timedelta(days=14)
+
+_MOST_IDS = 300  # of one query, as Microsoft advises
+_MOST_PAGES = 5  # of 1,000 rows
+_QUERY = """\
+{table}
+| extend t = todatetime(properties.changeAttributes.timestamp), rid = tolower(tostring(properties.targetResourceId))
+| where t > datetime({since}) and rid in ({ids})
+| project id, t, rid, changeType = tostring(properties.changeType), attrs = properties.changeAttributes, \
+changes = properties.changes
+| order by t desc, id asc"""
+_RESOURCES, _GROUPS = "resourcechanges", "resourcecontainerchanges"
+_GROUP = re.compile(r"/subscriptions/[^/]+/resourcegroups/[^/]+")
+_UNQUOTABLE = re.compile(r"['\"\\\x00-\x1f\x7f]")
+_VERBS = {"create": Verb.WRITE, "update": Verb.WRITE, "delete": Verb.DELETE}
+_TYPES = {"user": AuthorKind.PERSON, "application": AuthorKind.APPLICATION, "system": AuthorKind.AZURE}
+
+
+async def read_graph(arm_ids: Iterable[str], since: datetime, questions: Questions) -> Records:
+    """Return the changes of resources since a time. One query has at most 300 ids, of any subscriptions."""
+    # An id comes from a manifest: a quote in it could end the literal, so the activity log is asked instead.
+    is_asked = {arm_id: find_subscription(arm_id) and not _UNQUOTABLE.search(arm_id) for arm_id in arm_ids}
+    ids = sorted({normalize_id(arm_id) for arm_id, asks in is_asked.items() if asks})
+    tables = {
+        _RESOURCES: [one for one in ids if not _GROUP.fullmatch(one)],
+        _GROUPS: list(filter(_GROUP.fullmatch, ids)),
+    }
+    asked = [
+        (table, some[start : start + _MOST_IDS])
+        for table, some in tables.items()
+        for start in range(0, len(some), _MOST_IDS)
+    ]
+    answers = await asyncio.gather(*(_read_table(table, batch, since, questions) for table, batch in asked))
+    gaps = sorted({answer.gap for answer in answers} - {""})
+    return Records(tuple(change for answer in answers for change in answer.changes), " ".join(gaps))
+
+
+async def _read_table(table: str, ids: Sequence[str], since: datetime, questions: Questions) -> Records:
+    query = _QUERY.format(table=table, since=format_time(since), ids=",".join(f"'{arm_id}'" for arm_id in ids))
+    body = {"subscriptions": sorted({find_subscription(arm_id) or "" for arm_id in ids} - {""}), "query": query}
+    options: dict[str, Any] = {"$top": 1000, "resultFormat": "objectArray"}
+    changes: list[RecordedChange] = []
+    for _ in range(_MOST_PAGES):
+        answer = await questions.ask(PATH, API_VERSION, {**body, "options": options})
+        if isinstance(answer, Unanswered):
+            return Records(tuple(changes), answer.reason)
+        rows, token = answer.get("data"), answer.get("$skipToken")
+        if not isinstance(rows, list) or not isinstance(token, str | None):
+            return Records(tuple(changes), ODD_ANSWER)
+        read = [_read_row(row) for row in rows]
+        changes += [change for change in read if change is not None]
+        if not token:
+            break
+        options = {**options, "$skipToken": token}
+    return Records(tuple(changes))
+
+
+def _read_row(row: object) -> RecordedChange | None:
+    """Read one row; None if it is not a change of something at some time."""
+    cells = read_mapping(row)
+    said = read_mapping(cells.get("attrs"))
+    arm_id, at = cells.get("rid"), read_time(cells.get("t"))
+    verb = _VERBS.get(str(cells.get("changeType")).casefold())
+    if not isinstance(arm_id, str) or at is None or verb is None:
+        return None
+    caller, correlation_id = shorten_text(said.get("changedBy")), read_guid(said.get("correlationId"))
+    kind = classify_caller(caller, correlation_id)
+    # The name of a person is left out of most places, so a name that looks like one counts as one.
+    is_certain = kind in {AuthorKind.AZURE, AuthorKind.PERSON}
+    author = kind if is_certain else _TYPES.get(str(said.get("changedByType")).casefold(), kind)
+    is_named = author in {AuthorKind.PERSON, AuthorKind.APPLICATION}
+    return RecordedChange(
+        arm_id=normalize_id(arm_id),
+        at=at,
+        verb=verb,
+        fields=_list_fields(cells.get("changes")),
+        callers=frozenset({read_guid(caller)}) - {""},
+        said=Attribution(
+            author=author if caller or not is_named else AuthorKind.UNKNOWN,
+            name=caller if is_named else "",
+            client=name_client(said.get("clientType")),
+            at=format_rfc3339(at),
+            operation=shorten_text(said.get("operation")),
+            correlation_id=correlation_id,
+            source=ChangeSource.RESOURCE_GRAPH,
+        ),
+    )
+
+
+_NOISE = re.compile(
+    r"(?:properties\.)?(?:provisioningstate|etag|resourceguid|extended|systemdata)(?:[.\[].*)?"
+    r"|.*\.(?:provisioningstate|etag)"
+)
+"""Fields that change by themselves."""
+
+
+def _list_fields(changes: object) -> tuple[str, ...] | None:
+    """List the fields that a row says it changed, without those that change by themselves; None if it says nothing, as
+    that of a create.
+    """
+    if not isinstance(changes, Mapping) or not changes:
+        return None
+    return tuple(sorted(path.casefold() for path in changes if not _NOISE.fullmatch(path.casefold())))
+
+
+_INDEX = re.compile(r"\[(\d+)\]")
+
+
+def select_touched(fields: Iterable[str], pointers: Iterable[str]) -> Iterator[str]:
+    """Yield the JSON pointers of differences that a change of fields touches: one is the other, or is above it.
+
+    Resource Graph may compare another api-version and count the items of a list in another way, so from the first item
+    on any field of the list matches.
+    """
+    touched = {_cut_at_index(_INDEX.sub(r".\1", field)) for field in fields}
+    for pointer in pointers:
+        dotted = ".".join(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]).casefold()
+        path = _cut_at_index(dotted)
+        if any(path == one or path.startswith(f"{one}.") or one.startswith(f"{path}.") for one in touched):
+            yield pointer
+
+
+def _cut_at_index(dotted: str) -> str:
+    """Cut a path before the first index of a list."""
+    steps = dotted.split(".")
+    place = next((place for place, step in enumerate(steps) if step.isdigit() and place), len(steps))
+    return ".".join(steps[:place])
