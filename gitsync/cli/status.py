@@ -115,7 +115,7 @@ def _build_list(
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
     from gitsync.report.records import count_failed
-    from gitsync.report.wording import format_plural, shorten_revision
+    from gitsync.report.wording import format_holds, format_plural, shorten_revision
 
     if not state.records:
         print("No records yet. Run `gitsync sync` first.")
@@ -124,7 +124,9 @@ def _print_text(state: State, records: Sequence[Record], config: Config) -> None
     ready = sum(map(_is_ready, records))
     at = f" at {shorten_revision(state.revision)}" if state.revision else ""
     failed = count_failed(records)
-    print(f"\n{f'{failed} failed; ' if failed else ''}{ready} of {format_plural(len(records), 'resource')} Ready{at}.")
+    holds = format_holds(record.hold for record in records)
+    ready_text = f"{ready} of {format_plural(len(records), 'resource')} Ready{at}{f'; {holds}' if holds else ''}."
+    print(f"\n{f'{failed} failed; ' if failed else ''}{ready_text}")
     if refused := [record for record in records if record.trust.is_refused]:
         print(f"\n{format_plural(len(refused), 'record')} not trusted:")
         _print_claims(refused)

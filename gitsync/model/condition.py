@@ -40,6 +40,7 @@ class Hold(StrEnum):
     PLAN_OUTDATED = "PlanOutdated"
     REPLACE_NEEDED = "ReplaceNeeded"
     REPLACING = "Replacing"
+    HELD = "Held"
 
 
 @dataclass(frozen=True, kw_only=True)

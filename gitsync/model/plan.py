@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
+from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem, SourceLocation
@@ -34,7 +35,8 @@ class Apply:
     """A resource that git declares. `record` is its record, `depends_on` the applies that come first.
     `held` is the condition of one that is not applied, whatever its manifest says; its record stays as it is.
     `moved_from` is the manifest that had the record before, if it was moved to this one. `renamed` is the resource that
-    is deleted for this one, if it was only renamed.
+    is deleted for this one, if it was only renamed. `hold` leaves the resource as it is in Azure: that of its manifest,
+    or of another one of the same resource.
     """
 
     prepared: Prepared
@@ -43,6 +45,7 @@ class Apply:
     held: Condition | None = None
     moved_from: Key | None = None
     renamed: Key | None = None
+    hold: HeldUntil | None = None
 
     @property
     def key(self) -> Key:
@@ -58,7 +61,8 @@ class Prune:
     the deletion of a group includes. `reason` is a sentence that says how the resource was removed from git, and
     `last_commit` the last commit that had its manifest; None if the source has no history. `renamed` is the resource
     that is created for this one, if it was only renamed. `last_source` is the place of its last manifest: line 0 if
-    only the file is known, None if not even that. `replaces` tells that it is created again in the same run.
+    only the file is known, None if not even that. `replaces` tells that it is created again in the same run. `hold` is
+    that of its last manifest, if it lasts: `held` says so too.
     """
 
     record: Record
@@ -72,6 +76,7 @@ class Prune:
     last_source: SourceLocation | None = None
     renamed: Key | None = None
     replaces: bool = False
+    hold: HeldUntil | None = None
 
     @property
     def key(self) -> Key:

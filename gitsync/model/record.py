@@ -13,6 +13,7 @@ from typing import Any
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
+from gitsync.model.hold import HeldUntil
 from gitsync.model.policy import Policy
 
 
@@ -116,7 +117,8 @@ class Record:
     `subscription` is that of the Secret; "" in older records, and for the global credential. `exports` are the Secrets
     and config maps that are its own, sorted. `unit` is the folder of the manifest, or the file if that was read alone
     (manifests/units), and `path` its file; "" in older records. `declared_by` is the kind of the object of a controller
-    that declares that unit; "" for none. `trust` is not kept: it is found when the record is read.
+    that declares that unit; "" for none. `hold` is that of the manifest, which outlasts it. `trust` is not kept: it is
+    found when the record is read.
     """
 
     key: Key
@@ -145,6 +147,7 @@ class Record:
     unit: str = ""
     path: str = ""
     declared_by: str = ""
+    hold: HeldUntil | None = None
     condition: Condition | None = None
     trust: Trust = field(default=Trust.UNCHECKED, compare=False)
 

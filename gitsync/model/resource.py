@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gitsync.model.gvk import GVK, Key
+from gitsync.model.hold import HeldUntil
 from gitsync.model.lines import Lines, Step
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem, SourceLocation
@@ -86,7 +87,8 @@ class Prepared:
     None if not even the id is known. `owner` is None for kinds without one. `depends_on` holds the
     manifests that must come first (owner, references, producers of values), sorted, each of them present in the same
     set of manifests. `problems` has every problem of this resource, errors and warnings. `ignored` are the paths of
-    the body that gitsync ignores today, each in its steps (`diff.ignore`). `credential` is the Secret of its namespace
+    the body that gitsync ignores today, each in its steps (`diff.ignore`). `hold` is the hold of the manifest, if it
+    lasts today. `credential` is the Secret of its namespace
     that it is reconciled with; "" for the global credential. `id_doubt` says why a plan does not know the subscription,
     and so not the ARM id: `arm_id` is then None, and the template has the id as far as it is known. `is_watched` tells
     that it is outside of the run, and only read because another resource needs it. `written_by` is another manifest of
@@ -103,6 +105,7 @@ class Prepared:
     depends_on: tuple[Key, ...] = ()
     problems: tuple[Problem, ...] = ()
     ignored: tuple[tuple[str, ...], ...] = ()
+    hold: HeldUntil | None = None
     credential: str = ""
     id_doubt: str = ""
     is_watched: bool = False

@@ -11,6 +11,7 @@ from gitsync.model.attribution import Attribution
 from gitsync.model.check import CheckFinding, CheckVerdict, PlannedChange
 from gitsync.model.condition import Condition, Hold, Severity
 from gitsync.model.gvk import Key
+from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import LastCommit, Reviewed
 from gitsync.model.policy import Policy
 from gitsync.model.problem import SourceLocation
@@ -106,8 +107,9 @@ class Result:
     created. `failed_since` is the time (RFC 3339, UTC) since when a resource with the verdict FAILED_BEFORE has failed.
     `fields` has the field of the manifest for the paths of differences, as far as it is known. `change` is what a plan
     would do, for the checks, and `checks` are their findings, the most urgent first. `changed_by` are the changes in
-    Azure that made the drift, as far as Azure knows, the newest first. `live_body` is what a plan read of a
-    resource that drifted; None for all others.
+    Azure that made the drift, as far as Azure knows, the newest first. `live_body` is what a plan read of a resource that
+    drifted; None for all others. `hold` leaves the resource as it is; if it would be changed otherwise, the verdict is
+    HELD, and `withheld` what it is without the hold.
     """
 
     key: Key
@@ -146,6 +148,8 @@ class Result:
     checks: tuple[CheckFinding, ...] = ()
     changed_by: tuple[Attribution, ...] = ()
     live_body: Mapping[str, Any] | None = field(default=None, repr=False)
+    hold: HeldUntil | None = None
+    withheld: Verdict | None = None
 
     @property
     def needs_replacement(self) -> bool:
@@ -153,9 +157,14 @@ class Result:
         return self.replacement is not None and not self.replacement.is_due
 
     @property
+    def found(self) -> Verdict:
+        """What the comparison found, whether or not a hold leaves it so."""
+        return self.withheld or self.verdict
+
+    @property
     def message(self) -> str:
-        """The message of the condition; without one, the reason of the policy."""
-        return self.condition.message or self.policy_reason
+        """The message of the condition; without one, the hold, or the reason of the policy."""
+        return self.condition.message or (self.hold.sentence if self.hold else "") or self.policy_reason
 
     def list_found(self, verdict: CheckVerdict) -> list[CheckFinding]:
         """List what the checks found with one verdict."""
@@ -185,7 +194,7 @@ _HOLDS = frozenset(Hold)
 
 def _waits(result: Result) -> bool:
     """Tell whether it waits. A severity of Info means that Azure still works on it."""
-    if result.verdict is Verdict.BLOCKED or result.needs_replacement:
+    if result.verdict in {Verdict.BLOCKED, Verdict.HELD} or result.needs_replacement:
         return True
     condition = result.condition
     return not result.is_fine and (condition.severity is Severity.INFO or condition.reason in _HOLDS)

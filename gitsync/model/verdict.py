@@ -20,6 +20,7 @@ class Verdict(StrEnum):
     DELETE = "delete"
     DETACH = "detach"
     SKIP = "skip"
+    HELD = "held"  # it differs, and a hold leaves it as it is until a day
     BLOCKED = "blocked"
     INVALID = "invalid"
     UNKNOWN = "unknown"  # could not be read: never treated as absent

@@ -219,7 +219,7 @@ def expect_records(applies: Iterable[Apply], agent: str) -> dict[Key, Record]:
 
 def is_expected(apply: Apply) -> bool:
     """Tell whether a run may be the first to write this resource."""
-    may_be_written = not apply.held and apply.prepared.is_valid and apply.prepared.is_written
+    may_be_written = not (apply.held or apply.hold) and apply.prepared.is_valid and apply.prepared.is_written
     return may_be_written and (apply.record is None or apply.record.claim is Claim.NONE)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from datetime import date
 from graphlib import CycleError, TopologicalSorter
 
 from gitsync.errors import StateError
@@ -189,6 +190,37 @@ def hold_untrusted(plan: Plan, reasons: Mapping[Key, str]) -> Plan:
         for key, apply in plan.applies.items()
     }
     prunes = {key: replace(prune, held=reasons[key]) if key in reasons else prune for key, prune in plan.prunes.items()}
+    return replace(plan, applies=applies, prunes=spread_holds(prunes))
+
+
+def hold_until(plan: Plan, declared: Iterable[Prepared], today: date) -> Plan:
+    """Hold what a `gitsync/hold` leaves as it is on a day in UTC: one of the manifests in `declared`, which are all of
+    the source, or of a removed one on record.
+
+    The longest hold of a resource counts for all of its manifests. A record does not count if a manifest declares its
+    resource: that one decides.
+    """
+    ids = {(one.arm_id or "").casefold() for one in declared} | {""}
+    recorded = [
+        one.record for one in plan.prunes.values() if one.record.hold and one.record.arm_id.casefold() not in ids
+    ]
+    holds = [((one.arm_id or str(one.key)).casefold(), one.hold) for one in declared if one.hold]
+    holds += [(record.arm_id.casefold(), record.hold) for record in recorded if record.hold]
+    if not holds:
+        return plan
+    by_id = dict(sorted(holds, key=lambda one: one[1]))  # the longest is the last
+    applies = {
+        key: replace(apply, hold=hold) if (hold := by_id.get((apply.prepared.arm_id or str(key)).casefold())) else apply
+        for key, apply in plan.applies.items()
+    }
+    prunes = dict(plan.prunes)
+    for key, prune in plan.prunes.items():
+        arm_id = prune.record.arm_id.casefold()
+        hold = by_id.get(arm_id) if arm_id not in ids else None
+        if hold and hold.lasts(today):
+            prunes[key] = replace(prune, hold=hold, held=f"It is held {hold}.")
+        elif hold:
+            prunes[key] = replace(prune, reason=f"{prune.reason} Its hold ended on {hold.day}.")
     return replace(plan, applies=applies, prunes=spread_holds(prunes))
 
 

@@ -209,6 +209,8 @@ def find_hold_below(
             return f"{other} is below it, and the agent {record.agent} manages it."
         if apply is None and other not in plan.prunes:
             return f"{other} is below it, and this run does not cover it."
+        if apply is not None and apply.hold:
+            return f"{other} is below it, and is held {apply.hold}."
         policy = apply.prepared.policy if apply else record.policy if record else Policy.SKIP
         if not policy.allows_delete:
             return f"{other} is below it, and its policy is {policy}."

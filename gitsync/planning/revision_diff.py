@@ -80,6 +80,7 @@ def _make_record(prepared: Prepared, request: Request) -> Record:
         arm_api_version=request.api_version,
         claim=Claim.CREATED if prepared.is_written else Claim.NONE,
         policy=prepared.policy,
+        hold=prepared.hold,
         applied=request.body,
         spec_digest=digest_spec(prepared.resource.spec),
         owner=prepared.owner.key if prepared.owner else None,
@@ -99,11 +100,30 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
     for key in keys:
         apply = plan.applies[key]
         waits_for = [results[other] for other in apply.depends_on if not results[other].is_fine]
-        results[key] = rehearsal.apply(apply, waits_for)
+        results[key] = _withhold(apply, rehearsal.apply(apply, waits_for))
     for key, removed in plan.prunes.items():
         results[key] = _rehearse_prune(removed, prune=prune)
     results = add_takes(results, make_records(old))
     return tuple(results[key] for key in sorted(results))
+
+
+def _withhold(apply: Apply, result: Result) -> Result:
+    """Show a hold that is added, changed or removed, and no request for a resource that a sync would leave as it is."""
+    before, hold = apply.record.hold if apply.record else None, apply.hold
+    result = replace(result, hold=hold)
+    notes = [result.condition.message]
+    if before != hold and apply.prepared.is_valid:
+        change = "is removed" if hold is None else "is added" if before is None else "changes"
+        days = " to ".join(f"`{one}`" for one in (before, hold) if one)
+        notes.append(
+            f"Its hold {change}: {days}." if hold is None or before is None else f"Its hold changes from {days}."
+        )
+        if result.verdict is Verdict.IN_SYNC:
+            result = replace(result, verdict=Verdict.PENDING)
+    if hold and result.action is not Action.NONE:
+        result = replace(result, verdict=Verdict.HELD, withheld=result.verdict, action=Action.NONE, body=None)
+        notes = [hold.sentence, *notes[1:]]
+    return replace(result, condition=replace(result.condition, message=" ".join(filter(None, notes))))
 
 
 class _Rehearsal:
@@ -249,7 +269,11 @@ def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
         last_commit=removed.last_commit,
         last_source=removed.last_source,
         renamed=removed.renamed,
+        hold=removed.hold,
     )
+    if removed.hold:
+        withheld = Verdict.DETACH if removed.detaches else Verdict.DELETE
+        return replace(_add_message(result, Verdict.HELD, removed.reason, removed.hold.sentence), withheld=withheld)
     if removed.detaches:
         detached = _add_message(result, Verdict.DETACH, removed.reason, "It stays in Azure.")
         return replace(detached, action=Action.DETACH if prune else Action.NONE)

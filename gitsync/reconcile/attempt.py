@@ -77,7 +77,8 @@ class Decision(NamedTuple):
     difference. `note` says what a write does in addition. `is_untouched`: nothing has changed since the record was
     made, so that it needs no new baseline. `reviewed` is the resource's part of a plan for review. `replacement` says
     that Azure refuses the write, and `streak` that something resets the resource after each write: neither is sent.
-    `change` is what will be written or deleted, for the checks, and `checks` are what they found.
+    `withheld` is the verdict without the hold that stopped it. `change` is what will be written or deleted, for the
+    checks, and `checks` are what they found.
     """
 
     comparison: Comparison | None = None
@@ -88,6 +89,7 @@ class Decision(NamedTuple):
     reviewed: Reviewed | None = None
     replacement: Replacement | None = None
     streak: WriteStreak | None = None
+    withheld: Verdict | None = None
     change: PlannedChange | None = None
     checks: tuple[CheckFinding, ...] = ()
 

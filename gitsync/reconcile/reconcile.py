@@ -29,6 +29,7 @@ from gitsync.reconcile.stages.act import act, poll, post_check
 from gitsync.reconcile.stages.checks import check_apply, check_delete
 from gitsync.reconcile.stages.delete import delete
 from gitsync.reconcile.stages.export import export
+from gitsync.reconcile.stages.hold import withhold
 from gitsync.reconcile.stages.list_approval import approve_by_list, note_read
 from gitsync.reconcile.stages.observe import compare, observe, pre_check
 from gitsync.reconcile.stages.on_success import handle_success
@@ -87,6 +88,7 @@ APPLY: tuple[Leg[ApplyAttempt], ...] = (
             Step(Stage.PRE_CHECK, pre_check, is_for_open=True),
             Step(Stage.COMPARE, compare, is_for_open=True),
             Step(Stage.COMPARE, note_read),
+            Step(Stage.COMPARE, withhold, is_for_open=True),
             Step(Stage.COMPARE, check_replacement, is_for_open=True),
             Step(Stage.COMPARE, pause_flapping, is_for_open=True),
             Step(Stage.COMPARE, review_apply),

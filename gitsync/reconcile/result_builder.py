@@ -18,6 +18,7 @@ from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
+from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import Apply, Node
 from gitsync.model.record import Claim, FailedWrite, LastWrite, PendingOperation, Record, Trust, WriteStreak
 from gitsync.model.result import Replacement, Result
@@ -35,7 +36,7 @@ from gitsync.planning.replacement import (
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, Stop
 from gitsync.reconcile.rules import RunRules
 from gitsync.redaction import Redactions
-from gitsync.report.masked import mask_condition
+from gitsync.report.masked import mask_condition, mask_hold
 from gitsync.status.conditions import DELETING, OVERLAP, READY, RECONCILING, find_code, is_replacement, make_warning
 
 ReconciledAttempt = ApplyAttempt | PruneAttempt
@@ -65,7 +66,7 @@ def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, re
         live_body=live.body if live and has_drifted else None,
         body=remove_secrets(attempt.desired) if creates else None,
         replacement=_find_replacement(attempt) or _find_refused(attempt, rules),
-        record=_make_record(attempt, condition, spec, rules, now) if rules.writes else attempt.record,
+        record=_make_record(attempt, condition, spec, rules, now, redactions) if rules.writes else attempt.record,
     )
 
 
@@ -121,6 +122,7 @@ def _build_result(
         differences=comparison.differences,
         unverified=comparison.unverified,
         because=comparison.because,
+        withheld=attempt.decision.withheld if verdict is Verdict.HELD else None,
         failed_since=_find_failed_since(attempt) if verdict is Verdict.FAILED_BEFORE else "",
         reviewed=attempt.decision.reviewed,
         change=attempt.decision.change,
@@ -183,7 +185,7 @@ def build_unattempted(node: Node, agent: str, now: datetime) -> Result:
             operator=agent,
             credential=prepared.credential,
         )
-        record = replace(record, **find_declaration(resource))
+        record = replace(record, **find_declaration(resource), hold=prepared.hold if prepared.is_valid else record.hold)
         spec = find_generation(record, resource.spec)
         condition = replace(NO_TURN, generation=spec.generation, time=format_rfc3339(now))
         if is_replacement(condition, record.condition):
@@ -215,6 +217,7 @@ def _describe_node(node: Node) -> dict[str, Any]:
             "owner": prepared.owner.key if prepared.owner else None,
             "depends_on": prepared.depends_on,
             "renamed": node.renamed,
+            "hold": node.hold,
         }
     record = node.record
     return {
@@ -226,6 +229,7 @@ def _describe_node(node: Node) -> dict[str, Any]:
         "last_commit": node.last_commit,
         "last_source": node.last_source,
         "renamed": node.renamed,
+        "hold": node.hold,
     }
 
 
@@ -313,15 +317,21 @@ def _find_failed_since(attempt: ReconciledAttempt) -> str:
 
 
 def _make_record(
-    attempt: ApplyAttempt, condition: Condition, spec: SpecGeneration, rules: RunRules, now: datetime
+    attempt: ApplyAttempt,
+    condition: Condition,
+    spec: SpecGeneration,
+    rules: RunRules,
+    now: datetime,
+    redactions: Redactions,
 ) -> Record:
     old, prepared = attempt.record, attempt.prepared
     if old and (attempt.apply.held or (attempt.stop and attempt.stop.condition.reason == OVERLAP)):
         return old
     if old and old.condition and not is_replacement(condition, old.condition):
         condition = old.condition
+    hold = mask_hold(prepared.hold, redactions.mask)
     if old and attempt.request is None and not prepared.written_by:
-        return _revise_record(attempt, old, condition, spec, now)
+        return _revise_record(attempt, old, condition, spec, now, hold)
     remembered = attempt.remembered
     return Record(
         key=attempt.key,
@@ -345,19 +355,26 @@ def _make_record(
         operator=rules.agent,
         credential=prepared.credential,
         subscription=attempt.subscription if prepared.credential else "",
+        hold=hold,
         condition=condition,
         trust=old.trust if old else Trust.UNCHECKED,
     )
 
 
 def _revise_record(
-    attempt: ApplyAttempt, old: Record, condition: Condition, spec: SpecGeneration, now: datetime
+    attempt: ApplyAttempt,
+    old: Record,
+    condition: Condition,
+    spec: SpecGeneration,
+    now: datetime,
+    hold: HeldUntil | None,
 ) -> Record:
     """Return the record of an attempt that stopped before its request was made."""
     return replace(
         old,
         **_revise(attempt, spec),
         policy=attempt.policy if attempt.prepared.is_valid else old.policy,
+        hold=hold if attempt.prepared.is_valid else old.hold,
         operation=old.operation if attempt.observed.exists is None else _find_pending(attempt, now),
         operator=old.agent,
         condition=condition,
@@ -394,7 +411,8 @@ def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:
         return extend_streak(before, _find_comparison(attempt), now)
     if attempt.decision.streak or before is None or old is None:
         return attempt.decision.streak or before
-    if attempt.decision.comparison is None or attempt.decision.action is not Action.NONE:
+    is_decided = attempt.decision.comparison is not None and attempt.decision.withheld is None
+    if not is_decided or attempt.decision.action is not Action.NONE:
         return before
     moved_on = attempt.remembered is not None and attempt.remembered.applied != old.applied
     return None if before.held or moved_on else before

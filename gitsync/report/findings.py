@@ -165,6 +165,8 @@ def _find_rule(result: Result, report: Report) -> str:
     """Find the rule of the finding for a resource; "" if there is no finding."""
     if result.needs_replacement:
         return REPLACE_RULE
+    if result.verdict is Verdict.HELD:
+        return Verdict.HELD.value
     if not result.is_fine:
         return result.verdict.value if result.verdict in _HINDERED else FAILED
     if result.verdict in {Verdict.IN_SYNC, Verdict.SKIP}:
@@ -265,6 +267,7 @@ _STATES = {
     "missing": "is gone from Azure",
     "delete": "is no longer in git",
     "detach": "is no longer in git",
+    "held": "is held",
 }
 """By rule: how a resource is that no action follows for."""
 

@@ -11,6 +11,7 @@ from typing import Any
 from gitsync.model.attribution import Attribution
 from gitsync.model.check import CheckFinding
 from gitsync.model.gvk import Key
+from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report, RequestCounts
@@ -96,6 +97,7 @@ def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[s
         **({"renderedBy": result.rendered_by} if result.rendered_by else {}),
         "policy": result.policy.value,
         **({"policyReason": result.policy_reason} if result.policy_reason else {}),
+        **({"hold": _build_hold(result.hold, result)} if result.hold else {}),
         "outcome": result.outcome.value,
         "blockedBy": str(cause) if cause else None,
         "verdict": result.verdict.value,
@@ -120,6 +122,10 @@ def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[s
         "attempts": [_build_attempt(a) for a in result.attempts],
         "requests": result.requests,
     }
+
+
+def _build_hold(hold: HeldUntil, result: Result) -> dict[str, Any]:
+    return {"until": str(hold.day), "reason": hold.reason, "verdict": result.found.value}
 
 
 def _build_replacement(result: Result) -> dict[str, Any]:

@@ -21,12 +21,13 @@ from typing import Any, TypeVar
 from gitsync.model.attribution import Attribution
 from gitsync.model.check import CheckFinding
 from gitsync.model.condition import Condition
+from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import Coverage
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Attempt, Result
 
-T = TypeVar("T", RunTarget, Problem, Condition, Attempt, CheckFinding, Attribution)
+T = TypeVar("T", RunTarget, Problem, Condition, Attempt, CheckFinding, HeldUntil, Attribution)
 Mask = Callable[[str], str]
 _PLAIN = frozenset({str, bytes, dict, list, tuple})
 
@@ -65,6 +66,11 @@ def mask_condition(condition: Condition, mask: Mask) -> Condition:
     return _mask_texts(condition, mask, "reason", "message", "request_id", "advice")
 
 
+def mask_hold(hold: HeldUntil | None, mask: Mask) -> HeldUntil | None:
+    """Mask the reason of a hold."""
+    return _mask_texts(hold, mask, "reason") if hold else None
+
+
 def _mask_texts(value: T, mask: Mask, *names: str) -> T:
     """Mask members of a value; return the same value if nothing in them is secret, as in most."""
     masked_texts: dict[str, Any] = {
@@ -81,6 +87,8 @@ def _mask_result(result: Result, mask: Mask) -> Result:
     if record and record.condition:
         condition = mask_condition(record.condition, mask)
         record = record if condition is record.condition else replace(record, condition=condition)
+    if record and (hold := mask_hold(record.hold, mask)) is not record.hold:
+        record = replace(record, hold=hold)
     masked_members: dict[str, Any] = {
         "fault": mask_exception(result.fault, mask) if result.fault else None,
         "condition": mask_condition(result.condition, mask),
@@ -97,6 +105,7 @@ def _mask_result(result: Result, mask: Mask) -> Result:
         ),
         "record": record,
         "body": mask_value(result.body, mask) if result.body is not None else None,
+        "hold": mask_hold(result.hold, mask),
         "policy_reason": mask(result.policy_reason),
         "last_commit": commit,
     }

@@ -136,6 +136,10 @@ _STEPS = (
         "git.",
     ),
     _NextStep(
+        _has_verdict(Verdict.HELD),
+        "Held resources stay as they are until their day. To end a hold earlier, remove its annotation gitsync/hold.",
+    ),
+    _NextStep(
         _has_verdict(Verdict.DRIFTED, Verdict.CONFLICT, command="plan"),
         "`gitsync sync` writes the values in git. To keep the values in Azure, write them into the manifests.",
     ),

@@ -94,6 +94,7 @@ REPLACED: Final = Section("replaced", "To replace", "Replaced")
 REPLACES: Final = Section("replaces", "Replace needed", "Replace needed")
 CHANGES: Final = Section("changes", "To change", "Changed")
 WAITING: Final = Section("waiting", "Waiting", "Waiting")
+HELD: Final = Section("held", "Held", "Held")
 OTHERS: Final = Section("others", "No change in Azure", "No change in Azure")
 IN_SYNC: Final = Section("in-sync", "In sync", "In sync")
 
@@ -103,12 +104,13 @@ LOSING: Final = frozenset({DELETES, REPLACED, REPLACES})
 TITLED: Final = frozenset({DELETES, REMOVED, REPLACED, REPLACES})
 """Whose title says what happens to each resource, so that no line has to."""
 
-SECTIONS: Final = (FAILED, REFUSED, DELETES, REPLACED, REPLACES, REMOVED, CHANGES, WAITING, OTHERS, IN_SYNC)
+SECTIONS: Final = (FAILED, REFUSED, DELETES, REPLACED, REPLACES, REMOVED, CHANGES, WAITING, HELD, OTHERS, IN_SYNC)
 """In the order of a report."""
 
 _RULES: Final[tuple[tuple[Section, Callable[[Result], bool]], ...]] = (
     (FAILED, lambda result: result.outcome is Outcome.FAILED),
     (REFUSED, lambda result: result.is_refused),
+    (HELD, lambda result: result.hold is not None),
     (REPLACES, lambda result: result.needs_replacement),
     (WAITING, lambda result: result.outcome is Outcome.BLOCKED),
     (REPLACED, lambda result: result.action is Action.REPLACE),
@@ -133,6 +135,7 @@ VERDICTS: Final = (
     Verdict.CREATE,
     Verdict.DELETE,
     Verdict.DETACH,
+    Verdict.HELD,
     Verdict.SKIP,
     Verdict.IN_SYNC,
 )

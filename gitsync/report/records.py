@@ -206,6 +206,7 @@ def describe_record(record: Record, *, revision: str | None, width: int | None =
         ("Exports to", ", ".join(f"{address.object_kind}/{address.name}" for address in record.exports)),
         ("Credential", record.credential),
         ("Policy", record.policy.value),
+        ("Hold", str(record.hold or "")),
         ("Claim", _CLAIMS[record.claim]),
         ("Agent", record.agent),
         ("Operation", f"{operation.kind}, under way since {operation.started_at}" if operation else ""),

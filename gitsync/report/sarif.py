@@ -70,6 +70,10 @@ _HELP = {
         "A resource was removed from git, and its policy keeps it in Azure.",
         "Run `gitsync sync --prune` to stop managing it.",
     ),
+    "held": (
+        "A resource differs from git, and a hold leaves it as it is.",
+        "Remove the annotation gitsync/hold to end the hold before its day.",
+    ),
     "blocked": (
         "A resource waits for a missing dependency.",
         "Fix the dependency that the message names. This resource follows.",

@@ -20,7 +20,7 @@ from gitsync.report.escape import format_advice, format_code, shorten
 from gitsync.report.markdown import format_problem
 from gitsync.report.ordering import find_reading_order, shorten_names
 from gitsync.report.run_facts import list_target
-from gitsync.report.wording import format_plural, shorten_problems, shorten_revision
+from gitsync.report.wording import format_holds, format_plural, shorten_problems, shorten_revision
 from gitsync.status.conditions import READY
 
 _FAILED, _WAITING, _READY = "Failed", "Waiting", "Ready"
@@ -50,7 +50,7 @@ def render(
     claims = Counter(one.claim.value for one in ordered)  # they decide whether a later prune may delete
     names = shorten_names(record.key for record in ordered)
     parts = [
-        f"# {_format_headline(len(failed), len(errors), len(ready), len(ordered))}",
+        f"# {_format_headline(len(failed), len(errors), len(ready), ordered)}",
         *([f"At {format_code(shorten_revision(revision))}."] if revision else []),
         *_format_table(_FAILED, failed, names),
         *_format_advice([*failed, *waiting], names),
@@ -74,9 +74,10 @@ def _find_state(record: Record) -> str:
     return _FAILED if is_failed else _WAITING
 
 
-def _format_headline(failed: int, errors: int, ready: int, count: int) -> str:
+def _format_headline(failed: int, errors: int, ready: int, records: Sequence[Record]) -> str:
     wrong = ", ".join([f"{failed} failed"] * bool(failed) + [format_plural(errors, "error")] * bool(errors))
-    return "; ".join(filter(None, (wrong, f"{ready} of {format_plural(count, 'resource')} Ready")))
+    counts = f"{ready} of {format_plural(len(records), 'resource')} Ready"
+    return "; ".join(filter(None, (wrong, counts, format_holds(record.hold for record in records))))
 
 
 def _format_problems(title: str, problems: Sequence[Problem]) -> list[str]:

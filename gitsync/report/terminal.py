@@ -31,6 +31,7 @@ _WORDS = {
     "invalid": _RED,
     "unknown": _RED,
     "blocked": _YELLOW,
+    "held": _YELLOW,
     "Warning": _YELLOW,
     "Unknown": _YELLOW,
     "pending": _YELLOW,

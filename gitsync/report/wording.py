@@ -18,6 +18,7 @@ import yaml
 from gitsync.logging import escape_controls
 from gitsync.model.condition import Hold
 from gitsync.model.gvk import Key
+from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import REFUSALS, Problem
 from gitsync.model.report import Report
@@ -109,7 +110,8 @@ def format_headline(report: Report) -> str:
     refused_count = sum(result.is_refused and result.outcome is not Outcome.FAILED for result in report.results)
     refused = [f"{refused_count} would be refused"] if refused_count else []
     # In a run that stopped early nearly all wait, for the next run.
-    blocked = 0 if report.interrupted else report.outcomes[Outcome.BLOCKED] - replacements
+    held = sum(result.verdict is Verdict.HELD and result.outcome is Outcome.BLOCKED for result in report.results)
+    blocked = 0 if report.interrupted else report.outcomes[Outcome.BLOCKED] - replacements - held
     waiting = [f"{blocked} waiting"] if blocked > 0 else []
     parts = (
         "stopped early" if report.interrupted else "",
@@ -124,12 +126,20 @@ def format_headline(report: Report) -> str:
         ),
         _format_effect(report, "it" if refusal else "a sync"),
         f"cannot replace {replacements}" if replacements else "",
+        format_holds(result.hold for result in report.results),
     )
     return _begin("; ".join(filter(None, parts)))
 
 
 def _begin(sentence: str) -> str:
     return f"{sentence[:1].upper()}{sentence[1:]}"
+
+
+def format_holds(holds: Iterable[HeldUntil | None]) -> str:
+    """Format how many resources are held until each day: `2 held until 2026-12-01, 1 until 2026-12-24`; "" for none."""
+    days = Counter(str(hold.day) for hold in holds if hold)
+    counts = [f"{count} until {day}" for day, count in sorted(days.items())]
+    return ", ".join(counts).replace(" until", " held until", 1)
 
 
 def format_found(report: Report) -> str:
@@ -198,6 +208,8 @@ def format_state(result: Result) -> str:
     """
     if result.needs_replacement:
         return REPLACE_NEEDED
+    if result.withheld:
+        return f"{result.verdict.value}, {result.withheld.value}"
     if result.action is Action.NONE:
         return "not reached" if result.condition.reason == Hold.NOT_REACHED else result.verdict.value
     is_plain = result.verdict in {Verdict.PENDING, result.action.value}

@@ -36,6 +36,7 @@ from gitsync.request.draft import (
 )
 from gitsync.request.exports import SharedExports, check_declared, may_export
 from gitsync.validation.annotations import IGNORE
+from gitsync.validation.hold_annotation import HOLD, check_hold, read_hold
 from gitsync.validation.ignore_annotation import check_ignore, read_ignored_paths
 from gitsync.validation.validate import MAX_PROBLEMS, validate_resource, validate_set
 
@@ -55,7 +56,7 @@ def prepare(
 
     A duplicate key occurs twice. `subscription` is one subscription for all resources, or a function that returns the
     credential of each, with its subscription; a resource without a credential has no ARM id. `today` decides which
-    entries of `gitsync/ignore` have expired; without it, none has.
+    entries of `gitsync/ignore` have expired, and whether a `gitsync/hold` lasts; without it, none has expired.
     """
     manifests = migrate_versions(manifests, catalog)
     drafts = _make_drafts(manifests, catalog, subscription)
@@ -81,18 +82,21 @@ def prepare(
     for draft, decision, seen, member, of_set in zip(drafts, decisions, visits, members, set_problems, strict=True):
         resource = draft.resource
         alone = validate_resource(resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields, visits=seen)
-        others = (*_check_ignored(draft, today), *_check_exports(resource, manifests, shared))
+        others = (*_check_annotations(draft, today), *_check_exports(resource, manifests, shared))
         problems = (*resource.problems, *alone, *of_set, *others, *_check_draft(draft))
         ignored = read_ignored_paths(resource, today) if IGNORE in resource.annotations else ()
-        prepared.append(_make_prepared(draft, decision, member.depends_on, problems, ignored))
+        made = _make_prepared(draft, decision, member.depends_on, problems, ignored)
+        prepared.append(replace(made, hold=read_hold(resource, today)) if HOLD in resource.annotations else made)
     return tuple(prepared)
 
 
-def _check_ignored(draft: Draft, today: date | None) -> Iterable[Problem]:
-    if draft.kind is None or IGNORE not in draft.resource.annotations:
-        return ()
-    findings = check_ignore(draft.resource, draft.kind, today)
-    return (locate_finding(finding, draft.resource) for finding in findings)
+def _check_annotations(draft: Draft, today: date | None) -> Iterable[Problem]:
+    """Check the annotations that depend on the day."""
+    resource = draft.resource
+    if HOLD in resource.annotations:
+        yield from (locate_finding(finding, resource) for finding in check_hold(resource, today))
+    if draft.kind is not None and IGNORE in resource.annotations:
+        yield from (locate_finding(finding, resource) for finding in check_ignore(resource, draft.kind, today))
 
 
 def _check_exports(resource: Resource, manifests: Manifests, shared: SharedExports) -> Iterable[Problem]:

@@ -22,7 +22,7 @@ from gitsync.model.record import Record, State, Trust
 from gitsync.model.resource import Prepared
 from gitsync.planning.claims import MovedClaims, move_claims, note_moves
 from gitsync.planning.delete_scope import spare_bystanders
-from gitsync.planning.plan import UNTRUSTED, hold_untrusted, make_plan
+from gitsync.planning.plan import UNTRUSTED, hold_until, hold_untrusted, make_plan
 from gitsync.planning.prune_holds import Gap, find_holds
 from gitsync.planning.record_trust import find_untrusted
 from gitsync.planning.replacement import note_renames
@@ -73,6 +73,7 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
         around=RestOfSource(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
     plan = note_renames(note_moves(plan, moved.moves))
+    plan = hold_until(plan, run_input.prepared, connections.clock.now().date())
     plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted})
     plan = spare_bystanders(plan, state.records)
     return replace(plan, problems=(*plan.problems, *run_input.problems))

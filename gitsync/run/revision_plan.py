@@ -34,7 +34,7 @@ from gitsync.model.result import Result
 from gitsync.model.secret import Secret
 from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import assign_writers
-from gitsync.planning.plan import make_plan
+from gitsync.planning.plan import hold_until, make_plan
 from gitsync.planning.replacement import note_renames
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
 from gitsync.planning.run_problems import DEFAULT_AGENT, find_empty_source, find_too_many_deletes
@@ -305,4 +305,5 @@ def _make_plan(
     problems = (*problems, *find_empty_source(read, reader.config.target_namespaces))
     around = RestOfSource(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
     plan = note_renames(make_plan(select_prepared(new.prepared, selection), selected, problems, removed, around=around))
+    plan = hold_until(plan, new.prepared, reader.clock.now().date())
     return replace(plan, problems=(*plan.problems, *reader.foreign.problems))

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.formats.arm_path import find_subscription
-from gitsync.model.condition import Condition, ConditionStatus, Severity
+from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.gvk import Key
+from gitsync.model.hold import HeldUntil
 from gitsync.status.error_classes import Classification
 
 OVERLAP = "Overlap"
@@ -51,6 +52,11 @@ CONFIG_MAPS_STAGE = "failed to produce resources for export"
 _WAITING_REASONS = frozenset(
     {"ReferenceNotFound", "SecretNotFound", "ConfigMapNotFound", "AzureResourceNotFound", "WaitingForOwner"}
 )
+
+
+def make_held(hold: HeldUntil) -> Condition:
+    """Return the condition of a resource that differs from git, and that a hold leaves as it is."""
+    return make_warning(Hold.HELD.value, hold.sentence)
 
 
 def make_warning(reason: str, message: str, advice: str = "") -> Condition:

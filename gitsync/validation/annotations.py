@@ -18,6 +18,7 @@ from gitsync.model.resource import Resource
 from gitsync.problems.field_path import FieldPath, find_member
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import suggest
+from gitsync.validation.hold_annotation import HOLD
 from gitsync.validation.references import is_arm_id
 from gitsync.validation.replace_annotation import REPLACE, check_replace
 
@@ -45,7 +46,7 @@ LONGEST_PREFIX: Final = 253
 _MOST_BYTES: Final = 256 * 1024
 """Of all annotations of an object together, keys and values."""
 
-_USER_ANNOTATIONS: Final = frozenset({RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE, REPLACE})
+_USER_ANNOTATIONS: Final = frozenset({RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE, REPLACE, HOLD})
 OPERATOR_ANNOTATIONS: Final = frozenset(
     f"{ASO_PREFIX}{name}"
     for name in (
@@ -201,8 +202,8 @@ def _check_override(resource: Resource, value: str) -> Iterator[Finding]:
 
 
 def _check_value(key: str, value: str) -> Iterator[Finding]:
-    """Check the value of an annotation of the author. `ignore_annotation` checks that of `IGNORE`, which
-    depends on the kind.
+    """Check the value of an annotation of the author. `ignore_annotation` and `hold_annotation` check those
+    that depend on the kind or on the day.
     """
     path = ("metadata", "annotations", key)
     if key == RECONCILE_POLICY and value not in set(Policy):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from datetime import date
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
@@ -20,6 +21,7 @@ from gitsync.git.state.yaml_text import dump, sort_keys
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
+from gitsync.model.hold import HeldUntil
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
 
@@ -185,6 +187,7 @@ def _build_own_members(record: Record) -> Mapping[str, Any]:
         "dependsOn": [str(key) for key in record.depends_on],
         "failedWrite": _build_failure(record.failure) if record.failure else {},
         "lastWrite": _build_last_write(record.last_write) if record.last_write else {},
+        "hold": {"reason": record.hold.reason, "until": str(record.hold.day)} if record.hold else {},
         "exports": [f"{address.object_kind}/{address.name}" for address in record.exports],
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
         "owner": str(record.owner) if record.owner else "",
@@ -241,6 +244,7 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
         unit=own.text("unit", ""),
         path=own.text("path", ""),
         declared_by=own.text("declaredBy", ""),
+        hold=_read_hold(own),
         condition=_read_condition(document, own),
         trust=seals.check(document.values),
     )
@@ -281,6 +285,16 @@ def _read_operation(own: DocumentFields) -> PendingOperation | None:
         return None
     operation = own.within("operation")
     return PendingOperation(operation.text("kind"), operation.text("startedAt"))
+
+
+def _read_hold(own: DocumentFields) -> HeldUntil | None:
+    if own.mapping("hold") is None:
+        return None
+    hold = own.within("hold")
+    try:
+        return HeldUntil(date.fromisoformat(hold.text("until")), hold.text("reason"))
+    except ValueError:
+        raise hold.refusal("until", f"is {hold.text('until')!r}, not a date such as 2030-12-31") from None
 
 
 def _build_failure(failure: FailedWrite) -> Mapping[str, Any]:

@@ -107,6 +107,8 @@ async def post_check(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     if comparison and comparison.verdict is Verdict.ADOPT and comparison.differences and not run.rules.adopts:
         text = f"It exists and {len(comparison.differences)} of its values differ from git; --adopt is report."
         return attempt.stopped(make_warning("NotAdopted", text))
+    if attempt.apply.hold:  # nothing waits for it, and nothing may be called to make it so
+        return attempt
     answer = await run.registry.post_check(attempt.as_subject(), run.reader(attempt))
     if answer.agrees:
         return attempt

@@ -123,6 +123,8 @@ async def pre_check(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         writer = attempt.before.get(attempt.prepared.written_by) if attempt.prepared.written_by else None
         is_planned = writer is not None and writer.action is Action.CREATE and not writer.exists
         return attempt if attempt.observed.exists or is_planned else _stop_not_found(attempt, writer)
+    if attempt.apply.hold:  # it is only read
+        return attempt
     resumes = attempt.is_resumed and attempt.observed.live is not None and attempt.observed.live.is_moving
     if not resumes:
         answer = await run.registry.pre_check(attempt.as_subject(), run.reader(attempt))

@@ -16,7 +16,7 @@ from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.stages.delete import DELETED, record_deleted
 from gitsync.reconcile.stages.owner_check import has_resource
 from gitsync.request.arm_id import is_alias
-from gitsync.status.conditions import DELETING, DELETION_NOT_SUPPORTED, make_other_agent, make_warning
+from gitsync.status.conditions import DELETING, DELETION_NOT_SUPPORTED, make_held, make_other_agent, make_warning
 
 DETACHED = Condition(status=ConditionStatus.TRUE, reason="Detached", message="It stays in Azure.")
 KEPT = Condition(
@@ -42,6 +42,10 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
             comparison=Comparison(verdict=Verdict.DETACH if prune.detaches else Verdict.DELETE)
         ),
     )
+    if prune.hold:
+        withheld = attempt.decision._replace(withheld=Verdict.DETACH if prune.detaches else Verdict.DELETE)
+        held = replace(attempt, decision=withheld)
+        return held.stopped(make_held(prune.hold), Verdict.HELD, is_retryable=False, is_fine=True)
     if prune.held:
         verdict = Verdict.DETACH if prune.detaches else Verdict.BLOCKED
         return attempt.stopped(make_warning("PruneHeld", prune.held), verdict, is_fine=True)

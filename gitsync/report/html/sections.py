@@ -19,6 +19,7 @@ from gitsync.report.ordering import (
     CHANGES,
     DELETES,
     FAILED,
+    HELD,
     IN_SYNC,
     OTHERS,
     REFUSED,
@@ -50,6 +51,7 @@ TONES: Final[Mapping[Section, Tone]] = {
     REPLACES: Tone.DELETE,
     CHANGES: Tone.CHANGE,
     WAITING: Tone.WAIT,
+    HELD: Tone.WAIT,
     OTHERS: Tone.REST,
     IN_SYNC: Tone.FINE,
 }

@@ -1,0 +1,26 @@
+"""A hold: until a day, a resource stays as it is in Azure (docs/hold.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class HeldUntil:
+    """`day` is the last day (UTC) of the hold. `reason` is one short line of a person, as untrusted as a manifest."""
+
+    day: date
+    reason: str
+
+    def lasts(self, today: date) -> bool:
+        """Tell whether it holds on a day in UTC."""
+        return today <= self.day
+
+    @property
+    def sentence(self) -> str:
+        """What reports say of a held resource."""
+        return f"It stays as it is {self}."
+
+    def __str__(self) -> str:
+        return f"until {self.day}: {self.reason}"

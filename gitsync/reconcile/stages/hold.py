@@ -1,0 +1,32 @@
+"""The stage that leaves a held resource as it is (docs/hold.md)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gitsync.model.verdict import Action, Verdict
+from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.protocols import Exporting
+from gitsync.reconcile.stages.export import export
+from gitsync.status.conditions import make_held
+
+_AS_IT_SHOULD_BE = frozenset({Verdict.IN_SYNC, Verdict.SKIP})
+
+
+async def withhold(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
+    """Stop a held resource that a sync would change, with what differs. Its exports are collected as always, since
+    others may need them, and they only read it.
+
+    What depends on it goes on if it exists, and waits if it does not.
+    """
+    hold, comparison = attempt.apply.hold, attempt.decision.comparison
+    if hold is None or comparison is None:
+        return attempt
+    if attempt.decision.action is Action.NONE and comparison.verdict in _AS_IT_SHOULD_BE:
+        return attempt
+    attempt = replace(attempt, decision=attempt.decision._replace(action=Action.NONE, withheld=comparison.verdict))
+    attempt = await export(attempt, run)
+    if attempt.stop:
+        return attempt
+    exists = bool(attempt.observed.exists)
+    return attempt.stopped(make_held(hold), Verdict.HELD, is_retryable=False, is_fine=exists, is_tolerated=not exists)
