@@ -39,7 +39,7 @@ class _Rule:
 
 
 _REACH: Final = "It changes who reaches the resource over the network."
-_KEYS: Final = "It lets in whoever has a key or a password, without an identity."
+_KEYS: Final = "It lets in who has a key or a password, without an identity."
 _PLAIN: Final = "It allows connections that are not encrypted."
 _TLS: Final = "It allows a lower version of TLS."
 _ENCRYPTION: Final = "It changes how data is encrypted."
@@ -147,7 +147,7 @@ TYPES: Final[Mapping[str, _Rule]] = {
             Microsoft.Kusto/clusters/databases/principalAssignments Microsoft.Sql/servers/administrators
             Microsoft.Sql/servers/azureADOnlyAuthentications
         """,
-        _Rule("It changes a key that lets in whoever has it."): """
+        _Rule("It changes a key, which needs no identity."): """
             Microsoft.EventHub/namespaces/authorizationRules
             Microsoft.EventHub/namespaces/eventhubs/authorizationRules
             Microsoft.NotificationHubs/namespaces/authorizationRules

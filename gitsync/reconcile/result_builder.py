@@ -18,7 +18,6 @@ from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
-from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import Apply, Node
 from gitsync.model.record import Claim, FailedWrite, LastWrite, PendingOperation, Record, Trust, WriteStreak
 from gitsync.model.result import Replacement, Result
@@ -58,6 +57,9 @@ def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, re
     condition = _make_condition(attempt, spec.generation, rules, now, redactions)
     live = attempt.observed.live
     has_drifted = not rules.writes and _find_comparison(attempt).verdict in DRIFTED
+    record = _make_record(attempt, condition, spec, rules, now) if rules.writes else attempt.record
+    if record and record.hold:
+        record = replace(record, hold=mask_hold(record.hold, redactions.mask))
     return _build_result(
         attempt,
         condition,
@@ -66,7 +68,7 @@ def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, re
         live_body=live.body if live and has_drifted else None,
         body=remove_secrets(attempt.desired) if creates else None,
         replacement=_find_replacement(attempt) or _find_refused(attempt, rules),
-        record=_make_record(attempt, condition, spec, rules, now, redactions) if rules.writes else attempt.record,
+        record=record,
     )
 
 
@@ -317,21 +319,15 @@ def _find_failed_since(attempt: ReconciledAttempt) -> str:
 
 
 def _make_record(
-    attempt: ApplyAttempt,
-    condition: Condition,
-    spec: SpecGeneration,
-    rules: RunRules,
-    now: datetime,
-    redactions: Redactions,
+    attempt: ApplyAttempt, condition: Condition, spec: SpecGeneration, rules: RunRules, now: datetime
 ) -> Record:
     old, prepared = attempt.record, attempt.prepared
     if old and (attempt.apply.held or (attempt.stop and attempt.stop.condition.reason == OVERLAP)):
         return old
     if old and old.condition and not is_replacement(condition, old.condition):
         condition = old.condition
-    hold = mask_hold(prepared.hold, redactions.mask)
     if old and attempt.request is None and not prepared.written_by:
-        return _revise_record(attempt, old, condition, spec, now, hold)
+        return _revise_record(attempt, old, condition, spec, now)
     remembered = attempt.remembered
     return Record(
         key=attempt.key,
@@ -355,26 +351,19 @@ def _make_record(
         operator=rules.agent,
         credential=prepared.credential,
         subscription=attempt.subscription if prepared.credential else "",
-        hold=hold,
         condition=condition,
         trust=old.trust if old else Trust.UNCHECKED,
     )
 
 
 def _revise_record(
-    attempt: ApplyAttempt,
-    old: Record,
-    condition: Condition,
-    spec: SpecGeneration,
-    now: datetime,
-    hold: HeldUntil | None,
+    attempt: ApplyAttempt, old: Record, condition: Condition, spec: SpecGeneration, now: datetime
 ) -> Record:
     """Return the record of an attempt that stopped before its request was made."""
     return replace(
         old,
         **_revise(attempt, spec),
         policy=attempt.policy if attempt.prepared.is_valid else old.policy,
-        hold=hold if attempt.prepared.is_valid else old.hold,
         operation=old.operation if attempt.observed.exists is None else _find_pending(attempt, now),
         operator=old.agent,
         condition=condition,
@@ -427,13 +416,15 @@ def _find_last_write(attempt: ReconciledAttempt, rules: RunRules) -> LastWrite |
 
 def _revise(attempt: ApplyAttempt, spec: SpecGeneration) -> dict[str, Any]:
     """Return the members of a record that follow from the manifest: its spec, its unit (always the current one, since a
-    later prune searches there), and the exports of the resource.
+    later prune searches there), the exports of the resource, and its hold (the last one that was valid).
     """
-    exported = {*(attempt.record.exports if attempt.record else ()), *attempt.exported}
+    old = attempt.record
+    exported = {*(old.exports if old else ()), *attempt.exported}
     return {
         "generation": spec.generation,
         "spec_digest": spec.digest,
         "exports": tuple(sorted(exported)),
+        "hold": old.hold if old and not attempt.prepared.is_valid else attempt.prepared.hold,
         **find_declaration(attempt.prepared.resource),
     }
 

@@ -1,8 +1,8 @@
 """The annotation `gitsync/hold`, which leaves a resource as it is in Azure until the end of a day in UTC
 (docs/hold.md): `until 2026-12-01, incident 4711`.
 
-It needs a day and a reason, so that no hold stands for ever and nobody has to guess why. The caller passes the current
-day.
+It needs a day and a reason, so that no hold lasts without limit and no one has to guess why. The caller passes the
+current day.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gitsync.problems.finding import Finding
 HOLD: Final = "gitsync/hold"
 MOST_DAYS: Final = 90
 LONGEST_REASON: Final = 200
-"""Characters of a reason: it stands in reports and in records."""
+"""Characters of a reason: reports and records have it."""
 
 _EXAMPLE: Final = "Write it as `until 2030-12-31, incident 4711`."
 _HOLD: Final = re.compile(r"until\s+([^\s,]+)\s*,\s*(\S.*)", re.DOTALL)
