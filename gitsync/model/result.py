@@ -107,9 +107,9 @@ class Result:
     created. `failed_since` is the time (RFC 3339, UTC) since when a resource with the verdict FAILED_BEFORE has failed.
     `fields` has the field of the manifest for the paths of differences, as far as it is known. `change` is what a plan
     would do, for the checks, and `checks` are their findings, the most urgent first. `changed_by` are the changes in
-    Azure that made the drift, as far as Azure knows, the newest first. `live_body` is what a plan read of a resource that
-    drifted; None for all others. `hold` leaves the resource as it is; if it would be changed otherwise, the verdict is
-    HELD, and `withheld` what it is without the hold.
+    Azure that made the drift, as far as Azure knows, the newest first. `live_body` is what a plan read of a resource
+    that drifted; None for all others. `hold` leaves the resource as it is; if it would be changed otherwise, the
+    verdict is HELD, and `withheld` what it is without the hold.
     """
 
     key: Key

@@ -48,13 +48,13 @@ def _list_drifts(
 
     for key, result in sorted(results.items()):
         arm = run.identities[key].arm
-        if result.verdict not in DRIFTED or arm is None or not result.arm_id or "<" in result.arm_id:
+        if result.found not in DRIFTED or arm is None or not result.arm_id or "<" in result.arm_id:
             continue
         yield Drift(
             key=key,
             arm_id=result.arm_id,
             paths=tuple(one.path for one in result.differences if one.rule not in UNDONE),
-            is_missing=result.verdict is Verdict.MISSING,
+            is_missing=result.found is Verdict.MISSING,
             last_write=before.get(key),
             questions=questions.setdefault(arm, Questions(arm, begin_question)),
         )
