@@ -61,7 +61,9 @@ def format_change(
     shown = ", ".join(quote(clean(field)) for field in listed[:_MOST_FIELDS]) + (
         f" and {more} more" if more > 0 else ""
     )
-    correlation = f" (correlation {quote(clean(change.correlation_id))})" if change.correlation_id else ""
+    # Azure gives the id of zeros to what it did by itself: no row of the activity log has it.
+    has_id = change.correlation_id.strip("0-")
+    correlation = f" (correlation {quote(clean(change.correlation_id))})" if has_id else ""
     return f"{_format_author(change, names=names, quote=quote)}{time}{': ' if shown else ''}{shown}{correlation}"
 
 

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from html import unescape
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -60,7 +61,7 @@ WORDS = [
     (change("application"), f"Changed by an application{AT}{ID}", "one that Azure does not name"),
     (POLICY, f"Changed by the policy assignment tls, 2026-11-23 23:10 UTC{ID}", "the name of an id"),
     (change("policy"), f"Changed by a policy{AT}{ID}", "a policy that Azure does not name"),
-    (change("azure", correlation_id=""), f"Changed by Azure itself{AT}", "in the background"),
+    (change("azure", correlation_id=str(UUID(int=0))), f"Changed by Azure itself{AT}", "in the background"),
     (OTHER_RUN, f"Changed by gitsync (commit 6d25f14b60cd){AT}", "another run"),
     (change("gitsync"), f"Changed by gitsync{AT}{ID}", "another run, of an unknown commit"),
     (change("unknown"), f"Changed by an unnamed author{AT}{ID}", "a row without an actor"),
