@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
@@ -127,6 +128,15 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedMove:
+    """A move that no request sets off: at a time, or so many seconds after an emulator first had it in its script."""
+
+    move: Move
+    at: datetime | None = None
+    after: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FaultRule:
     """One entry of a script. `where` is its file and line."""
 
@@ -197,14 +207,26 @@ def _read_error(node: YamlNode) -> dict[str, Any]:
     return {name: value.any() for name, value in members.items()}
 
 
-def read_move(node: YamlNode) -> Move:
-    values = read_fields(node, _MOVE)
+def _read_move(node: YamlNode) -> Move:
+    return _make_move(node, read_fields(node, _MOVE))
+
+
+def _make_move(node: YamlNode, values: Mapping[str, Any]) -> Move:
     deeds = [name for name in ("create", "delete") if values.get(name)]
     if {"set", "remove"} & set(values):
         deeds.append("set or remove")
     if len(deeds) != 1:
         raise node.wrong("A move needs one of create, delete, or set and remove.")
     return Move(**values)
+
+
+def read_planned_move(node: YamlNode) -> PlannedMove:
+    """Read a move of a file that has a time."""
+    values = read_fields(node, _PLANNED_MOVE)
+    when = {name: values.pop(name) for name in ("at", "after") if name in values}
+    if len(when) != 1 or "id" not in values:
+        raise node.wrong("A move without a rule needs an id, and either at or after.")
+    return PlannedMove(move=_make_move(node, values), **when)
 
 
 def _read_values(node: YamlNode) -> dict[str, Any]:
@@ -253,6 +275,11 @@ _MOVE: Mapping[str, FieldReader] = {
     "remove": ("remove", YamlNode.texts),
     "delete": ("delete", YamlNode.flag),
 }
+_PLANNED_MOVE: Mapping[str, FieldReader] = {
+    **_MOVE,
+    "at": ("at", YamlNode.time),
+    "after": ("after", YamlNode.number),
+}
 _RULE: Mapping[str, FieldReader] = {
     "match": ("match", lambda node: Match(**read_fields(node, _MATCH))),
     "answer": ("answer", _read_canned),
@@ -262,5 +289,5 @@ _RULE: Mapping[str, FieldReader] = {
     "hide": ("hide", YamlNode.count),
     "operation": ("course", lambda node: Course(**read_fields(node, _OPERATION))),
     "list": ("list_fault", lambda node: ListFault(**read_fields(node, _LIST))),
-    "move": ("move", lambda node: tuple(read_move(item) for item in node.items())),
+    "move": ("move", lambda node: tuple(_read_move(item) for item in node.items())),
 }

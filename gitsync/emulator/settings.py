@@ -1,7 +1,7 @@
 """The settings of the emulator: how operations run, what is registered, locked, denied and governed
 by policies, which faults occur.
 
-One file has both `settings` and `rules` (docs/emulator.md). Their values are frozen; the
+One file has `settings`, `rules` and `moves` (docs/emulator.md). Their values are frozen; the
 functions that read them follow.
 """
 
@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from gitsync.emulator.faults import FaultRule, read_rule
+from gitsync.emulator.faults import FaultRule, PlannedMove, read_planned_move, read_rule
 from gitsync.emulator.governance.policies import (
     EmulatedExemption,
     EmulatedPolicy,
@@ -248,6 +248,7 @@ class EmulatorSettings:
     principals: tuple[EmulatedPrincipal, ...] = ()
     token_seconds: int = 3600
     rules: tuple[FaultRule, ...] = ()
+    moves: tuple[PlannedMove, ...] = ()
     deleted: tuple[ConfiguredDeletion, ...] = ()
     taken_names: tuple[TakenName, ...] = ()
     strict_names: bool = False
@@ -260,12 +261,13 @@ class EmulatorSettings:
 def read_settings(path: Path) -> EmulatorSettings:
     """Read the settings of a file. ConfigError, with file and line, for an unknown key or a value of the wrong type."""
     document = read_document(path)
-    members = document.members("settings", "rules") if document is not None else {}
+    members = document.members("settings", "rules", "moves") if document is not None else {}
     values = read_fields(members["settings"], _SETTINGS) if "settings" in members else {}
     if "settings" in members:
         _check_policy_names(members["settings"].members())
     rules = tuple(read_rule(item) for item in members["rules"].items()) if "rules" in members else ()
-    return EmulatorSettings(**values, rules=rules)
+    moves = tuple(read_planned_move(item) for item in members["moves"].items()) if "moves" in members else ()
+    return EmulatorSettings(**values, rules=rules, moves=moves)
 
 
 def _check_policy_names(settings: Mapping[str, YamlNode]) -> None:

@@ -6,6 +6,7 @@ It knows nothing about the content of the file.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -95,6 +96,14 @@ class YamlNode:
         if value != int(value):
             raise self.wrong("Expected an integer.")
         return int(value)
+
+    def time(self) -> datetime:
+        """Read a date or a time, in UTC unless it says otherwise."""
+        try:
+            time = datetime.fromisoformat(self.text())
+        except ValueError as error:
+            raise self.wrong(f"{self.text()!r} is no date.", "Write 2027-01-01 or 2027-01-01T12:00:00Z.") from error
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
     def flag(self) -> bool:
         value = self.any()

@@ -198,6 +198,17 @@ async def test_policies_have_rows_of_their_own(clock):
     assert brief(bad[0]) == ("EndRequest", "Failed", "Forbidden")
 
 
+async def test_a_remediation_is_made_by_the_identity_of_its_policy(clock):
+    tag = policy(Effect.MODIFY, conditions=(PolicyCondition(),), field="tags.env", value="dev")
+    async with emulated(replace(OPEN, policies=(tag,)), clock=clock) as azure:
+        azure.emulator.put(ACCOUNT, BODY)
+        correlation = azure.emulator.move(ACCOUNT, Move(set={"/tags/env": "dev"}, by="Modify"))
+        clock.seconds += 600
+        found = await rows(azure, f" and correlationId eq '{correlation}'")
+    assert {row["claims"]["xms_mirid"] for row in found} == {tag.id}
+    assert [row["category"]["value"] for row in found] == ["Administrative", "Policy", "Administrative"]
+
+
 async def test_rows_come_late_and_go_after_90_days(azure, clock):
     azure.emulator.put(ACCOUNT, BODY)
     start, seen = clock.seconds, []

@@ -84,7 +84,8 @@ def test_a_file_keeps_the_newest_changes(tmp_path):
     for name in ("/a", "/b"):
         store.add_change(replace(CHANGE, id=name))
     with sqlite3.connect(tmp_path / "azure.db") as beside:
-        beside.execute("UPDATE sqlite_sequence SET seq = 100000")  # as if so many had been added
+        beside.execute("UPDATE changes SET number = 10001 WHERE number = 2")
+        beside.execute("UPDATE sqlite_sequence SET seq = 109999")  # as if so many had been added
     beside.close()
     store.add_change(replace(CHANGE, id="/c"))
     assert [change.id for change in store.changes()] == ["/b", "/c"]

@@ -1,17 +1,20 @@
 """The script: what it may say, and what then goes wrong."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import aiohttp
 import pytest
 
-from gitsync.emulator.faults import _ANSWER, _LIST, _MATCH, _MOVE, _OPERATION, _RULE, Canned, FaultRule, Match
+from gitsync.emulator.faults import _ANSWER, _LIST, _MATCH, _OPERATION, _PLANNED_MOVE, _RULE, Canned, FaultRule, Match
 from gitsync.emulator.governance.policies import _EXEMPTION, _POLICY, Effect, Operator
 from gitsync.emulator.settings import (
+    _CHANGE_LOG,
     _DENY_ASSIGNMENT,
     _LOCK,
     _PREFLIGHT,
+    _PRINCIPAL,
     _REFUSAL,
     _SETTINGS,
     _TIMING,
@@ -19,7 +22,7 @@ from gitsync.emulator.settings import (
     Limits,
     read_settings,
 )
-from gitsync.emulator.state.store import MemoryStore
+from gitsync.emulator.state.store import MemoryStore, SqliteStore
 from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ConfigError
 from tests.emulator.asked import GROUP, PLAIN, VNET, TestClock, emulated
@@ -112,6 +115,10 @@ WRONG = [
     ("rules:\n- operation: {error: {code: x}}", 2, "message", "an error without words"),
     ("rules:\n- move: {id: x}", 2, "needs one of create, delete, or set", "a move that moves nothing"),
     ("rules:\n- move: {delete: true, set: {/a: b}}", 2, "needs one of create", "a move that moves twice"),
+    ("moves:\n- {id: /x, delete: true}", 2, "either at or after", "a move without a time"),
+    ("moves:\n- {at: 2026-01-01, delete: true}", 2, "needs an id", "a move of nothing"),
+    ("moves:\n- {at: soon, id: /x, delete: true}", 2, "no date", "a time that is none"),
+    ("moves:\n- {at: 2026-01-01, id: /x}", 2, "needs one of create", "a move that does nothing"),
     ("rules:\n- hide: lots", 2, "number", "a text for a number"),
     ("rules: [", 1, "not valid YAML", "no YAML at all"),
 ]
@@ -254,6 +261,31 @@ async def test_somebody_may_change_things_behind_gits_back(tmp_path):
     assert gone.status == 404
 
 
+async def test_moves_are_played_when_their_time_has_come_and_once(tmp_path):
+    clock, later = TestClock(), f"{PLAIN}2"
+    (tmp_path / "azure.yaml").write_text(f"""
+moves:
+- {{after: 30, by: rob@contoso.com, with: Azure Portal, id: {PLAIN}, set: {{/tags/owner: rob}}, delete: false}}
+- {{at: "2026-01-01T00:01:00Z", id: {later}, create: {{location: westeurope}}}}
+- {{after: 40, id: {later}, delete: true}}
+""")
+    settings = replace(read_settings(tmp_path / "azure.yaml"), limits=None)
+    seen = []
+    for seconds in (0, 29, 31, 59, 61):
+        clock.seconds = seconds
+        async with emulated(settings, SqliteStore(tmp_path / "azure.db"), clock) as azure:
+            if seconds == 0:
+                azure.emulator.put(PLAIN, {})
+            seen.append(("tags" in azure.emulator.resource(PLAIN), azure.emulator.resource(later) is not None))
+            logged = azure.emulator.cloud.store.changes()
+    assert seen == [(False, False), (False, False), (True, False), (True, False), (True, False)]
+    assert [(entry.at - logged[0].at, entry.id, entry.change, entry.caller.get("user")) for entry in logged[1:]] == [
+        (30, PLAIN, "Update", "rob@contoso.com"),
+        (60, later, "Create", None),
+        (61, later, "Delete", None),
+    ]
+
+
 async def test_rules_add_up_and_the_first_of_a_kind_wins(tmp_path):
     clock = TestClock()
     rules = """
@@ -278,7 +310,20 @@ def test_the_scripts_of_the_documentation_can_be_read(tmp_path):
 def test_the_documentation_names_every_key():
     text = PAGE.read_text("utf-8")
     governing = [*_LOCK, *_DENY_ASSIGNMENT, *_POLICY, *Effect, *Operator, *_EXEMPTION, *_PREFLIGHT, *_REFUSAL]
-    keys = [*_SETTINGS, *governing, *_TIMING, *_MATCH, *_ANSWER, *_OPERATION, *_LIST, *_MOVE, *_RULE, *Style]
+    keys = [
+        *_SETTINGS,
+        *_CHANGE_LOG,
+        *_PRINCIPAL,
+        *governing,
+        *_TIMING,
+        *_MATCH,
+        *_ANSWER,
+        *_OPERATION,
+        *_LIST,
+        *_PLANNED_MOVE,
+        *_RULE,
+        *Style,
+    ]
     assert [key for key in keys if not re.search(rf"\b{re.escape(key)}\b", text)] == []
 
 

@@ -62,7 +62,8 @@ async def test_a_row_says_who_changed_which_values(azure, clock):
     reply = await azure.put(ACCOUNT, changed, x_ms_correlation_request_id="c-2")
     assert reply.headers["x-ms-correlation-request-id"] == "c-2"
     clock.seconds += 600
-    update, create = await rows(azure, ACCOUNT)
+    update, *created = await rows(azure, ACCOUNT)
+    [create] = [row for row in created if row["changeType"] == "Create"]
     assert {name: update[name] for name in ("t", "rid", "changeType", "changes")} == {
         "t": "2026-01-01T00:00:10.000Z",
         "rid": ACCOUNT.lower(),
@@ -109,10 +110,39 @@ async def test_rows_come_late_their_author_later_and_go_after_two_weeks(azure, c
 async def test_what_changes_nothing_or_is_refused_has_no_row(azure, clock):
     await azure.made(ACCOUNT, BODY)
     for _ in range(2):
+        clock.seconds += 10
         await azure.made(ACCOUNT, BODY | {"tags": {}})
     assert (await azure.put(ACCOUNT, BODY | {"location": "eastus"})).code == "InvalidResourceLocation"
     clock.seconds += 600
-    assert [row["changeType"] for row in await rows(azure, ACCOUNT)] == ["Update", "Create"]
+    found = [row for row in await rows(azure, ACCOUNT) if row["attrs"]["changedBy"] != "System"]
+    assert [row["changeType"] for row in found] == ["Update", "Create"]
+
+
+async def test_azure_itself_changes_the_state_when_an_operation_ends(azure, clock):
+    await azure.put(VNET, x_ms_correlation_request_id="c-1")
+    clock.seconds += 30
+    await azure.settled(VNET)
+    clock.seconds += 600
+    settled, created = await rows(azure, VNET)
+    assert (created["changeType"], created["attrs"]["correlationId"]) == ("Create", "c-1")
+    assert (settled["t"], settled["changeType"]) == ("2026-01-01T00:00:30.000Z", "Update")
+    assert settled["changes"] == {
+        "properties.provisioningState": {"previousValue": "Updating", "newValue": "Succeeded"}
+    }
+    shown = [settled["attrs"][name] for name in ("changedBy", "changedByType", "operation", "correlationId")]
+    assert shown == ["System", "System", "Unspecified", NO_ID]
+
+
+async def test_embedded_children_change_with_the_body_of_their_parent(azure, clock):
+    network = {"properties": {"subnets": [{"name": "a", "properties": {"addressPrefix": "10.0.0.0/24"}}]}}
+    azure.emulator.put(VNET, network)
+    clock.seconds += 10
+    azure.emulator.change(VNET, "/properties/subnets/0/properties/addressPrefix", "10.0.1.0/24")
+    clock.seconds += 600
+    [update, _] = await rows(azure, VNET)
+    assert update["changes"] == {
+        "properties.subnets[0].properties.addressPrefix": {"previousValue": "10.0.0.0/24", "newValue": "10.0.1.0/24"}
+    }
 
 
 async def test_a_child_has_no_rows_and_a_group_has_its_own_table(azure, clock):

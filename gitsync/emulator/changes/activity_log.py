@@ -346,7 +346,7 @@ def _make_policy_event(cloud: EmulatedCloud, common: Row, entry: LoggedChange, p
     }
     properties = {"isComplianceCheck": "False", "policies": json.dumps([dict(policy)])}
     status = "Failed" if effect == "deny" else SUCCEEDED
-    event = _make_event(cloud, of_policy, entry.at, status, properties, 403 if effect == "deny" else 0)
+    event = _make_event(cloud, of_policy, entry.at + _MOMENT / 2, status, properties, 403 if effect == "deny" else 0)
     return _Event(event.at, event.body | {"level": "Error" if effect == "deny" else "Warning"})
 
 

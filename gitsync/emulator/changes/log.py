@@ -7,7 +7,8 @@ before some time has passed, and says by then how the operation of its request e
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gitsync.emulator.governance.enforcement import make_content, make_definition_id
@@ -19,10 +20,13 @@ from gitsync.emulator.lro.operations import SUCCEEDED, parse_operation_path
 from gitsync.emulator.patch import merge_patch
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import LoggedChange, StoredResource
-from gitsync.emulator.types.bodies import hide_secrets
+from gitsync.emulator.types.behaviour import find_behaviour
+from gitsync.emulator.types.bodies import embed_children, hide_secrets
 
 SYSTEM = "System"
-"""Stands for Azure itself, which changes things in the background."""
+"""Stands for Azure itself, which changes things in the background, without a correlation id."""
+
+NO_CORRELATION = "00000000-0000-0000-0000-000000000000"
 
 APPS: Mapping[str, str] = {
     "Azure CLI": "04b07795-8ddb-461a-bbee-02f9e1bf7b46",
@@ -32,38 +36,69 @@ APPS: Mapping[str, str] = {
 """The ids of the applications that people use, by the names that Resource Graph has for them."""
 
 
-def log_request(
-    cloud: EmulatedCloud,
-    request: ServerRequest,
-    before: StoredResource | None,
-    nested: list[str],
-    answer: ServerResponse,
-) -> None:
-    """Log a request that was answered. `before` is its resource as it was, `nested` are the ids of all below it."""
+@dataclass(frozen=True, slots=True)
+class Before:
+    """A resource as it is before a request or a move: None if it is not there; its body has the children that it
+    embeds. `nested` are the ids of all below it if it may be deleted.
+    """
+
+    target: Target
+    resource: StoredResource | None
+    body: Mapping[str, Any]
+    nested: Sequence[str] = ()
+
+
+def look_before(cloud: EmulatedCloud, target: Target, *, deletes: bool) -> Before:
+    """Look at what a request or a move is about to change."""
+    resource = cloud.store.resource(target.key)
+    nested = [found.id for _, found in cloud.store.below(target.key + "/")] if deletes else []
+    return Before(target, resource, _embed(cloud, resource), nested)
+
+
+def _embed(cloud: EmulatedCloud, resource: StoredResource | None) -> Mapping[str, Any]:
+    body: Mapping[str, Any] = embed_children(cloud, parse(resource.id), resource.body) if resource else {}
+    return body
+
+
+def log_request(cloud: EmulatedCloud, request: ServerRequest, before: Before, answer: ServerResponse) -> None:
+    """Log a request that was answered."""
     after, error = cloud.store.resource(request.target.key), None
     if answer.status >= 400 and isinstance(answer.body, Mapping):
-        error = answer.body.get("error") or {"code": answer.body.get("Code", ""), "message": json.dumps(answer.body)}
-    operation = _find_operation(before, after, answer)
-    values = list_values(before, after)
-    cloud.store.add_change(
-        LoggedChange(
-            id=after.id if after else before.id if before else _find_resource_path(request),
-            at=cloud.clock.now().timestamp(),
-            method=request.method,
-            action=find_action(request),
-            status=answer.status,
-            correlation=request.correlation,
-            change=_find_change(request.method, before, after, values, operation),
-            values=values,
-            deleted=[path for path in nested if is_in_graph(parse(path))],
-            caller=describe_caller(request.caller),
-            client_request=request.headers.get("x-ms-client-request-id", ""),
-            operation=operation,
-            body=request.body,
-            error=error,
-            policies=_list_policies(cloud, request, before, answer) if cloud.settings.policies else (),
-        )
+        error = answer.body.get("error") or {"code": "", "message": json.dumps(answer.body)}
+    entry = LoggedChange(
+        id=_find_resource_path(request),
+        at=cloud.clock.now().timestamp(),
+        method=request.method,
+        action=find_action(request),
+        status=answer.status,
+        correlation=request.correlation,
+        caller=describe_caller(request.caller),
+        client_request=request.headers.get("x-ms-client-request-id", ""),
+        operation=_find_operation(before.resource, after, answer),
+        body=request.body,
+        error=error,
+        policies=_list_policies(cloud, request, before, answer) if cloud.settings.policies else (),
     )
+    log_change(cloud, before, after, entry)
+
+
+def log_change(cloud: EmulatedCloud, before: Before, new: StoredResource | None, entry: LoggedChange) -> None:
+    """Log an entry, with what has changed since `before`; `new` is the resource as it is now."""
+    old = before.resource
+    values = _list_values(before.body, _embed(cloud, new)) if old and new and old is not new else {}
+    change = ""
+    if old is None or new is None:
+        change = "Create" if new is not None else "Delete" if old is not None else ""
+    elif entry.method == "DELETE":
+        change = "Delete" if entry.operation else ""
+    elif new.visible > old.visible:
+        change = "Create"
+    elif values:
+        change = "Update"
+    deleted = [path for path in before.nested if is_in_graph(parse(path))]
+    known = old or new
+    entry = replace(entry, id=known.id if known else entry.id, change=change, values=values, deleted=deleted)
+    cloud.store.add_change(entry)
 
 
 def _find_resource_path(request: ServerRequest) -> str:
@@ -73,14 +108,14 @@ def _find_resource_path(request: ServerRequest) -> str:
 
 
 def _list_policies(
-    cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, answer: ServerResponse
+    cloud: EmulatedCloud, request: ServerRequest, before: Before, answer: ServerResponse
 ) -> list[dict[str, str]]:
     """List what the policies did to a write, as the rows of the Activity Log show it."""
     if request.verb != "write" or not isinstance(request.body, Mapping):
         return []
     settings, target, body = cloud.settings, request.target, request.body
     if request.method == "PATCH":
-        body = merge_patch(before.body if before else {}, body)
+        body = merge_patch(before.resource.body if before.resource else {}, body)
     policies = list_in_force(settings.policies, settings.exemptions, target.key, cloud.clock.now())
     content, denying = judge(policies, make_content(target, body))
     if denying:
@@ -124,20 +159,6 @@ def _find_operation(before: StoredResource | None, after: StoredResource | None,
     return next((path[1] for path in paths if path is not None and path[1] != running), "")
 
 
-def _find_change(
-    method: str,
-    before: StoredResource | None,
-    after: StoredResource | None,
-    values: Mapping[str, Any],
-    operation: str,
-) -> str:
-    if before is None or after is None:
-        return "Create" if after is not None else "Delete" if before is not None else ""
-    if method == "DELETE":
-        return "Delete" if operation else ""
-    return "Create" if after.visible > before.visible else "Update" if values else ""
-
-
 def is_in_graph(target: Target) -> bool:
     """Tell whether Resource Graph has the changes of a resource: of groups, and of what is directly in a group or in a
     subscription.
@@ -152,12 +173,12 @@ _MOST_TEXT = 1000
 """Longer values are cut. Azure's own limit is not documented."""
 
 
-def list_values(before: StoredResource | None, after: StoredResource | None) -> dict[str, tuple[str, str]]:
+def _list_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """List the values that an update changed, as text, by their paths from the root of the resource; no secrets."""
-    if before is None or after is None or before.body == after.body:
+    if old == new:
         return {}
-    old, new = hide_secrets(before.body), hide_secrets(after.body)
-    return {path: (_format(left), _format(right)) for path, left, right in _compare("", old, new)}
+    rows = _compare("", hide_secrets(old), hide_secrets(new))
+    return {path: (_format(left), _format(right)) for path, left, right in rows}
 
 
 def _compare(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -186,11 +207,27 @@ def cut(value: str) -> tuple[str, bool]:
     return value[:_MOST_TEXT], len(value) > _MOST_TEXT
 
 
-def find_time(cloud: EmulatedCloud, entry: LoggedChange) -> float | None:
-    """Find when a change took place, in seconds since 1970; None if it has not, or never will."""
+def list_happened(cloud: EmulatedCloud, entry: LoggedChange) -> list[tuple[LoggedChange, float]]:
+    """List what changed by a request, and when, in seconds since 1970; nothing if it was refused.
+
+    A delete changes something when its operation ends, and after any other Azure itself changes the state.
+    """
     if not entry.change or entry.status >= 400:
-        return None
-    operation = cloud.store.operation(entry.operation) if entry.change == "Delete" and entry.operation else None
+        return []
+    operation = cloud.store.operation(entry.operation) if entry.operation else None
     if operation is None:
-        return entry.at
-    return operation.ended if operation.over and operation.result == SUCCEEDED else None
+        return [(entry, entry.at)]
+    if entry.change == "Delete":
+        return [(entry, operation.ended)] if operation.over and operation.result == SUCCEEDED else []
+    behaviour = find_behaviour(parse(entry.id).type)
+    if not operation.over or not behaviour.state:
+        return [(entry, entry.at)]
+    state = behaviour.creating if entry.change == "Create" else behaviour.updating
+    settled = replace(
+        entry,
+        change="Update",
+        values={"properties.provisioningState": (state, operation.result)},
+        caller={"user": SYSTEM},
+        correlation=NO_CORRELATION,
+    )
+    return [(entry, entry.at), (settled, operation.ended)]

@@ -1,17 +1,30 @@
 """Plays moves: changes that somebody made outside git, in the portal or by another program.
 
-They are made in the state directly, with no rule of Azure applied, and are in Azure's logs.
+They are made in the state directly, with no rule of Azure applied, and are in Azure's logs. Those that have a time of
+their own are played before the first request after it, and are logged with that time.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from uuid import uuid4
 
-from gitsync.emulator.changes.log import SYSTEM, describe_caller, is_in_graph, list_values
+from gitsync.emulator.changes.log import (
+    NO_CORRELATION,
+    SYSTEM,
+    Before,
+    describe_caller,
+    describe_policy,
+    log_change,
+    look_before,
+)
 from gitsync.emulator.faults import Move
+from gitsync.emulator.governance.policies import EmulatedPolicy
 from gitsync.emulator.http.messages import Caller, ServerRequest
 from gitsync.emulator.http.target import Target, parse
 from gitsync.emulator.identity.access import find_action
@@ -22,34 +35,60 @@ from gitsync.emulator.state.store import LoggedChange, StoredResource
 from gitsync.emulator.types.bodies import BodyOrigin, drop_read_only, embed_children, make_stored, store_children
 from gitsync.emulator.types.provider_fields import make_uuid
 
-NO_CORRELATION = "00000000-0000-0000-0000-000000000000"
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
-def apply_moves(cloud: EmulatedCloud, target: Target, moves: Sequence[Move]) -> list[str]:
-    """Play the moves of a script, each on the target unless it has an id. Returns their correlation ids. KeyError if a
-    resource does not exist.
+def apply_moves(cloud: EmulatedCloud, target: Target, moves: Sequence[Move], at: float | None = None) -> list[str]:
+    """Play the moves of a script, each on the target unless it has an id; `at` is when they happened, in seconds since
+    1970, if it was not just now. Returns their correlation ids. KeyError if a resource does not exist.
     """
     correlations = []
     for move in moves:
         with cloud.store.transaction():
-            correlations.append(_apply_move(cloud, parse(move.id) if move.id else target, move))
+            moved = parse(move.id) if move.id else target
+            correlations.append(_apply_move(cloud, moved, move, cloud.clock.now().timestamp() if at is None else at))
     return correlations
 
 
-def _apply_move(cloud: EmulatedCloud, target: Target, move: Move) -> str:
-    before = cloud.store.resource(target.key)
-    nested: list[str] = []
+def play_due_moves(cloud: EmulatedCloud) -> None:
+    """Play the moves of the script whose time has come, each once in the life of a state; one whose resource does not
+    exist yet waits for it.
+    """
+    now = cloud.clock.now().timestamp()
+    for index, planned in enumerate(cloud.settings.moves):
+        name = f"move:{index}:{hashlib.sha256(repr(planned).encode()).hexdigest()[:12]}"
+        with cloud.store.transaction():
+            first_seen = cloud.store.note(name)
+            if first_seen is None:
+                first_seen = now
+                cloud.store.put_note(name, now)
+        resource = cloud.store.resource(parse(planned.move.id).key)
+        due = planned.at.timestamp() if planned.at is not None else first_seen + planned.after
+        if first_seen == _PLAYED or now < due or not (resource or planned.move.create is not None):
+            continue
+        if resource is not None and datetime.fromisoformat(resource.created).timestamp() > due:
+            due = now  # it had to wait
+        with suppress(KeyError):  # of a pointer into a list that has no such entry
+            apply_moves(cloud, parse(planned.move.id), [planned.move], at=due)
+        with cloud.store.transaction():
+            cloud.store.put_note(name, _PLAYED)
+
+
+_PLAYED = -1.0
+"""In place of the time when a move was first seen."""
+
+
+def _apply_move(cloud: EmulatedCloud, target: Target, move: Move, at: float) -> str:
+    before = look_before(cloud, target, deletes=move.delete)
     if move.create is not None:
         _create(cloud, target, move)
-    elif before is None:
+    elif before.resource is None:
         raise KeyError(target.key)
     elif move.delete:
-        nested = [resource.id for _, resource in cloud.store.below(target.key + "/")]
         drop_with_children(cloud.store, target.key)
     else:
-        _change(cloud, before, move)
-    return _log(cloud, target, move, before, nested)
+        _change(cloud, before.resource, move)
+    return _log(cloud, before, move, at)
 
 
 def _create(cloud: EmulatedCloud, target: Target, move: Move) -> None:
@@ -71,43 +110,45 @@ def _change(cloud: EmulatedCloud, before: StoredResource, move: Move) -> None:
     cloud.change(target.key, replace(before, body=body, state=state))
 
 
-def _log(cloud: EmulatedCloud, target: Target, move: Move, before: StoredResource | None, nested: list[str]) -> str:
-    after = cloud.store.resource(target.key)
-    values = list_values(before, after)
-    method = "DELETE" if move.delete else "PUT"
-    request = ServerRequest(method=method, target=target, api_version="", base="")
-    correlation = NO_CORRELATION if move.by == SYSTEM else str(uuid4())
-    cloud.store.add_change(
-        LoggedChange(
-            id=before.id if before else target.path,
-            at=cloud.clock.now().timestamp(),
-            method=method,
-            action=find_action(request),
-            status=200 if before else 201,
-            correlation=correlation,
-            change="Delete" if move.delete else "Create" if before is None else "Update" if values else "",
-            values=values,
-            deleted=[path for path in nested if is_in_graph(parse(path))],
-            caller=_describe_somebody(cloud, move),
-            client_request=str(uuid4()),
-            body=None if move.delete else move.create or (after.body if after else None),
-        )
+def _log(cloud: EmulatedCloud, before: Before, move: Move, at: float) -> str:
+    method, after = "DELETE" if move.delete else "PUT", cloud.store.resource(before.target.key)
+    policy = _find_policy(cloud, move)
+    entry = LoggedChange(
+        id=before.target.path,
+        at=at,
+        method=method,
+        action=find_action(ServerRequest(method=method, target=before.target, api_version="", base="")),
+        status=200 if before.resource else 201,
+        correlation=NO_CORRELATION if move.by == SYSTEM else str(uuid4()),
+        caller=_describe_somebody(cloud, move, policy),
+        client_request=str(uuid4()),
+        body=None if move.delete else move.create or (after.body if after else None),
+        policies=[describe_policy(policy, policy.effect.value)] if policy else (),
     )
-    return correlation
+    log_change(cloud, before, after, entry)
+    return entry.correlation
 
 
-def _describe_somebody(cloud: EmulatedCloud, move: Move) -> dict[str, str]:
-    """Return what the logs keep of who made a move."""
+def _find_policy(cloud: EmulatedCloud, move: Move) -> EmulatedPolicy | None:
+    """Find the policy that made a move, as a remediation does."""
+    names = {policy.name.casefold(): policy for policy in cloud.settings.policies}
+    return names.get(move.by.casefold())
+
+
+def _describe_somebody(cloud: EmulatedCloud, move: Move, policy: EmulatedPolicy | None) -> dict[str, str]:
+    """Return what the logs keep of who made a move. A policy acts as the managed identity of its assignment."""
     if not move.by:
         return {}
     if move.by == SYSTEM:
         return {"user": SYSTEM}
-    is_application = _GUID.fullmatch(move.by) is not None
+    key = policy.id.casefold() if policy else move.by.casefold()
+    client = make_uuid(key, "client") if policy else move.by if _GUID.fullmatch(move.by) else ""
     caller = Caller(
-        client=move.by if is_application else "",
-        object=make_uuid(move.by.casefold(), "object"),
+        client=client,
+        object=make_uuid(key, "object"),
         tenant=cloud.settings.tenant,
-        user="" if is_application else move.by,
+        user="" if client else move.by,
         app=move.client,
+        identity=policy.id if policy else "",
     )
     return describe_caller(caller)

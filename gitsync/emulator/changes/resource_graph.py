@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from gitsync.emulator.changes.log import SYSTEM, cut, find_time, is_in_graph
+from gitsync.emulator.changes.log import SYSTEM, cut, is_in_graph, list_happened
 from gitsync.emulator.http.messages import Refused, ServerRequest, ServerResponse, make_refusal, refuse
 from gitsync.emulator.http.target import PathShape, Target, parse
 from gitsync.emulator.identity.access import grants, is_denied
@@ -116,15 +116,14 @@ def _list_rows(cloud: EmulatedCloud, request: ServerRequest, query: _Query) -> l
     now = cloud.clock.now().timestamp()
     first, last = max(query.since, now - _RETENTION_SECONDS), now - cloud.settings.change_log.resource_graph_delay
     rows = []
-    for entry in cloud.store.changes():
-        targets = [parse(path) for path in (entry.id, *entry.deleted) if path.casefold() in query.ids]
-        time = find_time(cloud, entry) if targets else None
-        if time is None or not first < time <= last:
-            continue
+    for logged in cloud.store.changes():
+        targets = [parse(path) for path in (logged.id, *logged.deleted) if path.casefold() in query.ids]
         rows += [
             _make_row(cloud, target, entry, time)
+            for entry, time in (list_happened(cloud, logged) if targets else ())
             for target in targets
-            if is_in_graph(target)
+            if first < time <= last
+            and is_in_graph(target)
             and (target.shape is PathShape.GROUP) == query.of_groups
             and _may_see(cloud, request, target)
         ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
@@ -331,14 +331,6 @@ def read_exemption(node: YamlNode) -> EmulatedExemption:
     return EmulatedExemption(**{"name": values["policy"], **values})
 
 
-def _read_time(node: YamlNode) -> datetime:
-    try:
-        time = datetime.fromisoformat(node.text())
-    except ValueError as error:
-        raise node.wrong(f"{node.text()!r} is no date.", "Write 2027-01-01 or 2027-01-01T12:00:00Z.") from error
-    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
-
-
 _POLICY: Mapping[str, FieldReader] = {
     "name": ("name", YamlNode.text),
     "displayName": ("display_name", YamlNode.text),
@@ -354,5 +346,5 @@ _EXEMPTION: Mapping[str, FieldReader] = {
     "policy": ("policy", YamlNode.text),
     "scope": ("scope", read_scope),
     "name": ("name", YamlNode.text),
-    "expires": ("expires", _read_time),
+    "expires": ("expires", YamlNode.time),
 }

@@ -20,8 +20,8 @@ from urllib.parse import parse_qsl
 from uuid import uuid4
 
 from gitsync.emulator.changes.activity_log import list_events
-from gitsync.emulator.changes.log import log_request
-from gitsync.emulator.changes.moves import apply_moves
+from gitsync.emulator.changes.log import log_request, look_before
+from gitsync.emulator.changes.moves import apply_moves, play_due_moves
 from gitsync.emulator.changes.resource_graph import query_changes
 from gitsync.emulator.faults import Drop, FaultRule, Script
 from gitsync.emulator.governance.questions import check_policy_restrictions, validate_resources
@@ -114,6 +114,7 @@ class RequestHandler:
 
     async def _run_script(self, request: ServerRequest) -> ServerResponse | None:
         """Apply the script, and answer; None if the connection breaks instead."""
+        play_due_moves(self._cloud)
         rules = self._find_rules(request) if self._cloud.settings.rules else []
         if not rules:
             return self._route(request)
@@ -143,8 +144,8 @@ class RequestHandler:
             answer = canned.answer(request)
             if request.verb != "read" and answer.status not in _NEVER_LOGGED:
                 with self._cloud.store.transaction():
-                    resource = self._cloud.store.resource(request.target.key)
-                    log_request(self._cloud, request, resource, [], answer)
+                    before = look_before(self._cloud, request.target, deletes=False)
+                    log_request(self._cloud, request, before, answer)
             return answer
         course = next((rule.course for rule in rules if rule.course), Course())
         list_fault = next((rule.list_fault for rule in rules if rule.list_fault), ListFault())
@@ -165,11 +166,9 @@ class RequestHandler:
         with self._cloud.store.transaction():
             if request.verb == "read" or request.target.shape is PathShape.UNKNOWN:
                 return self._answer_from_state(request)
-            store, key = self._cloud.store, request.target.key
-            before = store.resource(key)
-            nested = [found.id for _, found in store.below(key + "/")] if request.method == "DELETE" else []
+            before = look_before(self._cloud, request.target, deletes=request.method == "DELETE")
             answer = self._answer_from_state(request)
-            log_request(self._cloud, request, before, nested, answer)
+            log_request(self._cloud, request, before, answer)
             return answer
 
     def _answer_from_state(self, request: ServerRequest) -> ServerResponse:

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from gitsync.emulator.changes.moves import apply_moves
+from gitsync.emulator.changes.moves import apply_moves, play_due_moves
 from gitsync.emulator.clock import EmulatorClock
 from gitsync.emulator.faults import Move
 from gitsync.emulator.http.handler import MOST_BYTES, RequestHandler, RequestLog
@@ -47,6 +47,7 @@ class Emulator:
         if settings.deleted:
             with store.transaction():
                 keep_configured(store, settings.deleted, clock.now().timestamp())
+        play_due_moves(self.cloud)
         self.url = ""
         self._handler = RequestHandler(self.cloud)
         self._runner: web.ServerRunner | None = None
