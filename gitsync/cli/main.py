@@ -48,6 +48,9 @@ class CommandEntry(NamedTuple):
 COMMANDS = {
     "sync": CommandEntry("gitsync.cli.sync", "Reconcile Azure with git, and write the status back.", CommandGroup.RUN),
     "plan": CommandEntry("gitsync.cli.plan", "Show what sync would do, and write nothing.", CommandGroup.RUN),
+    "accept": CommandEntry(
+        "gitsync.cli.accept", "Take drift into git: edit the manifests to what Azure has.", CommandGroup.RUN
+    ),
     "comment": CommandEntry(
         "gitsync.cli.comment",
         "Post a report on the pull request of this pipeline.",

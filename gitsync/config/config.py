@@ -41,12 +41,13 @@ _ID = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 _PLAN = frozenset({"plan"})
 _SYNC = frozenset({"sync"})
 _RUNS = _PLAN | _SYNC
+_ACCEPT = frozenset({"accept"})
 _SET_UP = _RUNS | {"doctor"}  # doctor checks what a run would use
 _MANIFESTS = _SET_UP | {"eval", "graph", "render", "validate"}
 _SOURCE = _MANIFESTS | {"describe", "status"}
-_RECORDS = _SET_UP | {"describe", "eval", "status"}
-_AZURE = _SET_UP | {"eval", "import"}
-_PRINTING = _SOURCE | {"compare", "explain", "import"}
+_RECORDS = _SET_UP | _ACCEPT | {"describe", "eval", "status"}
+_AZURE = _SET_UP | _ACCEPT | {"eval", "import"}
+_PRINTING = _SOURCE | _ACCEPT | {"compare", "explain", "import"}
 _EVERY_COMMAND = frozenset({"*"})
 
 
@@ -68,7 +69,7 @@ class Config:
         None, "Branch, tag or commit to read. Default: the default branch.", HelpGroup.READ, _MANIFESTS, metavar="REV"
     )
     path: str = declare_setting(
-        ".", "Folder, or file, of the manifests inside SOURCE.", HelpGroup.READ, _MANIFESTS, metavar="PATH"
+        ".", "Folder, or file, of the manifests inside SOURCE.", HelpGroup.READ, _MANIFESTS | _ACCEPT, metavar="PATH"
     )
     only: tuple[str, ...] = declare_setting(
         (),
@@ -83,7 +84,7 @@ class Config:
         (),
         "Only resources of these namespaces. Default: all.",
         HelpGroup.READ,
-        _SOURCE,
+        _SOURCE | _ACCEPT,
         form=SettingForm.LIST,
         variables=("AZURE_TARGET_NAMESPACES",),
         metavar="NAMESPACE",
@@ -93,7 +94,7 @@ class Config:
         (),
         "Value of a variable in the manifests, ${NAME}. May be repeated.",
         HelpGroup.READ,
-        _MANIFESTS,
+        _MANIFESTS | _ACCEPT,
         form=SettingForm.VARIABLES,
         metavar="NAME=VALUE",
         variables=(f"{VARIABLE_PREFIX}NAME",),
@@ -119,7 +120,7 @@ class Config:
         "default",
         "Namespace of manifests without one. It is part of generated UUID names.",
         HelpGroup.READ,
-        _MANIFESTS | {"import"},
+        _MANIFESTS | _ACCEPT | {"import"},
         is_advanced=True,
         authority=Authority.SOURCE,
     )
@@ -139,7 +140,7 @@ class Config:
         "Status of other repositories, whose resources manifests may name as owners and references: a URL or a folder, "
         "and #BRANCH if it is not gitsync/status. Its records must be signed with the digest key.",
         HelpGroup.READ,
-        _MANIFESTS,
+        _MANIFESTS | _ACCEPT,
         is_advanced=True,
         form=SettingForm.LIST,
         metavar="REPOSITORY[#BRANCH]",
@@ -157,7 +158,7 @@ class Config:
         "error",
         "Unknown fields: an error, or a warning (the field is dropped, as by an API server).",
         HelpGroup.READ,
-        _MANIFESTS,
+        _MANIFESTS | _ACCEPT,
         is_advanced=True,
         authority=Authority.SOURCE,
         choices=("error", "warn"),
@@ -166,7 +167,7 @@ class Config:
         "manage",
         "Reconcile policy of resources that have none, nor their Namespace.",
         HelpGroup.READ,
-        _MANIFESTS,
+        _MANIFESTS | _ACCEPT,
         is_advanced=True,
         choices=("manage", "skip", "detach-on-delete"),
         variables=("DEFAULT_RECONCILE_POLICY",),
@@ -179,11 +180,17 @@ class Config:
         "x-access-token",
         "User name for git over HTTPS, used with the token.",
         HelpGroup.READ,
-        _SOURCE,
+        _SOURCE | _ACCEPT,
         is_advanced=True,
     )
     git_token: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
-        None, "Token for git over HTTPS.", HelpGroup.READ, _SOURCE, is_advanced=True, form=SettingForm.SECRET, flag=""
+        None,
+        "Token for git over HTTPS.",
+        HelpGroup.READ,
+        _SOURCE | _ACCEPT,
+        is_advanced=True,
+        form=SettingForm.SECRET,
+        flag="",
     )
 
     # what may change
@@ -223,7 +230,7 @@ class Config:
         "Who made drift, asked of Azure. auto leaves names of people out of comments, pull requests, commits and the "
         "status branch; names has them in comments and pull requests; off asks nothing.",
         HelpGroup.CHANGE,
-        _RUNS,
+        _RUNS | _ACCEPT,
         choices=tuple(who.value for who in Who),
     )
     max_deletes: int | None = declare_setting(
@@ -277,7 +284,7 @@ class Config:
         "list",
         "How resources are read: those of one type by a list, if that takes fewer requests, or each by itself.",
         HelpGroup.CHANGE,
-        _RUNS,
+        _RUNS | _ACCEPT,
         is_advanced=True,
         choices=("list", "each"),
     )
@@ -367,7 +374,7 @@ class Config:
         None,
         "Subscription of resources without an ARM id of their own: its id, a UUID.",
         HelpGroup.AZURE,
-        _MANIFESTS | {"import"},
+        _MANIFESTS | _ACCEPT | {"import"},
         form=SettingForm.UUID,
         variables=("AZURE_SUBSCRIPTION_ID",),
     )
@@ -549,7 +556,7 @@ class Config:
         "Sources of the Secrets and config maps that manifests reference, in this order, after what the run "
         "itself exports.",
         HelpGroup.SECRETS,
-        _SET_UP | {"validate"},
+        _SET_UP | _ACCEPT | {"validate"},
         form=SettingForm.LIST,
         choices=("manifests", "folder", "environment", "key-vault", "kubernetes"),
         metavar="SOURCE",
@@ -568,26 +575,31 @@ class Config:
         None,
         "Key Vault of the source and the sink `key-vault`: its https address.",
         HelpGroup.SECRETS,
-        _SET_UP,
+        _SET_UP | _ACCEPT,
         form=SettingForm.URL,
     )
     secrets_folder: str | None = declare_setting(
         None,
         "Folder of the source `folder`: one folder per Secret, one file per key.",
         HelpGroup.SECRETS,
-        _SET_UP | {"validate"},
+        _SET_UP | _ACCEPT | {"validate"},
         is_advanced=True,
         metavar="FOLDER",
     )
     config_maps_folder: str | None = declare_setting(
-        None, "The same for config maps.", HelpGroup.SECRETS, _SET_UP | {"validate"}, is_advanced=True, metavar="FOLDER"
+        None,
+        "The same for config maps.",
+        HelpGroup.SECRETS,
+        _SET_UP | _ACCEPT | {"validate"},
+        is_advanced=True,
+        metavar="FOLDER",
     )
     plan_secrets: bool = declare_setting(
         False,
         "Let a plan read Secrets from Key Vault and the cluster as a sync does, those of credentials included. "
         "It shows and keeps no value, only that one changed.",
         HelpGroup.SECRETS,
-        _PLAN,
+        _PLAN | _ACCEPT,
         is_advanced=True,
         form=SettingForm.SWITCH,
     )
@@ -623,7 +635,7 @@ class Config:
         None,
         "Folder for status and state instead. Default: .gitsync in a folder without a remote.",
         HelpGroup.STATUS,
-        _SOURCE,
+        _SOURCE | _ACCEPT,
         metavar="FOLDER",
     )
     agent: str | None = declare_setting(
@@ -682,7 +694,12 @@ class Config:
         form=SettingForm.DURATION,
     )
     git_timeout: float = declare_setting(
-        300.0, "Timeout of one git command.", HelpGroup.LIMITS, _SOURCE, is_advanced=True, form=SettingForm.DURATION
+        300.0,
+        "Timeout of one git command.",
+        HelpGroup.LIMITS,
+        _SOURCE | _ACCEPT,
+        is_advanced=True,
+        form=SettingForm.DURATION,
     )
     concurrency: int = declare_setting(
         20,

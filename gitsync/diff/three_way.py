@@ -132,7 +132,9 @@ def _find_drifted(
     applied = select_asked(remembered.applied)
     now = project(applied, live)
     for path, current, before in find_changes(now, remembered.baseline):
-        reference = now if before is None else remembered.baseline
+        # Indexes are those of `now`, but for an entry that only the baseline has.
+        is_there = current is not None or find(remembered.baseline, path, now) == before
+        reference = now if is_there else remembered.baseline
         desired_value = find(desired, path, reference)
         if desired_value is None and current is None and find(applied, path, reference) is not None:
             continue  # removed from git and deleted in Azure: both agree

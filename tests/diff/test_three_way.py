@@ -404,3 +404,18 @@ def test_an_entry_that_azure_has_added_is_no_drift_once_git_has_all_of_it() -> N
     assert compare(live, live, remembered).verdict is Verdict.IN_SYNC
     other = {"a": [*before["a"], {"name": "q", "v": 3}]}
     assert compare(other, live, remembered).differences, "a value of it that differs is one"
+
+
+def test_an_entry_that_azure_has_moved_is_compared_with_that_of_git() -> None:
+    before = {"a": [{"name": "p", "v": 1}, {"name": "q", "v": 2}]}
+    live = {"a": [{"name": "q", "v": 3}, {"name": "p", "v": 1}]}
+    remembered = Remembered(applied=before, baseline=before)
+    found = compare(before, live, remembered)
+    assert [(one.desired, one.live) for one in found.differences] == [(2, 3)]
+    assert compare(live, live, remembered).verdict is Verdict.IN_SYNC
+    gone = {"a": [{"name": "q", "v": 2}]}
+    assert [(one.desired, one.live) for one in compare(before, gone, remembered).differences] == [
+        ({"name": "p", "v": 1}, None)
+    ]
+    lost = {"a": [{"name": "q"}, {"name": "p", "v": 1}]}
+    assert [(one.desired, one.live) for one in compare(before, lost, remembered).differences] == [(2, None)]

@@ -1,0 +1,267 @@
+"""Takes drift into git: the texts that say what Azure has, each proven before it counts.
+
+A proof reads the edited tree as a plan would. The edited manifests differ in just the accepted fields, a comparison
+with what the plan read of Azure finds no difference there any more, and the requests of all other resources stay as
+they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+from gitsync.accept.drift import Accepted, DriftedField, DriftedResource, NotAccepted
+from gitsync.accept.fields import BY_HAND, cut, find_drift
+from gitsync.accept.proof import Request, Tree, compare_with_live, find_request
+from gitsync.errors import SourceError
+from gitsync.formats.json_pointer import JsonPath, parse_pointer
+from gitsync.manifests.document_forms import MAX_LISTS, is_list
+from gitsync.manifests.yaml_documents import read_documents
+from gitsync.manifests.yaml_edits import EditRefused, apply_edits, edit_documents
+from gitsync.model.edit import REMOVED, Edit, Removed
+from gitsync.model.gvk import Key
+from gitsync.model.lines import Step
+from gitsync.model.problem import Problem, SourceLocation
+from gitsync.model.report import Report
+from gitsync.model.result import Result
+from gitsync.problems.field_path import find_member, format_field
+from gitsync.problems.finding import find_place
+
+Texts = dict[str, bytes | None]
+
+
+def accept_drift(report: Report, tree: Tree, names: Sequence[str] = (), pointers: Collection[str] = ()) -> Accepted:
+    """Take the drift that a plan found into the texts of its manifests, as far as that can be proven. `names` and
+    `pointers` say which (see `find_drift`). Nothing is written.
+
+    Raises ConfigError for a name that no resource has, SourceError if the tree cannot be read.
+    """
+    found = find_drift(report, tree, names, pointers)
+    accepted = accept_resources(found.resources, report, tree)
+    return replace(accepted, left=(*found.left, *accepted.left))
+
+
+def accept_resources(resources: Sequence[DriftedResource], report: Report, tree: Tree) -> Accepted:
+    """Take the drift of just these resources. `report` is the plan that found it, `tree` is read as it was then.
+
+    Raises SourceError if the tree cannot be read.
+    """
+    taking = _Taking(tree, {result.key: result for result in report.results})
+    parts = [part for resource in resources for part in _split(resource)]
+    # The dependants of a resource that goes have to go before it.
+    gone = [part for part in parts if part.is_gone and not part.unit]
+    ordered = reversed(_sort_by_owner(gone, tree))
+    plain = [part for part in parts if not part.is_gone and not part.unit]
+    taking.take([one for part in (*ordered, *plain) if (one := taking.prepare(part))])
+    for part in (part for part in parts if part.unit):
+        taking.leave(part, f"{part.unit} builds its manifest, and no text of it was found that says just this.")
+    prefix = f"{tree.prefix}/" if tree.prefix else ""
+    return Accepted(
+        resources=_join(taking.taken),
+        texts={prefix + path: text for path, text in sorted(taking.texts.items())},
+        left=tuple(sorted(taking.left, key=lambda one: (one.key, one.field))),
+    )
+
+
+def _split(resource: DriftedResource) -> list[DriftedResource]:
+    """Split a resource into the parts that can be taken by themselves: one for each leaf and each list."""
+    if resource.is_gone:
+        return [resource]
+    fields: dict[JsonPath, list[DriftedField]] = {}
+    for one in resource.fields:
+        fields.setdefault(cut(parse_pointer(one.pointer)), []).append(one)
+    return [replace(resource, fields=tuple(part)) for part in fields.values()]
+
+
+def _join(parts: Sequence[DriftedResource]) -> tuple[DriftedResource, ...]:
+    """Join the parts of each resource again, sorted by key."""
+    joined: dict[Key, DriftedResource] = {}
+    for part in sorted(parts, key=lambda one: one.key):
+        known = joined.get(part.key)
+        joined[part.key] = replace(known, fields=(*known.fields, *part.fields)) if known else part
+    return tuple(joined.values())
+
+
+def _sort_by_owner(parts: Sequence[DriftedResource], tree: Tree) -> list[DriftedResource]:
+    """Sort resources so that each comes after those that it depends on."""
+    rest, ordered = {part.key: part for part in parts}, []
+    while rest:
+        free = [key for key in rest if not rest.keys() & set(tree.prepared[key].depends_on)] or list(rest)
+        ordered += [rest.pop(key) for key in free]
+    return ordered
+
+
+class _EditedPart(NamedTuple):
+    """A part of a resource's drift, and how its document would be edited."""
+
+    part: DriftedResource
+    path: str
+    number: int
+    edits: tuple[Edit, ...] | Literal[Removed.REMOVED]
+
+
+class _Failure(NamedTuple):
+    """Why edits were not proven. `keys` are the accepted resources that are at fault; empty if others are."""
+
+    reason: str
+    keys: frozenset[Key] = frozenset()
+
+
+@dataclass(slots=True)
+class _Taking:
+    """The edits so far. Mutable: it is filled part by part."""
+
+    tree: Tree
+    results: Mapping[Key, Result]
+    candidates: list[_EditedPart] = field(default_factory=list)
+    taken: list[DriftedResource] = field(default_factory=list)
+    texts: Texts = field(default_factory=dict)
+    left: list[NotAccepted] = field(default_factory=list)
+
+    def leave(self, part: DriftedResource, reason: str, line: int = 0, advice: str = BY_HAND) -> None:
+        """Note that a part is left alone."""
+        resource = self.tree.prepared[part.key].resource
+        for one in part.fields or (None,):
+            path = one.path if one else ()
+            place = SourceLocation(part.source.path, line) if line else find_place(path, resource)
+            self.left.append(
+                NotAccepted(key=part.key, field=format_field(path), reason=reason, advice=advice, places=(place,))
+            )
+
+    def prepare(self, part: DriftedResource) -> _EditedPart | None:
+        """Find how the text of a plain document says a part; None, and a note, if it cannot."""
+        content = self.tree.content(part.source.path)
+        found = _find_document(part, content)
+        if found is None:
+            self.leave(part, f"The manifest was not found in {part.source.path} again.")
+            return None
+        number, prefix, value = found
+        if "sops" in (value if isinstance(value, dict) else {}):
+            self.leave(part, "SOPS encrypted the manifest.")
+            return None
+        for one in part.fields:
+            written, read = find_member(value, *one.path), None if one.old is REMOVED else one.old
+            if json.dumps(written) != json.dumps(read):
+                self.leave(part, "Its value is made of variables.", 0, "Change the variables, or edit it by hand.")
+                return None
+        candidate = _EditedPart(part, part.source.path, number, _make_edits(part, prefix))
+        try:
+            _write([candidate], {candidate.path: content})
+        except EditRefused as error:
+            self.leave(part, error.reason, error.line)
+            return None
+        return candidate
+
+    def take(self, candidates: Sequence[_EditedPart]) -> None:
+        """Take as many parts as can be proven together with those before; note the others."""
+        if not candidates:
+            return
+        together = [*self.candidates, *candidates]
+        try:
+            texts = _write(together, {one.path: self.tree.content(one.path) for one in together})
+            failure = prove(self.tree, [one.part for one in together], texts, self.results)
+        except EditRefused as error:
+            texts, failure = {}, _Failure(error.reason)
+        if failure is None:
+            self.candidates, self.texts, self.taken = together, texts, [one.part for one in together]
+        elif len(candidates) == 1:
+            self.leave(candidates[0].part, failure.reason)
+        else:
+            bad = [one for one in candidates if one.part.key in failure.keys]
+            good = [one for one in candidates if one.part.key not in failure.keys]
+            middle = len(candidates) // 2
+            halves = (good, bad) if good and bad else (candidates[:middle], candidates[middle:])
+            for half in halves:
+                self.take(half)
+
+
+def _make_edits(part: DriftedResource, prefix: tuple[Step, ...]) -> tuple[Edit, ...] | Literal[Removed.REMOVED]:
+    """Make the edits of a document; `prefix` leads to the manifest if it is an item of a list."""
+    if not part.is_gone:
+        return tuple(Edit(path=(*prefix, *one.path), value=one.new) for one in part.fields)
+    return (Edit(path=prefix, value=REMOVED),) if prefix else REMOVED
+
+
+def _write(candidates: Sequence[_EditedPart], contents: Mapping[str, bytes]) -> Texts:
+    """Edit the files. Raises EditRefused for a text that cannot say it."""
+    edits: dict[str, dict[int, Any]] = {}
+    for one in candidates:
+        documents = edits.setdefault(one.path, {})
+        if one.edits is REMOVED:
+            documents[one.number] = REMOVED
+        elif documents.get(one.number) is not REMOVED:
+            documents[one.number] = (*documents.get(one.number, ()), *one.edits)
+    # A file in which no document is left goes.
+    return {path: edit_documents(contents[path], documents) or None for path, documents in edits.items()}
+
+
+def _find_document(part: DriftedResource, content: bytes) -> tuple[int, tuple[Step, ...], Any] | None:
+    """Find the document of a manifest: its number in the file, the path of the item if it is in a list, and its
+    value.
+    """
+    contents = read_documents(part.source.path, content)
+    for number, document in enumerate(contents.documents):
+        for prefix, value in _list_items(document.value, ()):
+            is_there = document.lines.find_nearest(prefix) == part.source.line
+            if is_there and find_member(value, "metadata", "name") == part.key.name:
+                return number, prefix, value
+    return None
+
+
+def _list_items(value: Any, path: tuple[Step, ...], depth: int = MAX_LISTS) -> Iterator[tuple[tuple[Step, ...], Any]]:
+    """Yield the paths and values of the manifests in a document, which may be a list of documents."""
+    if not is_list(value) or not depth:
+        yield path, value
+        return
+    for index, item in enumerate(value["items"]):
+        yield from _list_items(item, (*path, "items", index), depth - 1)
+
+
+def prove(
+    tree: Tree, parts: Sequence[DriftedResource], texts: Mapping[str, bytes | None], results: Mapping[Key, Result]
+) -> _Failure | None:
+    """Prove that edited texts take just these parts of drift; return why not. `results` are those of the plan."""
+    edited = tree.replace(texts)
+    try:
+        before, after = tree.requests({}), edited.requests({})
+    except SourceError as error:
+        return _Failure(error.message)
+    accepted = _join(parts)
+    for one in accepted:
+        if reason := _find_fault(tree, edited, one, results[one.key]):
+            return _Failure(reason, frozenset({one.key}))
+    keys = {one.key for one in accepted}
+    for key in sorted((before.keys() | after.keys()) - keys):
+        if _describe(before.get(key)) != _describe(after.get(key)):
+            return _Failure(f"The edit would change the request of {key.kind}/{key.name}, too.")
+    return None
+
+
+def _describe(request: Request | None) -> str:
+    """Write a request so that equal texts mean equal bytes. The place of a problem may move with the lines."""
+    return f"{request.code} {request.field}" if isinstance(request, Problem) else repr(request)
+
+
+def _find_fault(tree: Tree, edited: Tree, resource: DriftedResource, result: Result) -> str:
+    """Say why the edited tree does not just have the drift of a resource; "" if it has."""
+    now = edited.prepared.get(resource.key)
+    if resource.is_gone:
+        return f"{resource.key.kind}/{resource.key.name} would still be in git." if now else ""
+    if now is None:
+        return "The edited manifest cannot be read."
+    if isinstance(problem := find_request(now), Problem):
+        return f"The manifest would not be valid: {problem.message}"
+    was = tree.prepared[resource.key].resource
+    expected = apply_edits({"spec": was.spec}, [Edit(path=one.path, value=one.new) for one in resource.fields])
+    meta, meta_now = ((one.gvk, one.annotations, one.labels, sorted(one.others)) for one in (was, now.resource))
+    if json.dumps(expected["spec"]) != json.dumps(now.resource.spec) or meta != meta_now:
+        return "The edit would change more of the manifest than the field."
+    old, new = compare_with_live(tree, result), compare_with_live(edited, result)
+    if old is None or new is None:
+        return "What Azure has is not known well enough to compare the edited manifest with it."
+    taken = {cut(parse_pointer(one.pointer)) for one in resource.fields}
+    allowed = {cut(parse_pointer(one.path)) for one in old.differences} - taken
+    still = sorted(one.path for one in new.differences if cut(parse_pointer(one.path)) not in allowed)
+    return f"The next plan would still show a difference at {still[0]}." if still else ""

@@ -1,0 +1,398 @@
+"""Finds which fields of which manifests would take what Azure changed, and what is left alone, with the reason.
+
+The run compares bodies of ARM; here its differences become values of manifests. Indexes in lists are git's, since Azure
+may keep a list in another order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from gitsync.accept.drift import DriftedField, DriftedResource, NotAccepted
+from gitsync.accept.proof import Tree, compare_with_live, find_request
+from gitsync.catalog.catalog import open_catalog
+from gitsync.catalog.weakening_fields import find_weakening
+from gitsync.diff.adoption import is_equal
+from gitsync.diff.hints import Hints, find_kind_hints
+from gitsync.diff.ignore import remove_paths
+from gitsync.diff.leaf_changes import find
+from gitsync.diff.list_pairing import OPEN_LISTS, find_key_field, find_member, index_by_key, is_ordered, is_plain
+from gitsync.diff.projection import project, select_asked
+from gitsync.diff.rules.own_entries import is_own_entry
+from gitsync.diff.three_way import UNDONE
+from gitsync.errors import UnfitValueError
+from gitsync.formats.json_pointer import JsonPath, format_pointer, parse_pointer
+from gitsync.imports.conversion.live_body import convert_value, find_field_place
+from gitsync.imports.conversion.manifests import ManifestIndex
+from gitsync.manifests.selection import Selection, find_keys, spell_out
+from gitsync.model.attribution import Attribution
+from gitsync.model.edit import REMOVED
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import Key
+from gitsync.model.problem import Problem, SourceLocation
+from gitsync.model.report import Report
+from gitsync.model.resource import Prepared, Resource
+from gitsync.model.result import Result
+from gitsync.model.secret import Secret
+from gitsync.model.verdict import DRIFTED, Verdict
+from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.problems.field_path import find_member as find_spec_member
+from gitsync.problems.finding import find_place
+from gitsync.request.body import find_field
+
+BY_HAND: Final = "Edit the manifest by hand, or run gitsync sync to put git's value back."
+
+_NOT_COMPARED: Final = frozenset({Verdict.UNKNOWN, Verdict.BLOCKED, Verdict.INVALID})
+
+_UNKNOWN: Final = object()
+"""Stands for a value of the last write that is not known."""
+
+_MADE: Final = {
+    "secret": "Its value comes from a Secret.",
+    "secretMap": "Its values come from a Secret.",
+    "configMap": "Its value comes from a ConfigMap.",
+    "identityMap": "It is a list of references to identities.",
+}
+"""Why a field is left alone, by how its value is made."""
+
+
+class FoundDrift(NamedTuple):
+    """What could be taken into git, sorted by key, and what is left alone."""
+
+    resources: tuple[DriftedResource, ...]
+    left: tuple[NotAccepted, ...]
+
+
+def find_drift(report: Report, tree: Tree, names: Sequence[str] = (), pointers: Collection[str] = ()) -> FoundDrift:
+    """Find the drift of a plan that git could take: of the resources with these names (as `--only` takes them), all
+    without; with `pointers`, only at or below these places in the bodies of ARM.
+
+    Raises ConfigError for a name that no resource has.
+    """
+    keys = [result.key for result in report.results]
+    selection = spell_out(Selection(only=tuple(names)), keys)
+    named = {key for name in names if not _WILDCARDS.intersection(name) for key in find_keys(name, keys)}
+    gone = {one.key for one in report.results if one.verdict is Verdict.MISSING and selection.has(one.key)}
+    resources, left = [], []
+    for result in report.results:
+        if not selection.has(result.key):
+            continue
+        search = _Search(result, tree, frozenset(pointers), is_named=result.key in named)
+        if result.verdict in _NOT_COMPARED or result.fault:
+            left.append(search.leave(f"It was not compared with Azure: {result.message}", (), result.condition.advice))
+        if result.verdict not in DRIFTED:
+            continue
+        found = search.find_gone(gone) if result.verdict is Verdict.MISSING else search.find_fields()
+        fields = tuple(one for one in found if isinstance(one, DriftedField))
+        refused = [one for one in found if isinstance(one, NotAccepted)]
+        left += refused
+        prepared = tree.prepared.get(result.key)
+        if prepared and (fields or (result.verdict is Verdict.MISSING and not refused and not pointers)):
+            resources.append(search.describe(prepared.resource, fields))
+    return FoundDrift(tuple(sorted(resources, key=lambda one: one.key)), tuple(left))
+
+
+_WILDCARDS: Final = frozenset("*?[")
+
+
+def cut(path: JsonPath) -> JsonPath:
+    """Cut a path at the outermost list: what is in a list is taken together, since Azure has other indexes."""
+    return next((path[:index] for index, step in enumerate(path) if isinstance(step, int)), path)
+
+
+def find_author(changes: Sequence[Attribution], pointer: str) -> Attribution | None:
+    """Find the newest change of a resource that made a difference; None if it is not known."""
+    known = [one for one in changes if not one.doubt]
+    place = cut(parse_pointer(pointer))
+    exact = (one for one in known if any(cut(parse_pointer(path)) == place for path in one.paths))
+    return next(exact, next((one for one in known if not one.paths), None))
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The search in one result. `is_named` tells that people gave its name, and not only a pattern."""
+
+    result: Result
+    tree: Tree
+    pointers: frozenset[str]
+    is_named: bool = False
+
+    def describe(self, resource: Resource, fields: tuple[DriftedField, ...]) -> DriftedResource:
+        kind = open_catalog().kind(resource.gvk)
+        return DriftedResource(
+            key=self.result.key,
+            arm_id=self.result.arm_id or "",
+            arm_type=kind.arm_type if kind else "",
+            source=resource.source,
+            unit=resource.rendered_by,
+            fields=fields,
+            is_gone=self.result.verdict is Verdict.MISSING,
+            changed_by=self.result.changed_by,
+        )
+
+    def leave(
+        self, reason: str, field: FieldPath = (), advice: str = BY_HAND, places: tuple[SourceLocation, ...] = ()
+    ) -> NotAccepted:
+        prepared = self.tree.prepared.get(self.result.key)
+        place = (find_place(field, prepared.resource),) if prepared and not places else places
+        return NotAccepted(key=self.result.key, field=format_field(field), reason=reason, advice=advice, places=place)
+
+    def find_gone(self, gone: Collection[Key]) -> list[DriftedField | NotAccepted]:
+        """Say why the document of a resource that was deleted in Azure stays; nothing if it may go. `gone` are the
+        resources that may go with it.
+        """
+        key, prepared = self.result.key, self.tree.prepared.get(self.result.key)
+        if self.pointers:
+            return []
+        if prepared is None:
+            return [self.leave_unread()]
+        stay = sorted(
+            (one for one in self.tree.prepared.values() if key in one.depends_on and one.key not in gone),
+            key=lambda one: one.key,
+        )
+        if stay:
+            names = ", ".join(f"{one.key.kind}/{one.key.name}" for one in stay)
+            advice = "Name all of them, or remove them from git first; gitsync sync creates the resource again."
+            places = tuple(one.resource.source for one in stay)
+            return [self.leave(f"It was deleted in Azure, and {names} in git need it.", (), advice, places)]
+        kind = open_catalog().kind(prepared.resource.gvk)
+        weakness = find_weakening(kind.arm_type, "", None, None, is_gone=True) if kind else ""
+        return [self.leave_weak(weakness, ())] if weakness and not self.is_named else []
+
+    def find_fields(self) -> list[DriftedField | NotAccepted]:
+        """Find the fields that Azure changed, in the order of the report."""
+        prepared = self.tree.prepared.get(self.result.key)
+        if prepared is None:
+            return [self.leave_unread()]
+        if isinstance(problem := find_request(prepared), Problem):
+            return [self.leave(f"The manifest in the working tree is not ready: {problem.message}")]
+        comparison, kind = compare_with_live(self.tree, self.result), open_catalog().kind(prepared.resource.gvk)
+        body = self.tree.fill(prepared)
+        if comparison is None or kind is None or body is None or self.result.live_body is None:
+            return [self.leave("What Azure has is not known well enough to compare an edited manifest with it.")]
+        if not self.result.differences:
+            advice = "Run gitsync sync: it writes the resource again."
+            return [self.leave("Its last operation failed in Azure, and no field differs.", (), advice)]
+        reading = _Reading(self, kind, prepared, body, remove_paths(self.result.live_body, prepared.ignored))
+        return list(reading.read([one.path for one in comparison.differences if one.rule not in UNDONE]))
+
+    def leave_unread(self) -> NotAccepted:
+        return self.leave("The working tree has no manifest of it that a plan reads, or several.", (), BY_HAND)
+
+    def leave_weak(self, weakness: str, field: FieldPath) -> NotAccepted:
+        name = f"{self.result.key.kind}/{self.result.key.name}"
+        return self.leave(weakness, field, f"To accept it nevertheless, name it: gitsync accept {name}")
+
+    def wants(self, path: JsonPath) -> bool:
+        """Tell whether a difference is at or below a place that people want."""
+        wanted = [parse_pointer(pointer) for pointer in self.pointers]
+        return not wanted or any(path[: len(one)] == one for one in wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The bodies of one resource: `desired` is what git requests, `live` what Azure has."""
+
+    search: _Search
+    kind: Kind
+    prepared: Prepared
+    desired: Mapping[str, Any]
+    live: Mapping[str, Any]
+
+    def read(self, moved: Collection[str]) -> Iterator[DriftedField | NotAccepted]:
+        """Yield the fields that Azure changed. `moved` are the places where a comparison without secrets says so."""
+        search = self.search
+        compared = {cut(parse_pointer(pointer)) for pointer in moved}
+        in_git = {cut(parse_pointer(one.path)) for one in search.result.differences if one.rule in UNDONE}
+        places = dict.fromkeys(cut(parse_pointer(one.path)) for one in search.result.differences)
+        for place in filter(search.wants, places):
+            if place in in_git and not search.pointers:
+                if place in compared or self.find_moves(place):
+                    advice = f"To take the value of Azure, name it: --field {format_pointer(place)}"
+                    field = find_field(self.kind, place, self.prepared.resource.spec) or ()
+                    yield search.leave("Git changed it, too, and a sync would write that.", field, advice)
+            elif place not in compared and place not in in_git:
+                field = find_field(self.kind, place, self.prepared.resource.spec) or ()
+                yield search.leave("Its value is a secret, or known in a run only.", field)
+            else:
+                yield from self.read_place(place)
+
+    def read_place(self, place: JsonPath) -> Iterator[DriftedField | NotAccepted]:
+        """Yield the fields of one leaf, or of one list: all of them, or the reasons why it is left alone."""
+        found = [self.read_move(*move) for move in self.find_moves(place)]
+        refused = [one for one in found if isinstance(one, NotAccepted)]
+        field = find_field(self.kind, place, self.prepared.resource.spec) or ()
+        if not found:
+            yield self.search.leave("What changed there could not be found.", field)
+        yield from refused or found
+
+    def find_moves(self, place: JsonPath) -> list[_Move]:
+        """Find what Azure changed at a leaf or in a list."""
+        record, hints = self.search.result.record, find_kind_hints(self.kind)
+        asked = select_asked(self.desired)
+        desired, live = find(asked, place, asked), find(self.live, place, asked)
+        before = record.baseline if record else None
+        if desired is not None and not isinstance(desired, list):  # the comparison has found it
+            return [_Move(place, desired, live)]
+        return list(
+            _find_moves(place, desired, live, _UNKNOWN if before is None else find(before, place, asked), hints)
+        )
+
+    def read_move(self, path: JsonPath, desired: Any, live: Any) -> DriftedField | NotAccepted:
+        """Make the field of a manifest, or say why it is left alone."""
+        search, spec, hints = self.search, self.prepared.resource.spec, find_kind_hints(self.kind)
+        field = find_field(self.kind, path, spec)
+        if field is None:
+            return search.leave(f"No field of the manifest is known for {format_pointer(path)}.")
+        if isinstance(desired, Secret) or _has_secret(path, live, hints):
+            return search.leave(_MADE["secret"], field, "Change the Secret, or run gitsync sync.")
+        old = find_spec_member(spec, *field[1:])
+        try:
+            mode = find_field_place(self.kind, field).mode
+            if mode == "reference":
+                return self.read_reference(path, field, old, live)
+            if mode:
+                return search.leave(_MADE.get(mode, "Its value is made by gitsync."), field)
+            if old is None and desired is not None:
+                return search.leave("Its value comes from another object, such as a ConfigMap.", field)
+            new = REMOVED if live is None else convert_value(self.kind, field, live, self.refer)
+        except UnfitValueError:
+            return search.leave("Azure has a value that the kind does not allow.", field)
+        return self.make_field(path, field, old, new)
+
+    def read_reference(self, path: JsonPath, field: FieldPath, old: Any, live: Any) -> DriftedField | NotAccepted:
+        """Make the field of a reference by its ARM id. One to another manifest is left alone."""
+        if isinstance(old, str) and isinstance(live, str):
+            return self.make_field(path, field, old, live)
+        if isinstance(old, Mapping) and "armId" in old:
+            if live is None:
+                return self.make_field(path, field, old, REMOVED)
+            if isinstance(live, str):
+                return self.make_field(path, (*field, "armId"), old["armId"], live)
+        now = f", and Azure has {live} now" if isinstance(live, str) and live else ""
+        reason = f"It is a reference{_name_reference(old)}{now}."
+        return self.search.leave(reason, field, "Change the reference by hand, or run gitsync sync.")
+
+    def make_field(self, path: JsonPath, field: FieldPath, old: Any, new: Any) -> DriftedField | NotAccepted:
+        search, pointer = self.search, format_pointer(path)
+        old = REMOVED if old is None else old
+        mask = search.tree.reader.redactions.mask
+        if any(mask(text) != text for text in (json.dumps(value, default=str) for value in (old, new))):
+            return search.leave("Its value has a secret in it.", field)
+        weakness = find_weakening(self.kind.arm_type, pointer, old, new, is_gone=False)
+        if weakness and not search.is_named:
+            return search.leave_weak(weakness, field)
+        author = find_author(search.result.changed_by, pointer)
+        return DriftedField(path=field, pointer=pointer, old=old, new=new, changed_by=author)
+
+    def refer(self, arm_id: str) -> Mapping[str, Any]:
+        """Refer to a resource: by its name if it has a manifest in the same namespace."""
+        near = {
+            one.arm_id: one.key
+            for one in self.search.tree.prepared.values()
+            if one.arm_id and one.key.namespace == self.prepared.key.namespace
+        }
+        return ManifestIndex(near).refer(arm_id)
+
+
+def _name_reference(value: Any) -> str:
+    is_by_name = isinstance(value, Mapping) and "kind" in value and "name" in value
+    return f" to {value['kind']}/{value['name']}" if is_by_name else ""
+
+
+def _has_secret(path: JsonPath, value: Any, hints: Hints) -> bool:
+    if hints.told(path) == "secret" or isinstance(value, Secret):
+        return True
+    if isinstance(value, Mapping):
+        return any(_has_secret((*path, key), member, hints) for key, member in value.items())
+    return isinstance(value, list) and any(
+        _has_secret((*path, index), entry, hints) for index, entry in enumerate(value)
+    )
+
+
+class _Move(NamedTuple):
+    """What Azure changed: a leaf, or an entry of a list, whose index is git's. One side is None if it has none."""
+
+    path: JsonPath
+    desired: Any
+    live: Any
+
+
+def _find_moves(path: JsonPath, desired: Any, live: Any, before: Any, hints: Hints) -> Iterator[_Move]:
+    """Yield what Azure changed of what git sets. `before` is what Azure had after the last write, `_UNKNOWN` if that is
+    not known.
+    """
+    if isinstance(desired, Mapping) and isinstance(live, Mapping):
+        for key, value in desired.items():
+            was = find_member(before, key) if isinstance(before, Mapping) else _UNKNOWN
+            yield from _find_moves((*path, key), value, find_member(live, key), was, hints)
+    elif isinstance(desired, list) and isinstance(live, list) and not is_ordered(path):
+        yield from _find_moves_in_list(path, desired, live, before, hints)
+    elif not is_equal(path, desired, live, hints) and (before is _UNKNOWN or project(desired, live) != before):
+        yield _Move(path, desired, live)
+
+
+def _find_moves_in_list(
+    path: JsonPath, desired: Sequence[Any], live: Sequence[Any], before: Any, hints: Hints
+) -> Iterator[_Move]:
+    was = before if isinstance(before, list) else None
+    field = None if is_plain(desired, live) else find_key_field(desired, live, *([was] if was else []))
+    if field is None:
+        yield from _find_moves_without_keys(path, desired, live, was, hints)
+        return
+    ours, theirs = index_by_key(desired, field), index_by_key(live, field)
+    former = None if was is None else index_by_key(was, field)
+    for key, (index, entry) in ours.items():
+        if key in theirs:
+            entry_before = _UNKNOWN if former is None else former.get(key, (0, _UNKNOWN))[1]
+            yield from _find_moves((*path, index), entry, theirs[key][1], entry_before, hints)
+        elif former is None or key in former:
+            yield _Move((*path, index), entry, None)
+    new = [entry for key, (_, entry) in theirs.items() if key not in ours and (former is None or key not in former)]
+    yield from _add(path, desired, [] if path[-1] in OPEN_LISTS else new, hints)
+
+
+def _find_moves_without_keys(
+    path: JsonPath, desired: Sequence[Any], live: Sequence[Any], was: Sequence[Any] | None, hints: Hints
+) -> Iterator[_Move]:
+    """Pair objects by their index if there are as many; else what is equal. What is left is paired in its order."""
+    if len(desired) == len(live) and not is_plain(desired, live):
+        gone, new = list(range(len(desired))), list(live)
+    else:
+        gone, new = _find_rest(path, desired, live, hints)
+    if was is not None and is_plain(desired, live):
+        known = Counter(map(_write, was))
+        gone = [index for index in gone if known[_write(desired[index])]]
+        new = [entry for entry in new if not known[_write(entry)]]
+    for index, entry in zip(gone, new, strict=False):
+        yield from _find_moves((*path, index), desired[index], entry, _UNKNOWN, hints)
+    yield from (_Move((*path, index), desired[index], None) for index in gone[len(new) :])
+    yield from _add(path, desired, new[len(gone) :], hints)
+
+
+def _find_rest(
+    path: JsonPath, desired: Sequence[Any], live: Sequence[Any], hints: Hints
+) -> tuple[list[int], list[Any]]:
+    """Find the indexes of what only git has, and the entries that only Azure has."""
+    gone, new = [], list(live)
+    for index, entry in enumerate(desired):
+        equal = next((at for at, one in enumerate(new) if is_equal((*path, index), entry, one, hints)), None)
+        if equal is None:
+            gone.append(index)
+        else:
+            del new[equal]
+    return gone, new
+
+
+def _add(path: JsonPath, desired: Sequence[Any], new: Sequence[Any], hints: Hints) -> Iterator[_Move]:
+    """Yield entries that only Azure has, but for those that it adds by itself."""
+    further = [entry for entry in new if not is_own_entry(path, entry, hints)]
+    yield from (_Move((*path, len(desired) + index), None, entry) for index, entry in enumerate(further))
+
+
+def _write(entry: Any) -> str:
+    return json.dumps(entry, sort_keys=True, default=str)

@@ -1,0 +1,117 @@
+"""What an accept did, as text and as JSON. Both are for the person who runs it, so they name people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from gitsync.accept.drift import Accepted, DriftedField, DriftedResource, NotAccepted
+from gitsync.logging import escape_controls
+from gitsync.model.attribution import Attribution
+from gitsync.model.edit import REMOVED
+from gitsync.model.problem import SourceLocation
+from gitsync.problems.field_path import format_field
+from gitsync.report.authors import format_change
+from gitsync.report.escape import format_value
+from gitsync.report.json import build_change
+from gitsync.report.wording import format_plural
+
+
+def format_lines(accepted: Accepted) -> Iterator[str]:
+    """Format what was taken, and what was left alone and why."""
+    yield _format_headline(accepted)
+    for resource in accepted.resources:
+        yield from ("", f"{resource.key.kind}/{resource.key.name}  {resource.source}")
+        if resource.is_gone:
+            yield "  - its manifest is removed, since it was deleted in Azure"
+        for field in resource.fields:
+            yield f"  {_format_field(field)}"
+        for change in _list_authors(resource):
+            yield f"    {format_change(change, names=True)}"
+    if accepted.left:
+        yield from ("", "Left alone:")
+    for one in accepted.left:
+        yield from _format_left(one)
+    if accepted.texts:
+        yield ""
+        yield from (
+            f"{path} {'is edited' if text is not None else 'is removed'}" for path, text in accepted.texts.items()
+        )
+
+
+def _format_headline(accepted: Accepted) -> str:
+    if not accepted.resources:
+        return "Nothing was accepted." if accepted.left else "There is no drift to accept."
+    fields = sum(len(resource.fields) for resource in accepted.resources)
+    gone = sum(resource.is_gone for resource in accepted.resources)
+    counts = [format_plural(fields, "field")] * bool(fields) + [format_plural(gone, "delete")] * bool(gone)
+    left = f" {format_plural(len(accepted.left), 'change')} left alone." if accepted.left else ""
+    return f"Accepted {' and '.join(counts)} of {format_plural(len(accepted.resources), 'resource')}.{left}"
+
+
+def _format_field(field: DriftedField) -> str:
+    name, old, new = escape_controls(format_field(field.path)), _format_side(field.old), _format_side(field.new)
+    if field.old is REMOVED:
+        return f"+ {name}: {new}"
+    return f"- {name}: {old}" if field.new is REMOVED else f"~ {name}: {old} → {new}"
+
+
+def _format_side(value: Any) -> str:
+    return format_value(None if value is REMOVED else value)
+
+
+def _list_authors(resource: DriftedResource) -> list[Attribution]:
+    """List who made what is accepted, each change once."""
+    authors = [field.changed_by for field in resource.fields] if resource.fields else [*resource.changed_by[:1]]
+    return list(dict.fromkeys(one for one in authors if one and not one.doubt))
+
+
+def _format_left(one: NotAccepted) -> Iterator[str]:
+    yield f"  {one.key.kind}/{one.key.name}{' ' if one.field else ''}{escape_controls(one.field)}"
+    yield f"    {escape_controls(one.reason)}"
+    if one.advice:
+        yield f"    {escape_controls(one.advice)}"
+    yield from (f"    {place}" for place in one.places)
+
+
+def build(accepted: Accepted) -> dict[str, Any]:
+    """Build the JSON of what was taken and what was left alone."""
+    return {
+        "accepted": [_build_resource(resource) for resource in accepted.resources],
+        "left": [
+            {
+                "resource": str(one.key),
+                "field": one.field,
+                "reason": one.reason,
+                "advice": one.advice,
+                "places": _build_places(one.places),
+            }
+            for one in accepted.left
+        ],
+        "files": [{"path": path, "removed": text is None} for path, text in accepted.texts.items()],
+    }
+
+
+def _build_resource(resource: DriftedResource) -> dict[str, Any]:
+    return {
+        "resource": str(resource.key),
+        "armId": resource.arm_id,
+        "unit": resource.unit,
+        "deleted": resource.is_gone,
+        **_build_places([resource.source])[0],
+        "fields": [
+            {
+                "field": format_field(field.path),
+                "pointer": field.pointer,
+                **({} if field.old is REMOVED else {"old": field.old}),
+                **({} if field.new is REMOVED else {"new": field.new}),
+                "changedBy": build_change(field.changed_by, names=True) if field.changed_by else None,
+            }
+            for field in resource.fields
+        ],
+        "changedBy": [build_change(one, names=True) for one in resource.changed_by],
+    }
+
+
+def _build_places(places: Iterable[SourceLocation]) -> list[dict[str, Any]]:
+    return [{"path": place.path, "line": place.line} for place in places]

@@ -1,0 +1,141 @@
+"""`gitsync accept` over a table of drifts: the files to the byte, the next plan, and every other request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gitsync.accept.accept import accept_drift
+from gitsync.accept.drift import Accepted
+from gitsync.accept.proof import Tree, find_request, open_tree
+from gitsync.config.config import Config
+from gitsync.model.gvk import Key
+from gitsync.model.report import Report
+from gitsync.model.result import Result
+from gitsync.model.verdict import DRIFTED
+from tests.accept.drift_table import ALL, AROUND, Drift
+from tests.support.world import SUBSCRIPTION, World
+
+
+@dataclass(frozen=True)
+class Story:
+    """All drifts of the table in one estate: accepted in bulk, and then by name."""
+
+    folder: Path
+    found: Report
+    tree: Tree
+    bulk: Accepted
+    by_name: Accepted
+    edited: Tree
+    after: Report
+
+
+def open_world_tree(world: World) -> Tree:
+    return open_tree(Config(source=str(world.folder), subscription=SUBSCRIPTION), world.clock, world.redactions)
+
+
+def accept(world: World, report: Report, names: tuple[str, ...] = (), pointers: tuple[str, ...] = ()) -> Accepted:
+    """Accept what a plan found, and write it."""
+    accepted = accept_drift(report, open_world_tree(world), names, pointers)
+    for path, text in accepted.texts.items():
+        if text is None:
+            (world.folder / path).unlink()
+        else:
+            (world.folder / path).write_bytes(text)
+    return accepted
+
+
+def find_key(drift: Drift, tree: Tree) -> Key:
+    name = drift.name.rpartition("/")[2]
+    return next(key for key in tree.prepared if key.name == name)
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
+    world = World(tmp_path_factory.mktemp("drifts"))
+    texts = {one.path: one.text.encode(one.encoding) for one in ALL} | {p: t.encode() for p, t in AROUND.items()}
+    write(world, texts)
+    report = world.sync()
+    assert not [str(one.key) + one.message for one in report.results if not one.is_fine]
+    for drift in ALL:
+        arm_id = next(one for one in world.azure().ids() if one.endswith(f"/{drift.name.rpartition('/')[2]}"))
+        if drift.deletes:
+            world.somebody_deletes(arm_id)
+        else:
+            world.somebody_changes(arm_id, drift.changes, remove=drift.remove)
+    write(world, {one.path: one.before for one in ALL})
+    tree = open_world_tree(world)
+    assert tree.prepared, "it is read before anything is edited"
+    found = world.plan()
+    bulk = accept(world, found)
+    named = tuple(one.name for one in ALL if one.is_named)
+    found_by_name = world.plan(only=named)
+    by_pattern = accept(world, found_by_name, tuple(f"*/{name}" for name in named))
+    assert not by_pattern.resources, "a pattern is no name"
+    by_name = accept(world, found_by_name, named)
+    return Story(world.folder, found, tree, bulk, by_name, open_world_tree(world), world.plan())
+
+
+def write(world: World, texts: dict[str, bytes]) -> None:
+    for path, text in texts.items():
+        (world.folder / path).parent.mkdir(exist_ok=True)
+        (world.folder / path).write_bytes(text)
+    world.git("add", "-A")
+    world.git("commit", "-qm", "say it", "--allow-empty")
+
+
+def result_of(report: Report, key: Key) -> Result | None:
+    return next((one for one in report.results if one.key == key), None)
+
+
+@pytest.mark.parametrize("drift", ALL, ids=lambda one: one.name)
+def test_the_file_changes_where_it_must_and_nowhere_else(story: Story, drift: Drift) -> None:
+    file = story.folder / drift.path
+    assert (file.read_bytes() if file.exists() else None) == drift.after, drift.why
+
+
+@pytest.mark.parametrize("drift", ALL, ids=lambda one: one.name)
+def test_what_is_left_is_named_with_its_place(story: Story, drift: Drift) -> None:
+    accepted = story.by_name if drift.is_named else story.bulk
+    key = find_key(drift, story.tree)
+    left = {one.field: one for one in accepted.left if one.key == key}
+    assert left.keys() == drift.left.keys(), [one.reason for one in left.values()]
+    for field, reason in drift.left.items():
+        assert reason in left[field].reason
+        assert left[field].advice
+        assert [place for place in left[field].places if place.line]
+
+
+@pytest.mark.parametrize("drift", ALL, ids=lambda one: one.name)
+def test_the_next_plan_says_nothing_of_what_was_accepted(story: Story, drift: Drift) -> None:
+    key = find_key(drift, story.tree)
+    before = result_of(story.found, key)
+    assert before
+    assert before.verdict in DRIFTED
+    after = result_of(story.after, key)
+    if drift.deletes and not drift.left:
+        assert after is None or not after.differences, "it is gone from git and from Azure"
+        return
+    assert after
+    taken = {
+        field.pointer
+        for one in (*story.bulk.resources, *story.by_name.resources)
+        if one.key == key
+        for field in one.fields
+    }
+    assert not taken & {one.path for one in after.differences}
+    assert (after.verdict not in DRIFTED) is drift.silent, after.differences
+
+
+def test_no_other_request_has_changed(story: Story) -> None:
+    taken = {one.key for one in (*story.bulk.resources, *story.by_name.resources)}
+    before = {key: repr(find_request(one)) for key, one in story.tree.prepared.items() if key not in taken}
+    after = {key: repr(find_request(one)) for key, one in story.edited.prepared.items() if key not in taken}
+    assert before == after
+
+
+def test_the_table_is_as_long_as_it_should_be() -> None:
+    assert len(ALL) >= 40
+    assert sum(bool(one.left) for one in ALL) >= 8
