@@ -31,6 +31,7 @@ _FEW: Final = 2  # resources that a sentence names
 _LONGEST: Final = 100  # characters of a name
 LONGEST_DOUBT: Final = 400  # characters; it may quote Azure
 _DELETE: Final = "/delete"
+_NAMELESS: Final = frozenset({AuthorKind.AZURE, AuthorKind.GITSYNC})  # one author each, without a name
 _MINUTE = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)")
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -80,7 +81,7 @@ def _format_author(change: Attribution, *, names: bool, quote: Quote) -> str:
         AuthorKind.POLICY: f"the policy assignment {assignment}" if assignment else "a policy",
         AuthorKind.AZURE: "Azure itself",
         AuthorKind.GITSYNC: f"gitsync{commit}",
-        AuthorKind.UNKNOWN: f"an unnamed author{tool}",
+        AuthorKind.UNKNOWN: f"an author that Azure has not named{tool}",
     }
     return f"{'Deleted' if _is_delete(change) else 'Changed'} by {authors[change.author]}"
 
@@ -112,13 +113,13 @@ def _format_span(times: list[str]) -> str:
 
 def list_busy_authors(report: Report, *, names: bool = False, quote: Quote = str) -> list[str]:
     """List the authors who changed many resources, those who changed most first: a line for each, with how many and
-    when.
+    when. Those without a name are left out: they may be several.
     """
     times: defaultdict[Attribution, list[str]] = defaultdict(list)
     keys: defaultdict[Attribution, set[Key]] = defaultdict(set)
     for result in report.results:
         for change in result.changed_by:
-            if not change.doubt:
+            if not change.doubt and (change.name or change.author in _NAMELESS):
                 operation = _DELETE if _is_delete(change) else ""
                 author = replace(change, at="", correlation_id="", paths=(), source=None, operation=operation)
                 times[author].append(change.at)

@@ -64,7 +64,7 @@ WORDS = [
     (change("azure", correlation_id=str(UUID(int=0))), f"Changed by Azure itself{AT}", "in the background"),
     (OTHER_RUN, f"Changed by gitsync (commit 6d25f14b60cd){AT}", "another run"),
     (change("gitsync"), f"Changed by gitsync{AT}{ID}", "another run, of an unknown commit"),
-    (change("unknown"), f"Changed by an unnamed author{AT}{ID}", "a row without an actor"),
+    (change("unknown"), f"Changed by an author that Azure has not named{AT}{ID}", "a row without an actor"),
 ]
 
 
@@ -119,6 +119,7 @@ def test_authors_of_many_resources_have_a_line_each_first_who_changed_most():
         *(drift("A", f"eve-{n}", early, late) for n in range(4)),
         *(drift("A", f"few-{n}", PIPELINE) for n in range(2)),
         *(drift("A", f"asked-{n}", NO_RIGHT) for n in range(9)),
+        *(drift("A", f"nameless-{n}", change("unknown"), change("person"), change("application")) for n in range(9)),
     ]
     assert list_busy_authors(plan(*results), names=True) == [
         "Changed by eve@contoso.com with CLI: 4 resources, 2026-11-22 08:00 to 2026-11-23 23:05 UTC.",
