@@ -21,6 +21,13 @@ from gitsync.model.attribution import Attribution, AuthorKind
 from gitsync.model.gvk import Key
 from gitsync.model.record import LastWrite
 
+RIGHTS: Final = (
+    "Microsoft.Insights/eventtypes/values/read",
+    "Microsoft.ResourceGraph/resources/read",
+    "Microsoft.Resources/changes/read",
+)
+"""The actions that the questions take. The role Reader has them."""
+
 MARGIN: Final = timedelta(hours=1)
 """How much later than its end of memory a source is asked: it refuses what is a second too early."""
 

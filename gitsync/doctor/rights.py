@@ -12,6 +12,7 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from gitsync.attribution.attribution import RIGHTS
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.collections import find_collections
 from gitsync.cel.export_expressions import compile_exports, find_needed_fields
@@ -22,6 +23,7 @@ from gitsync.errors import GitsyncError
 from gitsync.extensions.api import Subject
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import find_provider, find_resource_group, find_subscription
+from gitsync.model.attribution import Who
 from gitsync.model.check import NO_CHECKS, CheckName, PlannedChange
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.facts import Kind
@@ -57,6 +59,7 @@ class Use(StrEnum):
     OWNERS = "owners"  # else a run waits for an owner that it cannot see is missing
     REGISTRATION = "registration"  # of a provider that the subscription lacks
     CHECKS = "checks"  # else a change is not checked
+    WHO = "who"  # else a report does not say who changed a resource
 
 
 class NeededRight(NamedTuple):
@@ -188,6 +191,9 @@ class _ResourceRights:
             if _find_scope(path) == self._scope:  # one of the whole subscription is no reason to grant more
                 yield self._need(name_action(path, "read"), use=Use.LISTS)
         yield from self._list_questions()
+        if self._is_written and self._config.who != Who.OFF and find_subscription(self._arm_id):
+            # The activity log is the subscription's, but a name is no reason to grant more than the group.
+            yield from (self._need(action, use=Use.WHO) for action in RIGHTS)
         subscription, namespace = find_subscription(self._arm_id), find_provider(self._arm_id)
         is_registered = namespace.casefold() in _ALWAYS_REGISTERED
         if self._config.register_providers and self._is_written and subscription and not is_registered:

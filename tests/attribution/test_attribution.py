@@ -16,6 +16,7 @@ from gitsync.attribution.attribution import (
     OwnWrites,
     find_authors,
 )
+from gitsync.checks.questions import Questions
 from gitsync.model.attribution import AuthorKind, ChangeSource
 from gitsync.model.gvk import Key
 from gitsync.model.record import LastWrite
@@ -472,3 +473,22 @@ async def test_many_resources_and_no_drift():
 async def test_the_time_of_a_change_is_read_as_azure_writes_it():
     [found], _ = await ask(graph_says(), log_says(log_rows(VAULT, 41, SAM)))
     assert found.at == "2026-03-01T11:41:30Z" == at(41)[:19] + "Z"
+
+
+async def test_a_run_whose_time_is_up_asks_nothing_more():
+    async with rigged() as rig:
+        one = drift(Questions(rig.arm, lambda: rig.talk(-1)))
+        [[found]] = (await find_authors([one], OWN, NOW)).values()
+        assert "Azure did not answer: DeadlineExceeded." in found.doubt
+        assert rig.server.seen == []
+
+
+async def test_two_identities_of_one_subscription():
+    """Each sees what it may read in Resource Graph; the log of the subscription is the same for both."""
+    async with rigged() as rig:
+        rig.server.on("POST", GRAPH, graph_says())
+        rig.server.on("GET", LOG, log_says(log_rows(VAULT, 20), log_rows(SUBNET, 22, AMY, action="M.N/s/write")))
+        drifts = [drift(make_questions(rig)), drift(make_questions(rig), SUBNET)]
+        found = await find_authors(drifts, OWN, NOW)
+        assert [show(found[one.key]) for one in drifts] == [[("person", ROB, ())], [("person", AMY, ())]]
+        assert sorted(one.method for one in rig.server.seen) == ["GET", "POST", "POST"]

@@ -25,7 +25,7 @@ def world(tmp_path):
 
 
 def role_of(world, **settings):
-    base = {"subscription": SUBSCRIPTION, "register_providers": False, "checks": ("none",)}
+    base = {"subscription": SUBSCRIPTION, "register_providers": False, "checks": ("none",), "who": "off"}
     return build_role(Config(source=str(world.folder), **{**base, **settings}), Redactions())
 
 
@@ -135,7 +135,9 @@ def test_a_change_needs_what_the_base_does_not(world):
 
 
 def test_another_place_of_the_same_is_a_new_scope(world):
-    said = compare(world, {"a": IN_GROUP}, {"a": IN_GROUP, "b": ELSEWHERE}, register_providers=False, checks=("none",))
+    said = compare(
+        world, {"a": IN_GROUP}, {"a": IN_GROUP, "b": ELSEWHERE}, register_providers=False, checks=("none",), who="off"
+    )
     assert said == [
         f"warning new-scope: {SCOPE}/resourceGroups/Other. HEAD~1 does not need it.",
         "ok new-right: None in addition to the 4 actions of HEAD~1.",

@@ -155,7 +155,7 @@ SETTINGS = {"prune": True, "max_deletes": 99, "resource_timeout": 60.0, "checks"
 def write_role(world, shape):
     exports = ("folder",) if shape.exports else ("status",)
     source = {"source": str(world.folder), "subscription": SUBSCRIPTION}
-    return build_role(Config(prune=True, checks=("none",), export_to=exports, **source), Redactions())
+    return build_role(Config(prune=True, checks=("none",), who="off", export_to=exports, **source), Redactions())
 
 
 def run_all(world, shape, role, unregistered):
