@@ -76,7 +76,7 @@ def find_drift(report: Report, tree: Tree, names: Sequence[str] = (), pointers: 
     keys = [result.key for result in report.results]
     selection = spell_out(Selection(only=tuple(names)), keys)
     named = {key for name in names if not _WILDCARDS.intersection(name) for key in find_keys(name, keys)}
-    gone = {one.key for one in report.results if one.verdict is Verdict.MISSING and selection.has(one.key)}
+    gone = {one.key for one in report.results if one.found is Verdict.MISSING and selection.has(one.key)}
     resources, left = [], []
     for result in report.results:
         if not selection.has(result.key):
@@ -84,14 +84,17 @@ def find_drift(report: Report, tree: Tree, names: Sequence[str] = (), pointers: 
         search = _Search(result, tree, frozenset(pointers), is_named=result.key in named)
         if result.verdict in _NOT_COMPARED or result.fault:
             left.append(search.leave(f"It was not compared with Azure: {result.message}", (), result.condition.advice))
-        if result.verdict not in DRIFTED:
+        if result.found not in DRIFTED:
             continue
-        found = search.find_gone(gone) if result.verdict is Verdict.MISSING else search.find_fields()
+        if result.verdict is Verdict.HELD and result.hold and not search.is_named:
+            left.append(search.leave_unless_named(result.hold.sentence, ()))
+            continue
+        found = search.find_gone(gone) if result.found is Verdict.MISSING else search.find_fields()
         fields = tuple(one for one in found if isinstance(one, DriftedField))
         refused = [one for one in found if isinstance(one, NotAccepted)]
         left += refused
         prepared = tree.prepared.get(result.key)
-        if prepared and (fields or (result.verdict is Verdict.MISSING and not refused and not pointers)):
+        if prepared and (fields or (result.found is Verdict.MISSING and not refused and not pointers)):
             resources.append(search.describe(prepared.resource, fields))
     return FoundDrift(tuple(sorted(resources, key=lambda one: one.key)), tuple(left))
 
@@ -130,7 +133,7 @@ class _Search:
             source=resource.source,
             unit=resource.rendered_by,
             fields=fields,
-            is_gone=self.result.verdict is Verdict.MISSING,
+            is_gone=self.result.found is Verdict.MISSING,
             changed_by=self.result.changed_by,
         )
 
@@ -161,7 +164,7 @@ class _Search:
             return [self.leave(f"It was deleted in Azure, and {names} in git need it.", (), advice, places)]
         kind = open_catalog().kind(prepared.resource.gvk)
         weakness = find_weakening(kind.arm_type, "", None, None, is_gone=True) if kind else ""
-        return [self.leave_weak(weakness, ())] if weakness and not self.is_named else []
+        return [self.leave_unless_named(weakness, ())] if weakness and not self.is_named else []
 
     def find_fields(self) -> list[DriftedField | NotAccepted]:
         """Find the fields that Azure changed, in the order of the report."""
@@ -183,9 +186,9 @@ class _Search:
     def leave_unread(self) -> NotAccepted:
         return self.leave("The working tree has no manifest of it that a plan reads, or several.", (), BY_HAND)
 
-    def leave_weak(self, weakness: str, field: FieldPath) -> NotAccepted:
+    def leave_unless_named(self, reason: str, field: FieldPath) -> NotAccepted:
         name = f"{self.result.key.kind}/{self.result.key.name}"
-        return self.leave(weakness, field, f"To accept it nevertheless, name it: gitsync accept {name}")
+        return self.leave(reason, field, f"To accept it nevertheless, name it: gitsync accept {name}")
 
     def wants(self, path: JsonPath) -> bool:
         """Tell whether a difference is at or below a place that people want."""
@@ -211,7 +214,7 @@ class _Reading:
         places = dict.fromkeys(cut(parse_pointer(one.path)) for one in search.result.differences)
         for place in filter(search.wants, places):
             if place in in_git and not search.pointers:
-                if place in compared or self.find_moves(place):
+                if self.has_moved(place):
                     advice = f"To take the value of Azure, name it: --field {format_pointer(place)}"
                     field = find_field(self.kind, place, self.prepared.resource.spec) or ()
                     yield search.leave("Git changed it, too, and a sync would write that.", field, advice)
@@ -229,6 +232,14 @@ class _Reading:
         if not found:
             yield self.search.leave("What changed there could not be found.", field)
         yield from refused or found
+
+    def has_moved(self, place: JsonPath) -> bool:
+        """Tell whether Azure changed what the last write has set at a place."""
+        record = self.search.result.record
+        if record is None or record.applied is None or record.baseline is None:
+            return False
+        applied, before = (find(body, place, record.applied) for body in (record.applied, record.baseline))
+        return bool(project(applied, find(self.live, place, record.applied)) != before)
 
     def find_moves(self, place: JsonPath) -> list[_Move]:
         """Find what Azure changed at a leaf or in a list."""
@@ -285,7 +296,7 @@ class _Reading:
             return search.leave("Its value has a secret in it.", field)
         weakness = find_weakening(self.kind.arm_type, pointer, old, new, is_gone=False)
         if weakness and not search.is_named:
-            return search.leave_weak(weakness, field)
+            return search.leave_unless_named(weakness, field)
         author = find_author(search.result.changed_by, pointer)
         return DriftedField(path=field, pointer=pointer, old=old, new=new, changed_by=author)
 

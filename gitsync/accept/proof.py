@@ -41,7 +41,7 @@ from gitsync.request.fill import fill
 from gitsync.request.placeholders import Placeholders
 from gitsync.run.git_settings import make_git_access
 from gitsync.run.known_ids import read_known_from
-from gitsync.run.revision_plan import Reader, read_revised
+from gitsync.run.revision_plan import RevisionReader, read_revised
 from gitsync.units.sandbox import Builds
 
 Request = Template | Problem
@@ -58,7 +58,7 @@ class Tree:
     prefix: str
     listing: EditedListing = field(repr=False)  # a Secret may be among the files
     wanted: SourcePart = field(repr=False)
-    reader: Reader = field(repr=False)
+    reader: RevisionReader = field(repr=False)
 
     def content(self, path: str) -> bytes:
         """Return the content of a file that the tree has. Raises SourceError if it cannot be read."""
@@ -166,5 +166,5 @@ def open_tree(config: Config, clock: Clock, redactions: Redactions, grace: Grace
             prefix=find_prefix(source.path),
             listing=EditedListing(source=FolderListing(root=source.path)),
             wanted=checkout.wanted,
-            reader=Reader(config, clock, redactions, read_known_from(config, None, None, redactions.add)),
+            reader=RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add)),
         )

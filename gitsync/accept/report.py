@@ -29,9 +29,7 @@ def format_lines(accepted: Accepted) -> Iterator[str]:
         for change in _list_authors(resource):
             yield f"    {format_change(change, names=True)}"
     if accepted.left:
-        yield from ("", "Left alone:")
-    for one in accepted.left:
-        yield from _format_left(one)
+        yield from ("", *format_left(accepted))
     if accepted.texts:
         yield ""
         yield from (
@@ -66,7 +64,15 @@ def _list_authors(resource: DriftedResource) -> list[Attribution]:
     return list(dict.fromkeys(one for one in authors if one and not one.doubt))
 
 
-def _format_left(one: NotAccepted) -> Iterator[str]:
+def format_left(accepted: Accepted) -> Iterator[str]:
+    """Format what was left alone, and why; nothing if there is none."""
+    if accepted.left:
+        yield "Left alone:"
+    for one in accepted.left:
+        yield from _format_one_left(one)
+
+
+def _format_one_left(one: NotAccepted) -> Iterator[str]:
     yield f"  {one.key.kind}/{one.key.name}{' ' if one.field else ''}{escape_controls(one.field)}"
     yield f"    {escape_controls(one.reason)}"
     if one.advice:

@@ -100,6 +100,6 @@ def print_accepted(accepted: Accepted, options: argparse.Namespace, config: Conf
     if config.output == "json":
         print(mask(json.dumps(report.build(accepted), indent=2, ensure_ascii=False)))
         return
-    shown = replace(accepted, resources=(), texts={}) if options.quiet else accepted
-    if shown.left or not options.quiet:
-        print("\n".join(neutralize(mask(line)) for line in report.format_lines(shown)))
+    lines = report.format_left(accepted) if options.quiet else report.format_lines(accepted)
+    for line in lines:
+        print(neutralize(mask(line)))

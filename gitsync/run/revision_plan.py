@@ -80,7 +80,7 @@ def _plan_revisions(
 ) -> Report:
     started_at = format_rfc3339(clock.now())
     before, after = _read_both(config, opened)
-    reader = Reader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
+    reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
     old, _ = read_revised(reader, before, from_revision)
     new, manifests = read_revised(reader, after, config.to_revision or "")
     target = _find_target(config, after)
@@ -160,7 +160,7 @@ def read_resources(
     """
     with ExitStack() as opened:
         found = _open_reader(config, opened)(revision)
-        reader = Reader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
+        reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
         revised, _ = read_revised(reader, found, revision or "")
     config = spell_selection(config, (one.key for one in revised.prepared))
     return found.repository, select_prepared(revised.prepared, make_selection(config))
@@ -224,7 +224,7 @@ def _take_manifests(checkout: Checkout) -> RevisionManifests:
     )
 
 
-class Reader(NamedTuple):
+class RevisionReader(NamedTuple):
     """What every revision is read with. `foreign` are the records of other sources."""
 
     config: Config
@@ -233,7 +233,7 @@ class Reader(NamedTuple):
     foreign: ForeignRecords
 
 
-def read_revised(reader: Reader, revision: RevisionManifests, name: str) -> tuple[Revised, Manifests]:
+def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str) -> tuple[Revised, Manifests]:
     """Read and prepare the manifests of a revision, which is called `name` in messages."""
     config, clock, redactions, foreign = reader
     settings = find_source_settings(config, revision.settings)
@@ -290,7 +290,7 @@ def _find_removals(
 
 
 def _make_plan(
-    reader: Reader,
+    reader: RevisionReader,
     old: Revised,
     new: Revised,
     problems: tuple[Problem, ...],

@@ -498,6 +498,17 @@ data:
         silent=False,
     ),
     Drift(
+        why="what somebody holds",
+        name="held",
+        text=storage("held"),
+        git=storage("held").replace(
+            "  name: held\n", "  name: held\n  annotations:\n    gitsync/hold: until 2026-03-20, incident 4711\n"
+        ),
+        changes={"/sku/name": "Premium_LRS"},
+        left={"": "until 2026-03-20: incident 4711"},
+        silent=False,
+    ),
+    Drift(
         why="what makes the estate weaker",
         name="weaker",
         text=storage("weaker", "minimumTlsVersion: TLS1_2\naccessTier: Hot\n"),

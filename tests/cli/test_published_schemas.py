@@ -6,6 +6,7 @@ import jsonschema
 import pytest
 
 from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.git_repositories import init_repository
 from tests.support.json_schemas import NAMES, find_faults, read_schema
 
 ENVIRONMENT = {"AZURE_SUBSCRIPTION_ID": SUBSCRIPTION, "GITSYNC_EMULATOR": "azure.db", "GITSYNC_STATUS_DIR": "status"}
@@ -35,6 +36,7 @@ metadata: {name: spoke}
 spec: {owner: {name: nothing}, location: 5}
 """
 COMMANDS = {
+    "accept": ("accept",),
     "compare": ("compare", "desired.json", "live.json"),
     "doctor": ("doctor",),
     "eval": ("eval", "VirtualNetwork/hub", "self.metadata.name"),
@@ -55,6 +57,7 @@ def synced(tmp_path_factory):
     folder.mkdir()
     (folder / "shop.yaml").write_text(MANIFESTS)
     assert gitsync("sync", "--yes", folder=folder, **ENVIRONMENT).code == 0
+    init_repository(folder)  # accept edits nothing outside of one
     (folder / "spoke.yaml").write_text(INVALID)
     (folder / "desired.json").write_text('{"tags": {"a": "b"}, "properties": {"c": 1}}')
     (folder / "live.json").write_text('{"tags": {"a": "c"}}')

@@ -1,0 +1,140 @@
+"""`gitsync accept` as people start it: what it prints, its exit codes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitsync.emulator.faults import Move
+from tests.support.command_line import Azure, Ended, azure, gitsync
+from tests.support.git_repositories import commit_all, init_repository
+from tests.support.json_schemas import find_faults
+from tests.support.world import GROUP_ID
+
+ESTATE = """\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata:
+  name: core
+spec:
+  location: westeurope
+---
+apiVersion: storage.azure.com/v1api20230101
+kind: StorageAccount
+metadata:
+  name: orders
+spec:
+  location: westeurope
+  kind: StorageV2
+  owner:
+    name: core
+  minimumTlsVersion: TLS1_2
+  sku:
+    name: Standard_LRS   # cheap
+"""
+ACCOUNT = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/orders"
+
+
+class Estate:
+    """A repository and an Azure that it was synced with."""
+
+    def __init__(self, folder: Path, served: Azure) -> None:
+        self.folder, self.served = folder, served
+        self.file = folder / "estate.yaml"
+
+    def run(self, *arguments: str, **more: str) -> Ended:
+        variables = {**self.served.variables, "GITSYNC_STATUS_DIR": str(self.folder.parent / "status"), **more}
+        return gitsync(*arguments, folder=self.folder, **variables)
+
+    def drifts(self, **values: Any) -> None:
+        names = {"sku": "/sku/name", "tls": "/properties/minimumTlsVersion"}
+        self.served.emulator.move(ACCOUNT, Move(set={names[name]: value for name, value in values.items()}))
+
+    def make_says(self, text: str) -> Estate:
+        self.file.write_text(text)
+        commit_all(self.folder)
+        return self
+
+
+@pytest.fixture
+def estate(tmp_path: Path) -> Iterator[Estate]:
+    folder = tmp_path / "estate"
+    folder.mkdir()
+    init_repository(folder)
+    with azure() as served:
+        made = Estate(folder, served).make_says(ESTATE)
+        assert made.run("sync").code == 0
+        yield made
+
+
+def test_drift_becomes_an_edit_and_the_next_plan_is_silent(estate: Estate) -> None:
+    nothing = estate.run("accept")
+    assert (nothing.code, nothing.out) == (0, "There is no drift to accept.\n")
+    estate.drifts(sku="Premium_LRS")
+    ended = estate.run("accept", "--who", "off")
+    assert ended.code == 0, ended.err
+    assert ended.out == (
+        "Accepted 1 field of 1 resource.\n\nStorageAccount/orders  estate.yaml:8\n"
+        '  ~ spec.sku.name: "Standard_LRS" → "Premium_LRS"\n\nestate.yaml is edited\n'
+    )
+    assert estate.file.read_text() == ESTATE.replace("Standard_LRS   # cheap", "Premium_LRS   # cheap")
+    assert estate.run("plan", "--detailed-exitcode").code == 0, "nothing is left to do"
+    assert not estate.served.sent("PATCH", "DELETE")
+
+
+def test_what_is_left_alone_ends_with_1_and_says_how_to_take_it(estate: Estate) -> None:
+    estate.drifts(sku="Premium_LRS", tls="TLS1_0")
+    ended = estate.run("accept", "--quiet")
+    assert (ended.code, ended.err) == (1, "")
+    assert ended.out == (
+        "Left alone:\n  StorageAccount/orders spec.minimumTlsVersion\n    It allows a lower version of TLS.\n"
+        "    To accept it nevertheless, name it: gitsync accept StorageAccount/orders\n    estate.yaml:17\n"
+    )
+    assert estate.file.read_text() == ESTATE.replace("Standard", "Premium"), "the rest was taken"
+    ended = estate.run("accept", "StorageAccount/orders", "-o", "json")
+    assert ended.code == 0, ended.err
+    shown = json.loads(ended.out)
+    assert find_faults("accept", shown) == []
+    assert [one["resource"] for one in shown["accepted"]] == ["StorageAccount.storage.azure.com/default/orders"]
+    assert shown["accepted"][0]["fields"][0]["new"] == "TLS1_0"
+    assert shown["files"] == [{"path": "estate.yaml", "removed": False}]
+
+
+def test_only_the_fields_that_are_named_are_taken(estate: Estate) -> None:
+    estate.drifts(sku="Premium_LRS", tls="TLS1_0")
+    ended = estate.run("accept", "orders", "--field", "/sku")
+    assert ended.code == 0, ended.out
+    assert estate.file.read_text() == ESTATE.replace("Standard", "Premium")
+
+
+def test_an_uncommitted_edit_of_the_file_stays(estate: Estate) -> None:
+    estate.drifts(sku="Premium_LRS")
+    edited = ESTATE.replace("kind: StorageV2\n", "kind: StorageV2\n  tags: {a: b}  # not yet committed\n")
+    estate.file.write_text(edited)
+    assert estate.run("accept").code == 0
+    assert estate.file.read_text() == edited.replace("Standard", "Premium")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "message"),
+    [
+        (("nosuch",), {}, "No resource is called nosuch."),
+        (("--field", "sku"), {}, "--field sku is not a place in a request."),
+        ((), {"GITSYNC_REF": "main"}, "SOURCE is a revision"),
+        ((), {"GITSYNC_SOURCE": "https://example.com/estate.git"}, "SOURCE is a revision"),
+        ((), {"GITSYNC_SOURCE": ".."}, "is not in a git repository"),
+    ],
+    ids=["an unknown name", "no place", "a revision", "a URL", "no repository"],
+)
+def test_what_cannot_be_accepted_into_is_refused(
+    estate: Estate, arguments: tuple[str, ...], variables: dict[str, str], message: str
+) -> None:
+    estate.drifts(sku="Premium_LRS")
+    ended = estate.run("accept", *arguments, **variables)
+    assert ended.code == 2
+    assert message in ended.err
+    assert estate.file.read_text() == ESTATE
