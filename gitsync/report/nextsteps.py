@@ -141,7 +141,8 @@ _STEPS = (
     ),
     _NextStep(
         _has_verdict(Verdict.DRIFTED, Verdict.CONFLICT, command="plan"),
-        "`gitsync sync` writes the values in git. To keep the values in Azure, write them into the manifests.",
+        "`gitsync sync` writes the values in git. To keep those in Azure, run `gitsync accept`, which writes them into "
+        "the manifests.",
     ),
     _NextStep(
         _has_verdict(Verdict.FAILED_BEFORE, command="plan"),

@@ -45,15 +45,15 @@ _HELP = {
     ),
     "drifted": (
         "A resource was changed in Azure and not in git.",
-        "`gitsync sync` restores the values in git. To keep the values in Azure, write them into the manifest.",
+        "`gitsync sync` restores the values in git. `gitsync accept` writes the values in Azure into the manifest.",
     ),
     "missing": (
         "A resource was deleted outside git.",
-        "`gitsync sync` creates it again. To stop managing it, remove its manifest.",
+        "`gitsync sync` creates it again. `gitsync accept` removes its manifest.",
     ),
     "conflict": (
         "A resource was changed both in git and in Azure.",
-        "`gitsync sync` writes the values in git. To keep the values in Azure, write them into the manifest.",
+        "`gitsync sync` writes the values in git. `gitsync accept` writes the values in Azure into the manifest.",
     ),
     "failed-before": (
         "A create or update failed in an earlier run.",

@@ -160,7 +160,7 @@ def test_a_long_value_is_cut_and_says_how_long_it_is():
 
 
 STEPS = [
-    (report(replace(DRIFTED), command="plan"), "write them into the manifests", "drift has two ways out"),
+    (report(replace(DRIFTED), command="plan"), "run `gitsync accept`", "drift has two ways out"),
     (
         report(result(key("A", "b"), Verdict.UNKNOWN, condition=failed("Failed", "AuthorizationFailed"))),
         "could not be read",
