@@ -154,6 +154,9 @@ async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext) -
 
 def _log(result: Result, *, writes: bool) -> None:
     """A line for what changed or failed; the rest is only counted, at the end of the run."""
+    outcome = result.outcome
+    if outcome not in {Outcome.CHANGED, Outcome.FAILED}:
+        return
     fields = {
         "resource": str(result.key),
         "arm_id": result.arm_id or "",
@@ -161,9 +164,9 @@ def _log(result: Result, *, writes: bool) -> None:
         "action": result.action.value,
         "reason": result.condition.reason,
     }
-    if result.outcome is Outcome.CHANGED:
+    if outcome is Outcome.CHANGED:
         logger.bind(**fields).info("Resource changed" if writes else "Resource would change")
-    elif result.outcome is Outcome.FAILED:
+    else:
         logger.bind(**fields, **_describe_failure(result)).error("Resource failed")
 
 
