@@ -20,6 +20,9 @@ _RANGES: Final[Mapping[str, dict[str, Any]]] = {
 }
 """The numbers that an API server can read: those of 64 bits."""
 
+_NO_RULES: Final = frozenset({"type", "arm", "mode", "meta", "required", "whenEmpty", "optionalConfigMapPair"})
+"""What facts say of a field that is no constraint on its value."""
+
 
 class Members(dict[str, "Place"]):
     """The places of the named fields of a type, made as they are asked for; KeyError for any other name."""
@@ -74,14 +77,14 @@ def find_root(kind: Kind) -> Place:
 
 def make_place(types: Mapping[str, TypeFacts], facts: Field) -> Place:
     """The place of a field, or of what has a type."""
-    rules: dict[str, Any] = dict(facts)
-    type_: FieldType = rules.pop("type")
+    rules = {name: limit for name, limit in facts.items() if name not in _NO_RULES}
+    type_ = facts["type"]
     while not isinstance(type_, str) and "base" in type_:
         rules |= {name: limit for name, limit in type_.items() if name != "base"}
         type_ = type_["base"]
     if isinstance(type_, str):
         if type_ in SCALARS:
-            return Place(types=types, shape=type_, name=type_, rules=rules | _RANGES.get(type_, {}))
+            return Place(types=types, shape=type_, name=type_, rules=_RANGES.get(type_, {}) | rules)
         return _make_mapping(types, type_, rules, ASO_TYPES[type_])
     if "ref" in type_:
         return _make_mapping(types, type_["ref"], rules, types[type_["ref"]])

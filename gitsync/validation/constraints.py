@@ -39,9 +39,12 @@ def find_violations(value: Any, rules: Mapping[str, Any]) -> Iterator[tuple[str,
     """Find the rules that a value breaks, each with its message; rules that do not apply are
     skipped.
     """
-    for rule, (applies, holds, words) in _RULES.items():
-        if rule in rules and applies(value) and not holds(value, rules[rule]):
-            yield rule, words(value, rules[rule])
+    for rule, limit in rules.items():
+        if rule not in _RULES:
+            continue
+        applies, holds, words = _RULES[rule]
+        if applies(value) and not holds(value, limit):
+            yield rule, words(value, limit)
 
 
 def select_limits(rules: Mapping[str, Any], example: Any) -> ValueLimits:

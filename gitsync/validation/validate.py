@@ -74,9 +74,17 @@ def check_spec(
     unknown field.
     """
     for visit in visits:
-        yield from check_shape(visit, unknown, kind)
-        if visit.fits:
-            yield from _check_value(visit, kind, catalog, unknown)
+        is_mapping = visit.facts is not None
+        if is_mapping or not visit.fits:
+            yield from check_shape(visit, unknown, kind)
+        # `check_names` checks azureName: its rules hold for a default too.
+        if visit.rules and visit.fits and visit.path != ("spec", "azureName"):
+            yield from check_constraints(visit)
+        if is_mapping and visit.fits:
+            yield from check_pairs(visit)
+            yield from check_object_names(visit)
+            if visit.name in _TARGETS:
+                yield from check_reference(visit, kind, catalog, unknown)
 
 
 def validate_set(
@@ -138,17 +146,6 @@ def _check_others(resource: Resource, kind: Kind | None, unknown: Level) -> Iter
         yield from check_shape(visit, unknown, kind)
         if visit.fits:
             yield from check_constraints(visit)
-
-
-def _check_value(visit: Visit, kind: Kind, catalog: Catalog, unknown: Level) -> Iterator[Finding]:
-    if visit.rules and visit.path != ("spec", "azureName"):  # `name_rules` checks it: its rules hold for a default too
-        yield from check_constraints(visit)
-    if visit.facts is None:
-        return  # what follows is about mappings
-    yield from check_pairs(visit)
-    yield from check_object_names(visit)
-    if visit.name in _TARGETS:
-        yield from check_reference(visit, kind, catalog, unknown)
 
 
 def _locate_findings(resource: Resource, findings: Iterable[Finding]) -> tuple[Problem, ...]:
