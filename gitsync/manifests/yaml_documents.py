@@ -50,8 +50,9 @@ RENDER = "Render it, and commit the result. If it is not a manifest, add it to .
 # JSON is YAML, with one exception: characters beyond the basic plane, written as two escapes.
 SURROGATES = re.compile(rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
-# The C parser is some ten times as fast; wheels of PyYAML have it.
-Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# The C parser is some ten times as fast; wheels of PyYAML have it. It alone: the constructor and the resolver of a
+# loader would be made for each document, and nothing here asks them.
+Parser: Any = getattr(getattr(yaml, "cyaml", None), "CParser", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
