@@ -9,7 +9,7 @@ MOST_STEPS = 100
 
 
 def is_same_id(left: str, right: str) -> bool:
-    return left.rstrip("/").casefold() == right.rstrip("/").casefold()
+    return left == right or normalize_id(left) == normalize_id(right)
 
 
 def normalize_id(arm_id: str) -> str:

@@ -181,6 +181,7 @@ def _read_line(text: str) -> _Line:
     )
 
 
+@lru_cache(maxsize=1024)  # records have the same keys
 def _read_key(text: str) -> str:
     key = format_key(_read_scalar(text))
     if key is None:
