@@ -60,7 +60,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure gitsync against a bare client.")
     parser.add_argument("--resources", type=int, default=1000, help="Resources to sync. [default 1000]")
-    parser.add_argument("--rounds", type=int, default=5, help="Rounds of each scenario. [default 5]")
+    parser.add_argument("--rounds", type=int, default=9, help="Rounds of each scenario. [default 9]")
     parser.add_argument("--output", type=Path, default=HERE / "results.json", help="[default bench/results.json]")
     return parser.parse_args()
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from functools import partial
 
-import gitsync.arm.http.transport  # noqa: F401 - imported late by a run; imports are start-up
+import azure.core.rest._aiohttp  # noqa: F401 - imported late by azure-core; imports are start-up
+
+import gitsync.arm.http.transport  # noqa: F401 - imported late by a run
 from bench.estate import SUBSCRIPTION
 from bench.meter import tell
 from gitsync.api import execute
