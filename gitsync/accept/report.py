@@ -1,4 +1,4 @@
-"""What an accept did, as text and as JSON. Both are for the person who runs it, so they name people."""
+"""What an accept did, as text and as JSON. Names of people are in the JSON, and in the text if it asks for them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from gitsync.report.json import build_change
 from gitsync.report.wording import format_plural
 
 
-def format_lines(accepted: Accepted) -> Iterator[str]:
-    """Format what was taken, and what was left alone and why."""
+def format_lines(accepted: Accepted, *, names: bool = False) -> Iterator[str]:
+    """Format what was taken, and what was left alone and why; with the names of people only if `names`."""
     yield _format_headline(accepted)
     for resource in accepted.resources:
         yield from ("", f"{resource.key.kind}/{resource.key.name}  {resource.source}")
@@ -26,8 +26,7 @@ def format_lines(accepted: Accepted) -> Iterator[str]:
             yield "  - its manifest is removed, since it was deleted in Azure"
         for field in resource.fields:
             yield f"  {_format_field(field)}"
-        for change in _list_authors(resource):
-            yield f"    {format_change(change, names=True)}"
+        yield from (f"    {author}" for author in _list_authors(resource, names=names))
     if accepted.left:
         yield from ("", *format_left(accepted))
     if accepted.texts:
@@ -58,10 +57,16 @@ def _format_side(value: Any) -> str:
     return format_value(None if value is REMOVED else value)
 
 
-def _list_authors(resource: DriftedResource) -> list[Attribution]:
-    """List who made what is accepted, each change once."""
-    authors = [field.changed_by for field in resource.fields] if resource.fields else [*resource.changed_by[:1]]
-    return list(dict.fromkeys(one for one in authors if one and not one.doubt))
+def _list_authors(resource: DriftedResource, *, names: bool) -> list[str]:
+    """List who made what is accepted, each change once; with its fields, if there are several."""
+    fields: dict[Attribution, list[str]] = {one: [] for one in resource.changed_by[:1] if not resource.fields}
+    for field in resource.fields:
+        if field.changed_by:
+            fields.setdefault(field.changed_by, []).append(format_field(field.path))
+    known = {change: paths for change, paths in fields.items() if not change.doubt}
+    return [
+        format_change(change, fields=paths if len(fields) > 1 else None, names=names) for change, paths in known.items()
+    ]
 
 
 def format_left(accepted: Accepted) -> Iterator[str]:

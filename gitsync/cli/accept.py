@@ -10,6 +10,7 @@ everything was taken, 1 if something was left alone.
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from gitsync.config.config import Config, list_settings
 from gitsync.config.flags import find_group
 from gitsync.config.setting import HelpGroup
 from gitsync.errors import ConfigError, ExitCode
+from gitsync.model.attribution import Who
 
 if TYPE_CHECKING:
     from gitsync.accept.drift import Accepted
@@ -94,12 +96,14 @@ def print_accepted(accepted: Accepted, options: argparse.Namespace, config: Conf
     import json
 
     from gitsync.accept import report
+    from gitsync.cli.output import may_name_people
     from gitsync.logging import neutralize
 
     mask = options.redactions.mask
     if config.output == "json":
         print(mask(json.dumps(report.build(accepted), indent=2, ensure_ascii=False)))
         return
-    lines = report.format_left(accepted) if options.quiet else report.format_lines(accepted)
+    names = may_name_people(Who(config.who), os.environ)
+    lines = report.format_left(accepted) if options.quiet else report.format_lines(accepted, names=names)
     for line in lines:
         print(neutralize(mask(line)))

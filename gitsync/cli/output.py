@@ -78,12 +78,18 @@ def tell(
     def render_text(report: Report) -> str:
         if quiet and report.exit_code in _WELL and not report.interrupted:
             return ""
-        # What a job or a pod prints is kept in a log, which many may read.
-        is_logged = is_pipeline(variables) or "KUBERNETES_SERVICE_HOST" in variables
-        names = sys.stdout.isatty() or not is_logged or report.who is Who.NAMES
+        names = may_name_people(report.who, variables)
         return text.render(report, width=find_terminal_width(), colour=use_colour(config), verbose=verbose, names=names)
 
     publish(report, config, variables, {"text": render_text})
+
+
+def may_name_people(who: Who, variables: Mapping[str, str]) -> bool:
+    """Tell whether a text on stdout may have names of people. What a job or a pod prints is kept in a log, which many
+    may read.
+    """
+    is_logged = is_pipeline(variables) or "KUBERNETES_SERVICE_HOST" in variables
+    return sys.stdout.isatty() or not is_logged or who is Who.NAMES
 
 
 def publish(

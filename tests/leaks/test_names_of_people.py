@@ -41,7 +41,7 @@ class Told:
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
-    """Sync; somebody changes and deletes; plan in a job; sync, with `--who names`; look at the records."""
+    """Sync; drift; plan in a job; sync, with `--who names`; look at the records; drift; accept in a job."""
     root = tmp_path_factory.mktemp("people")
     repository, told = root / "repository", Told()
     repository.mkdir()
@@ -78,6 +78,8 @@ def told(tmp_path_factory):
         run("sync", "sync", *where, *report("sync"), "--who", "names", "--log-format", "json", **tracing)
         for words in (("status", "--output", "json"), ("describe", "StorageAccount/drifted")):
             run(" ".join(words), *words, *where[:2])
+        served.emulator.move(ids["third"], Move(set={"/tags/env": "test"}, by=NAME, client="Azure Portal"))
+        run("accept", "accept", *where, **job)
         told.streams["traces"] = "".join(map(str, traces.requests))
     told.texts = {
         str(Path(path).relative_to(root)): text for path, text in files(root, but=(repository, remote)).items()
@@ -110,7 +112,8 @@ def test_what_has_no_names_says_that_it_was_a_person(told):
     assert "Changed by a person" in told.texts["step.md"]
     said = told.streams["plan: stdout"].splitlines()
     assert any(line.startswith("::warning ") and "Changed by a person with" in line for line in said), "annotations"
-    assert any(line.startswith("    Changed by a person with Azure Portal, 20") for line in said), "the log of a job"
+    for stream in ("plan: stdout", "accept: stdout"):
+        assert "\n    Changed by a person with Azure Portal, 20" in told.streams[stream], "the log of a job"
     reports = [
         text for place, text in told.texts.items() if place.startswith("gitsync/status:") and '"changedBy"' in text
     ]
