@@ -230,7 +230,7 @@ class Config:
         "Who made drift, asked of Azure. auto leaves names of people out of comments, pull requests, commits and the "
         "status branch; names has them in comments and pull requests; off asks nothing.",
         HelpGroup.CHANGE,
-        _RUNS | _ACCEPT,
+        _SET_UP | _ACCEPT,
         choices=tuple(who.value for who in Who),
     )
     max_deletes: int | None = declare_setting(
