@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gitsync.config.config import Config
 from gitsync.config.flags import find_group
@@ -53,6 +54,18 @@ class Command(Protocol):
         (`gitsync.redaction`), to which it adds each secret that it reads. It may raise GitsyncError.
         """
         ...
+
+
+class SplitSource(argparse.Action):
+    """Takes SOURCE out of the names: it is a folder or a URL, and no name of a resource is."""
+
+    def __call__(self, parser: argparse.ArgumentParser, options: argparse.Namespace, values: Any, *_: object) -> None:
+        sources = [text for text in values if ":" in text or text.startswith((".", "/", "~")) or Path(text).is_dir()]
+        if len(sources) > 1:
+            parser.error(f"unexpected argument {sources[1]!r}")
+        options.names = [text for text in values if text not in sources]
+        if sources:
+            options.source = sources[0]
 
 
 def add_verbosity(parser: argparse.ArgumentParser, more: str = "") -> None:

@@ -51,6 +51,7 @@ COMMANDS = {
     "accept": CommandEntry(
         "gitsync.cli.accept", "Take drift into git: edit the manifests to what Azure has.", CommandGroup.RUN
     ),
+    "revert": CommandEntry("gitsync.cli.revert", "Write the values of git over drift in Azure.", CommandGroup.RUN),
     "comment": CommandEntry(
         "gitsync.cli.comment",
         "Post a report on the pull request of this pipeline.",

@@ -76,12 +76,19 @@ def tell(
     """
 
     def render_text(report: Report) -> str:
-        if quiet and report.exit_code in _WELL and not report.interrupted:
-            return ""
-        names = may_name_people(report.who, variables)
-        return text.render(report, width=find_terminal_width(), colour=use_colour(config), verbose=verbose, names=names)
+        return format_text(report, config, variables, verbose=verbose, quiet=quiet)
 
     publish(report, config, variables, {"text": render_text})
+
+
+def format_text(
+    report: Report, config: Config, variables: Mapping[str, str], *, verbose: bool = False, quiet: bool = False
+) -> str:
+    """Format a report as stdout has it; "" for a quiet one, unless something failed or the run was interrupted."""
+    if quiet and report.exit_code in _WELL and not report.interrupted:
+        return ""
+    names = may_name_people(report.who, variables)
+    return text.render(report, width=find_terminal_width(), colour=use_colour(config), verbose=verbose, names=names)
 
 
 def may_name_people(who: Who, variables: Mapping[str, str]) -> bool:

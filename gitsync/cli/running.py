@@ -36,18 +36,26 @@ def make_confirm(config: Config, pause: Pause) -> Confirm | None:
     """Make the question `Continue? [y/N]` before the first sync of a target; None for runs without a question: with
     `--yes`, with a reviewed plan, for the emulator, and if stdin or stderr is no terminal.
     """
-    if config.yes or config.plan_file or config.emulator is not None:
-        return None
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if config.plan_file or not asks(config):
         return None
     return lambda target, counts: _ask(target, counts, pause)
+
+
+def asks(config: Config) -> bool:
+    """Tell whether a person is there to answer a question, and Azure is real."""
+    return not config.yes and config.emulator is None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def read_yes() -> bool:
+    """Read the answer to a question. No answer means no."""
+    return sys.stdin.readline().strip().casefold() in _YES
 
 
 def _ask(target: RunTarget, counts: ChangeCounts, pause: Pause) -> bool:
     """Print the target and the counts on stderr, and read a line of stdin. No answer means no."""
     with pause():
         print(neutralize(format_question(target, counts)), end="", file=sys.stderr, flush=True)
-        return sys.stdin.readline().strip().casefold() in _YES
+        return read_yes()
 
 
 def format_question(target: RunTarget, counts: ChangeCounts) -> str:

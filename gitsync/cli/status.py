@@ -11,10 +11,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gitsync.cli.command import Example, add_quiet
+from gitsync.cli.command import Example, SplitSource, add_quiet
 from gitsync.cli.recorded import build_objects, open_recorded, print_object, select_records
 from gitsync.config.config import Config, list_settings
 from gitsync.config.flags import find_group
@@ -33,21 +32,9 @@ EXAMPLES = (
 )
 
 
-class _SplitSource(argparse.Action):
-    """Takes SOURCE out of the names: it is a folder or a URL, and no name of a resource is."""
-
-    def __call__(self, parser: argparse.ArgumentParser, options: argparse.Namespace, values: Any, *_: object) -> None:
-        sources = [text for text in values if ":" in text or text.startswith((".", "/", "~")) or Path(text).is_dir()]
-        if len(sources) > 1:
-            parser.error(f"unexpected argument {sources[1]!r}")
-        options.names = [text for text in values if text not in sources]
-        if sources:
-            options.source = sources[0]
-
-
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "names", metavar="KIND[/NAME]", nargs="*", action=_SplitSource, help="Show only these resources. Default: all."
+        "names", metavar="KIND[/NAME]", nargs="*", action=SplitSource, help="Show only these resources. Default: all."
     )
     parser.add_argument(
         "--sign",

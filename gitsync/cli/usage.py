@@ -28,7 +28,7 @@ OWN_OPTIONS = "options"
 _ARGUMENTS = "arguments"
 _COLUMN = 30  # where the text of an option begins
 _WIDEST = 110  # longer lines are hard to read
-_USAGES: dict[int | str | None, str] = {"?": "[{}]", "*": "[{}…]"}
+_USAGES: dict[int | str | None, str] = {"?": "[{}]", "*": "[{}…]", "+": "{}…"}
 """How many times an argument may be given, by argparse's word for it; any other word: once."""
 
 _SECRET_FLAGS = {

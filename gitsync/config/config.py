@@ -40,7 +40,8 @@ _ID = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 # The commands that take a setting, by what they do.
 _PLAN = frozenset({"plan"})
 _SYNC = frozenset({"sync"})
-_RUNS = _PLAN | _SYNC
+_REVERT = frozenset({"revert"})  # a plan and a sync of what it names, which deletes and adopts nothing
+_RUNS = _PLAN | _SYNC | _REVERT
 _ACCEPT = frozenset({"accept"})
 _SET_UP = _RUNS | {"doctor"}  # doctor checks what a run would use
 _MANIFESTS = _SET_UP | {"eval", "graph", "render", "validate"}
@@ -76,7 +77,7 @@ class Config:
         "Only these resources: Kind/name, Kind.group/namespace/name, or a pattern with * and ?. A name that is clear "
         "may be abbreviated.",
         HelpGroup.READ,
-        _MANIFESTS | {"status"},
+        _MANIFESTS - _REVERT | {"status"},
         form=SettingForm.LIST,
         metavar="KEY-OR-GLOB",
     )
@@ -174,7 +175,12 @@ class Config:
         flag="--default-reconcile-policy",
     )
     allow_dirty: bool = declare_setting(
-        False, "Allow sync from a dirty working tree.", HelpGroup.READ, _SYNC, is_advanced=True, form=SettingForm.SWITCH
+        False,
+        "Allow sync from a dirty working tree.",
+        HelpGroup.READ,
+        _SYNC | _REVERT,
+        is_advanced=True,
+        form=SettingForm.SWITCH,
     )
     git_username: str = declare_setting(
         "x-access-token",
@@ -198,7 +204,7 @@ class Config:
         False,
         "Delete resources that were removed from git. A plan always shows them.",
         HelpGroup.CHANGE,
-        _SET_UP,
+        _SET_UP - _REVERT,
         form=SettingForm.SWITCH,
     )
     plan_file: str | None = declare_setting(
@@ -211,9 +217,9 @@ class Config:
     )
     yes: bool = declare_setting(
         False,
-        "Do not ask on a terminal before the first sync of a target.",
+        "Do not ask on a terminal: before the first sync of a target, and before a revert.",
         HelpGroup.CHANGE,
-        _SYNC,
+        _SYNC | _REVERT,
         form=SettingForm.SWITCH,
     )
     checks: tuple[str, ...] = declare_setting(
@@ -238,7 +244,7 @@ class Config:
         "Limit of deletes in one run; more refuses the run. "
         "Default: the smaller of 10 and a fifth of the inventory, at least 1; 0 for an empty source.",
         HelpGroup.CHANGE,
-        _RUNS,
+        _RUNS - _REVERT,
         form=SettingForm.COUNT,
     )
     strict: bool = declare_setting(
@@ -252,7 +258,7 @@ class Config:
         "write",
         "Resources that exist without a record: write the values in git, or report the differences only.",
         HelpGroup.CHANGE,
-        _RUNS,
+        _RUNS - _REVERT,
         is_advanced=True,
         choices=("write", "report"),
     )
@@ -268,7 +274,7 @@ class Config:
         True,
         "Register a resource provider that the subscription lacks.",
         HelpGroup.CHANGE,
-        _SYNC | {"doctor"},
+        _SYNC | _REVERT | {"doctor"},
         is_advanced=True,
         form=SettingForm.SWITCH,
     )
@@ -276,7 +282,7 @@ class Config:
         False,
         "Send a PUT for every resource, changed or not, as Azure Service Operator does.",
         HelpGroup.CHANGE,
-        _RUNS,
+        _RUNS - _REVERT,
         is_advanced=True,
         form=SettingForm.SWITCH,
     )

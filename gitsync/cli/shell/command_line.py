@@ -88,7 +88,7 @@ class _CommandLine:
             self._take_flag(word)
         elif self.positional:
             self._note(self.positional[0], word)
-            if self.positional[0].nargs != "*":
+            if self.positional[0].nargs not in {"*", "+"}:
                 del self.positional[0]
 
     def _take_flag(self, word: str) -> None:

@@ -1,0 +1,125 @@
+"""Write the values of git over drift in Azure, of just the resources that are named.
+
+It plans them, shows the plan, and applies just that: what has changed since is left alone. On a terminal it asks
+before, unless --yes is set. Name a resource as Kind/name; a name may be abbreviated as long as it is clear, and a
+pattern names several. An argument that is a folder or a URL is SOURCE.
+
+Only drift is reverted (drifted, missing, conflict). What git alone has changed is left to a sync, nothing is deleted,
+and a held resource is refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gitsync.cli.command import REPORT_OUTPUTS, Example, SplitSource, add_verbosity
+from gitsync.config.config import Config, list_settings
+from gitsync.errors import ConfigError, DeclinedError, ExitCode
+
+if TYPE_CHECKING:
+    from gitsync.model.plan import Review
+    from gitsync.model.report import Report
+    from gitsync.model.result import Result
+
+SETTINGS = list_settings("revert")
+OUTPUTS = REPORT_OUTPUTS
+EXAMPLES = (
+    Example("Undo a change in the portal", "gitsync revert VirtualNetwork/hub"),
+    Example("All databases that drifted, without a question", "gitsync revert 'FlexibleServersDatabase/*' --yes"),
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", metavar="NAME", nargs="+", action=SplitSource, help="The resources to revert.")
+    add_verbosity(parser)
+
+
+def run(options: argparse.Namespace, config: Config) -> ExitCode:
+    """Plan the named resources, show the plan, and sync those that drifted as it says. ConfigError for a name that no
+    resource has, and for a held resource; DeclinedError if the answer is no.
+    """
+    from gitsync.cli.running import execute_run
+    from gitsync.git.state.plan_file import encode_plan
+    from gitsync.processes.temporary_folders import open_temporary_folder
+
+    if not options.names:
+        raise ConfigError("Nothing is named to revert.", hint="Name resources, such as VirtualNetwork/hub.")
+    with open_temporary_folder() as folder:
+        file = folder / "plan.json"
+        # What is for the end of a run is for that of the sync.
+        quiet = replace(config, report_dir=None, metrics=None, fail_on=())
+        report = _plan(options, replace(quiet, only=tuple(options.names), plan_out=str(file)))
+        drifted = _find_drifted(report)
+        if report.exit_code is ExitCode.REFUSED or report.interrupted or not drifted or report.review is None:
+            _say("Nothing is reverted." if drifted else "Nothing has drifted, so nothing is reverted.")
+            return report.exit_code
+        _ask(config, len(drifted))
+        file.write_text(encode_plan(_limit(report.review, drifted)))
+        only = tuple(str(result.key) for result in drifted)
+        code = execute_run(options, replace(config, only=only, plan_file=str(file)), writes=True)
+        return code or report.exit_code  # what could not be planned has failed, too
+
+
+def _plan(options: argparse.Namespace, config: Config) -> Report:
+    """Plan, and print the report: on stdout if that is text, else on stderr, to keep stdout machine-readable."""
+    from gitsync.cli.interruption import Interruption
+    from gitsync.cli.output import format_text
+    from gitsync.cli.running import execute_quietly
+    from gitsync.logging import neutralize
+
+    interruption = Interruption()
+    try:
+        report = execute_quietly(options, config, interruption, writes=False)
+    finally:
+        interruption.close()
+    stream = sys.stdout if config.output == "text" else sys.stderr
+    shown = format_text(report, config, os.environ, verbose=options.verbose, quiet=options.quiet)
+    print(neutralize(shown), file=stream, flush=True)
+    return report
+
+
+def _find_drifted(report: Report) -> list[Result]:
+    """Find the results that a revert writes, and say why it leaves the others alone. ConfigError for a held one."""
+    from gitsync.model.verdict import DRIFTED, Action, Verdict
+
+    for result in report.results:
+        if result.verdict is Verdict.HELD and result.hold:
+            raise ConfigError(
+                f"{result.key} is held {result.hold}. It is not reverted.",
+                hint="Remove the annotation gitsync/hold to revert it now.",
+            )
+    left = [r for r in report.results if r.verdict not in DRIFTED and r.action is not Action.NONE]
+    for result in left:
+        _say(f"{result.key} is left alone: it is {result.verdict}, which is no drift. A sync would {result.action} it.")
+    return [result for result in report.results if result.verdict in DRIFTED and result.action is not Action.NONE]
+
+
+def _limit(review: Review, drifted: Sequence[Result]) -> Review:
+    """Return the plan with the drifted resources alone. This process reads the same secrets for both runs, so their
+    digests need no key.
+    """
+    nodes = {result.key: replace(review.nodes[result.key], secrets=False) for result in drifted}
+    return replace(review, nodes=nodes)
+
+
+def _ask(config: Config, count: int) -> None:
+    """Ask on a terminal whether to go on. DeclinedError if the answer is no."""
+    from gitsync.cli.running import asks, read_yes
+    from gitsync.report.wording import format_plural
+
+    if not asks(config):
+        return
+    print(f"Revert {format_plural(count, 'resource')}? [y/N] ", end="", file=sys.stderr, flush=True)
+    if not read_yes():
+        raise DeclinedError("The revert was not confirmed, so nothing was changed.", hint="Answer y, or set --yes.")
+
+
+def _say(sentence: str) -> None:
+    from gitsync.logging import neutralize
+
+    print(neutralize(sentence), file=sys.stderr, flush=True)
