@@ -1,0 +1,331 @@
+"""Finds the text that made a field which a kustomization, a chart or variables render.
+
+None of these tools says which text made a field, so it is searched: the texts of the unit's own files that have the
+value are edited one at a time, the tree is read again, and the only one that changes just this is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import takewhile
+from typing import Any, Final
+
+from gitsync.accept.drift import DriftedResource, NotAccepted
+from gitsync.accept.proof import Tree, find_request
+from gitsync.errors import ConfigError, SourceError
+from gitsync.git.source.listing import EntryKind, SourceListing
+from gitsync.manifests.units import SUFFIXES
+from gitsync.manifests.yaml_documents import read_documents
+from gitsync.manifests.yaml_edits import EditRefused, apply_edits, edit_documents
+from gitsync.manifests.yaml_scalars import resolve
+from gitsync.model.edit import REMOVED, Edit
+from gitsync.model.gvk import Key
+from gitsync.model.problem import Problem, SourceLocation
+from gitsync.model.resource import Prepared
+from gitsync.model.unit import Unit, ValuesKey
+from gitsync.problems.field_path import FieldPath, find_member, format_field
+from gitsync.problems.finding import find_place
+from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.unit_builds import list_inputs
+
+MOST_CANDIDATES: Final = 20
+"""Texts that are tried: for each, its unit is built."""
+
+_GENERATED: Final = re.compile(rb"^#[^\n]*(?:DO NOT EDIT|@generated)", re.IGNORECASE | re.MULTILINE)
+_FIRST_BYTES: Final = 1000
+_SEPARATORS: Final = re.compile(r"[\W_]+")
+_LITERAL: Final = re.compile(r"[\w.-]+=")
+
+
+def find_text(
+    resource: DriftedResource, alike: Sequence[DriftedResource], tree: Tree
+) -> dict[str, bytes | None] | NotAccepted:
+    """Find the one text of a unit that takes a part of drift: a field or a list of a resource that the unit renders, or
+    the resource itself. Returns the new files by their paths relative to SOURCE, or else why there is no such text, and
+    where a person would edit. `alike` have drifted alike, and may change with it.
+
+    Raises SourceError if the tree cannot be read.
+    """
+    prepared = tree.prepared[resource.key]
+    unit = prepared.resource.unit
+    paths = [one.path for one in resource.fields]
+    path = _find_list(paths[0]) if len(paths) > 1 else (*paths, ())[0]
+    candidates = sorted(_list_candidates(resource, prepared, unit, tree), key=lambda one: one.order) if unit else []
+    fitting: list[tuple[SourceLocation, dict[str, bytes | None]]] = []
+    for candidate in candidates[:MOST_CANDIDATES]:
+        try:
+            texts = candidate.write(tree)
+        except EditRefused:
+            continue
+        if _changes_just([resource, *alike], tree, texts):
+            fitting.append((candidate.place, texts))
+    if len(fitting) == 1:
+        return fitting[0][1]
+    title = unit.title if unit else resource.key.name
+    places = [place for place, _ in fitting] or [candidate.place for candidate in candidates]
+    reason = f"No text of {title} was found that makes just this."
+    if fitting:
+        reason = f"{len(fitting)} texts of {title} make this, each by itself."
+    return NotAccepted(
+        key=resource.key,
+        field=format_field(path),
+        reason=reason,
+        advice="Edit one of these places by hand, or run gitsync sync to put git's value back.",
+        places=tuple(dict.fromkeys(places or [find_place(path, prepared.resource)]))[:MOST_CANDIDATES],
+    )
+
+
+# What has to come out of it.
+
+
+def _changes_just(resources: Sequence[DriftedResource], tree: Tree, texts: Mapping[str, bytes | None]) -> bool:
+    """Tell whether edited texts take the drift of the first resource, and change of the others nothing but theirs."""
+    try:
+        before, after = tree.prepared, tree.replace(texts).prepared
+    except (ConfigError, SourceError):
+        return False
+    parts = {one.key: one for one in resources}
+    if not _has_drift(parts[resources[0].key], before, after):
+        return False
+    return all(
+        (key in parts and _has_drift(parts[key], before, after))
+        or _describe(before.get(key)) == _describe(after.get(key))
+        for key in before.keys() | after.keys()
+    )
+
+
+def _has_drift(part: DriftedResource, before: Mapping[Key, Prepared], after: Mapping[Key, Prepared]) -> bool:
+    """Tell whether a resource has become just what it is in Azure."""
+    was, now = before[part.key].resource, after.get(part.key)
+    if part.is_gone or now is None:
+        return part.is_gone and now is None
+    if isinstance(find_request(now), Problem) or (was.annotations, was.labels) != (
+        now.resource.annotations,
+        now.resource.labels,
+    ):
+        return False
+    expected = apply_edits({"spec": was.spec}, [Edit(path=one.path, value=one.new) for one in part.fields])
+    return _write_json(expected["spec"]) == _write_json(now.resource.spec)
+
+
+def _describe(prepared: Prepared | None) -> str:
+    """Write a request so that equal texts mean equal requests. The place of a problem may move with the lines."""
+    request = find_request(prepared) if prepared else None
+    return f"{request.code} {request.field}" if isinstance(request, Problem) else repr(request)
+
+
+def _write_json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+# Where to look.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Text:
+    """A value in a file: that of a document, or of a document in a text of that, which `outer` leads to. `own` is the
+    place of the file among those of the unit, by which candidates are sorted.
+    """
+
+    file: str
+    line: int
+    number: int
+    path: FieldPath
+    value: Any
+    outer: _Text | None = None
+    document: Any = None
+    own: int = 0
+
+    def edit(self, content: bytes, edits: Sequence[Edit]) -> bytes:
+        """Edit the content of the file. Raises EditRefused."""
+        if self.outer is None:
+            return edit_documents(content, {self.number: edits})
+        text = edit_documents(self.outer.value.encode(), {self.number: edits}).decode()
+        return self.outer.edit(content, [Edit(path=self.outer.path, value=text)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    """A text, and the edit that may take the drift. The lower the `rank`, the better it fits."""
+
+    text: _Text
+    edit: Edit | None
+    rank: int
+
+    @property
+    def place(self) -> SourceLocation:
+        return SourceLocation(self.text.file, self.text.line)
+
+    @property
+    def order(self) -> tuple[int, int, str, int, str]:
+        return (self.rank, self.text.own, self.text.file, self.text.line, str(self.edit))
+
+    def write(self, tree: Tree) -> dict[str, bytes | None]:
+        """Return the edited file. Raises EditRefused."""
+        content = tree.content(self.text.file)
+        if self.edit is None:
+            return {self.text.file: edit_documents(content, {self.text.number: REMOVED}) or None}
+        return {self.text.file: self.text.edit(content, [self.edit])}
+
+
+@dataclass(frozen=True)
+class _SourceFiles:
+    """All files of a tree, as the readers of units take them."""
+
+    listing: SourceListing
+
+    @cached_property
+    def paths(self) -> Collection[str]:
+        return frozenset(entry.path for entry in self.listing.entries("") if entry.kind is EntryKind.FILE)
+
+    def read(self, paths: Sequence[str]) -> Mapping[str, bytes]:
+        return self.listing.read(self.listing.find(paths))
+
+
+def _list_texts(unit: Unit, tree: Tree) -> Iterator[_Text]:
+    """List all values in the files that a unit is made of, and in the objects that declare it and its variables.
+    Secrets, encrypted and generated files are left out, and so is what is not in the source.
+    """
+    files = _SourceFiles(tree.listing)
+    inputs = {path for path in list_inputs([unit], KustomizationReader(files)) if path.endswith(SUFFIXES)}
+    names = {one.name for one in _list_references(unit) if one.kind == "ConfigMap"}
+    holders = {path for path in files.paths - inputs if path.endswith(SUFFIXES)} if names else set()
+    paths = sorted((inputs | holders | {unit.file}) & files.paths)
+    for path, content in files.read(paths).items():
+        if _GENERATED.search(content[:_FIRST_BYTES]) or (path in holders and b"ConfigMap" not in content):
+            continue
+        for number, document in enumerate(read_documents(path, content).documents):
+            kind, name = (find_member(document.value, *where) for where in (("kind",), ("metadata", "name")))
+            is_named = kind == "ConfigMap" and name in names
+            is_declarer = path == unit.file and document.line() == unit.line
+            if document.seal or kind == "Secret" or not (path in inputs or is_named or is_declarer):
+                continue
+            whole = _Text(
+                file=path, line=document.line(), number=number, path=(), value=document.value, document=document.value
+            )
+            for text in _walk(whole):
+                line = document.lines.find_nearest((text.outer or text).path)
+                yield replace(text, line=line, own=0 if path.startswith(f"{unit.path}/") else 1)
+
+
+def _list_references(unit: Unit) -> Iterator[Any]:
+    """List the objects whose values are variables of a unit, or values of its chart."""
+    yield from unit.options.substitution.references if unit.options.substitution else ()
+    for values in unit.release.values if unit.release else ():
+        if isinstance(values, ValuesKey):
+            yield values.reference
+
+
+def _walk(text: _Text) -> Iterator[_Text]:
+    """List a value and all that it has below, also in texts that are YAML themselves, as patches are."""
+    value = text.value
+    if isinstance(value, dict) and value.get("kind") == "Secret" and "apiVersion" in value:
+        return
+    yield text
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, part in parts:
+        if step != "secretGenerator":
+            yield from _walk(replace(text, path=(*text.path, step), value=part))
+    if isinstance(value, str) and "\n" in value and text.outer is None:
+        for number, document in enumerate(read_documents("text.yaml", value.encode()).documents):
+            if isinstance(document.value, dict | list) and not document.seal:
+                yield from _walk(
+                    replace(text, number=number, path=(), value=document.value, document=document.value, outer=text)
+                )
+
+
+def _list_candidates(resource: DriftedResource, prepared: Prepared, unit: Unit, tree: Tree) -> Iterator[_Candidate]:
+    """List the texts that may take the drift of a resource, each with its edit."""
+    source, was = prepared.resource.source, {"spec": prepared.resource.spec}
+    now = apply_edits(was, [Edit(path=one.path, value=one.new) for one in resource.fields])
+    # Of one item of a list, the item and the whole list may have a text.
+    places = {_find_list(one.path) for one in resource.fields} | {one.path for one in resource.fields[:1]}
+    for text in _list_texts(unit, tree):
+        if resource.is_gone and not text.path and SourceLocation(text.file, text.line) == source:
+            yield _Candidate(text=text, edit=None, rank=0)
+        for path in places:
+            if edit := _make_edit(text, path, was, now, resource.key):
+                yield _Candidate(text=text, edit=edit, rank=_rate(text, path, resource.key))
+
+
+def _make_edit(text: _Text, path: FieldPath, was: Any, now: Any, key: Key) -> Edit | None:
+    """Make the edit of a text that may have made a field; None if it has another value."""
+    old, new = _find(was, path), _find(now, path)
+    if old is REMOVED:
+        # The key is new: for the mapping that it is in, or for a manifest or a patch of the resource.
+        parent = _find(was, path[:-1])
+        if isinstance(text.value, dict) and text.value and _write_json(text.value) == _write_json(parent):
+            return Edit(path=(*text.path, path[-1]), value=new)
+        return Edit(path=(*text.path, *path), value=new) if _is_of(text.value, key) else None
+    name, literal = _split_literal(text)
+    if isinstance(old, dict | list):
+        return Edit(path=text.path, value=new) if _write_json(text.value) == _write_json(old) else None
+    if _write_plain(literal) != _write_plain(old):
+        return None
+    if new is REMOVED:
+        return Edit(path=text.path, value=REMOVED) if _name(text)[-1:] == _name_path(path)[-1:] else None
+    if name or (isinstance(text.value, str) and not isinstance(new, str | dict | list | None)):
+        new = name + _write_plain(new)
+    elif not isinstance(text.value, str) and isinstance(new, str):
+        new = resolve(new) if new else new
+    return Edit(path=text.path, value=new)
+
+
+def _find_list(path: FieldPath) -> FieldPath:
+    """Cut the path of an item at its list."""
+    return next((path[:index] for index, step in enumerate(path) if isinstance(step, int)), path)
+
+
+def _find(value: Any, path: FieldPath) -> Any:
+    """Find the value at a path; REMOVED if it has none."""
+    parent, step = find_member(value, *path[:-1]), path[-1]
+    is_there = step in parent if isinstance(parent, dict) else isinstance(parent, list) and step in range(len(parent))
+    return parent[step] if is_there else REMOVED
+
+
+def _is_of(value: Any, key: Key) -> bool:
+    """Tell whether a value is the manifest of a resource, or a patch for it. The build may add to its name."""
+    name = find_member(value, "metadata", "name")
+    return find_member(value, "kind") == key.kind and isinstance(name, str) and name in key.name
+
+
+def _split_literal(text: _Text) -> tuple[str, Any]:
+    """Split `name=value`, as generators of ConfigMaps have it; a text that is none has no name."""
+    match = _LITERAL.match(text.value) if isinstance(text.value, str) and text.path[-2:-1] == ("literals",) else None
+    return (match[0], text.value[match.end() :]) if match else ("", text.value)
+
+
+def _write_plain(value: Any) -> str:
+    """Write a value without quotes: charts and variables make a number of a text."""
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _rate(text: _Text, path: FieldPath, key: Key) -> int:
+    """Rate how well a text fits a field; the lower, the better."""
+    if _is_of(text.document, key) and text.path == path:
+        return 0
+    names, field = _name(text), _name_path(path)
+    same = sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(reversed(names), reversed(field), strict=False))
+    )
+    if same:
+        return 1 if same > 1 else 2
+    return 3 if names and field and (names[-1] in field[-1] or field[-1] in names[-1]) else 4
+
+
+def _name(text: _Text) -> list[str]:
+    """Name a text by the keys that lead to it; what a JSON patch sets, by the path of that."""
+    target = find_member(text.document, *text.path[:-1], "path") if text.path[-1:] == ("value",) else None
+    if isinstance(target, str):
+        return _name_path(tuple(target.split("/")))
+    name, _ = _split_literal(text)
+    return _name_path((*text.path, name) if name else text.path)
+
+
+def _name_path(path: FieldPath) -> list[str]:
+    """Write the names in a path so that `sku_name`, `skuName` and `SKU-NAME` are alike."""
+    return [_SEPARATORS.sub("", step).casefold() for step in path if isinstance(step, str) and step]
