@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
+from gitsync.accept.built_units import find_text
 from gitsync.accept.drift import Accepted, DriftedField, DriftedResource, NotAccepted
 from gitsync.accept.fields import BY_HAND, cut, find_drift
 from gitsync.accept.proof import Request, Tree, compare_with_live, find_request
@@ -51,12 +52,14 @@ def accept_resources(resources: Sequence[DriftedResource], report: Report, tree:
     taking = _Taking(tree, {result.key: result for result in report.results})
     parts = [part for resource in resources for part in _split(resource)]
     # The dependants of a resource that goes have to go before it.
-    gone = [part for part in parts if part.is_gone and not part.unit]
-    ordered = reversed(_sort_by_owner(gone, tree))
-    plain = [part for part in parts if not part.is_gone and not part.unit]
-    taking.take([one for part in (*ordered, *plain) if (one := taking.prepare(part))])
-    for part in (part for part in parts if part.unit):
-        taking.leave(part, f"{part.unit} builds its manifest, and no text of it was found that says just this.")
+    ordered = [
+        *reversed(_sort_by_owner([part for part in parts if part.is_gone], tree)),
+        *(part for part in parts if not part.is_gone),
+    ]
+    taking.take([one for part in ordered if not part.unit and (one := taking.prepare(part))])
+    built = [part for part in ordered if part.unit]
+    for part in built:
+        taking.take_built(part, [one for one in built if _is_alike(one, part)])
     prefix = f"{tree.prefix}/" if tree.prefix else ""
     return Accepted(
         resources=_join(taking.taken),
@@ -176,6 +179,29 @@ class _Taking:
             for half in halves:
                 self.take(half)
 
+    def take_built(self, part: DriftedResource, alike: Sequence[DriftedResource]) -> None:
+        """Take a part of a resource that a unit renders, and with it those alike that its text changes, too."""
+        if part in self.taken:
+            return
+        tree = self.tree.replace(self.texts)
+        found = find_text(part, alike, tree)
+        if isinstance(found, NotAccepted):
+            self.left.append(found)
+            return
+        edited = tree.replace(found).prepared
+        with_it = [one for one in alike if edited[one.key].resource.spec != tree.prepared[one.key].resource.spec]
+        texts, taken = {**self.texts, **found}, [*self.taken, part, *with_it]
+        if failure := prove(self.tree, taken, texts, self.results):
+            self.leave(part, failure.reason)
+            return
+        self.texts, self.taken = texts, taken
+
+
+def _is_alike(one: DriftedResource, other: DriftedResource) -> bool:
+    """Tell whether two resources have drifted to the same values at the same places."""
+    moves, other_moves = ([(each.pointer, each.old, each.new) for each in part.fields] for part in (one, other))
+    return one.key != other.key and not one.is_gone and not other.is_gone and moves == other_moves
+
 
 def _make_edits(part: DriftedResource, prefix: tuple[Step, ...]) -> tuple[Edit, ...] | Literal[Removed.REMOVED]:
     """Make the edits of a document; `prefix` leads to the manifest if it is an item of a list."""
@@ -256,7 +282,8 @@ def _find_fault(tree: Tree, edited: Tree, resource: DriftedResource, result: Res
     was = tree.prepared[resource.key].resource
     expected = apply_edits({"spec": was.spec}, [Edit(path=one.path, value=one.new) for one in resource.fields])
     meta, meta_now = ((one.gvk, one.annotations, one.labels, sorted(one.others)) for one in (was, now.resource))
-    if json.dumps(expected["spec"]) != json.dumps(now.resource.spec) or meta != meta_now:
+    specs = [json.dumps(spec, sort_keys=True) for spec in (expected["spec"], now.resource.spec)]
+    if specs[0] != specs[1] or meta != meta_now:
         return "The edit would change more of the manifest than the field."
     old, new = compare_with_live(tree, result), compare_with_live(edited, result)
     if old is None or new is None:

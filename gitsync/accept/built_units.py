@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
@@ -35,15 +35,16 @@ from gitsync.units.unit_builds import list_inputs
 MOST_CANDIDATES: Final = 20
 """Texts that are tried: for each, its unit is built."""
 
+Texts = dict[str, bytes | None]
+"""New files by their paths; None for one that goes."""
+
 _GENERATED: Final = re.compile(rb"^#[^\n]*(?:DO NOT EDIT|@generated)", re.IGNORECASE | re.MULTILINE)
 _FIRST_BYTES: Final = 1000
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 _LITERAL: Final = re.compile(r"[\w.-]+=")
 
 
-def find_text(
-    resource: DriftedResource, alike: Sequence[DriftedResource], tree: Tree
-) -> dict[str, bytes | None] | NotAccepted:
+def find_text(resource: DriftedResource, alike: Sequence[DriftedResource], tree: Tree) -> Texts | NotAccepted:
     """Find the one text of a unit that takes a part of drift: a field or a list of a resource that the unit renders, or
     the resource itself. Returns the new files by their paths relative to SOURCE, or else why there is no such text, and
     where a person would edit. `alike` have drifted alike, and may change with it.
@@ -55,21 +56,14 @@ def find_text(
     paths = [one.path for one in resource.fields]
     path = _find_list(paths[0]) if len(paths) > 1 else (*paths, ())[0]
     candidates = sorted(_list_candidates(resource, prepared, unit, tree), key=lambda one: one.order) if unit else []
-    fitting: list[tuple[SourceLocation, dict[str, bytes | None]]] = []
-    for candidate in candidates[:MOST_CANDIDATES]:
-        try:
-            texts = candidate.write(tree)
-        except EditRefused:
-            continue
-        if _changes_just([resource, *alike], tree, texts):
-            fitting.append((candidate.place, texts))
+    fitting, refusal = _try_texts(candidates, [resource, *alike], tree)
     if len(fitting) == 1:
         return fitting[0][1]
     title = unit.title if unit else resource.key.name
-    places = [place for place, _ in fitting] or [candidate.place for candidate in candidates]
-    reason = f"No text of {title} was found that makes just this."
+    reason = refusal or f"No text of {title} was found that makes just this."
     if fitting:
         reason = f"{len(fitting)} texts of {title} make this, each by itself."
+    places = [place for place, _ in fitting] or [candidate.place for candidate in candidates]
     return NotAccepted(
         key=resource.key,
         field=format_field(path),
@@ -77,6 +71,31 @@ def find_text(
         advice="Edit one of these places by hand, or run gitsync sync to put git's value back.",
         places=tuple(dict.fromkeys(places or [find_place(path, prepared.resource)]))[:MOST_CANDIDATES],
     )
+
+
+def _try_texts(
+    candidates: Sequence[_Candidate], resources: Sequence[DriftedResource], tree: Tree
+) -> tuple[list[tuple[SourceLocation, Texts]], str]:
+    """Edit one text after the other; return those that take the drift of the first resource, with the new files. If no
+    text can be edited, return the reason for the first.
+    """
+    tried: list[Texts] = []
+    fitting: list[tuple[SourceLocation, Texts]] = []
+    refusal = ""
+    for candidate in candidates:
+        if len(tried) == MOST_CANDIDATES:
+            break
+        try:
+            texts = candidate.write(tree)
+        except EditRefused as error:
+            refusal = refusal or error.reason
+            continue
+        if texts in tried:  # a list, and the manifest that has it, may come to the same
+            continue
+        tried.append(texts)
+        if _changes_just(resources, tree, texts):
+            fitting.append((candidate.place, texts))
+    return fitting, "" if tried else refusal
 
 
 # What has to come out of it.
@@ -164,7 +183,7 @@ class _Candidate:
     def order(self) -> tuple[int, int, str, int, str]:
         return (self.rank, self.text.own, self.text.file, self.text.line, str(self.edit))
 
-    def write(self, tree: Tree) -> dict[str, bytes | None]:
+    def write(self, tree: Tree) -> Texts:
         """Return the edited file. Raises EditRefused."""
         content = tree.content(self.text.file)
         if self.edit is None:
@@ -179,7 +198,7 @@ class _SourceFiles:
     listing: SourceListing
 
     @cached_property
-    def paths(self) -> Collection[str]:
+    def paths(self) -> frozenset[str]:
         return frozenset(entry.path for entry in self.listing.entries("") if entry.kind is EntryKind.FILE)
 
     def read(self, paths: Sequence[str]) -> Mapping[str, bytes]:
