@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gitsync.accept.drift import Accepted, DriftedResource
+from gitsync.accept.drift import Accepted, DriftedResource, NotAccepted
 from gitsync.accept.publish import (
     Branches,
     Change,
@@ -35,6 +35,8 @@ from gitsync.git.source.clone import list_advertised
 from gitsync.git.source.worktree import WorkTree
 from gitsync.model.attribution import Attribution, AuthorKind, Who
 from gitsync.model.edit import REMOVED
+from gitsync.model.report import Report
+from gitsync.model.verdict import DRIFTED, Verdict
 from gitsync.problems.field_path import format_field
 from gitsync.report.authors import format_change
 from gitsync.report.escape import format_code, format_value, shorten
@@ -53,6 +55,7 @@ _INTRODUCTION: Final = (
     "merged, a plan shows no difference in these fields. To put Azure back instead, close the request and run "
     "`gitsync revert`."
 )
+_COMPARED: Final = DRIFTED | {Verdict.IN_SYNC, Verdict.PENDING}
 _COLUMNS: Final = ("Resource", "Field", "In git", "In Azure", "Manifest")
 
 
@@ -85,6 +88,16 @@ def _identify(change: Attribution | None) -> tuple[str, ...]:
     if change is None or change.doubt or change.author is AuthorKind.UNKNOWN:
         return ()
     return change.author.value, change.name, change.correlation_id
+
+
+def list_examined(report: Report, left: Sequence[NotAccepted]) -> frozenset[str]:
+    """List the ARM ids of which a plan knows all drift, and of which none was left alone."""
+    keys = {one.key for one in left}
+    return frozenset(
+        result.arm_id
+        for result in report.results
+        if result.verdict in _COMPARED and result.arm_id and result.key not in keys and not result.fault
+    )
 
 
 def publish_pull_requests(

@@ -5,15 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.accept.drift import DriftedField
+from gitsync.accept.drift import DriftedField, NotAccepted
 from gitsync.accept.publish import PublishedAs
-from gitsync.accept.pull_requests import group_drift, publish_pull_requests
+from gitsync.accept.pull_requests import group_drift, list_examined, publish_pull_requests
 from gitsync.errors import ConfigError, PublishError
 from gitsync.model.attribution import Attribution, AuthorKind, Who
 from gitsync.model.edit import REMOVED
 from gitsync.model.gvk import Key
+from gitsync.model.verdict import Verdict
 from tests.accept.drifts import AFTER, BEFORE, ROB, SHOP, WEB, accepted, drifted, make_repository
 from tests.pipelines.host_programs import AZURE, GITHUB, GITLAB, TOKEN, make_host
+from tests.report.report_builders import report
+from tests.support.builders import group_id, result, rg
 
 ANA = replace(ROB, name="ana@contoso.com", correlation_id="99999999-2222-3333-4444-555555555555")
 HOSTS = {"gh": GITHUB, "glab": GITLAB, "az": AZURE}
@@ -369,3 +372,23 @@ def test_how_drift_is_grouped(resources, groups, why):
     assert [[one.key.name for one in group] for group in group_drift(resources[::-1])] == groups, "in any order"
     names = [one.key.name for one in sorted(resources, key=lambda one: one.arm_id)]
     assert [[one.key.name for one in group] for group in group_drift(resources, together=True)] == [names]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "more", "is_left", "known"),
+    [
+        (Verdict.IN_SYNC, {}, False, True),
+        (Verdict.PENDING, {}, False, True),
+        (Verdict.DRIFTED, {}, False, True),
+        (Verdict.MISSING, {}, False, True),
+        (Verdict.CONFLICT, {}, True, False),
+        (Verdict.UNKNOWN, {"is_fine": False}, False, False),
+        (Verdict.BLOCKED, {"is_fine": False}, False, False),
+        (Verdict.SKIP, {}, False, False),
+    ],
+)
+def test_the_drift_of_which_resources_a_plan_knows(verdict, more, is_left, known):
+    one = replace(result(rg(), verdict=verdict, **more), arm_id=group_id())
+    without_id = result(rg("other"), verdict=verdict)
+    left = [NotAccepted(key=one.key, field="", reason="It weakens.")] if is_left else []
+    assert list_examined(report(one, without_id), left) == ({group_id()} if known else set())
