@@ -35,8 +35,8 @@ _ACCEPT, _TREE, _RESOURCE = "Gitsync-Accept", "Gitsync-Tree", "Gitsync-Resource"
 _TRAILER = re.compile(rf"^({_ACCEPT}|{_TREE}|{_RESOURCE}): (\S+)$", re.MULTILINE)
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,100}[A-Za-z0-9])?")
 _MOST_NAMED = 20  # resources in the text of a commit; the trailers have all
-_MODES = {b"100644": False, b"100755": True}
-"""The files that accept commits, and whether they are programs."""
+_MODES = frozenset({b"100644", b"100755"})
+"""Files, of which the second are programs; neither links nor submodules."""
 
 
 class PublishedAs(StrEnum):
@@ -102,7 +102,7 @@ def commit_branch(accepted: Accepted, branch: str, publication: Publication) -> 
             return _put(branches, branch, tip, make_change(accepted, files))
 
 
-def _put(branches: Branches, branch: str, tip: str | None, change: Change) -> Published:
+def _put(branches: Branches, branch: str, tip: str | None, change: DriftCommit) -> Published:
     if branches.has(tip, change):
         sentence = f"The branch {branch} has this already ({shorten_revision(tip)})."
         return Published(action=PublishedAs.UNCHANGED, sentence=sentence, branch=branch)
@@ -137,7 +137,7 @@ def open_repository(publication: Publication) -> Iterator[tuple[WorkTree, Head]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Files:
+class CommittedFiles:
     """The new texts of files of a revision as git keeps them, by path; None for one that goes. `executable` are those
     that are programs.
     """
@@ -147,10 +147,10 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class DriftCommit:
     """A commit that accepts drift. `message` has no trailers yet; `resources` are ARM ids."""
 
-    files: Files
+    files: CommittedFiles
     message: str
     resources: tuple[str, ...]
 
@@ -164,7 +164,7 @@ class Change:
         return digest.hexdigest()
 
 
-def read_files(tree: WorkTree, head: Head, accepted: Accepted) -> Files:
+def read_files(tree: WorkTree, head: Head, accepted: Accepted) -> CommittedFiles:
     """Make the files of a commit from the texts of the working tree. Raises ConfigError if one of them has changes that
     are not committed: they would be committed, too.
     """
@@ -184,10 +184,12 @@ def read_files(tree: WorkTree, head: Head, accepted: Accepted) -> Files:
         # git may keep other line ends than it checks out.
         is_converted = b"\r\n" in content and is_content_of(blob.decode(), content.replace(b"\r\n", b"\n"))
         texts[path] = text.replace(b"\r\n", b"\n") if text is not None and is_converted else text
-    return Files(texts=texts, executable=frozenset(path for path, facts in entries.items() if facts[:1] == [b"100755"]))
+    return CommittedFiles(
+        texts=texts, executable=frozenset(path for path, facts in entries.items() if facts[:1] == [b"100755"])
+    )
 
 
-def make_change(accepted: Accepted, files: Files) -> Change:
+def make_change(accepted: Accepted, files: CommittedFiles) -> DriftCommit:
     """Make the commit of accepted drift. Names of people are never in it, and no text that a manifest or Azure could
     choose freely.
     """
@@ -195,7 +197,7 @@ def make_change(accepted: Accepted, files: Files) -> Change:
     lines = [f"- {_describe(resource)}" for resource in resources[:_MOST_NAMED]]
     more = len(resources) - _MOST_NAMED
     body = "\n".join([*lines, *([f"- and {format_plural(more, 'other resource')}"] if more > 0 else [])])
-    return Change(
+    return DriftCommit(
         files=files,
         message=f"{make_title(accepted.resources)}\n\nThe manifests say what Azure has:\n\n{body}\n",
         resources=tuple(sorted(resource.arm_id for resource in resources)),
@@ -273,12 +275,12 @@ class Branches:
             return None
         return OwnCommit(trailers[_ACCEPT][0], tuple(trailers[_RESOURCE]))
 
-    def has(self, tip: str | None, change: Change) -> bool:
+    def has(self, tip: str | None, change: DriftCommit) -> bool:
         """Tell whether a branch has a change already."""
         own = self.read_own(tip) if tip else None
         return own is not None and own.digest == change.digest
 
-    def push(self, branch: str, tip: str | None, change: Change) -> str:
+    def push(self, branch: str, tip: str | None, change: DriftCommit) -> str:
         """Make a branch one commit on the base, and return it. `tip` is the commit that it may replace. Raises
         PublishError if the remote refuses, or somebody was faster.
         """
@@ -296,7 +298,7 @@ class Branches:
         with self._explain(f"still has the branch {branch}"):
             self._push(branch, tip, "")
 
-    def _write(self, change: Change, trailers: list[str]) -> str:
+    def _write(self, change: DriftCommit, trailers: list[str]) -> str:
         commit = Commit(
             parent=self.base,
             files=change.files.texts,

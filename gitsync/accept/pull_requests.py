@@ -17,7 +17,7 @@ from typing import Final
 from gitsync.accept.drift import Accepted, DriftedResource, NotAccepted
 from gitsync.accept.publish import (
     Branches,
-    Change,
+    DriftCommit,
     Publication,
     Published,
     PublishedAs,
@@ -40,7 +40,7 @@ from gitsync.model.verdict import DRIFTED, Verdict
 from gitsync.problems.field_path import format_field
 from gitsync.report.authors import format_change
 from gitsync.report.escape import format_code, format_value, shorten
-from gitsync.report.hosts.host import PullRequest, PullRequestHost, RequestState, Use
+from gitsync.report.hosts.host import HostUse, PullRequest, PullRequestHost, RequestState
 from gitsync.report.hosts.opening import open_host
 from gitsync.report.markdown import select_fitting
 
@@ -109,7 +109,7 @@ def publish_pull_requests(
     Each request is done once it is yielded. Raises ConfigError, before anything is written, if the repository or the
     job does not fit; PublishError if git or the host refuses.
     """
-    host = open_host(publication.environment, Use.PULL_REQUEST)
+    host = open_host(publication.environment, HostUse.PULL_REQUEST)
     with open_repository(publication) as (tree, head):
         remote = _find_remote(tree, publication)
         wanted = [
@@ -158,7 +158,7 @@ class _Publisher:
     base: str
     tips: Mapping[str, str]
 
-    def publish(self, text: _RequestText, change: Change) -> Published:
+    def publish(self, text: _RequestText, change: DriftCommit) -> Published:
         """Open or update the pull request of one group."""
         branch, tip = text.branch, self.tips.get(text.branch)
         request = self.host.find_request(branch)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from gitsync.accept.drift import Accepted, DriftedField, DriftedResource, NotAccepted
+from gitsync.accept.publish import Published
 from gitsync.logging import escape_controls
 from gitsync.model.attribution import Attribution
 from gitsync.model.edit import REMOVED
@@ -17,8 +18,10 @@ from gitsync.report.json import build_change
 from gitsync.report.wording import format_plural
 
 
-def format_lines(accepted: Accepted, *, names: bool = False) -> Iterator[str]:
-    """Format what was taken, and what was left alone and why; with the names of people only if `names`."""
+def format_lines(accepted: Accepted, published: Sequence[Published] = (), *, names: bool = False) -> Iterator[str]:
+    """Format what was taken, what was left alone and why, and where the new texts are; with the names of people only
+    if `names`.
+    """
     yield _format_headline(accepted)
     for resource in accepted.resources:
         yield from ("", f"{resource.key.kind}/{resource.key.name}  {resource.source}")
@@ -29,11 +32,14 @@ def format_lines(accepted: Accepted, *, names: bool = False) -> Iterator[str]:
         yield from (f"    {author}" for author in _list_authors(resource, names=names))
     if accepted.left:
         yield from ("", *format_left(accepted))
-    if accepted.texts:
-        yield ""
-        yield from (
-            f"{path} {'is edited' if text is not None else 'is removed'}" for path, text in accepted.texts.items()
-        )
+    yield from _list_places(accepted, published)
+
+
+def _list_places(accepted: Accepted, published: Sequence[Published]) -> list[str]:
+    """List where the new texts are: in the files, or in branches."""
+    edited = [f"{path} {'is edited' if text is not None else 'is removed'}" for path, text in accepted.texts.items()]
+    lines = [one.sentence for one in published] or edited
+    return ["", *lines] if lines else []
 
 
 def _format_headline(accepted: Accepted) -> str:
@@ -85,8 +91,8 @@ def _format_one_left(one: NotAccepted) -> Iterator[str]:
     yield from (f"    {place}" for place in one.places)
 
 
-def build(accepted: Accepted) -> dict[str, Any]:
-    """Build the JSON of what was taken and what was left alone."""
+def build(accepted: Accepted, published: Sequence[Published] = ()) -> dict[str, Any]:
+    """Build the JSON of what was taken, what was left alone, and the branches and pull requests of it."""
     return {
         "accepted": [_build_resource(resource) for resource in accepted.resources],
         "left": [
@@ -100,6 +106,10 @@ def build(accepted: Accepted) -> dict[str, Any]:
             for one in accepted.left
         ],
         "files": [{"path": path, "removed": text is None} for path, text in accepted.texts.items()],
+        "published": [
+            {"action": one.action.value, "branch": one.branch, "url": one.url, "message": one.sentence}
+            for one in published
+        ],
     }
 
 

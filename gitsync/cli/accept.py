@@ -5,12 +5,17 @@ that of the resources NAME. Only the text of these fields changes. Before anythi
 read and compared with Azure again: the drift is gone, and no other request has changed. What cannot be taken so is left
 alone with the reason; and so is what makes the estate weaker, unless its resource is named. The exit code is 0 if
 everything was taken, 1 if something was left alone.
+
+With --branch or --pull-request the files stay as they are, and branches have the edits. A job of GitHub Actions, GitLab
+CI or Azure Pipelines opens pull requests with gh (GH_TOKEN), glab (GITLAB_TOKEN) or az (AZURE_DEVOPS_EXT_PAT). Nothing
+is merged.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,23 +23,26 @@ from gitsync.cli.command import Example, add_quiet
 from gitsync.config.config import Config, list_settings
 from gitsync.config.flags import find_group
 from gitsync.config.setting import HelpGroup
-from gitsync.errors import ConfigError, ExitCode
+from gitsync.errors import ConfigError, ExitCode, PublishError
 from gitsync.model.attribution import Who
 
 if TYPE_CHECKING:
     from gitsync.accept.drift import Accepted
     from gitsync.accept.proof import Tree
+    from gitsync.accept.publish import Published
+    from gitsync.model.report import Report
 
 SETTINGS = list_settings("accept")
 OUTPUTS = ("text", "json")
 EXAMPLES = (
     Example("Keep all that was changed in Azure", "gitsync accept"),
     Example("Keep one field of one resource", "gitsync accept StorageAccount/orders --field /sku/name"),
+    Example("Offer it in pull requests, in a scheduled job", "gitsync accept --pull-request"),
 )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the names, `--field` and `-q`: all other flags are settings."""
+    """Add the names, `-q`, and the flags that say what is taken and where it goes: all others are settings."""
     parser.add_argument(
         "names",
         metavar="NAME",
@@ -48,17 +56,51 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="Only this field, and what is below it: a place in the request, as /properties/sku. May be repeated.",
     )
+    places = parser.add_mutually_exclusive_group()
+    places.add_argument("--branch", metavar="NAME", help="Commit to this branch, made from HEAD, and edit no file.")
+    places.add_argument(
+        "--pull-request",
+        action="store_true",
+        help="Open a pull request for each actor and correlation id, and close those whose drift is gone.",
+    )
+    parser.add_argument("--together", action="store_true", help="With --pull-request: one for all drift.")
     add_quiet(find_group(parser, HelpGroup.OUTPUT), "Print only what was left alone, and no progress.")
 
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
-    """Plan, edit the manifests, print what was taken, and return the exit code."""
-    from gitsync.accept.accept import accept_drift
+    """Plan, take the drift, print what was taken, and return the exit code."""
     from gitsync.accept.proof import open_tree
     from gitsync.arm.clock import SystemClock
     from gitsync.cli.interruption import Interruption
     from gitsync.cli.running import execute_quietly
     from gitsync.model.check import NO_CHECKS
+
+    check_flags(options)
+    # What the working tree says is read before the plan: a tree that cannot be edited needs no requests.
+    interruption = Interruption()
+    tree = open_tree(config, SystemClock(), options.redactions, interruption.grace)
+    config = replace(config, only=tuple(options.names), checks=(NO_CHECKS,), plan_out=None, metrics=None)
+    published: list[Published] = []
+    try:
+        report = execute_quietly(options, config, interruption, writes=False)
+        if report.interrupted:
+            return interruption.exit_code(report)
+        accepted, publishing = take(report, tree, options, config)
+        try:
+            published.extend(publishing)  # one by one, so it has those before an error
+        except PublishError:
+            print_accepted(accepted, published, options, config)
+            raise
+    finally:
+        interruption.close()
+    print_accepted(accepted, published, options, config)
+    return ExitCode.FAILED if accepted.left else ExitCode.FINE
+
+
+def check_flags(options: argparse.Namespace) -> None:
+    """Raise ConfigError for flags that do not fit each other or this job, before anything is asked."""
+    from gitsync.report.hosts.host import HostUse
+    from gitsync.report.hosts.opening import open_host, register_tokens
 
     for pointer in options.field:
         if not pointer.startswith("/"):
@@ -66,20 +108,52 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
                 f"--field {pointer} is not a place in a request.",
                 hint="Write it as `gitsync plan -v` shows it, such as /properties/sku.",
             )
-    # What the working tree says is read before the plan: a tree that cannot be edited needs no requests.
-    interruption = Interruption()
-    tree = open_tree(config, SystemClock(), options.redactions, interruption.grace)
-    config = replace(config, only=tuple(options.names), checks=(NO_CHECKS,), plan_out=None, metrics=None)
-    try:
-        report = execute_quietly(options, config, interruption, writes=False)
-        if report.interrupted:
-            return interruption.exit_code(report)
+    if options.together and not options.pull_request:
+        raise ConfigError("--together needs --pull-request.", hint="Add --pull-request.")
+    if options.pull_request:
+        register_tokens(os.environ, options.redactions.add)
+        open_host(os.environ, HostUse.PULL_REQUEST)
+
+
+def take(
+    report: Report, tree: Tree, options: argparse.Namespace, config: Config
+) -> tuple[Accepted, Iterable[Published]]:
+    """Take the drift of a report into the files, or return with it the branches and pull requests that are made while
+    one iterates over them.
+    """
+    from gitsync.accept.accept import accept_drift, accept_resources
+    from gitsync.accept.drift import Accepted
+    from gitsync.accept.fields import find_drift
+    from gitsync.accept.publish import Publication, commit_branch
+    from gitsync.accept.pull_requests import group_drift, list_examined, publish_pull_requests
+    from gitsync.arm.clock import SystemClock
+    from gitsync.run.git_settings import make_git_access
+
+    publication = Publication(
+        folder=tree.folder,
+        access=make_git_access(config),
+        clock=SystemClock(),
+        environment=os.environ,
+        who=Who(config.who),
+        mask=options.redactions.mask,
+    )
+    if not options.pull_request:
         accepted = accept_drift(report, tree, options.names, options.field)
-        write(accepted, tree)
-    finally:
-        interruption.close()
-    print_accepted(accepted, options, config)
-    return ExitCode.FAILED if accepted.left else ExitCode.FINE
+        if options.branch and accepted.texts:
+            return accepted, [commit_branch(accepted, options.branch, publication)]
+        if not options.branch:
+            write(accepted, tree)
+        return accepted, []
+    found = find_drift(report, tree, options.names, options.field)
+    groups = [accept_resources(one, report, tree) for one in group_drift(found.resources, together=options.together)]
+    accepted = Accepted(
+        resources=tuple(resource for group in groups for resource in group.resources),
+        texts={path: text for group in groups for path, text in group.texts.items()},
+        left=(*found.left, *(one for group in groups for one in group.left)),
+    )
+    # With --field, other fields of a resource may still differ, so it is not known that drift is gone.
+    examined = frozenset() if options.field else list_examined(report, accepted.left)
+    return accepted, publish_pull_requests(groups, examined, publication)
 
 
 def write(accepted: Accepted, tree: Tree) -> None:
@@ -91,8 +165,10 @@ def write(accepted: Accepted, tree: Tree) -> None:
     TargetFolder(tree.folder).change_all({path: (tree.content(path), text) for path, text in texts.items()})
 
 
-def print_accepted(accepted: Accepted, options: argparse.Namespace, config: Config) -> None:
-    """Print what was taken, and what was left alone."""
+def print_accepted(
+    accepted: Accepted, published: Sequence[Published], options: argparse.Namespace, config: Config
+) -> None:
+    """Print what was taken, what was left alone, and where the edits are if not in the files."""
     import json
 
     from gitsync.accept import report
@@ -101,9 +177,10 @@ def print_accepted(accepted: Accepted, options: argparse.Namespace, config: Conf
 
     mask = options.redactions.mask
     if config.output == "json":
-        print(mask(json.dumps(report.build(accepted), indent=2, ensure_ascii=False)))
+        print(mask(json.dumps(report.build(accepted, published), indent=2, ensure_ascii=False)))
         return
+    shown = replace(accepted, texts={}) if options.branch or options.pull_request else accepted  # no file is edited
     names = may_name_people(Who(config.who), os.environ)
-    lines = report.format_left(accepted) if options.quiet else report.format_lines(accepted, names=names)
-    for line in lines:
+    lines = report.format_lines(shown, published, names=names)
+    for line in report.format_left(accepted) if options.quiet else lines:
         print(neutralize(mask(line)))

@@ -37,14 +37,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> ExitCode:  # noqa: ARG001 - every command takes the settings
     """Post the comment and return the exit code."""
     from gitsync.report.hosts.comment import post
-    from gitsync.report.hosts.host import Use
+    from gitsync.report.hosts.host import HostUse
     from gitsync.report.hosts.opening import open_host, register_tokens
 
     register_tokens(os.environ, options.redactions.add)
     number = options.number
     if number and not (number.isascii() and number.isdigit()):
         raise ConfigError(f"--number {number!r} is no number of a pull request.", hint="Give digits alone.")
-    host = open_host(os.environ, Use.COMMENT)
+    host = open_host(os.environ, HostUse.COMMENT)
     was_there = post(host, number or host.find_number(), _read(options.file), options.name)
     print("Updated the comment." if was_there else "Posted the comment.")
     return ExitCode.FINE

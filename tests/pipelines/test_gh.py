@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from gitsync.report.hosts.host import PullRequest, RequestState, Use
+from gitsync.report.hosts.host import HostUse, PullRequest, RequestState
 from gitsync.report.hosts.opening import open_host
 from tests.support.command_line import gitsync
 
@@ -92,7 +92,7 @@ def make_job(proxy, folder):
 @pytest.mark.skipif(shutil.which("gh") is None, reason=REASON)
 def test_gh_opens_a_pull_request_edits_it_and_closes_it(tmp_path):
     with serve() as (proxy, hosted):
-        host = open_host({"PATH": os.environ["PATH"], **make_job(proxy, tmp_path)}, Use.PULL_REQUEST)
+        host = open_host({"PATH": os.environ["PATH"], **make_job(proxy, tmp_path)}, HostUse.PULL_REQUEST)
         assert host.find_request("gitsync/accept/1") is None
         text = 'a "b" & $(c) `d` @e\n\n| f |\n'
         made = host.open_request("gitsync/accept/1", "main", "Accept @drift", text)

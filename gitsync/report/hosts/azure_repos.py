@@ -18,9 +18,9 @@ from gitsync.processes.temporary_folders import open_temporary_folder
 from gitsync.report.hosts.host import (
     Comment,
     HostClient,
+    HostUse,
     PullRequest,
     RequestState,
-    Use,
     choose_request,
     get_variable,
 )
@@ -29,7 +29,7 @@ _GRANT = (
     'Set AZURE_DEVOPS_EXT_PAT to $(System.AccessToken), and grant the build service "Contribute to pull requests" in '
     "the repository."
 )
-_HINTS = {Use.COMMENT: _GRANT, Use.PULL_REQUEST: _GRANT}
+_HINTS = {HostUse.COMMENT: _GRANT, HostUse.PULL_REQUEST: _GRANT}
 _VERSION = "6.0"
 _TEXT = 1
 """The type of a comment that a person or a program wrote."""
@@ -144,7 +144,7 @@ class AzureRepos:
             return self.client.read(command)[0]
 
 
-def open_azure_repos(environment: Mapping[str, str], use: Use) -> AzureRepos:
+def open_azure_repos(environment: Mapping[str, str], use: HostUse) -> AzureRepos:
     """Open the repository of a run of Azure Pipelines."""
     organization = get_variable(environment, "SYSTEM_COLLECTIONURI")
     project = get_variable(environment, "SYSTEM_TEAMPROJECT")

@@ -19,17 +19,17 @@ from gitsync.processes.programs import Program
 from gitsync.report.hosts.host import (
     Comment,
     HostClient,
+    HostUse,
     PullRequest,
     RequestState,
-    Use,
     choose_request,
     get_variable,
 )
 
 _HINTS = {
-    Use.COMMENT: "Set GH_TOKEN to the token of the job, and grant the job pull-requests: write.",
-    Use.PULL_REQUEST: "Set GH_TOKEN to a token with pull-requests: write. For the token of the job, let GitHub Actions "
-    "create pull requests, too (Settings, Actions, General).",
+    HostUse.COMMENT: "Set GH_TOKEN to the token of the job, and grant the job pull-requests: write.",
+    HostUse.PULL_REQUEST: "Set GH_TOKEN to a token with pull-requests: write. For the token of the job, let GitHub "
+    "Actions create pull requests, too (Settings, Actions, General).",
 }
 _REF = re.compile(r"refs/pull/([0-9]+)/")
 _UPDATE = (
@@ -129,7 +129,7 @@ def _read_request(request: Any) -> PullRequest:
     )
 
 
-def open_github(environment: Mapping[str, str], use: Use) -> GitHub:
+def open_github(environment: Mapping[str, str], use: HostUse) -> GitHub:
     """Open the repository of a job of GitHub Actions."""
     server = get_variable(environment, "GITHUB_SERVER_URL")
     name = get_variable(environment, "GITHUB_REPOSITORY")

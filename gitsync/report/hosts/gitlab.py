@@ -16,17 +16,18 @@ from gitsync.processes.programs import Program
 from gitsync.report.hosts.host import (
     Comment,
     HostClient,
+    HostUse,
     PullRequest,
     RequestState,
-    Use,
     choose_request,
     get_variable,
 )
 
 _HINTS = {
-    Use.COMMENT: "Set GITLAB_TOKEN to an access token of the project with the scope api; CI_JOB_TOKEN cannot comment.",
-    Use.PULL_REQUEST: "Set GITLAB_TOKEN to an access token of the project with the scope api and the role Developer; "
-    "CI_JOB_TOKEN cannot open merge requests.",
+    HostUse.COMMENT: "Set GITLAB_TOKEN to an access token of the project with the scope api; CI_JOB_TOKEN cannot "
+    "comment.",
+    HostUse.PULL_REQUEST: "Set GITLAB_TOKEN to an access token of the project with the scope api and the role "
+    "Developer; CI_JOB_TOKEN cannot open merge requests.",
 }
 _STATES = {"opened": RequestState.OPEN, "locked": RequestState.OPEN, "merged": RequestState.MERGED}
 
@@ -119,7 +120,7 @@ def _read_request(request: Any) -> PullRequest:
     )
 
 
-def open_gitlab(environment: Mapping[str, str], use: Use) -> GitLab:
+def open_gitlab(environment: Mapping[str, str], use: HostUse) -> GitLab:
     """Open the project of a job of GitLab CI."""
     return GitLab(
         project=quote(get_variable(environment, "CI_PROJECT_ID"), safe=""),

@@ -16,7 +16,7 @@ from gitsync.processes.programs import Program, ProgramCall, run, select_environ
 _TIMEOUT = 120.0  # seconds of one request, with the retries of the program
 
 
-class Use(StrEnum):
+class HostUse(StrEnum):
     """What a host is opened for; the value is what a refusal means."""
 
     COMMENT = "The comment was not posted"
@@ -104,7 +104,7 @@ class HostClient:
 
     program: Program
     environment: Mapping[str, str] = field(repr=False)
-    use: Use
+    use: HostUse
     hint: str
 
     def run(self, arguments: Sequence[str], stdin: str = "") -> str:
