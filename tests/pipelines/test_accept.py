@@ -1,0 +1,74 @@
+"""Drift as a pull request with the scripts of the action: git is real, and behind a token; Azure is the emulator."""
+
+import json
+
+import pytest
+
+from tests.pipelines.hosted import host_estate
+from tests.support.command_line import SUBSCRIPTION, gitsync
+
+MOVE = f"""\
+moves:
+  - {{after: 0, by: rob@contoso.com, id: /subscriptions/{SUBSCRIPTION}/resourceGroups/web, set: {{/tags/team: shop}}}}
+"""
+TAGGED = """\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {name: web}
+spec: {location: westeurope, tags: {team: web}}
+"""
+
+
+@pytest.fixture
+def estate(tmp_path):
+    with host_estate(tmp_path, "x-access-token") as estate:
+        estate.commit("azure/group.yaml", TAGGED, "Tag the group")
+        estate.git("push", "--quiet", "origin", "main")
+        estate.git("remote", "set-url", "origin", f"{estate.server}/acme/estate")
+        yield estate
+
+
+def accept(estate, **env):
+    job = estate.job("schedule", estate.git("rev-parse", "HEAD"), command="accept", source=str(estate.clone))
+    job.env.update(env)
+    return job.run("Install gitsync")["exit-code"], job.log
+
+
+def test_a_scheduled_job_opens_a_pull_request_and_closes_it(estate, tmp_path):
+    script = tmp_path / "script.yaml"
+    job = estate.job("push", estate.git("rev-parse", "HEAD"), command="sync")
+    assert job.run("Install gitsync")["exit-code"] == "0", job.log
+    script.write_text(MOVE)
+    code, log = accept(estate, GITSYNC_EMULATOR_SCRIPT=str(script))
+    assert (code, "Accepted 1 field of 1 resource." in log) == ("0", True), log
+    (request,) = estate.host.requests
+    assert f"Opened: Accept drift of ResourceGroup/web: https://github.com/acme/estate/pull/{request['number']}" in log
+    assert "/actions/runs/7" in request["body"]
+    assert "rob" not in log + json.dumps(request)
+    bare = estate.folder / "hosted" / "acme" / "estate"
+    assert estate.git("--git-dir", str(bare), "show", f"{request['branch']}:azure/group.yaml") == (
+        TAGGED.strip().replace("team: web", "team: shop")
+    )
+    assert estate.git("status", "--porcelain") == ""
+
+    assert "Unchanged: Accept drift of ResourceGroup/web" in accept(estate)[1]
+    assert estate.host.requests == [request]
+
+    job.run("Install gitsync")  # the next sync takes it back
+    assert "Closed, since its drift is gone" in accept(estate)[1]
+    assert estate.host.requests[0]["state"] == "closed"
+    assert request["branch"] not in estate.git("--git-dir", str(bare), "branch", "--list")
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--together"], "--together needs --pull-request."),
+        (["--branch", "x", "--pull-request"], "not allowed with argument"),
+        (["--pull-request"], "This is no job of a pipeline that gitsync knows"),
+    ],
+)
+def test_flags_that_are_refused_before_azure_is_asked(tmp_path, flags, message):
+    others = dict.fromkeys(("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD"), "")
+    ended = gitsync("accept", *flags, folder=tmp_path, **others)
+    assert (ended.code, message in ended.err) == (2, True), ended.err
