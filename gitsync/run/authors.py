@@ -12,34 +12,28 @@ from gitsync.checks.questions import Questions
 from gitsync.diff.three_way import UNDONE
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan
-from gitsync.model.record import LastWrite, State
+from gitsync.model.record import State
 from gitsync.model.result import Result
 from gitsync.model.verdict import DRIFTED, Verdict
 from gitsync.reconcile.context import RunContext
 from gitsync.run.context import CHECK_PATIENCE
 
 
-async def add_authors(run: RunContext, plan: Plan, state: State, results: Mapping[Key, Result]) -> dict[Key, Result]:
+async def add_authors(run: RunContext, plan: Plan, state: State, results: dict[Key, Result]) -> dict[Key, Result]:
     """Add to the results of drifted, conflicting and missing resources who changed them. Without one nothing is sent.
 
     A sync asks after it has put them back: what it overwrote is worth a name as well, and the writes need not wait.
     """
-    before = {key: apply.record.last_write if apply.record else None for key, apply in plan.applies.items()}
-    writes = {key: result.record.last_write if result.record else None for key, result in results.items()}
-    of_this_run = (list_ids(write) for key, write in writes.items() if write != before.get(key))
-    recorded = (record.last_write for record in state.records.values() if record.last_write)
-    own = OwnWrites(
-        commits={one: write.revision for write in recorded for one in list_ids(write)},
-        of_this_run=frozenset().union(*of_this_run),
-    )
-    drifts = list(_list_drifts(run, results, before))
+    drifts = list(_list_drifts(run, plan, results))
+    recorded = [record.last_write for record in state.records.values() if record.last_write]
+    commits = {one: write.revision for write in recorded for one in list_ids(write)}
+    written = {one for result in results.values() if result.record for one in list_ids(result.record.last_write)}
+    own = OwnWrites(commits=commits, of_this_run=frozenset(written - commits.keys()))
     authors = await find_authors(drifts, own, run.clock.now())
-    return {key: replace(result, changed_by=authors.get(key, ())) for key, result in results.items()}
+    return results | {key: replace(results[key], changed_by=changes) for key, changes in authors.items()}
 
 
-def _list_drifts(
-    run: RunContext, results: Mapping[Key, Result], before: Mapping[Key, LastWrite | None]
-) -> Iterator[Drift]:
+def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> Iterator[Drift]:
     """Yield what to ask about. A resource without an id or an identity is left out: its result says why it has none."""
     questions: dict[Arm, Questions] = {}
 
@@ -50,11 +44,12 @@ def _list_drifts(
         arm = run.identities[key].arm
         if result.found not in DRIFTED or arm is None or not result.arm_id or "<" in result.arm_id:
             continue
+        node = plan.applies.get(key) or plan.prunes.get(key)
         yield Drift(
             key=key,
             arm_id=result.arm_id,
             paths=tuple(one.path for one in result.differences if one.rule not in UNDONE),
             is_missing=result.found is Verdict.MISSING,
-            last_write=before.get(key),
+            last_write=node.record.last_write if node and node.record else None,
             questions=questions.setdefault(arm, Questions(arm, begin_question)),
         )

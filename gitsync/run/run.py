@@ -26,6 +26,7 @@ from gitsync.model.plan import Node, Plan
 from gitsync.model.record import State
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
+from gitsync.model.verdict import DRIFTED
 from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import expect_records
 from gitsync.planning.plan import hold_taken
@@ -38,7 +39,6 @@ from gitsync.reconcile.identities import open_identities
 from gitsync.redaction import Redactions, tell_settings
 from gitsync.report.masked import mask_exception, mask_report, mask_target
 from gitsync.report.progress import Progress
-from gitsync.run.authors import add_authors
 from gitsync.run.checks import check_before_writes, check_results, count_unrepeated
 from gitsync.run.connections import make_contact, open_connections
 from gitsync.run.context import add_lists, make_context, make_rules
@@ -145,7 +145,11 @@ async def _ask_about(
 ) -> dict[Key, Result]:
     """Ask Azure what it would refuse of a plan, and who made the drift."""
     results = results if run.rules.writes else await check_results(run, results)
-    return results if config.who == Who.OFF else await add_authors(run, plan, state, results)
+    if config.who == Who.OFF or not any(result.found in DRIFTED for result in results.values()):
+        return results
+    from gitsync.run.authors import add_authors  # noqa: PLC0415 - most runs find no drift
+
+    return await add_authors(run, plan, state, results)
 
 
 def _write_back(config: Config, run: RunContext, state: State, collected: Collected, report: Report) -> Report:
