@@ -7,6 +7,7 @@ of what Azure was asked. The exit code is 1 where something does not hold.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shlex
@@ -19,7 +20,7 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from program_environment import make_environment
 
@@ -29,11 +30,22 @@ from gitsync.units.kustomize import has_tool
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 GITSYNC = Path(sys.executable).parent / "gitsync"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
-RULE = (
-    f"/subscriptions/{SUBSCRIPTION}/resourceGroups/shop/providers/Microsoft.Network"
-    "/networkSecurityGroups/shop-nodes/securityRules/deny-ssh?api-version=2025-03-01"
-)
+SHOP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/shop/providers"
+RULE = f"{SHOP}/Microsoft.Network/networkSecurityGroups/shop-nodes/securityRules/deny-ssh?api-version=2025-03-01"
+CACHE = f"{SHOP}/Microsoft.Cache/redis/contoso-shop-sessions?api-version=2024-11-01"
 DRIFTED = 4  # the exit code of a plan that finds drift
+NO_MATCH = 1  # the exit code of a git grep that finds nothing
+LEFT_ALONE = 1  # the exit code of an accept that did not take everything
+
+AMY = {"clientId": "c44b4083-3bb0-49c1-b47d-974e53cbdf3c", "userName": "amy@contoso.com", "client": "Azure Portal"}
+ROB = {"clientId": "04b07795-8ddb-461a-bbee-02f9e1bf7b46", "userName": "rob@contoso.com", "client": "CLI"}
+SCRIPT = {
+    "settings": {
+        "principals": [{**person, "secret": "demo"} for person in (AMY, ROB)],
+        # Azure takes minutes to say who changed something.
+        "changeLog": {"resourceGraphDelay": 0, "actorDelay": 0, "activityLogDelay": 0},
+    }
+}
 
 
 def main() -> int:
@@ -72,30 +84,62 @@ def play(demo: Demo) -> None:
     expect(second["requests"]["writes"] + second["requests"]["deletes"] == 0, "the report counts no write")
     expect(demo.writes() == 0, "Azure got no write")
 
-    heading("4. Somebody opens SSH to the nodes, behind git's back")
-    demo.open_ssh()
+    show_drift(demo, created)
+    accept_drift(demo, created)
 
-    heading("5. The plan names what drifted, and changes nothing")
-    plan = demo.gitsync("plan", "--detailed-exitcode", code=DRIFTED)
-    expect(plan["summary"] == {"drifted": 1, "in-sync": created - 1}, "one resource has drifted")
-    drifted = next(one for one in plan["resources"] if one["verdict"] == "drifted")
-    found = [(one["path"], one["desired"], one["live"]) for one in drifted["differences"]]
-    expect(found == [("/properties/access", "Deny", "Allow")], "the plan shows the one value that differs")
-    expect(demo.writes() == 0, "Azure got no write")
-
-    heading("6. What the last sync recorded stands on the branch gitsync/status")
+    heading("9. What the last sync recorded stands on the branch gitsync/status")
     demo.run("git", "fetch", "--quiet", "origin")
     demo.run("git", "log", "--oneline", "origin/gitsync/status")
     demo.run(str(GITSYNC), "status")
+    demo.run("git", "grep", '"author": "person"', "origin/gitsync/status")
+    demo.run("git", "grep", "--extended-regexp", "(amy|rob)@contoso.com", "origin/gitsync/status", code=NO_MATCH)
+    print("✓ the names of the two people are not on it")
 
     print(
-        f"\nSeen: {created} resources created from git by the first sync, none by the second, and one drifted value "
-        f"found by the plan: /properties/access of {drifted['kind']}/{drifted['name']}."
+        f"\nSeen: {created} resources created from git by the first sync, none by the second; two changes of two\n"
+        "people found by the plan, one of them taken into git and one taken back; and then nothing left to do."
     )
 
 
+def show_drift(demo: Demo, created: int) -> None:
+    heading("4. At night, two people change something behind git's back")
+    demo.change(AMY, CACHE, ("properties", "sku", "capacity"), 2)
+    demo.change(ROB, RULE, ("properties", "access"), "Allow")
+
+    heading("5. The plan names what drifted and who did it, and changes nothing")
+    plan = demo.gitsync("plan", "--detailed-exitcode", code=DRIFTED)
+    expect(plan["summary"] == {"drifted": 2, "in-sync": created - 2}, "two resources have drifted")
+    drifted = {one["kind"]: one for one in plan["resources"] if one["verdict"] == "drifted"}
+    found = {(one["path"], one["desired"], one["live"]) for each in drifted.values() for one in each["differences"]}
+    expected = {("/properties/sku/capacity", 1, 2), ("/properties/access", "Deny", "Allow")}
+    expect(found == expected, "the plan shows the two values that differ")
+    authors = {(each["changedBy"][0]["name"], each["changedBy"][0]["client"]) for each in drifted.values()}
+    named = {("amy@contoso.com", "Azure Portal"), ("rob@contoso.com", "Azure CLI")}
+    expect(authors == named, "it names who changed them, and with what")
+    expect(demo.writes() == 0, "Azure got no write")
+
+
+def accept_drift(demo: Demo, created: int) -> None:
+    heading("6. Accept takes the larger cache into git, but not the open port: that is accepted by name only")
+    demo.run(str(GITSYNC), "accept", code=LEFT_ALONE)
+    demo.run("git", "diff")
+    expect(demo.read_changes() == ["-    capacity: 1", "+    capacity: 2"], "one line of one file has changed")
+    demo.run("git", "commit", "--quiet", "--all", "--message=Keep the larger cache")
+    demo.run("git", "push", "--quiet")
+
+    heading("7. The next sync closes the port again, and leaves the cache alone")
+    third = demo.gitsync("sync")
+    expect(third["summary"] == {"drifted": 1, "in-sync": created - 1}, "one resource had drifted")
+    expect(demo.writes() == 1, "Azure got one write")
+
+    heading("8. Now git and Azure say the same: the next plan finds nothing")
+    last = demo.gitsync("plan", "--detailed-exitcode")
+    expect(last["summary"] == {"in-sync": created}, "every resource is in sync")
+    expect(demo.writes() == 0, "Azure got no write")
+
+
 def show_flux(demo: Demo) -> None:
-    heading("7. A tree of Flux: two clusters, one base, and values for each")
+    heading("10. A tree of Flux: two clusters, one base, and values for each")
     if not has_tool():
         print("Not shown: this needs kustomize or kubectl, and neither is installed.")
         return
@@ -147,12 +191,35 @@ class Demo:
         done = subprocess.run(command, cwd=self.tree, env=environment(self.azure), check=False)
         expect(done.returncode == code, f"{Path(command[0]).name} {command[1]} ends with exit code {code}", quiet=True)
 
-    def open_ssh(self) -> None:
-        """Turn the rule that denies SSH around, as the portal would: read it, change it, write it."""
-        rule = self.ask("GET", RULE)
-        rule["properties"]["access"] = "Allow"
-        print(f"PUT {RULE}\n    properties.access: Deny → Allow")
-        self.ask("PUT", RULE, rule)
+    def change(self, person: Mapping[str, str], path: str, value_path: tuple[str, ...], value: Any) -> None:
+        """Change a value of a resource as the portal would: read it, change it, write it."""
+        resource = self.ask("GET", path)
+        *owners, name = value_path
+        owner = functools.reduce(lambda found, step: found[step], owners, resource)
+        print(
+            f"{person['userName']}, {person['client']}: PUT {path}\n    {'.'.join(value_path)}: {owner[name]} → {value}"
+        )
+        owner[name] = value
+        self.ask("PUT", path, resource, self.sign_in(person))
+
+    def sign_in(self, person: Mapping[str, str]) -> str:
+        """Get the access token of a person."""
+        form = {"grant_type": "client_credentials", "client_id": person["clientId"], "client_secret": "demo"}
+        answer = self.send("POST", "/contoso/oauth2/v2.0/token", urlencode(form), {})
+        return str(answer["access_token"])
+
+    def read_changes(self) -> list[str]:
+        """The lines that the work tree has changed since the last commit."""
+        diff = subprocess.run(
+            ["git", "diff", "--unified=0"],
+            cwd=self.tree,
+            env=environment({}),
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        lines = diff.stdout.splitlines()
+        return [line for line in lines if line[:1] in {"-", "+"} and line[:3] not in {"---", "+++"}]
 
     @staticmethod
     def find_id(report: Mapping[str, Any], kind: str) -> str:
@@ -165,12 +232,16 @@ class Demo:
         sent = [one for one in asked if one["method"] in {"PUT", "PATCH", "POST", "DELETE"} and one["status"]]
         return sum(one["method"] != "POST" or not is_question(one["path"]) for one in sent)
 
-    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None, token: str = "") -> Any:
         """Ask Azure directly."""
+        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        return self.send(method, path, None if body is None else json.dumps(body), headers)
+
+    def send(self, method: str, path: str, content: str | None, headers: Mapping[str, str]) -> Any:
+        """Send a request, and return the JSON of its answer."""
         connection = HTTPConnection(urlsplit(self.url).netloc, timeout=30)
         try:
-            content = None if body is None else json.dumps(body)
-            connection.request(method, path, content, {"Content-Type": "application/json"})
+            connection.request(method, path, content, dict(headers))
             answer = connection.getresponse()
             text = answer.read()
             expect(answer.status < 400, f"Azure answers {method} {path}", quiet=True)
@@ -182,7 +253,9 @@ class Demo:
 @contextmanager
 def emulator(folder: Path) -> Iterator[str]:
     """The built-in Azure as a process of its own; its URL."""
+    (folder / "azure.yaml").write_text(json.dumps(SCRIPT))
     command = [str(GITSYNC), "emulator", "--port", "0", "--state", str(folder / "azure.db")]
+    command += ["--script", str(folder / "azure.yaml")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment({})) as server:
         try:
             yield str(server.stdout and server.stdout.readline()).strip()
