@@ -9,7 +9,6 @@ from gitsync.arm.client import Arm
 from gitsync.arm.session import Session
 from gitsync.attribution.attribution import Drift, OwnWrites, find_authors, list_ids
 from gitsync.checks.questions import Questions
-from gitsync.diff.three_way import UNDONE
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan
 from gitsync.model.record import State
@@ -48,7 +47,7 @@ def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> 
         yield Drift(
             key=key,
             arm_id=result.arm_id,
-            paths=tuple(one.path for one in result.differences if one.rule not in UNDONE),
+            paths=tuple(one.path for one in result.differences),  # one that git changed, too, may have changed in Azure
             is_missing=result.found is Verdict.MISSING,
             last_write=node.record.last_write if node and node.record else None,
             questions=questions.setdefault(arm, Questions(arm, begin_question)),

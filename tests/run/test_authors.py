@@ -92,6 +92,19 @@ def test_nothing_is_asked(world, changes, settings, why):
     assert (authors(report), asked(world)) == ({}, []), why
 
 
+def test_who_changed_what_git_changed_too(world):
+    """The same field on both sides, and another one only in Azure."""
+    world.somebody_changes(VNET_ID, WIDER)
+    world.somebody_changes(VNET_ID, {"/location": "northeurope"}, by="amy@contoso.com")
+    world.says(**{**ESTATE, "hub": VNET.replace("10.0.0.0/16", "10.0.0.0/15")})
+    result = of(world.plan(who="auto"), "VirtualNetwork")
+    assert result.verdict is Verdict.CONFLICT
+    assert [(one.name, one.paths) for one in result.changed_by] == [
+        ("amy@contoso.com", ("/location",)),
+        ("rob@contoso.com", (PREFIXES,)),
+    ]
+
+
 def test_who_deleted_what_is_missing(world):
     world.somebody_deletes(VNET_ID, by="sam@contoso.com")
     report = world.plan(who="auto")
