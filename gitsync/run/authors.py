@@ -24,6 +24,8 @@ async def add_authors(run: RunContext, plan: Plan, state: State, results: dict[K
     A sync asks after it has put them back: what it overwrote is worth a name as well, and the writes need not wait.
     """
     drifts = list(_list_drifts(run, plan, results))
+    if not drifts:  # as in most runs
+        return results
     recorded = [record.last_write for record in state.records.values() if record.last_write]
     commits = {one: write.revision for write in recorded for one in list_ids(write)}
     written = {one for result in results.values() if result.record for one in list_ids(result.record.last_write)}
