@@ -133,7 +133,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     ("could not read Password", "Set GITSYNC_GIT_TOKEN to a token that may read the repository."),
     ("Authentication failed", "The token was not accepted: check GITSYNC_GIT_TOKEN, its scopes and its expiry."),
     ("returned error: 401", "The token was not accepted: check GITSYNC_GIT_TOKEN, its scopes and its expiry."),
-    ("returned error: 403", "Grant the token read access to the contents, and write access for status."),
+    ("returned error: 403", "Grant the token read access to the contents, and write access to push."),
     ("returned error: 301", _REDIRECTED),
     ("returned error: 302", _REDIRECTED),
     ("returned error: 307", _REDIRECTED),

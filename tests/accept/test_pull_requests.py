@@ -80,7 +80,8 @@ def test_a_request_from_the_drift_to_its_end(run):
     run.job["GITHUB_RUN_ID"] = run.job["BUILD_BUILDID"] = "988"
     (again,) = run.publish(accepted())
     assert (again.action, run.branches, run.host.requests) == (PublishedAs.UNCHANGED, tips, [request])
-    assert len(run.host.calls) == calls + 1  # it asked for the request, and wrote nothing
+    verbs = {"POST", "PATCH", "PUT", "create", "update"}
+    assert not [call for call in run.host.calls[calls:] if verbs.intersection(call.arguments)]
 
     (changed,) = run.publish(accepted(drifted(new="Premium_ZRS"), texts={SHOP: BEFORE.replace("Standard", "Z")}))
     assert (changed.action, changed.branch, changed.url) == (PublishedAs.UPDATED, opened.branch, opened.url)

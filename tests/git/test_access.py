@@ -100,7 +100,7 @@ def test_a_token_that_may_not_write_is_found_out_before_anything_is_written(serv
     with open_checkout(url, access=access("reader")) as source, open_store(source, clock=clock) as store:
         assert not store.load().records
         with pytest.raises(
-            PublishError, match=r"403.*Grant the token read access to the contents, and write access for status"
+            PublishError, match=r"403.*Grant the token read access to the contents, and write access to push"
         ):
             store.check_writable()
     assert "gitsync" not in bare.git("for-each-ref")

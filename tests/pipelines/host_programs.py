@@ -26,6 +26,10 @@ stdin = sys.stdin.read() if read_stdin else ""
 if "--in-file" in arguments:
     place = arguments.index("--in-file") + 1
     stdin, arguments[place] = Path(arguments[place]).read_text(), "FILE"
+if "--description" in arguments:
+    place = arguments.index("--description") + 1
+    assert arguments[place].startswith("@")
+    stdin, arguments[place] = Path(arguments[place][1:]).read_text().removesuffix("\\n"), "@FILE"
 with (home / "calls.jsonl").open("a") as file:
     print(json.dumps([name, arguments, stdin, dict(os.environ)]), file=file)
 refusal = home / "refusal"
@@ -99,21 +103,24 @@ def glab_request(path):
 
 def on_azure(one):
     states = {{"open": "active", "closed": "abandoned", "merged": "completed"}}
-    more = {{"forkSource": {{}}}} if one.get("repository") else {{}}
+    more = {{"forkSource": {{"name": "fork"}} if one.get("repository") else None}}
     return {{"pullRequestId": one["number"], "status": states[one["state"]], "title": one["title"],
              "description": one["body"], "sourceRefName": "refs/heads/" + one["branch"], **more}}
 
 def az_request():
-    if after("--http-method") == "GET":
-        (name,) = (one.partition("=")[2] for one in arguments if one.startswith("searchCriteria.sourceRefName="))
-        return {{"value": [on_azure(one) for one in requests if "refs/heads/" + one["branch"] == name]}}
-    sent = json.loads(stdin)
-    limit(sent.get("description", ""), 4000)
-    if after("--http-method") == "POST":
-        names = [sent[name].removeprefix("refs/heads/") for name in ("sourceRefName", "targetRefName")]
-        return on_azure(make(sent["title"], sent["description"], *names))
-    (number,) = (one.partition("=")[2] for one in arguments if one.startswith("pullRequestId="))
-    return on_azure(change(number, sent.get("description"), {{"abandoned": "closed"}}.get(sent.get("status"))))
+    command, number = arguments[2], after("--id") if "--id" in arguments else ""
+    text = stdin if "--description" in arguments else None
+    limit(text or "", 4000)
+    if command == "list":
+        assert after("--status") == "all"
+        found = [on_azure(one) for one in requests if one["branch"] == after("--source-branch")]
+        return [{{**one, "description": one["description"][:400]}} for one in found]
+    if command == "show":
+        return on_azure(find(number))
+    if command == "create":
+        return on_azure(make(after("--title"), text, after("--source-branch"), after("--target-branch")))
+    state = {{"abandoned": "closed"}}.get(after("--status")) if "--status" in arguments else None
+    return on_azure(change(number, text, state))
 
 def gh():
     if any(one.startswith("repos/") for one in arguments):
@@ -145,7 +152,7 @@ def glab():
     return {{}}
 
 def az():
-    if after("--resource") == "pullRequests":
+    if arguments[:2] == ["repos", "pr"]:
         return az_request()
     if after("--resource") == "connectionData":
         return {{"authenticatedUser": {{"id": "the-build"}}}}

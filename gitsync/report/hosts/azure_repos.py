@@ -1,4 +1,5 @@
-"""Threads and pull requests of Azure Repos, with `az devops invoke` (the extension azure-devops of the Azure CLI).
+"""Threads and pull requests of Azure Repos, with `az devops invoke` and `az repos pr` (the extension azure-devops of
+the Azure CLI).
 
 Threads are closed when they are created: a branch policy may require that all are resolved, and a plan asks for no
 answer. The identity of the build needs the right "Contribute to pull requests" in the repository.
@@ -33,7 +34,7 @@ _HINTS = {HostUse.COMMENT: _GRANT, HostUse.PULL_REQUEST: _GRANT}
 _VERSION = "6.0"
 _TEXT = 1
 """The type of a comment that a person or a program wrote."""
-_OF_REQUESTS, _OF_THREADS, _OF_COMMENTS = "pullRequests", "pullRequestThreads", "pullRequestThreadComments"
+_OF_THREADS, _OF_COMMENTS = "pullRequestThreads", "pullRequestThreadComments"
 _HEADS = "refs/heads/"
 _STATES = {"active": RequestState.OPEN, "completed": RequestState.MERGED}
 
@@ -80,33 +81,28 @@ class AzureRepos:
         self._invoke("git", _OF_COMMENTS, route, "PATCH", {"content": text})
 
     def find_request(self, branch: str) -> PullRequest | None:
-        query = (f"searchCriteria.sourceRefName={_HEADS}{branch}", "searchCriteria.status=all")
-        found = self._invoke("git", _OF_REQUESTS, self.route, query=query)
+        found = self._run_repos(["list", *self._place, "--source-branch", branch, "--status", "all", "--top", "100"])
         try:
-            # One of a fork has the fork among its fields.
-            own = (one for one in found["value"] if one["sourceRefName"] == _HEADS + branch and "forkSource" not in one)
-            return choose_request(map(self._read_request, own))
+            own = (one for one in found if one["sourceRefName"] == _HEADS + branch and not one.get("forkSource"))
+            request = choose_request(map(self._read_request, own))
+            # A list has only the beginning of each text.
+            return request and self._read_request(self._run_repos(["show", "--id", request.number]))
         except (KeyError, TypeError, ValueError):
             raise self.client.make_unexpected() from None
 
     def open_request(self, branch: str, base: str, title: str, body: str) -> PullRequest:
-        request = {
-            "sourceRefName": _HEADS + branch,
-            "targetRefName": _HEADS + base,
-            "title": title,
-            "description": body,
-        }
-        made = self._invoke("git", _OF_REQUESTS, self.route, "POST", request)
+        names = ["--source-branch", branch, "--target-branch", base, "--title", title]
+        made = self._run_repos(["create", *self._place, *names], body)
         try:
             return self._read_request(made)
         except (KeyError, TypeError, ValueError):
             raise self.client.make_unexpected() from None
 
     def edit_request(self, number: str, body: str) -> None:
-        self._invoke("git", _OF_REQUESTS, self._name(number), "PATCH", {"description": body})
+        self._run_repos(["update", "--id", number], body)
 
     def close_request(self, number: str) -> None:
-        self._invoke("git", _OF_REQUESTS, self._name(number), "PATCH", {"status": "abandoned"})
+        self._run_repos(["update", "--id", number, "--status", "abandoned"])
 
     def _read_request(self, request: Any) -> PullRequest:
         number = str(int(request["pullRequestId"]))
@@ -118,10 +114,25 @@ class AzureRepos:
             url=f"{self.web}/pullrequest/{number}",
         )
 
+    @property
+    def _place(self) -> tuple[str, ...]:
+        project, repository = (parameter.partition("=")[2] for parameter in self.route)
+        return "--project", project, "--repository", repository
+
+    def _run_repos(self, arguments: Sequence[str], body: str = "") -> Any:
+        """Run a command about pull requests: `invoke` mixes up their routes, which have one name."""
+        command = ["repos", "pr", *arguments, "--organization", self.organization, "--output", "json"]
+        with open_temporary_folder() as folder:
+            if body:
+                file = folder / "body.md"
+                file.write_text(body)
+                command += ["--description", f"@{file}"]
+            return self.client.read(command)[0]
+
     def _name(self, number: str) -> tuple[str, ...]:
         return (*self.route, f"pullRequestId={number}")
 
-    def _invoke(  # noqa: PLR0913 - the parts of a request
+    def _invoke(
         self,
         area: str,
         resource: str,
@@ -129,12 +140,10 @@ class AzureRepos:
         method: str = "GET",
         body: Any = None,
         *,
-        query: Sequence[str] = (),
         version: str = _VERSION,
     ) -> Any:
         command = ["devops", "invoke", "--organization", self.organization, "--area", area, "--resource", resource]
         command += ["--route-parameters", *route] if route else []
-        command += ["--query-parameters", *query] if query else []
         command += ["--http-method", method, "--api-version", version, "--output", "json"]
         with open_temporary_folder() as folder:
             if body is not None:

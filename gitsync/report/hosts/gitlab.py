@@ -73,7 +73,7 @@ class GitLab:
         self._send("PUT", f"{self._name(number)}/notes/{comment.address[0]}", "body", text)
 
     def find_request(self, branch: str) -> PullRequest | None:
-        query = f"{self._name()}?state=all&per_page=100&source_branch={quote(branch, safe='')}"
+        query = f"{self._name()}?scope=all&state=all&per_page=100&source_branch={quote(branch, safe='')}"
         (found,) = self._call([query])
         try:
             return choose_request(
