@@ -7,7 +7,6 @@ may keep a list in another order.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -279,11 +278,10 @@ class _Reading:
         """Make the field of a reference by its ARM id. One to another manifest is left alone."""
         if isinstance(old, str) and isinstance(live, str):
             return self.make_field(path, field, old, live)
-        if isinstance(old, Mapping) and "armId" in old:
-            if live is None:
-                return self.make_field(path, field, old, REMOVED)
-            if isinstance(live, str):
-                return self.make_field(path, (*field, "armId"), old["armId"], live)
+        if old is not None and live is None:
+            return self.make_field(path, field, old, REMOVED)
+        if isinstance(old, Mapping) and "armId" in old and isinstance(live, str):
+            return self.make_field(path, (*field, "armId"), old["armId"], live)
         now = f", and Azure has {live} now" if isinstance(live, str) and live else ""
         reason = f"It is a reference{_name_reference(old)}{now}."
         return self.search.leave(reason, field, "Change the reference by hand, or run gitsync sync.")
@@ -376,9 +374,8 @@ def _find_moves_without_keys(
     else:
         gone, new = _find_rest(path, desired, live, hints)
     if was is not None and is_plain(desired, live):
-        known = Counter(map(_write, was))
-        gone = [index for index in gone if known[_write(desired[index])]]
-        new = [entry for entry in new if not known[_write(entry)]]
+        gone = [at for at in gone if any(is_equal((*path, at), desired[at], one, hints) for one in was)]
+        new = [entry for entry in new if entry not in was]
     for index, entry in zip(gone, new, strict=False):
         yield from _find_moves((*path, index), desired[index], entry, _UNKNOWN, hints)
     yield from (_Move((*path, index), desired[index], None) for index in gone[len(new) :])
@@ -403,7 +400,3 @@ def _add(path: JsonPath, desired: Sequence[Any], new: Sequence[Any], hints: Hint
     """Yield entries that only Azure has, but for those that it adds by itself."""
     further = [entry for entry in new if not is_own_entry(path, entry, hints)]
     yield from (_Move((*path, len(desired) + index), None, entry) for index, entry in enumerate(further))
-
-
-def _write(entry: Any) -> str:
-    return json.dumps(entry, sort_keys=True, default=str)

@@ -119,7 +119,7 @@ def _find_pending(
     """Leaves that git changed since the last write, unless Azure has the new value already."""
     for path, now, before in find_changes(format_value(desired), applied):
         live_value = find(live, path, applied if now is None else desired)
-        if now is None and live_value is not None and before is not None:
+        if now is None and live_value not in (None, []) and before is not None:  # an empty list is as none
             yield Difference(format_pointer(path), None, live_value, REMOVED)
         elif now is not None and not is_equal(path, now, live_value, hints):
             yield Difference(format_pointer(path), now, live_value, COMMITTED)
@@ -136,7 +136,8 @@ def _find_drifted(
         is_there = current is not None or find(remembered.baseline, path, now) == before
         reference = now if is_there else remembered.baseline
         desired_value = find(desired, path, reference)
-        if desired_value is None and current is None and find(applied, path, reference) is not None:
+        is_empty = desired_value in (None, []) and current in (None, [])
+        if is_empty and find(applied, path, reference) is not None:
             continue  # removed from git and deleted in Azure: both agree
         # Of an entry that is new in Azure, `current` has the key only; git may have all of it by now.
         whole = find(live, path, now) if before is None and desired_value is not None else current

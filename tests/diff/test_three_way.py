@@ -419,3 +419,12 @@ def test_an_entry_that_azure_has_moved_is_compared_with_that_of_git() -> None:
     ]
     lost = {"a": [{"name": "q"}, {"name": "p", "v": 1}]}
     assert [(one.desired, one.live) for one in compare(before, lost, remembered).differences] == [(2, None)]
+
+
+def test_a_list_that_git_no_longer_sets_and_azure_has_empty_is_no_difference() -> None:
+    before = {"a": 1, "b": ["x"]}
+    remembered = Remembered(applied=before, baseline=before)
+    assert compare({"a": 1}, {"a": 1, "b": []}, remembered).verdict is Verdict.IN_SYNC
+    assert compare({"a": 1, "b": []}, {"a": 1}, remembered).verdict is Verdict.IN_SYNC
+    assert compare({"a": 1}, {"a": 1, "b": ["x"]}, remembered).verdict is Verdict.PENDING
+    assert compare(before, {"a": 1, "b": []}, remembered).verdict is Verdict.DRIFTED
