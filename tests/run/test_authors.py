@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
+from uuid import UUID
 
 import pytest
 
@@ -15,6 +17,8 @@ from gitsync.model.attribution import AuthorKind, ChangeSource
 from gitsync.model.verdict import Verdict
 from gitsync.redaction import Redactions
 from gitsync.report.run_facts import format_costs
+from tests.attribution.rows import OUR_OBJECT, OURS
+from tests.run.tenants import Tenants
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, of
 
 TAGGED = GROUP.replace("location: westeurope", "location: westeurope\n      tags: {team: a}")
@@ -175,6 +179,37 @@ def test_the_role_has_the_rights_to_know_and_none_of_them_is_needed_to_run(world
         assert missing in doubt
     else:
         assert short == {"hub": rob, "one": rob}, "the log has it, too"
+
+
+class SignedIn(Tenants):
+    """A world whose runs sign in as an application, as in a pipeline."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        us = EmulatedPrincipal(client=OURS, object=OUR_OBJECT, secret="global-s3cret")
+        self.settings = replace(self.settings, principals=(us,))
+
+    def access(self, url):
+        access = super().access(url)
+        return replace(access, sign_in=replace(access.sign_in, client_id=OURS), run_id=UUID(int=self.runs))
+
+
+@pytest.mark.parametrize("subnet", [False, True], ids=["Resource Graph", "the activity log"])
+def test_a_run_whose_record_was_lost_is_known_by_its_identity(tmp_path, subnet):
+    """The status of the newer run is gone, such as by a push that was undone; Azure has what it wrote."""
+    world = SignedIn(tmp_path)
+    newer = {"one": SUBNET.replace("10.0.0.0/24", "10.0.0.0/28")} if subnet else {"hub": VNET.replace("/16", "/15")}
+    world.says(**ESTATE).sync(credential="client-secret")
+    world.state.rename(tmp_path / "older")
+    shutil.copytree(tmp_path / "older", world.state)
+    world.clock.elapsed += 600
+    world.says(**{**ESTATE, **newer}).sync(credential="client-secret")
+    shutil.rmtree(world.state)
+    (tmp_path / "older").rename(world.state)
+    world.clock.elapsed += 600
+    report = world.says(**ESTATE).plan(credential="client-secret", who="auto")
+    [(name, [change])] = [(one.key.name, one.changed_by) for one in report.results if one.changed_by]
+    assert (name, change.author, change.name) == ("one" if subnet else "hub", AuthorKind.GITSYNC, "")
 
 
 ANSWERS = [
