@@ -35,6 +35,7 @@ PAGES = (
     ROOT / "docs/checks.md",
     ROOT / "docs/doctor.md",
     ROOT / "docs/replace.md",
+    ROOT / "docs/how-to/drift.md",
     ROOT / "docs/how-to/emulator-in-tests.md",
     ROOT / "docs/how-to/first-repository.md",
     ROOT / "docs/how-to/secrets.md",
@@ -46,7 +47,8 @@ VARYING = (
     (re.compile(r"\buntil \d{4}-\d\d-\d\d\b"), "until DAY"),
     (re.compile(r"\b(in|for) \d+s\b"), r"\1 DURATION"),
     (re.compile(r"\b\d+[smhd]\w* ago\b"), "AGE ago"),
-    (re.compile(r"\(request [0-9a-f-]{36}\)"), "(request ID)"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d( to [\d: -]+)? UTC"), "TIME UTC"),
+    (re.compile(r"\((request|correlation) [0-9a-f-]{36}\)"), r"(\1 ID)"),
     (re.compile(r"\bgit version [\w. ()-]+"), "git version VERSION"),
 )
 """What no two runs have in common, as a pattern and the word that stands for it."""
