@@ -75,6 +75,8 @@ def _index_deletes(prunes: Mapping[Key, Prune]) -> tuple[Mapping[str, list[Key]]
 
 
 def _stays(prune: Prune) -> bool:
+    if prune.hold:
+        return True
     if prune.record.claim is Claim.NONE and prune.record.policy.allows_delete:
         return False  # it was never created
     return bool(prune.held) or prune.detaches
@@ -90,7 +92,7 @@ def spare_bystanders(plan: Plan, records: Mapping[Key, Record]) -> Plan:
     if not plan.prunes:
         return plan
     outside = [record for key, record in records.items() if key not in plan.applies and key not in plan.prunes]
-    staying_ids = sorted(r.arm_id for r in outside if r.claim is not Claim.NONE or not r.policy.allows_delete)
+    staying_ids = sorted(r.arm_id for r in outside if r.claim is not Claim.NONE or not r.policy.allows_delete or r.hold)
     outside_ids = sorted(record.arm_id for record in outside)
     prunes = dict(plan.prunes)
     for key, prune in plan.prunes.items():

@@ -1,7 +1,8 @@
 """A record survives the file, and a file that we did not write is refused with its line."""
 
+import re
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, date
 
 import pytest
 import yaml
@@ -14,6 +15,7 @@ from gitsync.git.state.yaml_text import dump
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
+from gitsync.model.hold import HeldUntil
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
 from gitsync.model.secret import Secret
@@ -249,6 +251,27 @@ def test_a_file_of_before_the_last_write_was_kept_is_read_and_written_as_it_was(
     older = "".join([*lines[:begin], *lines[begin + 5 :]]).encode()
     assert decode_record(PLACE, older) == replace(RECORD, last_write=None)
     assert encode_record(replace(RECORD, last_write=None)) == older
+
+
+def test_a_hold_is_kept():
+    held = replace(RECORD, hold=HeldUntil(date(2026, 12, 1), "incident: 4711"))
+    written = encode_record(held)
+    assert yaml.safe_load(written)["gitsync"]["hold"] == {"reason": "incident: 4711", "until": "2026-12-01"}
+    assert decode_record(PLACE, written) == held
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("until: '2026-12-01'", "until: soon", "gitsync.hold.until is 'soon', not a date"),
+        ("until: '2026-12-01'", "till: x", "gitsync.hold.until is missing"),
+        ("reason: x", "reason: [x]", "gitsync.hold.reason must be a string"),
+    ],
+)
+def test_a_hold_that_no_run_wrote_is_refused(before, after, said):
+    written = encode_record(replace(RECORD, hold=HeldUntil(date(2026, 12, 1), "x"))).decode()
+    with pytest.raises(StateError, match=re.escape(said)):
+        decode_record(PLACE, written.replace(before, after).encode())
 
 
 def test_a_resource_that_is_not_claimed_has_no_id_yet():

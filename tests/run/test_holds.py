@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from gitsync.git.state.plan_file import encode_plan
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report import json as report_json
 from gitsync.report import markdown, text
 from gitsync.report.html import page
+from gitsync.report.records import describe_record
 from gitsync.report.summary import render as render_summary
 from tests.support.json_schemas import find_faults
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
@@ -79,7 +83,7 @@ def test_the_exit_code_counts_it_only_if_it_is_named(world):
 
 def test_all_reports_have_every_hold_in_their_headline(world):
     world.synced(group=GROUP, network=VNET, subnet=SUBNET)
-    reason = "until 2026-03-05, <b>see</b> `x` |x| [x](y)"
+    reason = "until 2026-03-05, <b>see</b> `x` |x| [x](y) \\e[31m"
     world.says(group=GROUP, network=HELD, subnet=annotated(SUBNET, **{"gitsync/hold": reason}))
     drift(world)
     report = world.sync()
@@ -93,7 +97,11 @@ def test_all_reports_have_every_hold_in_their_headline(world):
     for name, form in forms.items():
         assert "1 held until 2026-03-02, 1 until 2026-03-05" in form, name
         assert "incident 4711" in form or name == "page", name
-        assert "<b>see" not in form or name != "page", name
+        assert "\x1b" not in form, name
+        assert "<b>see" not in form or name == "text", name
+        assert "|x|" not in form or name in {"text", "page"}, name
+    described = [line for record in records for line in describe_record(record, revision=None)]
+    assert "Hold:                until 2026-03-02: incident 4711" in described
     document = json.loads(report_json.render(report))
     assert find_faults("report", document) == []
     held = {one["kind"]: one.get("hold") for one in document["resources"]}
@@ -186,6 +194,15 @@ def test_a_hold_counts_for_a_record_that_would_only_be_forgotten(world):
     assert found.record is not None
 
 
+def test_a_held_child_that_was_never_adopted_holds_the_delete_of_its_owner(world):
+    world.synced(group=GROUP, network=VNET)
+    world.outside("PUT", SUBNET_ID, {"properties": {"addressPrefix": "10.0.9.0/24"}}, api_version="2024-03-01")
+    held = of(world.says(group=GROUP, network=VNET, subnet=annotated(SUBNET, **HOLD)).sync(), "VirtualNetworksSubnet")
+    assert (held.withheld, held.record.claim) == (Verdict.ADOPT, "none")
+    report = world.says(group=GROUP).sync(**PRUNING)
+    assert (of(report, "VirtualNetwork").verdict, world.writes) == (Verdict.BLOCKED, [])
+
+
 def test_a_held_child_holds_the_replacement_of_its_owner(world):
     world.synced(group=GROUP, network=VNET, subnet=SUBNET)
     far = annotated(VNET.replace("westeurope", "northeurope"), **{"gitsync/replace": "location=northeurope"})
@@ -225,3 +242,70 @@ def test_a_wrong_one_stops_the_resource(world, text, code):
     report = world.says(group=GROUP, network=annotated(VNET, **{"gitsync/hold": text})).sync()
     assert [(p.code, p.path, p.line) for p in report.problems] == [(code, "network.yaml", 5)]
     assert (of(report, "VirtualNetwork").verdict, world.writes) == (Verdict.INVALID, [])
+
+
+FAR = annotated(VNET.replace("westeurope", "northeurope"), **{"gitsync/replace": "location=northeurope"})
+VARIANTS = {
+    "group": [GROUP, GROUP + "      tags: {team: a}\n", ""],
+    "network": [VNET, WIDER, FAR, ""],
+    "subnet": [SUBNET, SUBNET.replace("10.0.0.0/24", "10.0.3.0/24"), ""],
+}
+IDS = {"group": GROUP_ID, "network": VNET_ID, "subnet": SUBNET_ID}
+
+
+def hold(document):
+    if "annotations:" in document:
+        return document.replace("annotations:\n", f'annotations:\n        gitsync/hold: "{HOLD["gitsync/hold"]}"\n', 1)
+    return annotated(document, **HOLD)
+
+
+def read_lives(world, names):
+    """What Azure has of each, without what is a resource of its own."""
+    lives = {name: world.read(IDS[name], "2021-04-01" if name == "group" else "2024-03-01") for name in names}
+    for live in lives.values():
+        live.pop("etag", None)
+        live.get("properties", {}).pop("subnets", None)
+    return lives
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    world = World(tmp_path_factory.mktemp("small"))
+    world.synced(group=GROUP, network=VNET, subnet=SUBNET)
+    return world
+
+
+STEPS = st.fixed_dictionaries({name: st.sampled_from(texts) for name, texts in VARIANTS.items()})
+OF_RUNS = [PRUNING, {}, {**PRUNING, "always_put": True}, {**PRUNING, "flap_limit": 1}]
+
+
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    held=st.sets(st.sampled_from(sorted(IDS)), min_size=1, max_size=2),
+    steps=st.lists(st.tuples(STEPS, st.booleans(), st.sampled_from(OF_RUNS)), min_size=1, max_size=3),
+)
+def test_no_run_changes_what_is_held(small, tmp_path_factory, held, steps):
+    """Whatever git says of it and of what is around it, and whatever drifts."""
+    world = small.copy(tmp_path_factory.mktemp("drawn"))
+    world.says(**{name: hold(texts[0]) if name in held else texts[0] for name, texts in VARIANTS.items()}).sync()
+    for documents, drifts, how in steps:
+        texts = {name: hold(text) if name in held and text else text for name, text in documents.items()}
+        world.says(**{name: text for name, text in texts.items() if text}, more="# nothing\n")
+        if drifts and "properties" in world.read(VNET_ID, api_version="2024-03-01"):
+            drift(world)
+        before = read_lives(world, held)
+        world.sync(**how)
+        assert read_lives(world, held) == before, (held, texts, how)
+
+
+def test_a_reviewed_plan_writes_nothing_that_is_held_now(world, tmp_path):
+    world.synced(group=GROUP, network=VNET)
+    drift(world)
+    file = tmp_path / "plan.json"
+    planned = world.says(group=GROUP, network=HELD).plan(plan_out=str(file))
+    file.write_text(encode_plan(planned.review))
+    assert world.sync(plan_file=str(file)).exit_code == 0
+    assert world.writes == []
+    world.clock.elapsed = TO_THE_LAST_SECOND + 1
+    report = world.sync(plan_file=str(file))
+    assert (of(report, "VirtualNetwork").condition.reason, world.writes) == ("NotReviewed", [])

@@ -87,6 +87,44 @@ def test_what_is_added_changed_and_removed(world):
     assert report.exit_code == 3
 
 
+def held(document, day="2026-03-20"):
+    return annotated(document, **{"gitsync/hold": f"until {day}, incident 4711"})
+
+
+WIDER = VNET.replace("10.0.0.0/16", "10.0.0.0/15")
+UNTIL = "until 2026-03-20: incident 4711"
+STAYS, PUT = f"It stays as it is {UNTIL}.", f"PUT {VNET_ID}?api-version=2024-03-01."
+MOVES = f"Its hold changes from `{UNTIL}` to `until 2026-03-25: incident 4711`."
+HOLDS = [
+    (VNET, held(VNET), "pending", "none", f"Its hold is added: `{UNTIL}`.", "added"),
+    (held(VNET), VNET, "pending", "none", f"Its hold is removed: `{UNTIL}`.", "removed"),
+    (held(VNET), held(VNET, "2026-03-25"), "pending", "none", MOVES, "another day"),
+    (held(VNET), held(VNET), "in-sync", "none", STAYS, "the same"),
+    (held(VNET), held(WIDER), "held", "none", STAYS, "a change of what is held"),
+    (VNET, held(WIDER), "held", "none", f"{STAYS} Its hold is added: `{UNTIL}`.", "both at once"),
+    (held(VNET, "2026-02-20"), VNET, "in-sync", "none", "", "one that had ended"),
+    (held(WIDER), VNET, "pending", "update", f"{PUT} Its hold is removed: `{UNTIL}`.", "what was held is written"),
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "action", "message", "why"), HOLDS, ids=[row[-1] for row in HOLDS]
+)
+def test_a_reviewer_sees_a_hold_that_is_added_changed_or_removed(world, before, after, verdict, action, message, why):
+    report = rehearse(world.says(group=GROUP, network=before).says(group=GROUP, network=after))
+    network = of(report, "VirtualNetwork")
+    assert (network.verdict, network.action, network.message) == (verdict, action, message), why
+    assert (message in text.render(report).replace("\n    ", " ")) or verdict == "in-sync"
+    assert (f"1 held until {after.partition('until ')[2][:10]}" in text.render(report)) is ("until" in after)
+
+
+def test_a_held_resource_that_is_removed_stays(world):
+    world.says(group=GROUP, network=VNET, subnet=held(SUBNET))
+    report = rehearse(world.says(group=GROUP), prune=True, max_deletes=9)
+    assert verdicts(report)["VirtualNetworksSubnet/one"] == ("held", "none")
+    assert verdicts(report)["VirtualNetwork/hub"] == ("blocked", "none")
+
+
 def test_both_ends_can_be_named(world):
     world.says(**ALL).says(group=GROUP).says(group=GROUP, network=VNET)
     assert verdicts(rehearse(world, "HEAD~2", to_revision="HEAD~1")) == {

@@ -8,6 +8,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Exporting
 from gitsync.reconcile.stages.export import export
+from gitsync.reconcile.stages.write_checks import review_apply
 from gitsync.status.conditions import make_held
 
 _AS_IT_SHOULD_BE = frozenset({Verdict.IN_SYNC, Verdict.SKIP})
@@ -15,7 +16,7 @@ _AS_IT_SHOULD_BE = frozenset({Verdict.IN_SYNC, Verdict.SKIP})
 
 async def withhold(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
     """Stop a held resource that a sync would change, with what differs. Its exports are collected as always, since
-    others may need them, and they only read it.
+    others may need them, and they only read it. A review sees that nothing is done.
 
     What depends on it goes on if it exists, and waits if it does not.
     """
@@ -25,7 +26,7 @@ async def withhold(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
     if attempt.decision.action is Action.NONE and comparison.verdict in _AS_IT_SHOULD_BE:
         return attempt
     attempt = replace(attempt, decision=attempt.decision._replace(action=Action.NONE, withheld=comparison.verdict))
-    attempt = await export(attempt, run)
+    attempt = await export(await review_apply(attempt, run), run)
     if attempt.stop:
         return attempt
     exists = bool(attempt.observed.exists)
