@@ -5,11 +5,18 @@ import json
 import pytest
 
 from gitsync.emulator.http.target import parse
-from gitsync.emulator.settings import EmulatedQuota, EmulatorSettings, ListedType, TakenName
+from gitsync.emulator.settings import (
+    ANONYMOUS,
+    EmulatedPrincipal,
+    EmulatedQuota,
+    EmulatorSettings,
+    ListedType,
+    TakenName,
+)
 from gitsync.emulator.state.deleted_resources import SHOWN, SOFT_DELETES, ConfiguredDeletion
 from gitsync.emulator.types.names import NAME_QUESTIONS
 from gitsync.emulator.types.quotas import USAGE_NAMESPACES
-from tests.emulator.asked import emulated
+from tests.emulator.asked import TestClock, emulated
 from tests.support.recordings import FOLDER, needs_recordings
 
 CHECKS = FOLDER / "arm-traffic-az" / "checks"
@@ -198,3 +205,57 @@ async def test_a_purge_is_answered_as_recorded(row):
     assert reply.status == row["status"]
     polled = {"azure-asyncoperation", "location"}
     assert {name.casefold() for name in reply.headers} & polled == {*row["headers"]} & polled
+
+
+AMY = EmulatedPrincipal(client=ANONYMOUS, object="o-amy", tenant="t", user="someone@example.com", app="Azure CLI")
+
+
+async def test_rows_of_the_activity_log_are_shown_as_recorded():
+    clock, row = TestClock(), read("activityLog")[-1]
+    recorded = row["answer"]["value"]
+    async with emulated(EmulatorSettings(limits=None, principals=(AMY,)), clock=clock) as azure:
+        for one in reversed(recorded):
+            if one["status"]["value"] != "Started":
+                continue
+            clock.seconds += 10
+            method, path = one["httpRequest"]["method"], one["resourceId"]
+            if one["resourceGroupName"]:
+                azure.emulator.put(parse(path).group_path, {})
+            sent = {"x-ms-client-request-id": one["httpRequest"]["clientRequestId"]}
+            sent["x-ms-correlation-request-id"] = one["correlationId"]
+            await azure.ask(method, path, json.loads(one["properties"].get("requestbody", "null")), **sent)
+        clock.seconds += 600
+        span = "eventTimestamp ge 2026-01-01T00:00:00Z and resourceProvider eq Microsoft.Authorization"
+        shown = (await azure.get(f"{row['path']}?$filter={span}", version="2015-04-01")).body["value"]
+    ours = {(one["correlationId"], one["status"]["value"]): one for one in shown}
+    for one in recorded:
+        mine = ours[one["correlationId"], one["status"]["value"]]
+        assert {*mine} == {*one}
+        assert {*mine["claims"]} <= {*one["claims"]}
+        for name in ("operationName", "resourceType", "resourceProviderName", "category", "eventName", "status"):
+            assert mine[name]["value"] == one[name]["value"], name
+        for name in ("caller", "channels", "level", "operationId", "resourceId", "resourceGroupName"):
+            assert mine[name] == one[name], name
+        if mine["subStatus"]["value"] == one["subStatus"]["value"]:  # Azure calls an updated role Created
+            assert mine["subStatus"] == one["subStatus"]
+        assert {*one["properties"]} - {*mine["properties"]} <= {"responseBody"}
+
+
+async def test_a_start_long_ago_is_refused_as_recorded():
+    row = read("activityLog")[0]
+    async with emulated() as azure:
+        reply = await azure.get(
+            f"{path_of(row)}?{row['query'].partition('&')[2].replace('+', '%2B')}", version=version_of(row)
+        )
+    assert (reply.status, reply.body) == (row["status"], row["answer"])
+
+
+async def test_a_query_of_resource_graph_is_refused_as_recorded():
+    row = next(row for row in read("resourceGraph") if row["status"] == 400)
+    async with emulated() as azure:
+        reply = await azure.ask("POST", row["path"], row["sent"], version=version_of(row))
+    error, recorded = reply.body["error"], row["answer"]["error"]
+    assert (reply.status, error["code"], error["details"][0]) == (400, recorded["code"], recorded["details"][0])
+    assert error["message"].split("timestamp")[0] == recorded["message"].split("timestamp")[0]
+    names = {name for name in row["headers"] if name.startswith("x-ms-user-quota")}
+    assert {name: reply.headers[name] for name in names} == {name: row["headers"][name] for name in names}

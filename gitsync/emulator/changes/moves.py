@@ -57,20 +57,19 @@ def play_due_moves(cloud: EmulatedCloud) -> None:
     now = cloud.clock.now().timestamp()
     for index, planned in enumerate(cloud.settings.moves):
         name = f"move:{index}:{hashlib.sha256(repr(planned).encode()).hexdigest()[:12]}"
-        with cloud.store.transaction():
+        with cloud.store.transaction():  # of two processes that share a state, one plays it
             first_seen = cloud.store.note(name)
             if first_seen is None:
                 first_seen = now
                 cloud.store.put_note(name, now)
-        resource = cloud.store.resource(parse(planned.move.id).key)
-        due = planned.at.timestamp() if planned.at is not None else first_seen + planned.after
-        if first_seen == _PLAYED or now < due or not (resource or planned.move.create is not None):
-            continue
-        if resource is not None and datetime.fromisoformat(resource.created).timestamp() > due:
-            due = now  # it had to wait
-        with suppress(KeyError):  # of a pointer into a list that has no such entry
-            apply_moves(cloud, parse(planned.move.id), [planned.move], at=due)
-        with cloud.store.transaction():
+            target = parse(planned.move.id)
+            resource = cloud.store.resource(target.key)
+            due = planned.at.timestamp() if planned.at is not None else first_seen + planned.after
+            if first_seen == _PLAYED or now < due or not (resource or planned.move.create is not None):
+                continue
+            had_to_wait = resource is not None and datetime.fromisoformat(resource.created).timestamp() > due
+            with suppress(KeyError):  # of a pointer into a list that has no such entry
+                _apply_move(cloud, target, planned.move, now if had_to_wait else due)
             cloud.store.put_note(name, _PLAYED)
 
 
