@@ -142,7 +142,7 @@ SETTINGS = [
     ("core.alternateRefsCommand", "{evil}", "file", "a program that lists refs"),
     ("core.worktree", "/", "file", "another folder"),
     ("credential.helper", "!{evil}", "http", "a program that knows passwords"),
-    ("credential.http://127.0.0.1.helper", "!{evil}", "http", "the same for one host"),
+    ("credential.http://127.0.0.1.helper", "!{evil}", "http", "the same for the passwords of one host"),
     ("filter.x.clean", "{evil}", "file", "a program that changes a file on its way into git"),
     ("filter.x.process", "{evil}", "file", "the same, as one that keeps running"),
     ("diff.external", "{evil}", "file", "a program that compares"),
@@ -168,16 +168,26 @@ SETTINGS = [
 ]
 
 
+def select(*kinds, words=""):
+    return [(key, value) for key, value, kind, why in SETTINGS if kind in kinds and words in why]
+
+
 TRIED = [
-    *(pytest.param(*row, TOKEN, id=row[0]) for row in SETTINGS),
-    *(pytest.param(*row, None, id=f"{row[0]}, no token") for row in SETTINGS if row[2] == "http"),
+    pytest.param(select("file"), "file", TOKEN, id="all that no remote is needed for"),
+    pytest.param(select("none"), "none", TOKEN, id="those of a remote that is asked"),
+    *(pytest.param([row], "http", TOKEN, id=row[0]) for row in select("http")),
+    *(pytest.param([row], "ssh", TOKEN, id=row[0]) for row in select("ssh")),
+    *(pytest.param([row], "ext", TOKEN, id=row[0]) for row in select("ext")),
+    *(pytest.param([row], "http", None, id=f"{row[0]}, no token") for row in select("http", words="password")),
 ]
-"""Without a token, git looks for a password; it needs one over http alone."""
+"""Settings that try it together, where each program tells its name, or alone, where they are in one another's way.
+Without a token, git looks for a password; it needs one over http alone.
+"""
 
 
-@pytest.mark.parametrize(("key", "value", "kind", "why", "token"), TRIED)
+@pytest.mark.parametrize(("tried", "kind", "token"), TRIED)
 def test_no_setting_of_a_checkout_runs_a_program_or_leads_elsewhere(
-    cloned, bare, tmp_path, evil, marker, clock, key, value, kind, why, token
+    cloned, bare, tmp_path, evil, marker, clock, tried, kind, token
 ):
     cloned.put(".gitattributes", "*.yaml filter=x diff=x\n")
     cloned.put("included", f"[core]\nsshCommand = {evil}\n[http]\nsaveCookies = true\n")
@@ -199,7 +209,6 @@ def test_no_setting_of_a_checkout_runs_a_program_or_leads_elsewhere(
             cloned.git("remote", "add", "origin", addresses[kind])
         cloned.commit()
         words = {
-            "evil": evil,
             "elsewhere": elsewhere,
             "url": url,
             "marker": marker,
@@ -209,11 +218,13 @@ def test_no_setting_of_a_checkout_runs_a_program_or_leads_elsewhere(
         add_hooks(cloned.path / ".git", evil)
         for hook in HOOKS:
             shutil.copy(evil, tmp_path / hook)
-        cloned.git("config", key.format(**words), value.format(**words))
+        for number, (key, value) in enumerate(tried):
+            program = write_program(tmp_path / f"evil-{number}-{key.partition('.')[2].replace('/', '-')}", marker)
+            cloned.git("config", key.format(**words, evil=program), value.format(**words, evil=program))
         branch = "state" if kind == "none" else None
         said = [everything(cloned.path, clock, token, branch, **options) for options in ({}, {"ref": "main"})]
-    assert not marker.exists(), why
-    assert seen.authorizations == [], why
+    assert not marker.exists(), marker.read_text()
+    assert seen.authorizations == []
     if kind in {"file", "none"} or (kind == "http" and token):
         assert said == ["", ""], "what is honest of the repository works all the same"
 
