@@ -83,7 +83,7 @@ def write_manifests(estate: dict[tuple[str, str], dict[str, str]]) -> dict[str, 
     return documents
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(before=resources, after=resources, rules=policies, held=locks)
 def test_what_is_refused_is_refused_and_what_is_fine_is_not(before, after, rules, held):
     with tempfile.TemporaryDirectory() as folder:

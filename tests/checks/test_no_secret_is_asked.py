@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitsync.checks.bodies import hide_values
@@ -75,6 +75,7 @@ async def ask(bodies):
         return rig.server.seen
 
 
+@settings(max_examples=20, deadline=None)  # each asks all checks, and each run of the tests has others
 @given(st.lists(st.one_of(BODIES, PROPERTIES_ONLY), min_size=1, max_size=3))
 def test_no_question_holds_a_secret(bodies):
     for seen in asyncio.run(ask([{"location": "westeurope"}, *bodies])):

@@ -17,9 +17,11 @@ LEAVES = (
     st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from([LOCK, GROUP, "ReadOnly", "*"])
 )
 VALUES = st.recursive(
-    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner)
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4),
+    max_leaves=8,
 )
-ROWS = st.dictionaries(st.sampled_from(WORDS), VALUES)
+ROWS = st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=8)
 
 
 @given(row=ROWS, properties=ROWS)

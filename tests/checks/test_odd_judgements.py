@@ -82,7 +82,9 @@ LEAVES = (
     | st.sampled_from(TEXTS)
 )
 VALUES = st.recursive(
-    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=6)
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4),
+    max_leaves=8,
 )
 ROWS = st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=8)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -21,7 +21,9 @@ LEAVES = (
 )
 DOCUMENTS = st.dictionaries(
     KEYS,
-    st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3)),
+    st.recursive(
+        LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=8
+    ),
     max_size=4,
 )
 

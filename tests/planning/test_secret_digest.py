@@ -31,7 +31,13 @@ TEXTS = st.text(max_size=8)
 NAMES = TEXTS | st.sampled_from(["$secret", "$$secret", "name"])
 LEAVES = TEXTS | st.integers() | st.booleans() | st.none() | TEXTS.map(Secret)
 BODIES = st.dictionaries(
-    NAMES, st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3))
+    NAMES,
+    st.recursive(
+        LEAVES,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+        max_leaves=8,
+    ),
+    max_size=6,
 )
 
 
