@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,7 +69,9 @@ class TextEntry:
         if self.key is None or self.key.style in FLOWS | BLOCKS | {ALIAS}:
             return None
         if self.key.tag:
-            return format_key(resolve_tagged(self.key.tag, self.key.text))
+            with suppress(KeyError, ValueError):  # an unknown tag, or one of another value: then the text counts
+                return format_key(resolve_tagged(self.key.tag, self.key.text))
+            return self.key.text
         return format_key(resolve(self.key.text)) if self.key.style == PLAIN else self.key.text
 
     @property

@@ -48,6 +48,12 @@ def tell(world: World, rows: list[BuiltDrift], more: Mapping[str, str] | None = 
     return Story(world.folder, found, accepted, world.plan())
 
 
+def check_all(world: World, rows: list[BuiltDrift], more: Mapping[str, str] | None = None) -> None:
+    story = tell(world, rows, more)
+    for row in rows:
+        check(story, row)
+
+
 def check(story: Story, row: BuiltDrift) -> None:
     expected = dict(row.files)
     for path, old, new in row.edits:
@@ -55,38 +61,23 @@ def check(story: Story, row: BuiltDrift) -> None:
         expected[path] = expected[path].replace(old, new, 1)
     assert {path: (story.folder / path).read_text() for path in row.files} == expected, row.why
     left = [one for one in story.accepted.left if one.key.name in row.names]
-    assert tuple(str(place) for one in left for place in one.places) == row.left
-    assert all(row.reason in one.reason for one in left)
+    assert tuple(str(place) for one in left for place in one.places) == row.left, row.why
+    assert all(row.reason in one.reason for one in left), row.why
     drifted = {one.key.name for one in story.after.results if one.verdict in DRIFTED}
-    assert drifted & set(row.names) == {one.key.name for one in left}, "the next plan says nothing of what was accepted"
+    assert drifted & set(row.names) == {one.key.name for one in left}, f"the next plan says nothing of it: {row.why}"
 
 
-@pytest.fixture(scope="module")
-def kustomized(tmp_path_factory: pytest.TempPathFactory) -> Story:
-    return tell(World(tmp_path_factory.mktemp("kustomized")), KUSTOMIZE)
+# Each estate is one test: to make it takes seconds, and workers would share no fixture.
 
 
-@pytest.mark.parametrize("row", KUSTOMIZE, ids=lambda row: row.names[0])
-def test_a_text_of_a_kustomization(kustomized: Story, row: BuiltDrift) -> None:
-    check(kustomized, row)
+def test_texts_of_kustomizations(tmp_path: Path) -> None:
+    check_all(World(tmp_path), KUSTOMIZE)
 
 
-@pytest.fixture(scope="module")
-def fluxed(tmp_path_factory: pytest.TempPathFactory) -> Story:
-    return tell(World(tmp_path_factory.mktemp("fluxed")), FLUX)
-
-
-@pytest.mark.parametrize("row", FLUX, ids=lambda row: row.names[0])
-def test_a_text_of_flux(fluxed: Story, row: BuiltDrift) -> None:
-    check(fluxed, row)
-
-
-@pytest.fixture(scope="module")
-def released(tmp_path_factory: pytest.TempPathFactory) -> Story:
-    return tell(World(tmp_path_factory.mktemp("released")), HELM, {"gitsync.yaml": RELEASED})
+def test_texts_of_flux(tmp_path: Path) -> None:
+    check_all(World(tmp_path), FLUX)
 
 
 @needs_helm
-@pytest.mark.parametrize("row", HELM, ids=lambda row: row.names[0])
-def test_a_text_of_a_chart(released: Story, row: BuiltDrift) -> None:
-    check(released, row)
+def test_texts_of_charts(tmp_path: Path) -> None:
+    check_all(World(tmp_path), HELM, {"gitsync.yaml": RELEASED})
