@@ -24,12 +24,14 @@ from gitsync.manifests.yaml_edits import EditRefused, apply_edits, edit_document
 from gitsync.manifests.yaml_scalars import resolve
 from gitsync.model.edit import REMOVED, Edit
 from gitsync.model.gvk import Key
+from gitsync.model.lines import Lines
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.resource import Prepared
-from gitsync.model.unit import Unit, ValuesKey
+from gitsync.model.unit import Unit
 from gitsync.problems.field_path import FieldPath, find_member, format_field
 from gitsync.problems.finding import find_place
 from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.tree import is_below
 from gitsync.units.unit_builds import list_inputs
 
 MOST_CANDIDATES: Final = 20
@@ -146,8 +148,8 @@ def _write_json(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Text:
-    """A value in a file: that of a document, or of a document in a text of that, which `outer` leads to. `own` is the
-    place of the file among those of the unit, by which candidates are sorted.
+    """A value in a file: that of a document, or of a document in a text of that, which `outer` leads to. `document`
+    is the whole of it. Of those that fit equally, texts in the folder of the unit come first: not `is_apart`.
     """
 
     file: str
@@ -157,7 +159,8 @@ class _Text:
     value: Any
     outer: _Text | None = None
     document: Any = None
-    own: int = 0
+    document_line: int = 0
+    is_apart: bool = False
 
     def edit(self, content: bytes, edits: Sequence[Edit]) -> bytes:
         """Edit the content of the file. Raises EditRefused."""
@@ -181,7 +184,7 @@ class _Candidate:
 
     @property
     def order(self) -> tuple[int, int, str, int, str]:
-        return (self.rank, self.text.own, self.text.file, self.text.line, str(self.edit))
+        return (self.rank, self.text.is_apart, self.text.file, self.text.line, str(self.edit))
 
     def write(self, tree: Tree) -> Texts:
         """Return the edited file. Raises EditRefused."""
@@ -206,55 +209,68 @@ class _SourceFiles:
 
 
 def _list_texts(unit: Unit, tree: Tree) -> Iterator[_Text]:
-    """List all values in the files that a unit is made of, and in the objects that declare it and its variables.
-    Secrets, encrypted and generated files are left out, and so is what is not in the source.
+    """List all values in the files that a unit is made of, in the object that declares it, and in the ConfigMaps that
+    this object names. Secrets, encrypted and generated files are left out, and so is what is not in the source.
     """
     files = _SourceFiles(tree.listing)
     inputs = {path for path in list_inputs([unit], KustomizationReader(files)) if path.endswith(SUFFIXES)}
-    names = {one.name for one in _list_references(unit) if one.kind == "ConfigMap"}
-    holders = {path for path in files.paths - inputs if path.endswith(SUFFIXES)} if names else set()
-    paths = sorted((inputs | holders | {unit.file}) & files.paths)
-    for path, content in files.read(paths).items():
-        if _GENERATED.search(content[:_FIRST_BYTES]) or (path in holders and b"ConfigMap" not in content):
-            continue
-        for number, document in enumerate(read_documents(path, content).documents):
-            kind, name = (find_member(document.value, *where) for where in (("kind",), ("metadata", "name")))
-            is_named = kind == "ConfigMap" and name in names
-            is_declarer = path == unit.file and document.line() == unit.line
-            if document.seal or kind == "Secret" or not (path in inputs or is_named or is_declarer):
-                continue
-            whole = _Text(
-                file=path, line=document.line(), number=number, path=(), value=document.value, document=document.value
+    declarer = [text for text in _read_texts(unit.file, files, unit) if text.document_line == unit.line]
+    references = [text.value for text in declarer if find_member(text.value, "kind") == "ConfigMap"]
+    names = {name for one in references if isinstance(name := one.get("name"), str)}
+    if unit.options.substitution:
+        names |= {one.name for one in unit.options.substitution.references if one.kind == "ConfigMap"}
+    yield from (text for text in declarer if unit.is_declared and text.file not in inputs)
+    for path in sorted(inputs):
+        yield from _read_texts(path, files, unit)
+    others = files.read([path for path in files.paths - inputs if path.endswith(SUFFIXES)]) if names else {}
+    for path in sorted(others):
+        is_named = any(name.encode() in others[path] for name in names)
+        for text in _read_texts(path, files, unit) if is_named else ():
+            kind, name = (
+                find_member((text.outer or text).document, *where) for where in (("kind",), ("metadata", "name"))
             )
-            for text in _walk(whole):
-                line = document.lines.find_nearest((text.outer or text).path)
-                yield replace(text, line=line, own=0 if path.startswith(f"{unit.path}/") else 1)
+            if kind == "ConfigMap" and name in names:
+                yield text
 
 
-def _list_references(unit: Unit) -> Iterator[Any]:
-    """List the objects whose values are variables of a unit, or values of its chart."""
-    yield from unit.options.substitution.references if unit.options.substitution else ()
-    for values in unit.release.values if unit.release else ():
-        if isinstance(values, ValuesKey):
-            yield values.reference
+def _read_texts(path: str, files: _SourceFiles, unit: Unit) -> Iterator[_Text]:
+    """List all values in a file."""
+    content = files.read([path])[path] if path in files.paths else b""
+    if _GENERATED.search(content[:_FIRST_BYTES]):
+        return
+    for number, document in enumerate(read_documents(path, content).documents):
+        if not document.seal:
+            whole = _Text(
+                file=path,
+                line=document.line(),
+                number=number,
+                path=(),
+                value=document.value,
+                document=document.value,
+                document_line=document.line(),
+                is_apart=not is_below(path, unit.path),
+            )
+            yield from _walk(whole, document.lines, 0)
 
 
-def _walk(text: _Text) -> Iterator[_Text]:
-    """List a value and all that it has below, also in texts that are YAML themselves, as patches are."""
+def _walk(text: _Text, lines: Lines, above: int) -> Iterator[_Text]:
+    """List a value and all that it has below, also in texts that are YAML themselves, as patches are. `above` are the
+    lines before those of `lines`.
+    """
     value = text.value
     if isinstance(value, dict) and value.get("kind") == "Secret" and "apiVersion" in value:
         return
+    text = replace(text, line=above + lines.find_nearest(text.path))
     yield text
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, part in parts:
         if step != "secretGenerator":
-            yield from _walk(replace(text, path=(*text.path, step), value=part))
+            yield from _walk(replace(text, path=(*text.path, step), value=part), lines, above)
     if isinstance(value, str) and "\n" in value and text.outer is None:
         for number, document in enumerate(read_documents("text.yaml", value.encode()).documents):
             if isinstance(document.value, dict | list) and not document.seal:
-                yield from _walk(
-                    replace(text, number=number, path=(), value=document.value, document=document.value, outer=text)
-                )
+                inner = replace(text, number=number, path=(), value=document.value, document=document.value, outer=text)
+                yield from _walk(inner, document.lines, text.line)  # a block begins below its key
 
 
 def _list_candidates(resource: DriftedResource, prepared: Prepared, unit: Unit, tree: Tree) -> Iterator[_Candidate]:

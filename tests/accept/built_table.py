@@ -310,6 +310,16 @@ def templated(name: str, sku: str = "Standard_LRS", tags: str = "") -> str:
     return storage(name).replace("Standard_LRS", sku) + tags
 
 
+def release(name: str, more: str) -> str:
+    """An object of Flux that releases a chart."""
+    return (
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n"
+        f"metadata: {{name: {name}, namespace: flux-system}}\nspec:\n  interval: 10m\n  targetNamespace: default\n"
+        f"  chart:\n    spec:\n      chart: ./charts/{name}\n"
+        f"      sourceRef: {{kind: GitRepository, name: flux-system}}\n{more}"
+    )
+
+
 HELM = [
     BuiltDrift(
         why="a value of the chart's own",
@@ -384,8 +394,31 @@ HELM = [
         left=("charts/h08/templates/all.yaml:11",),
         reason="No text of charts/h08 was found",
     ),
+    BuiltDrift(
+        why="values in the object that releases the chart",
+        files={
+            **chart("h09", "sku: Standard_ZRS\n", templated("h09", "{{ .Values.sku }}")),
+            "clusters/h09.yaml": release("h09", "  values:\n    sku: Standard_LRS # cheap\n"),
+        },
+        changes={"h09": {"/sku/name": "Standard_GRS"}},
+        edits=(("clusters/h09.yaml", "Standard_LRS", "Standard_GRS"),),
+    ),
+    BuiltDrift(
+        why="values in the text of a ConfigMap",
+        files={
+            **chart("h10", "sku: Standard_ZRS\n", templated("h10", "{{ .Values.sku }}")),
+            "clusters/h10.yaml": release("h10", "  valuesFrom:\n  - {kind: ConfigMap, name: h10-values}\n"),
+            "clusters/h10-values.yaml": (
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: h10-values, namespace: flux-system}\ndata:\n"
+                "  values.yaml: |\n    # cheap\n    sku: Standard_LRS # here\n"
+            ),
+        },
+        changes={"h10": {"/sku/name": "Standard_GRS"}},
+        edits=(("clusters/h10-values.yaml", "Standard_LRS", "Standard_GRS"),),
+    ),
 ]
 RELEASED = "units:\n" + "".join(
     f"- {{path: charts/{row.names[0]}, values: [{'prod' if row.names[0] == 'h02' else 'values'}.yaml]}}\n"
     for row in HELM
+    if row.names[0] < "h09"
 )
