@@ -17,7 +17,7 @@ class DriftedField:
 
     `path` are its steps in the manifest (`("spec", "sku", "name")`), `pointer` is that of the ARM body. `old` is what
     the manifest says, `new` what it has to say to be like Azure; `REMOVED` stands for a side that is not there.
-    `changed_by` is who changed it, None if that is not known.
+    `changed_by` is who changed it, None if that is not known. `source` is its place, or that of its nearest parent.
     """
 
     path: tuple[Step, ...]
@@ -25,6 +25,7 @@ class DriftedField:
     old: Any
     new: Any
     changed_by: Attribution | None = None
+    source: SourceLocation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

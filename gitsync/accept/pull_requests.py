@@ -35,6 +35,7 @@ from gitsync.git.source.clone import list_advertised
 from gitsync.git.source.worktree import WorkTree
 from gitsync.model.attribution import Attribution, AuthorKind, Who
 from gitsync.model.edit import REMOVED
+from gitsync.model.problem import SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.verdict import DRIFTED, Verdict
 from gitsync.problems.field_path import format_field
@@ -296,12 +297,16 @@ def _format_text(accepted: Accepted, room: int, publication: Publication) -> str
 
 def _list_rows(resource: DriftedResource, mask: Callable[[str], str]) -> Iterator[str]:
     name = format_code(shorten(f"{resource.key.kind}/{resource.key.name}", _LONGEST))
-    place = format_code(shorten(str(resource.source), _LONGEST))
     if resource.is_gone:
-        yield f"| {name} | the whole resource | declared | deleted | {place} |"
+        yield f"| {name} | the whole resource | declared | deleted | {_format_place(resource.source)} |"
     for field in resource.fields:
+        place = _format_place(field.source or resource.source)
         path = format_code(shorten(mask(format_field(field.path)), _LONGEST))
         yield f"| {name} | {path} | {_format_side(field.old, mask)} | {_format_side(field.new, mask)} | {place} |"
+
+
+def _format_place(place: SourceLocation) -> str:
+    return format_code(shorten(str(place), _LONGEST))
 
 
 def _format_side(value: object, mask: Callable[[str], str]) -> str:

@@ -102,7 +102,14 @@ def make_repository(folder: Path) -> Repository:
 
 
 def drifted(name: str = "shop", new: Any = "Premium_LRS", **more: Any) -> DriftedResource:
-    field = DriftedField(path=("spec", "sku"), pointer="/sku/name", old="Standard_LRS", new=new, changed_by=ROB)
+    field = DriftedField(
+        path=("spec", "sku"),
+        pointer="/sku/name",
+        old="Standard_LRS",
+        new=new,
+        changed_by=ROB,
+        source=SourceLocation(f"azure/{name}.yaml", 2),
+    )
     resource = DriftedResource(
         key=Key("storage.azure.com", "StorageAccount", "default", name),
         arm_id=f"/subscriptions/s/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/{name}",

@@ -69,7 +69,7 @@ def test_a_request_from_the_drift_to_its_end(run):
     assert request["branch"] == opened.branch
     tips = run.branches
     assert run.repository.show(f"{tips[opened.branch]}:{SHOP}", run.repository.remote) == AFTER.strip()
-    for part in ("<code>StorageAccount/shop</code> | <code>spec.sku</code>", "Premium&#95;LRS", "azure/shop.yaml:1"):
+    for part in ("<code>StorageAccount/shop</code> | <code>spec.sku</code>", "Premium&#95;LRS", "azure/shop.yaml:2"):
         assert part in request["body"]
     assert "Changed by a person with <code>Azure Portal</code>, 2026-11-23 22:41 UTC" in request["body"]
     assert ROB.correlation_id in request["body"]

@@ -44,6 +44,7 @@ def test_a_scheduled_job_opens_a_pull_request_and_closes_it(estate, tmp_path):
     (request,) = estate.host.requests
     assert f"Opened: Accept drift of ResourceGroup/web: https://github.com/acme/estate/pull/{request['number']}" in log
     assert "/actions/runs/7" in request["body"]
+    assert "<code>azure/group.yaml:4</code>" in request["body"]
     assert "rob" not in log + json.dumps(request)
     bare = estate.folder / "hosted" / "acme" / "estate"
     assert estate.git("--git-dir", str(bare), "show", f"{request['branch']}:azure/group.yaml") == (
