@@ -168,8 +168,9 @@ class _Search:
         """Return a change of Resource Graph with the author of the same operation in the activity log, if it has no
         author yet: Resource Graph may have it later than the change.
         """
-        same = (change for change in changes if change.correlation_id == attribution.correlation_id)
-        change = next(same, None) if attribution.author is AuthorKind.UNKNOWN else None
+        correlation_id = attribution.correlation_id if attribution.author is AuthorKind.UNKNOWN else ""
+        same = (change for change in changes if change.correlation_id == correlation_id)
+        change = next(same, None) if correlation_id else None
         if change is None:
             return attribution
         said = self._say(change)
@@ -183,7 +184,7 @@ class _Search:
         """Choose the writes of a resource; without any, actions; without any, the writes of the nearest resource above
         it that somebody else wrote: they may contain it.
         """
-        itself = [change for change in family[0] if change.correlation_id not in others]
+        itself = [change for change in family[0] if not change.correlation_id or change.correlation_id not in others]
         for verb in (Verb.WRITE, Verb.ACTION) if not drift.is_missing else ():
             if chosen := [change for change in itself if change.verb is verb]:
                 return chosen
@@ -226,20 +227,22 @@ def _choose_delete(family: Iterable[Iterable[RecordedChange]]) -> list[RecordedC
 
 def _choose_by_fields(changes: Iterable[RecordedChange], drift: Drift, answer: _Answer) -> list[RecordedChange]:
     """Choose the newest change of each path that differs, and note the operations that changed other fields. One that
-    does not say what it changed may have changed all.
+    does not say what it changed may have changed all; before a create there was another resource.
     """
-    chosen, left = [], dict.fromkeys(drift.paths)
+    chosen, left = [], set(drift.paths)
     for change in changes:
-        if change.verb is Verb.DELETE or change.fields == ():
-            continue
-        touched = () if change.fields is None else tuple(resource_graph.select_touched(change.fields, drift.paths))
-        if change.fields is not None and not touched:
+        if not left:
+            break
+        touched = tuple(resource_graph.select_touched(change.fields or (), drift.paths))
+        if change.fields and not touched:
             answer.others.add(change.correlation_id)
-        newest_of = tuple(path for path in touched if path in left)
-        if change.fields is None or newest_of:
+        if change.fields is None and change.verb is not Verb.DELETE:
+            chosen.append(change)
+        elif newest_of := tuple(path for path in touched if path in left):
             chosen.append(replace(change, said=replace(change.said, paths=newest_of)))
-        for path in newest_of:
-            del left[path]
+            left.difference_update(newest_of)
+        if change.verb is Verb.CREATE:
+            break
     return chosen
 
 

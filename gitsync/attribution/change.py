@@ -36,6 +36,7 @@ _CLIENTS: Final[Mapping[str, str]] = {
 class Verb(Enum):
     """What an operation does to its resource."""
 
+    CREATE = auto()  # Resource Graph alone tells it from other writes
     WRITE = auto()
     DELETE = auto()
     ACTION = auto()

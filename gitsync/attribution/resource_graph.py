@@ -41,7 +41,7 @@ changes = properties.changes
 _RESOURCES, _GROUPS = "resourcechanges", "resourcecontainerchanges"
 _GROUP = re.compile(r"/subscriptions/[^/]+/resourcegroups/[^/]+")
 _UNQUOTABLE = re.compile(r"['\"\\\x00-\x1f\x7f]")
-_VERBS = {"create": Verb.WRITE, "update": Verb.WRITE, "delete": Verb.DELETE}
+_VERBS = {"create": Verb.CREATE, "update": Verb.WRITE, "delete": Verb.DELETE}
 _TYPES = {"user": AuthorKind.PERSON, "application": AuthorKind.APPLICATION, "system": AuthorKind.AZURE}
 
 

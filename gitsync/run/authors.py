@@ -11,7 +11,7 @@ from gitsync.attribution.attribution import Drift, OwnWrites, find_authors, list
 from gitsync.checks.questions import Questions
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan
-from gitsync.model.record import State
+from gitsync.model.record import LastWrite, Record, State
 from gitsync.model.result import Result
 from gitsync.model.verdict import DRIFTED, Verdict
 from gitsync.reconcile.context import RunContext
@@ -46,11 +46,22 @@ def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> 
         if result.found not in DRIFTED or arm is None or not result.arm_id or "<" in result.arm_id:
             continue
         node = plan.applies.get(key) or plan.prunes.get(key)
+        record = node.record if node else None
         yield Drift(
             key=key,
             arm_id=result.arm_id,
             paths=tuple(one.path for one in result.differences),  # one that git changed, too, may have changed in Azure
             is_missing=result.found is Verdict.MISSING,
-            last_write=node.record.last_write if node and node.record else None,
+            last_write=_find_last_write(record) if record else None,
             questions=questions.setdefault(arm, Questions(arm, begin_question)),
         )
+
+
+def _find_last_write(record: Record) -> LastWrite | None:
+    """Return the last write before this run. A resource that was adopted as it was has none, and older records lack it:
+    the resource was as it should be when it became Ready, and drifted later.
+    """
+    condition = record.condition
+    if record.last_write or condition is None or not condition.is_ready or not condition.time:
+        return record.last_write
+    return LastWrite(correlation_id="", at=condition.time)

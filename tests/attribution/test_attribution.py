@@ -177,7 +177,18 @@ BY_GRAPH = [
         [("azure", "", (SKU,))],
         "in the background",
     ),
-    ([graph_row(VAULT, 20, ROB, kind="Create")], {}, [("person", ROB, ())], "deleted and created again"),
+    (
+        [graph_row(VAULT, 20, ROB, kind="Create"), graph_row(VAULT, 15, AMY, "properties.sku.name")],
+        {},
+        [("person", ROB, ())],
+        "deleted and created again: what was before is another resource",
+    ),
+    (
+        [graph_row(VAULT, 25, AMY, "properties.sku.name"), graph_row(VAULT, 20, ROB, kind="Create")],
+        {},
+        [("person", AMY, (SKU,))],
+        "created again, and changed since",
+    ),
     (
         [graph_row(VAULT, 20, ROB, kind="Delete"), graph_row(VAULT, 15, AMY, "properties.sku.name")],
         GONE,

@@ -14,6 +14,7 @@ from gitsync.doctor.role import build_role
 from gitsync.emulator.faults import Canned, FaultRule, Match, Move
 from gitsync.emulator.settings import ANONYMOUS, EmulatedPrincipal
 from gitsync.model.attribution import AuthorKind, ChangeSource
+from gitsync.model.record import Claim
 from gitsync.model.verdict import Verdict
 from gitsync.redaction import Redactions
 from gitsync.report.run_facts import format_costs
@@ -153,6 +154,18 @@ def test_what_was_before_the_last_write_counts_no_more(world):
     world.clock.elapsed += 600
     world.somebody_changes(VNET_ID, {PREFIXES: ["10.0.0.0/12"]})
     assert authors(world.plan(who="auto")) == {"hub": [("rob@contoso.com", "Azure Portal")]}
+
+
+def test_without_a_write_on_record_changes_count_from_when_the_resource_was_ready(tmp_path):
+    """One that gitsync adopted as it was, or an older record."""
+    world = World(tmp_path)
+    world.says(core=TAGGED, hub=VNET).sync()
+    world.somebody_creates(SUBNET_ID, {"properties": {"addressPrefix": "10.0.0.0/24"}}, by="amy@contoso.com")
+    record = of(world.says(**ESTATE).sync(), "VirtualNetworksSubnet").record
+    assert (record.claim, record.last_write) == (Claim.ADOPTED, None)
+    world.clock.elapsed += 3600
+    world.somebody_changes(SUBNET_ID, NARROWER)
+    assert authors(world.plan(who="auto")) == {"one": [("rob@contoso.com", "Azure Portal")]}
 
 
 @pytest.mark.parametrize("missing", RIGHTS)
