@@ -237,6 +237,13 @@ SCALARS = (
         edits=(("a: t", 'a: "yes"'), ("b: t", 'b: "007"'), ("c: t", 'c: "a: b #c"'), ("d: t", 'd: "*x"')),
     ),
     Drift(
+        why="what would be several lines, a key, an alias or a comment of YAML stays one text",
+        name="attack",
+        text=group("attack", "tags:\n  a: t\n  b: t\n  c: t\n"),
+        changes={"/tags/a": "x\nkind: Secret", "/tags/b": "- *a # {", "/tags/c": "long " * 500},
+        edits=(("a: t", "a: |-\n      x\n      kind: Secret"), ("b: t", 'b: "- *a # {"'), ("c: t", f'c: "{"long " * 500}"')),
+    ),
+    Drift(
         why="a field that Azure does not have any more",
         name="fieldremoved",
         text=storage("fieldremoved", "accessTier: Hot  # as ever\nlargeFileSharesState: Enabled\n"),
@@ -477,6 +484,14 @@ data:
         text=group("variables", "tags:\n  env: ${ENV}\n  team: shop\n"),
         changes={"/tags/env": "prod"},
         left={"spec.tags.env": "variables"},
+        silent=False,
+    ),
+    Drift(
+        why="a value that a tool would replace",
+        name="template",
+        text=group("template", "tags:\n  a: t\n  b: t\n"),
+        changes={"/tags/a": "${HOME}", "/tags/b": "{{ .Values.x }}"},
+        left={"spec.tags.a": "", "spec.tags.b": ""},
         silent=False,
     ),
     Drift(
