@@ -200,7 +200,7 @@ def _write_new(parent: int, name: str, content: bytes, mode: int | None = None) 
 
 
 def _find_mode(parent: int, name: str) -> int | None:
-    """Find the mode of a file that is to be replaced; None if there is none."""
+    """Find the mode of a file that will be replaced; None if there is none."""
     try:
         return stat.S_IMODE(os.lstat(name, dir_fd=parent).st_mode)
     except FileNotFoundError:

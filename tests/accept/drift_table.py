@@ -241,7 +241,11 @@ SCALARS = (
         name="attack",
         text=group("attack", "tags:\n  a: t\n  b: t\n  c: t\n"),
         changes={"/tags/a": "x\nkind: Secret", "/tags/b": "- *a # {", "/tags/c": "long " * 500},
-        edits=(("a: t", "a: |-\n      x\n      kind: Secret"), ("b: t", 'b: "- *a # {"'), ("c: t", f'c: "{"long " * 500}"')),
+        edits=(
+            ("a: t", "a: |-\n      x\n      kind: Secret"),
+            ("b: t", 'b: "- *a # {"'),
+            ("c: t", f'c: "{"long " * 500}"'),
+        ),
     ),
     Drift(
         why="a field that Azure does not have any more",

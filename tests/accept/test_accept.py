@@ -139,3 +139,25 @@ def test_no_other_request_has_changed(story: Story) -> None:
 def test_the_table_is_as_long_as_it_should_be() -> None:
     assert len(ALL) >= 40
     assert sum(bool(one.left) for one in ALL) >= 8
+
+
+def test_no_secret_is_accepted(tmp_path: Path) -> None:
+    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: shop}\nstringData: {password: Not-really-1}\n"
+    group = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: shop}\n"
+    world = World(tmp_path)
+    world.says(secret=secret, group=f"{group}spec: {{location: westeurope, tags: {{env: dev}}}}\n").sync()
+    world.somebody_changes(f"/subscriptions/{SUBSCRIPTION}/resourceGroups/shop", {"/tags/env": "x Not-really-1"})
+    accepted = accept(world, world.plan())
+    assert [(one.field, one.reason) for one in accepted.left] == [("spec.tags.env", "Its value has a secret in it.")]
+    assert accepted.texts == {}
+    assert "Not-really" not in repr(accepted)
+
+
+def test_what_cannot_be_compared_is_not_passed_over(tmp_path: Path) -> None:
+    group = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: shop}\n"
+    world = World(tmp_path)
+    world.says(group=f"{group}spec: {{location: 5}}\n")
+    accepted = accept(world, world.plan())
+    assert [(str(one.key), one.reason[:31]) for one in accepted.left] == [
+        ("ResourceGroup.resources.azure.com/default/shop", "It was not compared with Azure:")
+    ]
