@@ -139,6 +139,19 @@ def test_a_change_is_known_after_some_time_and_not_for_ever(world, ago, expected
         assert change.doubt == NOTHING_YET
 
 
+def test_the_log_is_read_page_by_page(world):
+    """A page may be empty, and not be the last."""
+    world.settings = replace(world.settings, change_log=replace(world.settings.change_log, page_size=2))
+    for number in range(4):
+        world.somebody_changes(VNET_ID, {"/tags": {"number": str(number)}}, by="amy@contoso.com")
+        world.somebody_changes(
+            SUBNET_ID, {"/properties/addressPrefix": f"10.0.{number}.0/28"}, by=f"{number}@contoso.com"
+        )
+    report = world.plan(who="auto")
+    assert authors(report) == {"one": [(f"{number}@contoso.com", "Azure Portal") for number in (3, 2, 1, 0)]}
+    assert asked(world).count(LOG) > 4
+
+
 def test_the_author_comes_later_than_the_change(world):
     world.somebody_moves(VNET_ID, Move(set=WIDER, by="rob@contoso.com", client="Azure Portal"), ago=90)
     [change] = of(world.plan(who="auto"), "VirtualNetwork").changed_by
