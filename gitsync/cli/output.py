@@ -82,13 +82,22 @@ def tell(
 
 
 def format_text(
-    report: Report, config: Config, variables: Mapping[str, str], *, verbose: bool = False, quiet: bool = False
+    report: Report,
+    config: Config,
+    variables: Mapping[str, str],
+    *,
+    verbose: bool = False,
+    quiet: bool = False,
+    is_prelude: bool = False,
 ) -> str:
-    """Format a report as stdout has it; "" for a quiet one, unless something failed or the run was interrupted."""
+    """Format a report as stdout has it; "" for a quiet one, unless something failed or the run was interrupted. The
+    run that a prelude announces follows.
+    """
     if quiet and report.exit_code in _WELL and not report.interrupted:
         return ""
     names = may_name_people(report.who, variables)
-    return text.render(report, width=find_terminal_width(), colour=use_colour(config), verbose=verbose, names=names)
+    width, colour = find_terminal_width(), use_colour(config)
+    return text.render(report, width=width, colour=colour, verbose=verbose, names=names, is_prelude=is_prelude)
 
 
 def may_name_people(who: Who, variables: Mapping[str, str]) -> bool:

@@ -78,7 +78,7 @@ def _plan(options: argparse.Namespace, config: Config) -> Report:
     finally:
         interruption.close()
     stream = sys.stdout if config.output == "text" else sys.stderr
-    shown = format_text(report, config, os.environ, verbose=options.verbose, quiet=options.quiet)
+    shown = format_text(report, config, os.environ, verbose=options.verbose, quiet=options.quiet, is_prelude=True)
     print(neutralize(shown), file=stream, flush=True)
     return report
 

@@ -90,11 +90,17 @@ _WITH_ID = frozenset({FAILED, REFUSED, DELETES, REPLACED, REPLACES, REMOVED})
 
 
 def render(
-    report: Report, *, width: int | None = None, colour: bool = False, verbose: bool = False, names: bool = False
+    report: Report,
+    *,
+    width: int | None = None,
+    colour: bool = False,
+    verbose: bool = False,
+    names: bool = False,
+    is_prelude: bool = False,
 ) -> str:
     """Render the report as text, with a newline at its end. `width` is the terminal's; None for no
     wrapping. A `verbose` one has paths in requests, all values of creates, and the requests by type. With `names` it
-    has the names of people.
+    has the names of people. A prelude is followed by what does it, so it has no next steps and no costs.
     """
     paint, requests = Paint(on=colour), list_by_type(report)
     # Of a run that was stopped, what came of it matters; what it did not reach is a number.
@@ -107,8 +113,8 @@ def render(
         [problem for problem in report.problems if problem.is_error is is_error] for is_error in (True, False)
     )
     way_on = format_way_on(report)
-    steps = [line for step in list_next_steps(report) for line in indent(step, width, by=0)]
-    costs = [line for cost in format_costs(report) for line in indent(cost, width, by=0)]
+    steps = [line for step in list_next_steps(report) if not is_prelude for line in indent(step, width, by=0)]
+    costs = [line for cost in format_costs(report) if not is_prelude for line in indent(cost, width, by=0)]
     parts = (
         _format_summary(report, width, paint, names=names),
         listing.format_section(FAILED, results.get(FAILED, [])),

@@ -51,6 +51,7 @@ def test_it_writes_the_named_drift_and_nothing_else(world):
     assert (read_space(world), read_space(world, OTHER_ID)) == (["10.0.0.0/16"], ["10.9.0.0/16"])
     plan, sync = ended.out.index("A sync would update 1"), ended.out.index("Updated 1")
     assert plan < sync, "the plan comes first"
+    assert "Run `gitsync sync`" not in ended.out, "this command does that"
     again, writes = revert(world, "hub")
     assert (again.code, writes) == (0, [])
     assert "Nothing has drifted, so nothing is reverted." in again.err
