@@ -94,20 +94,18 @@ def commit_branch(accepted: Accepted, branch: str, publication: Publication) -> 
         files = read_files(tree, head, accepted)
         with open_branches(open_own_repository(tree), head, publication) as branches:
             tip = branches.find(branch).get(branch)
-            if tip and branches.read_own(tip) is None and not _is_behind(tree.repository, tip, head):
+            own = branches.read_own(tip) if tip else None
+            if tip and own is None and not _is_behind(tree.repository, tip, head):
                 raise ConfigError(
                     f"The branch {branch} has commits that gitsync accept did not make.",
                     hint="Name another branch, or delete it.",
                 )
-            return _put(branches, branch, tip, make_change(accepted, files))
-
-
-def _put(branches: Branches, branch: str, tip: str | None, change: DriftCommit) -> Published:
-    if branches.has(tip, change):
-        sentence = f"The branch {branch} has this already ({shorten_revision(tip)})."
-        return Published(action=PublishedAs.UNCHANGED, sentence=sentence, branch=branch)
-    commit = shorten_revision(branches.push(branch, tip, change))
-    what = f"{format_plural(len(change.files.texts), 'file')} ({commit})"
+            change = make_change(accepted, files)
+            if own and own.digest == change.digest:
+                sentence = f"The branch {branch} has this already ({shorten_revision(tip)})."
+                return Published(action=PublishedAs.UNCHANGED, sentence=sentence, branch=branch)
+            commit = branches.push(branch, tip, change)
+    what = f"{format_plural(len(files.texts), 'file')} ({shorten_revision(commit)})"
     sentence = f"Moved the branch {branch}: {what}." if tip else f"Committed to the new branch {branch}: {what}."
     return Published(action=PublishedAs.COMMITTED, sentence=sentence, branch=branch)
 
@@ -274,11 +272,6 @@ class Branches:
         if trailers[_TREE] != [head.partition("\n")[0].removeprefix("tree ")] or len(trailers[_ACCEPT]) != 1:
             return None
         return OwnCommit(trailers[_ACCEPT][0], tuple(trailers[_RESOURCE]))
-
-    def has(self, tip: str | None, change: DriftCommit) -> bool:
-        """Tell whether a branch has a change already."""
-        own = self.read_own(tip) if tip else None
-        return own is not None and own.digest == change.digest
 
     def push(self, branch: str, tip: str | None, change: DriftCommit) -> str:
         """Make a branch one commit on the base, and return it. `tip` is the commit that it may replace. Raises

@@ -164,7 +164,8 @@ class _Publisher:
         branch, tip = text.branch, self.tips.get(text.branch)
         request = self.host.find_request(branch)
         place = request.url if request else f"the branch {branch}"
-        if tip and self.branches.read_own(tip) is None:
+        own = self.branches.read_own(tip) if tip else None
+        if tip and own is None:
             sentence = f"Somebody has committed to the branch {branch}, so it is left as it is: {place}"
             return Published(
                 action=PublishedAs.LEFT, sentence=sentence, branch=branch, url=request.url if request else ""
@@ -172,7 +173,7 @@ class _Publisher:
         if request and request.state is RequestState.CLOSED and text.has_values_of(request):
             sentence = f"Somebody closed the pull request of the same values, so none is opened again: {request.url}"
             return Published(action=PublishedAs.LEFT, sentence=sentence, branch=branch, url=request.url)
-        is_pushed = not self.branches.has(tip, change)
+        is_pushed = own is None or own.digest != change.digest
         if is_pushed:
             self.branches.push(branch, tip, change)
         if request is None or request.state is not RequestState.OPEN:
