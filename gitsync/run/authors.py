@@ -26,7 +26,8 @@ async def add_authors(run: RunContext, plan: Plan, state: State, results: dict[K
     drifts = list(_list_drifts(run, plan, results))
     if not drifts:  # as in most runs
         return results
-    recorded = [record.last_write for record in state.records.values() if record.last_write]
+    believed = (record for record in state.records.values() if not record.trust.is_refused)
+    recorded = [record.last_write for record in believed if record.last_write]
     commits = {one: write.revision for write in recorded for one in list_ids(write)}
     written = {one for result in results.values() if result.record for one in list_ids(result.record.last_write)}
     own = OwnWrites(commits=commits, of_this_run=frozenset(written - commits.keys()))

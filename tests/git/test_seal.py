@@ -55,6 +55,7 @@ def find_trust(content, seals=OURS):
         ({"unit": "elsewhere"}, "another folder"),
         ({"exports": ["Secret/taken"]}, "an export that it does not have"),
         ({"applied": {"location": "westeurope"}}, "another body"),
+        ({"lastWrite": {"at": "2026-01-01T00:00:00Z", "correlationId": "x"}}, "a write of somebody else as our own"),
         ({"dependsOn": []}, "a member more, even an empty one"),
     ],
 )
