@@ -212,16 +212,14 @@ class _Reading:
         in_git = {cut(parse_pointer(one.path)) for one in search.result.differences if one.rule in UNDONE}
         places = dict.fromkeys(cut(parse_pointer(one.path)) for one in search.result.differences)
         for place in filter(search.wants, places):
-            if place in in_git and not search.pointers:
-                if self.has_moved(place):
-                    advice = f"To take the value of Azure, name it: --field {format_pointer(place)}"
-                    field = find_field(self.kind, place, self.prepared.resource.spec) or ()
-                    yield search.leave("Git changed it, too, and a sync would write that.", field, advice)
-            elif place not in compared and place not in in_git:
-                field = find_field(self.kind, place, self.prepared.resource.spec) or ()
+            field = find_field(self.kind, place, self.prepared.resource.spec) or ()
+            if place not in in_git and place not in compared:
                 yield search.leave("Its value is a secret, or known in a run only.", field)
-            else:
+            elif place not in in_git or (search.pointers and self.has_moved(place)):
                 yield from self.read_place(place)
+            elif self.has_moved(place):
+                advice = f"To take the value of Azure, name it: --field {format_pointer(place)}"
+                yield search.leave("Git changed it, too, and a sync would write that.", field, advice)
 
     def read_place(self, place: JsonPath) -> Iterator[DriftedField | NotAccepted]:
         """Yield the fields of one leaf, or of one list: all of them, or the reasons why it is left alone."""

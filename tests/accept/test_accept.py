@@ -161,3 +161,22 @@ def test_what_cannot_be_compared_is_not_passed_over(tmp_path: Path) -> None:
     assert [(str(one.key), one.reason[:31]) for one in accepted.left] == [
         ("ResourceGroup.resources.azure.com/default/shop", "It was not compared with Azure:")
     ]
+
+
+def test_of_a_conflict_only_named_fields_go_and_none_that_git_alone_changed(tmp_path: Path) -> None:
+    group = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: shop}\n"
+    spec = "spec: {location: westeurope, tags: {both: a, git: a, azure: a}}\n"
+    world = World(tmp_path)
+    world.says(group=group + spec).sync()
+    changes = {"/tags/both": "of azure", "/tags/azure": "of azure"}
+    world.somebody_changes(f"/subscriptions/{SUBSCRIPTION}/resourceGroups/shop", changes)
+    edited = spec.replace("both: a", "both: of git").replace("git: a", "git: of git")
+    world.says(group=group + edited)
+    report = world.plan()
+    tree = open_world_tree(world)
+    bulk = accept_drift(report, tree)
+    assert [field.pointer for one in bulk.resources for field in one.fields] == ["/tags/azure"]
+    assert [one.field for one in bulk.left] == ["spec.tags.both"]
+    accept(world, report, ("shop",), ("/tags",))
+    after = edited.replace("both: of git", "both: of azure").replace("azure: a", "azure: of azure")
+    assert (world.folder / "group.yaml").read_text() == group + after, "what git alone changed is not taken back"
