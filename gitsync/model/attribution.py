@@ -69,4 +69,5 @@ class Attribution:
         The correlation id stays: who may read the activity log finds the name with it.
         """
         may_be_person = self.author in {AuthorKind.PERSON, AuthorKind.UNKNOWN} or "@" in f"{self.name}{self.label}"
-        return replace(self, name="", label="") if may_be_person else self
+        shown = replace(self, name="", label="") if may_be_person else self
+        return replace(shown, client="") if "@" in self.client else shown
