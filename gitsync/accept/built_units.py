@@ -7,6 +7,7 @@ value are edited one at a time, the tree is read again, and the only one that ch
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from gitsync.accept.drift import DriftedResource, NotAccepted
 from gitsync.accept.proof import Tree, find_request
 from gitsync.errors import ConfigError, SourceError
 from gitsync.git.source.listing import EntryKind, SourceListing
-from gitsync.manifests.units import SUFFIXES
+from gitsync.manifests.units import KUSTOMIZATIONS, SUFFIXES
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.manifests.yaml_edits import EditRefused, apply_edits, edit_documents
 from gitsync.manifests.yaml_scalars import resolve
@@ -63,14 +64,18 @@ def find_text(resource: DriftedResource, alike: Sequence[DriftedResource], tree:
         return fitting[0][1]
     title = unit.title if unit else resource.key.name
     reason = refusal or f"No text of {title} was found that makes just this."
+    advice = "Edit one of these places by hand, or run gitsync sync to put git's value back."
     if fitting:
         reason = f"{len(fitting)} texts of {title} make this, each by itself."
+    elif resource.is_gone:
+        reason = f"Without its document, {title} cannot be built, or makes other requests."
+        advice = "Remove it from git by hand, or run gitsync sync to create it again."
     places = [place for place, _ in fitting] or [candidate.place for candidate in candidates]
     return NotAccepted(
         key=resource.key,
         field=format_field(path),
         reason=reason,
-        advice="Edit one of these places by hand, or run gitsync sync to put git's value back.",
+        advice=advice,
         places=tuple(dict.fromkeys(places or [find_place(path, prepared.resource)]))[:MOST_CANDIDATES],
     )
 
@@ -172,11 +177,14 @@ class _Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Candidate:
-    """A text, and the edit that may take the drift. The lower the `rank`, the better it fits."""
+    """A text, and the edit that may take the drift; None removes its document, and if that was the only one of the
+    file, the `entries` of kustomizations that name it. The lower the `rank`, the better it fits.
+    """
 
     text: _Text
     edit: Edit | None
     rank: int
+    entries: tuple[_Text, ...] = ()
 
     @property
     def place(self) -> SourceLocation:
@@ -189,9 +197,12 @@ class _Candidate:
     def write(self, tree: Tree) -> Texts:
         """Return the edited file. Raises EditRefused."""
         content = tree.content(self.text.file)
-        if self.edit is None:
-            return {self.text.file: edit_documents(content, {self.text.number: REMOVED}) or None}
-        return {self.text.file: self.text.edit(content, [self.edit])}
+        if self.edit is not None:
+            return {self.text.file: self.text.edit(content, [self.edit])}
+        texts: Texts = {self.text.file: edit_documents(content, {self.text.number: REMOVED}) or None}
+        for entry in self.entries if texts[self.text.file] is None else ():
+            texts[entry.file] = entry.edit(tree.content(entry.file), [Edit(path=entry.path, value=REMOVED)])
+        return texts
 
 
 @dataclass(frozen=True)
@@ -279,12 +290,21 @@ def _list_candidates(resource: DriftedResource, prepared: Prepared, unit: Unit, 
     now = apply_edits(was, [Edit(path=one.path, value=one.new) for one in resource.fields])
     # Of one item of a list, the item and the whole list may have a text.
     places = {_find_list(one.path) for one in resource.fields} | {one.path for one in resource.fields[:1]}
-    for text in _list_texts(unit, tree):
+    texts = list(_list_texts(unit, tree))
+    for text in texts:
         if resource.is_gone and not text.path and SourceLocation(text.file, text.line) == source:
-            yield _Candidate(text=text, edit=None, rank=0)
+            entries = tuple(one for one in texts if _names_file(one, text.file))
+            yield _Candidate(text=text, edit=None, rank=0, entries=entries)
         for path in places:
             if edit := _make_edit(text, path, was, now, resource.key):
                 yield _Candidate(text=text, edit=edit, rank=_rate(text, path, resource.key))
+
+
+def _names_file(text: _Text, path: str) -> bool:
+    """Tell whether a text is the entry of a kustomization for a file."""
+    is_entry = text.path[:-1] == ("resources",) and posixpath.basename(text.file) in KUSTOMIZATIONS
+    named = posixpath.join(posixpath.dirname(text.file), str(text.value))
+    return is_entry and posixpath.normpath(named) == path
 
 
 def _make_edit(text: _Text, path: FieldPath, was: Any, now: Any, key: Key) -> Edit | None:

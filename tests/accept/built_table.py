@@ -193,6 +193,28 @@ KUSTOMIZE = [
         deletes=("k14b",),
         edits=(("k14/sas.yaml", "---\n# second\n" + storage("k14b"), ""),),
     ),
+    BuiltDrift(
+        why="the only document of a file goes, and its entry",
+        files={
+            "k15/kustomization.yaml": "resources:\n# storage\n- ../k15/a.yaml\n- b.yaml # the second\n",
+            "k15/a.yaml": storage("k15a"),
+            "k15/b.yaml": storage("k15b"),
+        },
+        deletes=("k15b",),
+        edits=(("k15/b.yaml", storage("k15b"), ""), ("k15/kustomization.yaml", "- b.yaml # the second\n", "")),
+    ),
+    BuiltDrift(
+        why="a patch would have nothing to change any more",
+        files={
+            "k16/kustomization.yaml": "resources: [a.yaml, b.yaml]\npatches:\n- path: patch.yaml\n",
+            "k16/a.yaml": storage("k16a"),
+            "k16/b.yaml": storage("k16b"),
+            "k16/patch.yaml": patch("k16b", "  tags: {a: b}\n"),
+        },
+        deletes=("k16b",),
+        left=("k16/b.yaml:1",),
+        reason="Without its document, k16 cannot be built",
+    ),
 ]
 
 
