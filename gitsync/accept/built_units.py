@@ -10,7 +10,7 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from typing import Any, Final
@@ -59,18 +59,26 @@ def find_text(resource: DriftedResource, alike: Sequence[DriftedResource], tree:
     paths = [one.path for one in resource.fields]
     path = _find_list(paths[0]) if len(paths) > 1 else (*paths, ())[0]
     candidates = sorted(_list_candidates(resource, prepared, unit, tree), key=lambda one: one.order) if unit else []
-    fitting, refusal = _try_texts(candidates, [resource, *alike], tree)
+    trials = _try_texts(candidates, [resource, *alike], tree)
+    fitting = [one for one in trials if one.fits]
     if len(fitting) == 1:
-        return fitting[0][1]
+        return fitting[0].texts
     title = unit.title if unit else resource.key.name
-    reason = refusal or f"No text of {title} was found that makes just this."
     advice = "Edit one of these places by hand, or run gitsync sync to put git's value back."
     if fitting:
         reason = f"{len(fitting)} texts of {title} make this, each by itself."
     elif resource.is_gone:
         reason = f"Without its document, {title} cannot be built, or makes other requests."
         advice = "Remove it from git by hand, or run gitsync sync to create it again."
-    places = [place for place, _ in fitting] or [candidate.place for candidate in candidates]
+    elif shared := [one for one in trials if one.others]:
+        fitting, others = shared, shared[0].others
+        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+        reason = f"The text that makes this makes it for {others[0].kind}/{others[0].name}{more}, too."
+    elif trials and not any(one.texts for one in trials):
+        reason = trials[0].refusal
+    else:
+        reason = f"No text of {title} was found that makes just this."
+    places = [one.place for one in fitting] or [one.place for one in candidates]
     return NotAccepted(
         key=resource.key,
         field=format_field(path),
@@ -80,48 +88,56 @@ def find_text(resource: DriftedResource, alike: Sequence[DriftedResource], tree:
     )
 
 
-def _try_texts(
-    candidates: Sequence[_Candidate], resources: Sequence[DriftedResource], tree: Tree
-) -> tuple[list[tuple[SourceLocation, Texts]], str]:
-    """Edit one text after the other; return those that take the drift of the first resource, with the new files. If no
-    text can be edited, return the reason for the first.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Trial:
+    """What came out of an edit: the new files, whether they take the drift, and which resources they change if that is
+    more. Without files, `refusal` says why the text cannot be edited.
     """
-    tried: list[Texts] = []
-    fitting: list[tuple[SourceLocation, Texts]] = []
-    refusal = ""
+
+    place: SourceLocation
+    texts: Texts = field(default_factory=dict)
+    fits: bool = False
+    others: tuple[Key, ...] = ()
+    refusal: str = ""
+
+
+def _try_texts(candidates: Sequence[_Candidate], resources: Sequence[DriftedResource], tree: Tree) -> list[_Trial]:
+    """Edit one text after the other, for the drift of the first resource; the others may change with it."""
+    trials: list[_Trial] = []
     for candidate in candidates:
-        if len(tried) == MOST_CANDIDATES:
+        if sum(1 for one in trials if one.texts) == MOST_CANDIDATES:
             break
         try:
             texts = candidate.write(tree)
         except EditRefused as error:
-            refusal = refusal or error.reason
+            trials.append(_Trial(place=candidate.place, refusal=error.reason))
             continue
-        if texts in tried:  # a list, and the manifest that has it, may come to the same
+        if any(one.texts == texts for one in trials):  # a list, and the manifest that has it, may come to the same
             continue
-        tried.append(texts)
-        if _changes_just(resources, tree, texts):
-            fitting.append((candidate.place, texts))
-    return fitting, "" if tried else refusal
+        changed = _find_changed(resources, tree, texts)
+        others = () if changed is None else tuple(sorted(changed))
+        trials.append(_Trial(place=candidate.place, texts=texts, fits=changed == set(), others=others))
+    return trials
 
 
 # What has to come out of it.
 
 
-def _changes_just(resources: Sequence[DriftedResource], tree: Tree, texts: Mapping[str, bytes | None]) -> bool:
-    """Tell whether edited texts take the drift of the first resource, and change of the others nothing but theirs."""
+def _find_changed(
+    resources: Sequence[DriftedResource], tree: Tree, texts: Mapping[str, bytes | None]
+) -> set[Key] | None:
+    """Find the resources that edited texts change, but for those whose drift they take; None if they do not take that
+    of the first one.
+    """
     try:
         before, after = tree.prepared, tree.replace(texts).prepared
     except (ConfigError, SourceError):
-        return False
+        return None
     parts = {one.key: one for one in resources}
-    if not _has_drift(parts[resources[0].key], before, after):
-        return False
-    return all(
-        (key in parts and _has_drift(parts[key], before, after))
-        or _describe(before.get(key)) == _describe(after.get(key))
-        for key in before.keys() | after.keys()
-    )
+    if not _has_drift(resources[0], before, after):
+        return None
+    changed = {key for key in before.keys() | after.keys() if _describe(before.get(key)) != _describe(after.get(key))}
+    return {key for key in changed if key not in parts or not _has_drift(parts[key], before, after)}
 
 
 def _has_drift(part: DriftedResource, before: Mapping[Key, Prepared], after: Mapping[Key, Prepared]) -> bool:

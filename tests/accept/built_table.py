@@ -163,7 +163,7 @@ KUSTOMIZE = [
         },
         changes={"k11a": {"/sku/name": "Standard_GRS"}},
         left=("k11/base/sa.yaml:11",),
-        reason="No text of k11/a was found that makes just this.",
+        reason="The text that makes this makes it for StorageAccount/k11b, too.",
     ),
     BuiltDrift(
         why="what a tool has generated is not edited",
@@ -301,7 +301,7 @@ FLUX = [
         },
         changes={"f07a": {"/tags/env": "live"}},
         left=("clusters/f07.yaml:12",),
-        reason="No text of Kustomization clusters/flux-system/f07 was found",
+        reason="The text that makes this makes it for StorageAccount/f07b, too.",
     ),
     BuiltDrift(
         why="a value of Azure that Flux would replace again",
