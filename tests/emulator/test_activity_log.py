@@ -9,7 +9,7 @@ import pytest
 from gitsync.emulator.faults import Canned, FaultRule, Match, Move
 from gitsync.emulator.governance.policies import Effect, EmulatedPolicy, Operator, PolicyCondition
 from gitsync.emulator.http.messages import Course
-from gitsync.emulator.settings import ANONYMOUS, ChangeLogSettings, EmulatedPrincipal
+from gitsync.emulator.settings import ANONYMOUS, ChangeLogSettings, Denial, EmulatedPrincipal
 from gitsync.emulator.state.store import SqliteStore
 from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, VNET, TestClock, at, emulated
 
@@ -299,6 +299,12 @@ async def test_who_has_rights_in_a_group_alone_is_refused(clock):
     assert "'Microsoft.Insights/eventtypes/values/read'" in reply.message
     async with emulated(replace(OPEN, principals=(replace(reader, scopes=(SUBSCRIPTION,)),)), clock=clock) as azure:
         assert (await read(azure)).body == {"value": []}
+
+
+async def test_a_denied_action_is_refused(clock):
+    denied = Denial(action="Microsoft.Insights/eventtypes/values/read")
+    async with emulated(replace(OPEN, denied=(denied,)), clock=clock) as azure:
+        assert (await read(azure)).status == 403
 
 
 async def test_it_is_in_the_state_file_and_of_one_subscription(tmp_path, clock):

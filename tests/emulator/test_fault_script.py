@@ -18,6 +18,7 @@ from gitsync.emulator.settings import (
     _REFUSAL,
     _SETTINGS,
     _TIMING,
+    ChangeLogSettings,
     EmulatorSettings,
     Limits,
     read_settings,
@@ -64,11 +65,16 @@ settings:
   rewrite: true
   pageSize: 7
   requireToken: true
-  principals: [{clientId: c, secret: hush, readOnly: true}]
+  principals: [{clientId: c, secret: hush, readOnly: true, userName: amy@contoso.com, client: CLI}]
   tokenSeconds: 60
+  changeLog: {resourceGraphDelay: 1, actorDelay: 2.5, activityLogDelay: 3, pageSize: 4}
 """,
     )
     assert settings.subscriptions == ("a",)
+    assert (settings.principals[0].user, settings.principals[0].app) == ("amy@contoso.com", "CLI")
+    assert settings.change_log == ChangeLogSettings(
+        resource_graph_delay=1, actor_delay=2.5, activity_log_delay=3, page_size=4
+    )
     assert settings.types == {"Contoso.Things/things": ("2024-01-01",), "Contoso.Things/others": ()}
     assert (settings.operations.style, settings.operations.retry_after) == (Style.ACCEPTED, 10)
     assert settings.locks[0].read_only
@@ -105,6 +111,7 @@ WRONG = [
     ("settings:\n  rewrite: yesterday", 2, "true or false", "no truth"),
     ("settings:\n  throttle: 'of'", 2, "Set on, off", "a word that is no switch"),
     ("settings:\n  throttle: {reads: {size: 1}}", 2, "perSecond", "half a bucket"),
+    ("settings:\n  changeLog: {delay: 1}", 2, "resourceGraphDelay", "a delay of what"),
     ("settings:\n  locks: [{level: ReadOnly}]", 2, "scope", "a lock of nothing"),
     ("settings:\n  principals: [{secret: x}]", 2, "clientId", "a principal without a name"),
     ("settings: 3", 1, "mapping", "no mapping"),
