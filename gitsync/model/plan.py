@@ -89,12 +89,13 @@ Node = Apply | Prune
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """How a resource was removed from git: policy, file and line, units and commit of its last manifest,
+    """How a resource was removed from git: policy, hold, file and line, units and commit of its last manifest,
     and the kind of the object that declared its last unit, as far as history can be read (None, "", 0), and a
     sentence for people. `held` says why it must not be deleted; "" if it may be.
     """
 
     policy: Policy | None = None
+    hold: HeldUntil | None = None
     path: str = ""
     line: int = 0
     units: tuple[str, ...] = ()

@@ -129,7 +129,9 @@ def _make_prunes(
         if removal.units:  # of a later revision, which a next run may not search any more
             place = Declaration(unit=removal.units[-1], path=removal.path, declared_by=removal.declared_by)
         prunes[key] = Prune(
-            record=replace(record, policy=policy, **place),
+            record=replace(
+                record, policy=policy, hold=max(filter(None, (removal.hold, record.hold)), default=None), **place
+            ),
             detaches=detaches,
             held="" if detaches else is_needed or removal.held or holds.on(gap),
             reason=removal.reason,

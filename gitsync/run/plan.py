@@ -52,7 +52,8 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
     untrusted = find_untrusted(own_records, connections.catalog, declared)
     since = state.find_revision(agent) or state.revision
     selected = select_prepared(run_input.prepared, selection)
-    reading = Reading(connections.settings.namespace, run_input.references)
+    today = connections.clock.now().date()
+    reading = Reading(connections.settings.namespace, run_input.references, today)
     removals = find_removals(connections.source, removed, since, config, reading)
     if connections.source.file and removed:
         removals = _hold_for_other_files(config, connections, run_input, removed, removals)
@@ -73,7 +74,7 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
         around=RestOfSource(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
     plan = note_renames(note_moves(plan, moved.moves))
-    plan = hold_until(plan, run_input.prepared, connections.clock.now().date())
+    plan = hold_until(plan, run_input.prepared, today)
     plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted})
     plan = spare_bystanders(plan, state.records)
     return replace(plan, problems=(*plan.problems, *run_input.problems))

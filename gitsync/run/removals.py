@@ -1,13 +1,14 @@
 """Find how resources were removed from git: path and policy of their last manifests, and why they are no longer read.
 
-If one commit sets detach-on-delete and the next removes the manifest, with no run in between, the resource must stay
-(docs/reference/design.md#prune). So the last manifest counts, which may have changed since the last run.
+If one commit sets detach-on-delete or a hold, and the next removes the manifest, with no run in between, the resource
+must stay (docs/reference/design.md#prune). So the last manifest counts, which may have changed since the last run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from itertools import chain
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from gitsync.manifests.annotations import decide_policy
 from gitsync.manifests.units import Declaration, find_place, find_unit, find_unit_name, is_inside
 from gitsync.manifests.variable_values import References
 from gitsync.model.gvk import Key
+from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import LastCommit, Removal
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
@@ -28,6 +30,7 @@ from gitsync.model.record import Record
 from gitsync.model.unit import DECLARERS, Unit, UnitKind
 from gitsync.run.manifests import read_source
 from gitsync.units.argocd_applications import FINALIZER
+from gitsync.validation.hold_annotation import read_hold
 
 MOST_REVISIONS = 50
 """Number of revisions that are read, newest first; beyond them the recorded policy counts."""
@@ -35,20 +38,23 @@ MOST_REVISIONS = 50
 
 class Reading(NamedTuple):
     """How manifests of this run are read: the namespace of those that name none, and the values of the Secrets and
-    ConfigMaps that variables come from.
+    ConfigMaps that variables come from. `today` decides whether a hold lasts.
     """
 
     namespace: str
     references: References | None = None
+    today: date | None = None
 
 
 class _LastManifest(NamedTuple):
-    """The last manifest of a resource: its policy (None for an unknown one), its file and line, and its units.
+    """The last manifest of a resource: its policy (None for an unknown one), its hold, its file and line, and its
+    units.
     `declared` is the unit if an object of a controller declares it, `place` what the manifest was made of, and
     `revision` the last one that had it.
     """
 
     policy: Policy | None = None
+    hold: HeldUntil | None = None
     path: str = ""
     line: int = 0
     units: tuple[str, ...] = ()
@@ -128,6 +134,7 @@ def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_co
     held = _hold_unknown(record) if unit is None and not last.revision else ""
     return Removal(
         policy=policy,
+        hold=last.hold,
         path=last.path,
         line=last.line,
         units=last.units,
@@ -197,7 +204,8 @@ def _read_last_manifests(
         declared = one.unit if one.unit and one.unit.is_declared else None
         decision = decide_policy(one, manifests.namespaces, default)
         policy = decision.policy if decision else None
-        found[one.key] = _LastManifest(policy, one.source.path, one.source.line, units, declared, find_place(one))
+        hold, place = read_hold(one, reading.today), one.source
+        found[one.key] = _LastManifest(policy, hold, place.path, place.line, units, declared, find_place(one))
     return found
 
 

@@ -12,7 +12,7 @@ from gitsync.git.state.plan_file import encode_plan
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report import json as report_json
-from gitsync.report import markdown, text
+from gitsync.report import junit, markdown, sarif, text
 from gitsync.report.html import page
 from gitsync.report.records import describe_record
 from gitsync.report.summary import render as render_summary
@@ -102,6 +102,9 @@ def test_all_reports_have_every_hold_in_their_headline(world):
         assert "|x|" not in form or name in {"text", "page"}, name
     described = [line for record in records for line in describe_record(record, revision=None)]
     assert "Hold:                until 2026-03-02: incident 4711" in described
+    findings = json.loads(sarif.render(report))["runs"][0]["results"]
+    assert [(one["ruleId"], one["level"]) for one in findings] == [("held", "note")]
+    assert "<failure" not in junit.render(report)
     document = json.loads(report_json.render(report))
     assert find_faults("report", document) == []
     held = {one["kind"]: one.get("hold") for one in document["resources"]}
@@ -178,6 +181,15 @@ def test_the_record_keeps_the_hold(world, documents, writes, why):
     world.clock.elapsed = TO_THE_LAST_SECOND + 1
     over = world.sync(**PRUNING)
     assert of(over, "VirtualNetworksSubnet").action is Action.DELETE, why
+
+
+def test_a_hold_counts_that_no_run_has_seen(world):
+    """It came and went with its manifest between two runs: the history has it."""
+    world.synced(group=GROUP, network=VNET, subnet=SUBNET)
+    world.says(group=GROUP, network=VNET, subnet=annotated(SUBNET, **HOLD)).says(group=GROUP, network=VNET)
+    found = of(world.sync(**PRUNING), "VirtualNetworksSubnet")
+    assert (found.verdict, world.writes) == (Verdict.HELD, [])
+    assert str(found.record.hold) == "until 2026-03-02: incident 4711"
 
 
 def test_a_plan_says_that_the_hold_of_a_removed_manifest_has_ended(world):
