@@ -172,6 +172,7 @@ def print_accepted(
     import json
 
     from gitsync.accept import report
+    from gitsync.accept.publish import PublishedAs
     from gitsync.cli.output import may_name_people
     from gitsync.logging import neutralize
 
@@ -181,6 +182,8 @@ def print_accepted(
         return
     shown = replace(accepted, texts={}) if options.branch or options.pull_request else accepted  # no file is edited
     names = may_name_people(Who(config.who), os.environ)
-    lines = report.format_lines(shown, published, names=names)
-    for line in report.format_left(accepted) if options.quiet else lines:
+    lines = list(report.format_lines(shown, published, names=names))
+    if options.quiet:
+        lines = [*report.format_left(accepted), *(one.sentence for one in published if one.action is PublishedAs.LEFT)]
+    for line in lines:
         print(neutralize(mask(line)))

@@ -12,11 +12,13 @@ from gitsync.errors import ConfigError, PublishError
 from gitsync.model.attribution import Attribution, AuthorKind, Who
 from gitsync.model.edit import REMOVED
 from gitsync.model.gvk import Key
+from gitsync.model.secret import Secret
 from gitsync.model.verdict import Verdict
 from tests.accept.drifts import AFTER, BEFORE, ROB, SHOP, WEB, accepted, drifted, make_repository
 from tests.pipelines.host_programs import AZURE, GITHUB, GITLAB, TOKEN, make_host
 from tests.report.report_builders import report
 from tests.support.builders import group_id, result, rg
+from tests.support.git_server import basic, serve
 
 ANA = replace(ROB, name="ana@contoso.com", correlation_id="99999999-2222-3333-4444-555555555555")
 HOSTS = {"gh": GITHUB, "glab": GITLAB, "az": AZURE}
@@ -242,7 +244,6 @@ def test_a_deleted_resource_and_an_unknown_author(on_github):
 
 @pytest.mark.parametrize("program", HOSTS)
 def test_a_refusal_says_what_to_grant(tmp_path, monkeypatch, program):
-    """As for the token of a fork's pull request."""
     monkeypatch.setenv("HOME", str(tmp_path))
     run = Run(tmp_path, program)
     run.host.refuse("HTTP 403: Resource not accessible by integration\n")
@@ -253,6 +254,23 @@ def test_a_refusal_says_what_to_grant(tmp_path, monkeypatch, program):
     )
     assert raised.value.hint.startswith("Set G" if program != "az" else "Set AZURE_DEVOPS_EXT_PAT")
     assert run.branches == {}
+
+
+def test_a_token_that_may_only_read(on_github):
+    """As that of a fork's pull request."""
+    run, token = on_github, "t0ken-that-may-read"
+    reader = basic("x-access-token", token)
+    with serve(run.repository.remote.parent, readers=(reader,), spies=False) as (url, _):
+        run.repository.git("remote", "set-url", "origin", f"{url}/remote.git")
+        publication = run.repository.publication(run.job)
+        publication = replace(publication, access=replace(publication.access, token=Secret(token)))
+        with pytest.raises(PublishError) as raised:
+            list(publish_pull_requests([accepted()], (), publication))
+    assert "has no new branch gitsync/accept/" in raised.value.message
+    assert "returned error: 403" in raised.value.message
+    assert token not in raised.value.message
+    assert raised.value.hint == "Grant the token read access to the contents, and write access to push."
+    assert (run.branches, run.host.requests) == ({}, [])
 
 
 def test_a_remote_that_refuses_the_push(on_github):
