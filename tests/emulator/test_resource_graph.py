@@ -148,10 +148,11 @@ async def test_embedded_children_change_with_the_body_of_their_parent(azure, clo
 async def test_a_child_has_no_rows_and_a_group_has_its_own_table(azure, clock):
     await azure.put(VNET)
     await azure.put(SUBNET, {"properties": {"addressPrefix": "10.0.0.0/24"}})
-    role = f"{VNET}/providers/Microsoft.Authorization/locks/keep"
-    await azure.put(role, {"properties": {"level": "CanNotDelete"}})
+    locks = [f"{scope}/providers/Microsoft.Authorization/locks/keep" for scope in (VNET, GROUP)]
+    for lock in locks:
+        assert (await azure.put(lock, {"properties": {"level": "CanNotDelete"}})).status == 201
     clock.seconds += 600
-    assert {row["rid"] for row in await rows(azure, VNET, SUBNET, role, GROUP)} == {VNET.lower()}
+    assert {row["rid"] for row in await rows(azure, VNET, SUBNET, GROUP, *locks)} == {VNET.lower()}
     groups = await rows(azure, VNET, GROUP, table="resourcecontainerchanges")
     assert [row["rid"] for row in groups] == [GROUP.lower()]
 

@@ -159,6 +159,16 @@ def _find_operation(before: StoredResource | None, after: StoredResource | None,
     return next((path[1] for path in paths if path is not None and path[1] != running), "")
 
 
+_NOT_IN_GRAPH = (
+    "microsoft.authorization/",
+    "microsoft.consumption/",
+    "microsoft.insights/diagnosticsettings",
+    "microsoft.policyinsights/",
+    "microsoft.resources/",
+)
+"""What extends a group or a subscription, rather than being in it: how its types begin."""
+
+
 def is_in_graph(target: Target) -> bool:
     """Tell whether Resource Graph has the changes of a resource: of groups, and of what is directly in a group or in a
     subscription.
@@ -166,7 +176,8 @@ def is_in_graph(target: Target) -> bool:
     if target.shape is PathShape.GROUP:
         return True
     scope = parse(target.scope).shape if target.scope else PathShape.UNKNOWN
-    return len(target.names) == 1 and scope in {PathShape.GROUP, PathShape.SUBSCRIPTION}
+    is_within = len(target.names) == 1 and scope in {PathShape.GROUP, PathShape.SUBSCRIPTION}
+    return is_within and not target.type.casefold().startswith(_NOT_IN_GRAPH)
 
 
 _MOST_TEXT = 1000

@@ -38,15 +38,15 @@ from gitsync.emulator.types.provider_fields import make_uuid
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
-def apply_moves(cloud: EmulatedCloud, target: Target, moves: Sequence[Move], at: float | None = None) -> list[str]:
-    """Play the moves of a script, each on the target unless it has an id; `at` is when they happened, in seconds since
-    1970, if it was not just now. Returns their correlation ids. KeyError if a resource does not exist.
+def apply_moves(cloud: EmulatedCloud, target: Target, moves: Sequence[Move]) -> list[str]:
+    """Play the moves of a rule, each on the target unless it has an id. Returns their correlation ids. KeyError if a
+    resource does not exist.
     """
     correlations = []
     for move in moves:
         with cloud.store.transaction():
             moved = parse(move.id) if move.id else target
-            correlations.append(_apply_move(cloud, moved, move, cloud.clock.now().timestamp() if at is None else at))
+            correlations.append(_apply_move(cloud, moved, move, cloud.clock.now().timestamp()))
     return correlations
 
 
