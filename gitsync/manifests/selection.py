@@ -97,7 +97,7 @@ def _spell_name(name: str, keys: Sequence[Key]) -> str:
         return name  # a name in full, in any number of namespaces, or a pattern
     matches = () if _WILDCARDS.intersection(name) else find_keys(name, keys)
     if not matches:
-        raise make_unknown_error(name, keys, hint="--only takes Kind/name, or a pattern with * and ?.")
+        raise make_unknown_error(name, keys, hint="Use Kind/name, or a pattern with * and ?.")
     if len(matches) > 1:
         raise make_ambiguous_error(name, matches)
     return str(matches[0])
