@@ -35,7 +35,7 @@ EXAMPLES = (
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", metavar="NAME", nargs="+", action=SplitSource, help="The resources to revert.")
+    parser.add_argument("names", metavar="KIND/NAME", nargs="+", action=SplitSource, help="The resources to revert.")
     add_verbosity(parser)
 
 
@@ -43,6 +43,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Plan the named resources, show the plan, and sync those that drifted as it says. ConfigError for a name that no
     resource has, and for a held resource; DeclinedError if the answer is no.
     """
+    from gitsync.cli.output import tell
     from gitsync.cli.running import execute_run
     from gitsync.git.state.plan_file import encode_plan
     from gitsync.processes.temporary_folders import open_temporary_folder
@@ -53,20 +54,25 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
         file = folder / "plan.json"
         # What is for the end of a run is for that of the sync.
         quiet = replace(config, report_dir=None, metrics=None, fail_on=())
-        report = _plan(options, replace(quiet, only=tuple(options.names), plan_out=str(file)))
-        drifted = _find_drifted(report)
-        if report.exit_code is ExitCode.REFUSED or report.interrupted or not drifted or report.review is None:
-            _say("Nothing is reverted." if drifted else "Nothing has drifted, so nothing is reverted.")
-            return report.exit_code
+        report, code = _plan(options, replace(quiet, only=tuple(options.names), plan_out=str(file)))
+        drifted = [] if report.interrupted else _find_drifted(report)
+        if code is ExitCode.REFUSED or not drifted or report.review is None:
+            has_drift = drifted or report.interrupted
+            _say("Nothing is reverted." if has_drift else "Nothing has drifted, so nothing is reverted.")
+            if config.output != "text":  # a program reads it: there is no report of a sync
+                tell(report, config, os.environ)
+            return code
         _ask(config, len(drifted))
         file.write_text(encode_plan(_limit(report.review, drifted)))
         only = tuple(str(result.key) for result in drifted)
-        code = execute_run(options, replace(config, only=only, plan_file=str(file)), writes=True)
-        return code or report.exit_code  # what could not be planned has failed, too
+        # What could not be planned has failed, too.
+        return execute_run(options, replace(config, only=only, plan_file=str(file)), writes=True) or code
 
 
-def _plan(options: argparse.Namespace, config: Config) -> Report:
-    """Plan, and print the report: on stdout if that is text, else on stderr, to keep stdout machine-readable."""
+def _plan(options: argparse.Namespace, config: Config) -> tuple[Report, ExitCode]:
+    """Plan, and print the report: on stdout if that is text, else on stderr, to keep stdout machine-readable. Returns
+    the exit code, too.
+    """
     from gitsync.cli.interruption import Interruption
     from gitsync.cli.output import format_text
     from gitsync.cli.running import execute_quietly
@@ -80,7 +86,7 @@ def _plan(options: argparse.Namespace, config: Config) -> Report:
     stream = sys.stdout if config.output == "text" else sys.stderr
     shown = format_text(report, config, os.environ, verbose=options.verbose, quiet=options.quiet, is_prelude=True)
     print(neutralize(shown), file=stream, flush=True)
-    return report
+    return report, interruption.exit_code(report)
 
 
 def _find_drifted(report: Report) -> list[Result]:

@@ -106,6 +106,7 @@ ROWS = [
     (["import", "--type", "privateend"], ["PrivateEndpoint", "PrivateEndpointsPrivateDnsZoneGroup"], "without case"),
     (["describe", "virt"], ["VirtualNetwork/hub"], "a recorded resource"),
     (["describe", "VirtualNetwork/hub", ""], [FOLDERS], "SOURCE after it"),
+    (["revert", "VirtualNetwork/hub", "virt"], ["VirtualNetwork/hub"], "one name of several"),
     (["status", "red"], ["Redis", "Redis/sessions", FOLDERS], "a kind or a resource"),
     (["status", "VirtualNetwork/"], ["VirtualNetwork/hub", FOLDERS], "the resources of a kind"),
     (["plan", "--only", "res"], ["ResourceGroup/core"], "a resource of a manifest"),

@@ -62,6 +62,8 @@ def test_machine_readable_output_is_one_document(world):
     ended, _ = revert(world, "hub", "--output", "json")
     assert json.loads(ended.out)["command"] == "sync"
     assert "A sync would update 1" in ended.err
+    again, _ = revert(world, "hub", "--output", "json")
+    assert json.loads(again.out)["command"] == "plan", "there was nothing to sync"
 
 
 LEFT = [
@@ -102,7 +104,7 @@ def test_a_held_resource_is_refused(world):
         (["hubb"], "No resource is called hubb. Did you mean"),
         (["VirtualNetwork/h*", "nothing"], "No resource is called nothing."),
         (["."], "Nothing is named to revert."),
-        ([], "The following arguments are required: NAME."),
+        ([], "The following arguments are required: KIND/NAME."),
     ],
 )
 def test_a_wrong_name_is_an_error(world, names, said):
