@@ -231,7 +231,8 @@ def _find_document(part: DriftedResource, content: bytes) -> tuple[int, tuple[St
     for number, document in enumerate(contents.documents):
         for prefix, value in _list_items(document.value, ()):
             is_there = document.lines.find_nearest(prefix) == part.source.line
-            if is_there and find_member(value, "metadata", "name") == part.key.name:
+            is_named = find_member(value, "metadata", "name") == part.key.name
+            if is_there and is_named and find_member(value, "kind") in {None, part.key.kind}:
                 return number, prefix, value
     return None
 

@@ -16,7 +16,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import DRIFTED
 from tests.accept.drift_table import ALL, AROUND, Drift
-from tests.support.world import SUBSCRIPTION, World
+from tests.support.world import GROUP, SUBNET, SUBSCRIPTION, VNET, World
 
 
 @dataclass(frozen=True)
@@ -180,3 +180,11 @@ def test_of_a_conflict_only_named_fields_go_and_none_that_git_alone_changed(tmp_
     accept(world, report, ("shop",), ("/tags",))
     after = edited.replace("both: of git", "both: of azure").replace("azure: a", "azure: of azure")
     assert (world.folder / "group.yaml").read_text() == group + after, "what git alone changed is not taken back"
+
+
+def test_what_git_has_removed_and_a_run_keeps_is_no_drift(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
+    world.says(subnet=SUBNET)  # its owner is gone from git, so the delete of that is held
+    accepted = accept(world, world.plan(prune=True))
+    assert {one.key.name for one in accepted.left} <= {"one"}, "only what git has can be left alone"
