@@ -57,7 +57,7 @@ def accept_resources(resources: Sequence[DriftedResource], report: Report, tree:
         *(part for part in parts if not part.is_gone),
     ]
     taking.take([one for part in ordered if not part.unit and (one := taking.prepare(part))])
-    built = [part for part in ordered if part.unit]
+    built = [part for part in ordered if part.unit or part in taking.rendered]
     for part in built:
         taking.take_built(part, [one for one in built if _is_alike(one, part)])
     prefix = f"{tree.prefix}/" if tree.prefix else ""
@@ -114,7 +114,9 @@ class _Failure(NamedTuple):
 
 @dataclass(slots=True)
 class _Taking:
-    """The edits so far. Mutable: it is filled part by part."""
+    """The edits so far. Mutable: it is filled part by part. `rendered` are parts of plain documents whose value
+    variables have made.
+    """
 
     tree: Tree
     results: Mapping[Key, Result]
@@ -122,6 +124,7 @@ class _Taking:
     taken: list[DriftedResource] = field(default_factory=list)
     texts: Texts = field(default_factory=dict)
     left: list[NotAccepted] = field(default_factory=list)
+    rendered: list[DriftedResource] = field(default_factory=list)
 
     def leave(self, part: DriftedResource, reason: str, line: int = 0, advice: str = BY_HAND) -> None:
         """Note that a part is left alone."""
@@ -146,8 +149,8 @@ class _Taking:
             return None
         for one in part.fields:
             written, read = find_member(value, *one.path), None if one.old is REMOVED else one.old
-            if json.dumps(written) != json.dumps(read):
-                self.leave(part, "Its value is made of variables.", 0, "Change the variables, or edit it by hand.")
+            if json.dumps(written) != json.dumps(read):  # variables have made it
+                self.rendered.append(part)
                 return None
         candidate = _EditedPart(part, part.source.path, number, _make_edits(part, prefix))
         try:

@@ -17,9 +17,10 @@ from typing import Any, Final
 
 from gitsync.accept.drift import DriftedResource, NotAccepted
 from gitsync.accept.proof import Tree, find_request
+from gitsync.config.config_file import FILE_NAME
 from gitsync.errors import ConfigError, SourceError
 from gitsync.git.source.listing import EntryKind, SourceListing
-from gitsync.manifests.units import KUSTOMIZATIONS, SUFFIXES
+from gitsync.manifests.units import KUSTOMIZATIONS, ROOT, SUFFIXES, is_inside
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.manifests.yaml_edits import EditRefused, apply_edits, edit_documents
 from gitsync.manifests.yaml_scalars import resolve
@@ -63,13 +64,15 @@ def find_text(resource: DriftedResource, alike: Sequence[DriftedResource], tree:
     fitting = [one for one in trials if one.fits]
     if len(fitting) == 1:
         return fitting[0].texts
-    title = unit.title if unit else resource.key.name
+    title = unit.title if unit else "the source"
     advice = "Edit one of these places by hand, or run gitsync sync to put git's value back."
     if fitting:
         reason = f"{len(fitting)} texts of {title} make this, each by itself."
     elif resource.is_gone:
         reason = f"Without its document, {title} cannot be built, or makes other requests."
         advice = "Remove it from git by hand, or run gitsync sync to create it again."
+    elif unit is None:
+        reason = "Its value is made of variables that the operator gives."
     elif shared := [one for one in trials if one.others]:
         fitting, others = shared, shared[0].others
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
@@ -236,8 +239,9 @@ class _SourceFiles:
 
 
 def _list_texts(unit: Unit, tree: Tree) -> Iterator[_Text]:
-    """List all values in the files that a unit is made of, in the object that declares it, and in the ConfigMaps that
-    this object names. Secrets, encrypted and generated files are left out, and so is what is not in the source.
+    """List all values in the files that a unit is made of, in the object that declares it, in the ConfigMaps that this
+    object names, and of variables in gitsync.yaml. Secrets, encrypted and generated files are left out, and so is what
+    is not in the source.
     """
     files = _SourceFiles(tree.listing)
     inputs = {path for path in list_inputs([unit], KustomizationReader(files)) if path.endswith(SUFFIXES)}
@@ -247,6 +251,12 @@ def _list_texts(unit: Unit, tree: Tree) -> Iterator[_Text]:
     if unit.options.substitution:
         names |= {one.name for one in unit.options.substitution.references if one.kind == "ConfigMap"}
     yield from (text for text in declarer if unit.is_declared and text.file not in inputs)
+    for text in _read_texts(FILE_NAME, files, unit):
+        entry = find_member(text.document, *text.path[:2])
+        if text.path[2:3] == ("substitute",) and is_inside(
+            unit.path or ROOT, posixpath.normpath(str(entry.get("path")))
+        ):
+            yield text
     for path in sorted(inputs):
         yield from _read_texts(path, files, unit)
     others = files.read([path for path in files.paths - inputs if path.endswith(SUFFIXES)]) if names else {}
