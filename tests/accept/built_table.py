@@ -219,12 +219,12 @@ KUSTOMIZE = [
         why="a Secret, and the generator of one, which have the value, too",
         files={
             "k17/kustomization.yaml": (
-                "resources: [sa.yaml, secret.yaml]\nsecretGenerator:\n- name: made\n  literals: [sku=Standard_LRS]\n"
+                "resources: [sa.yaml, secret.yaml]\nsecretGenerator:\n- name: made\n  literals: [sku=Premium_ZRS]\n"
                 "replacements:\n- source: {kind: Secret, name: kept, fieldPath: stringData.sku}\n  targets:\n"
                 "  - select: {kind: StorageAccount}\n    fieldPaths: [spec.sku.name]\n"
             ),
             "k17/sa.yaml": storage("k17").replace("Standard_LRS", "Standard_RAGRS"),
-            "k17/secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: kept}\nstringData: {sku: Standard_LRS}\n",
+            "k17/secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: kept}\nstringData: {sku: Premium_ZRS}\n",
         },
         changes={"k17": {"/sku/name": "Standard_GRS"}},
         left=("k17/sa.yaml:11",),

@@ -483,11 +483,11 @@ data:
         silent=False,
     ),
     Drift(
-        why="variables",
+        why="a value that has a variable and more",
         name="variables/variables",
-        text=group("variables", "tags:\n  env: ${ENV}\n  team: shop\n"),
-        changes={"/tags/env": "prod"},
-        left={"spec.tags.env": "variables"},
+        text=group("variables", "tags:\n  env: ${ENV}-1\n  team: shop\n"),
+        changes={"/tags/env": "prod-2"},
+        left={"spec.tags.env": "No text of variables"},
         silent=False,
     ),
     Drift(
