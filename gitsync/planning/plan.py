@@ -195,21 +195,19 @@ def hold_untrusted(plan: Plan, reasons: Mapping[Key, str]) -> Plan:
     return replace(plan, applies=applies, prunes=spread_holds(prunes))
 
 
-def hold_until(plan: Plan, declared: Iterable[Prepared], today: date) -> Plan:
+def hold_until(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
     """Hold what a `gitsync/hold` leaves as it is on a day in UTC: one of the manifests in `declared`, which are all of
     the source, or of a removed one on record.
 
     The longest hold of a resource counts for all of its manifests. A record does not count if a manifest declares its
     resource: that one decides.
     """
-    ids = {(one.arm_id or "").casefold() for one in declared} | {""}
-    recorded = [
-        one.record for one in plan.prunes.values() if one.record.hold and one.record.arm_id.casefold() not in ids
-    ]
     holds = [((one.arm_id or str(one.key)).casefold(), one.hold) for one in declared if one.hold]
-    holds += [(record.arm_id.casefold(), record.hold) for record in recorded if record.hold]
-    if not holds:
-        return plan
+    recorded = [prune.record for prune in plan.prunes.values() if prune.record.hold]
+    if not (holds or recorded):
+        return plan  # as most
+    ids = {(one.arm_id or "").casefold() for one in declared} | {""}
+    holds += [(one.arm_id.casefold(), one.hold) for one in recorded if one.hold and one.arm_id.casefold() not in ids]
     by_id = dict(sorted(holds, key=lambda one: one[1]))  # the longest is the last
     applies = {
         key: replace(apply, hold=hold) if (hold := by_id.get((apply.prepared.arm_id or str(key)).casefold())) else apply
