@@ -204,8 +204,10 @@ def make_change(accepted: Accepted, files: CommittedFiles) -> DriftCommit:
 
 def make_title(resources: tuple[DriftedResource, ...]) -> str:
     """Make the title of a commit and of a pull request: the same for the same resources."""
-    name = name_plainly(resources[0]) if len(resources) == 1 else ""
-    return f"Accept drift of {name or format_plural(len(resources), 'resource')}"
+    name, others = name_plainly(min(resources, key=lambda one: one.key)), len(resources) - 1
+    if not name:
+        return f"Accept drift of {format_plural(len(resources), 'resource')}"
+    return f"Accept drift of {name}" + (f" and {format_plural(others, 'other resource')}" if others else "")
 
 
 def _describe(resource: DriftedResource) -> str:
@@ -277,7 +279,7 @@ class Branches:
         """Make a branch one commit on the base, and return it. `tip` is the commit that it may replace. Raises
         PublishError if the remote refuses, or somebody was faster.
         """
-        with self._explain(f"has no new branch {branch}"):
+        with self._explain(f"does not take the branch {branch}"):
             resources = [f"{_RESOURCE}: {quote_id(arm_id)}" for arm_id in change.resources]
             trailers = [*resources, f"{_ACCEPT}: {change.digest}"]
             draft = self._write(change, trailers)

@@ -177,6 +177,7 @@ def test_a_request_that_another_one_contains_names_it(on_github):
     run.publish(accepted())
     opened, closed = run.publish(accepted(drifted(), drifted("web")))
     assert closed.action is PublishedAs.CLOSED
+    assert opened.sentence.startswith("Opened: Accept drift of StorageAccount/shop and 1 other resource: ")
     assert run.host.comments[0]["body"] == f"This drift is part of {opened.url} now."
 
 
@@ -266,7 +267,7 @@ def test_a_token_that_may_only_read(on_github):
         publication = replace(publication, access=replace(publication.access, token=Secret(token)))
         with pytest.raises(PublishError) as raised:
             list(publish_pull_requests([accepted()], (), publication))
-    assert "has no new branch gitsync/accept/" in raised.value.message
+    assert "does not take the branch gitsync/accept/" in raised.value.message
     assert "returned error: 403" in raised.value.message
     assert token not in raised.value.message
     assert raised.value.hint == "Grant the token read access to the contents, and write access to push."
@@ -279,7 +280,7 @@ def test_a_remote_that_refuses_the_push(on_github):
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho denied by policy >&2\nexit 1\n")
     hook.chmod(0o755)
-    with pytest.raises(PublishError, match=r"has no new branch gitsync/accept/.*denied by policy"):
+    with pytest.raises(PublishError, match=r"does not take the branch gitsync/accept/.*denied by policy"):
         run.publish(accepted())
     assert run.host.requests == []
 
