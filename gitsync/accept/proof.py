@@ -132,10 +132,13 @@ def compare_with_live(tree: Tree, result: Result) -> Comparison | None:
     return compare(body, live, remembered, find_kind_hints(kind))
 
 
-def open_tree(config: Config, clock: Clock, redactions: Redactions, grace: Grace | None = None) -> Tree:
+def open_tree(
+    config: Config, clock: Clock, redactions: Redactions, grace: Grace | None = None, *, is_committed: bool = False
+) -> Tree:
     """Open the working tree of SOURCE. Files are read when they are needed, each once.
 
-    Raises ConfigError if SOURCE is not a folder in a git working tree, SourceError if it cannot be read.
+    Raises ConfigError if SOURCE is not a folder in a git working tree, or not as it `is_committed`; SourceError if it
+    cannot be read.
     """
     source = parse_location(config.source)
     if not isinstance(source, Folder) or config.ref is not None:
@@ -155,12 +158,17 @@ def open_tree(config: Config, clock: Clock, redactions: Redactions, grace: Grace
         access=access,
         status_dir=Path(config.status_dir) if config.status_dir else None,
         config_file=config.config_file,
-        offline=True,
+        offline=not is_committed,
         units=config.units,
         builds=Builds(grace=access.grace),
         variables=config.variables,
     )
     with checkout:
+        if is_committed and checkout.dirty:
+            raise ConfigError(
+                f"{source.path} has changes that are not committed, and a branch begins at the commit.",
+                hint="Commit them, or leave --branch and --pull-request out to edit the files.",
+            )
         return Tree(
             folder=source.path,
             prefix=find_prefix(source.path),

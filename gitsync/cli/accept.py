@@ -78,7 +78,8 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     check_flags(options)
     # What the working tree says is read before the plan: a tree that cannot be edited needs no requests.
     interruption = Interruption()
-    tree = open_tree(config, SystemClock(), options.redactions, interruption.grace)
+    in_branches = bool(options.branch or options.pull_request)
+    tree = open_tree(config, SystemClock(), options.redactions, interruption.grace, is_committed=in_branches)
     config = replace(config, only=tuple(options.names), checks=(NO_CHECKS,), plan_out=None, metrics=None)
     published: list[Published] = []
     try:
