@@ -39,7 +39,7 @@ def main() -> int:
         found = [
             *_syncs(folder / "syncs", options.resources, options.rounds),
             *_scarce_syncs(folder / "scarce", options.resources // SHARE),
-            *_starts(folder, options.rounds * 2),
+            *_starts(folder, options.rounds),
         ]
     print(table(found), end="")
     document = {

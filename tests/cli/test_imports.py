@@ -59,7 +59,6 @@ SPARED = [
     (["sync", "--path", "absent"], 2, WITHOUT_AZURE, "the manifests are not there"),
     (["sync"], 2, WITHOUT_AZURE, "there is no subscription"),
     (["sync", "--strict", "--subscription", SUBSCRIPTION], 2, WITHOUT_AZURE, "a manifest is invalid"),
-    (["plan", "--strict", "--subscription", SUBSCRIPTION], 2, WITHOUT_AZURE, "for a plan as well"),
 ]
 
 

@@ -157,11 +157,23 @@ def test_the_run_that_is_killed_makes_so_many_requests(world, undisturbed):
     check_the_end(world, undisturbed)
 
 
-@pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("number", range(1, REQUESTS + 1))
-def test_killed_at_a_request_before_its_work_is_done_or_after(number, done, world, undisturbed):
+WRITES = [("PUT", VNET_ID), ("PUT", SPOKE_ID), ("DELETE", OLD_ID)]
+MOMENTS = [
+    *(pytest.param(lambda m, n=n: (m.number, m.done) == (n, False), id=f"before {n}") for n in range(1, REQUESTS + 1)),
+    *(
+        pytest.param(
+            lambda m, write=write: ((m.method, m.path), m.done) == (write, True), id=f"after {' '.join(write)}"
+        )
+        for write in WRITES
+    ),
+]
+"""Before each request, and after each write: the work of a read changes nothing."""
+
+
+@pytest.mark.parametrize("dies", MOMENTS)
+def test_killed_at_a_request_before_its_work_is_done_or_after(dies, world, undisturbed):
     with azure(world.store, operations=AT_ONCE) as served:
-        assert killed(world, served, lambda moment: (moment.number, moment.done) == (number, done))
+        assert killed(world, served, dies)
     check_writes(served.sent() + run_again(world))  # once the server is gone: what was on its way has come through
     check_the_end(world, undisturbed)
 

@@ -237,7 +237,7 @@ def test_twelve_kinds_with_their_children_are_replaced_however_often_it_is_kille
     world = World(make(tmp_path, "before"))
     assert world.says(**estate("westeurope", consents=False)).sync().exit_code == 0
     world.says(**estate("northeurope", consents=True))
-    check_kills(world, tmp_path, every=23)
+    check_kills(world, tmp_path, every=37)
 
 
 def check_kills(before: World, tmp_path: Path, every: int) -> None:
