@@ -15,6 +15,7 @@ SUBNET = f"{VNET}/subnets/a"
 GRAPH = "/providers/Microsoft.ResourceGraph/resources"
 ROB = EmulatedPrincipal(client=ANONYMOUS, object="o-rob", user="rob@contoso.com", app="Azure Portal")
 BODY = {"location": "westeurope", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}, "tags": {"a": "b"}}
+PAIR = ("previousValue", "newValue")
 NO_ID = "00000000-0000-0000-0000-000000000000"
 
 
@@ -143,6 +144,29 @@ async def test_embedded_children_change_with_the_body_of_their_parent(azure, clo
     assert update["changes"] == {
         "properties.subnets[0].properties.addressPrefix": {"previousValue": "10.0.0.0/24", "newValue": "10.0.1.0/24"}
     }
+
+
+async def test_an_embedded_child_changes_its_parent(azure, clock):
+    azure.emulator.put(VNET, {"location": "westeurope"})
+    for name in ("a", "b"):
+        clock.seconds += 10
+        azure.emulator.put(f"{VNET}/subnets/{name}", {"properties": {"addressPrefix": "10.0.0.0/24"}})
+    clock.seconds += 10
+    azure.emulator.move(f"{VNET}/subnets/b", Move(set={"/properties/addressPrefix": "10.0.1.0/24"}, by="a@b.de"))
+    clock.seconds += 10
+    azure.emulator.remove(f"{VNET}/subnets/b")
+    clock.seconds += 600
+    found = [(row["changeType"], row["attrs"]["changedBy"], row["changes"]) for row in await rows(azure, VNET)]
+    one, two = "10.0.0.0/24", "10.0.1.0/24"
+    assert found == [
+        (kind, by, {f"properties.subnets[{place}].properties.addressPrefix": dict(zip(PAIR, values, strict=True))})
+        for kind, by, place, values in (
+            ("Update", "Unspecified", 1, (two, "null")),
+            ("Update", "a@b.de", 1, (one, two)),
+            ("Update", "Unspecified", 1, ("null", one)),
+            ("Update", "Unspecified", 0, ("null", one)),
+        )
+    ] + [("Create", "Unspecified", {})]
 
 
 async def test_a_child_has_no_rows_and_a_group_has_its_own_table(azure, clock):

@@ -220,7 +220,7 @@ def _select(request: ServerRequest, row: Row) -> Row:
 
 
 def _list_rows(cloud: EmulatedCloud, entry: LoggedChange) -> Iterator[_Event]:
-    if entry.caller.get("user") == SYSTEM:  # nobody asked for it
+    if entry.caller.get("user") == SYSTEM or not entry.in_activity_log:  # not asked for by itself
         return
     common = _make_common(cloud, entry)
     begun = {"requestbody": json.dumps(hide_secrets(entry.body))} if entry.body else {}

@@ -21,7 +21,7 @@ from gitsync.emulator.patch import merge_patch
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import LoggedChange, StoredResource
 from gitsync.emulator.types.behaviour import find_behaviour
-from gitsync.emulator.types.bodies import embed_children, hide_secrets
+from gitsync.emulator.types.bodies import embed_children, find_embedded_lists, hide_secrets
 
 SYSTEM = "System"
 """Stands for Azure itself, which changes things in the background, without a correlation id."""
@@ -99,6 +99,25 @@ def log_change(cloud: EmulatedCloud, before: Before, new: StoredResource | None,
     known = old or new
     entry = replace(entry, id=known.id if known else entry.id, change=change, values=values, deleted=deleted)
     cloud.store.add_change(entry)
+    if change:
+        _log_in_parent(cloud, before, new, entry)
+
+
+def _log_in_parent(cloud: EmulatedCloud, before: Before, new: StoredResource | None, entry: LoggedChange) -> None:
+    """Log the change of an embedded child as a change of its parent, whose body shows it: for Resource Graph alone."""
+    target, parent = before.target, before.target.parent
+    lists = find_embedded_lists(parent.type) if parent is not None else ()
+    embedded = next((one for one in lists if one.type.casefold() == target.types[-1].casefold()), None)
+    owner = cloud.store.resource(parent.key) if parent is not None and embedded is not None else None
+    if owner is None or parent is None or embedded is None:
+        return
+    prefix = f"{parent.key}/{embedded.type.casefold()}/"
+    siblings = [key for key in cloud.store.keys(prefix) if key < target.key and "/" not in key[len(prefix) :]]
+    place = f"{'.'.join(embedded.path)}[{len(siblings)}]"
+    values = {f"{place}.{path}": row for path, row in _list_values(before.body, _embed(cloud, new)).items()}
+    cloud.store.add_change(
+        replace(entry, id=owner.id, change="Update", values=values, deleted=(), in_activity_log=False)
+    )
 
 
 def _find_resource_path(request: ServerRequest) -> str:

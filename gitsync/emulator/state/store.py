@@ -119,6 +119,7 @@ class LoggedChange:
     body: Any = None
     error: Mapping[str, Any] | None = None
     policies: Sequence[Mapping[str, str]] = ()
+    in_activity_log: bool = True
 
 
 _MEMBERS = {
