@@ -36,7 +36,7 @@ SKEW: Final = timedelta(minutes=5)
 
 NOTHING_YET: Final = "Azure has no change on record yet; rows are up to 20 minutes late."
 FORGOTTEN: Final = "Azure has no change on record; it keeps changes for 90 days."
-OTHER_FIELDS: Final = "The changes that Azure has on record are of other fields."
+OTHER_FIELDS: Final = "The changes that Azure has on record are of other fields; rows are up to 20 minutes late."
 NO_SUBSCRIPTION: Final = "It is in no subscription, and changes outside of subscriptions are not looked up."
 INCOMPLETE: Final = "Azure's records of changes were not read in full: {}"
 
