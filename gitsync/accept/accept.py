@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from gitsync.accept.built_units import find_text
 from gitsync.accept.drift import Accepted, DriftedField, DriftedResource, NotAccepted
 from gitsync.accept.fields import BY_HAND, cut, find_drift
-from gitsync.accept.proof import Request, Tree, compare_with_live, find_request
+from gitsync.accept.proof import Tree, compare_with_live, describe_request, find_request
 from gitsync.errors import SourceError
 from gitsync.formats.json_pointer import JsonPath, parse_pointer
 from gitsync.manifests.document_forms import MAX_LISTS, is_list
@@ -264,14 +264,9 @@ def prove(
             return _Failure(reason, frozenset({one.key}))
     keys = {one.key for one in accepted}
     for key in sorted((before.keys() | after.keys()) - keys):
-        if _describe(before.get(key)) != _describe(after.get(key)):
+        if describe_request(before.get(key)) != describe_request(after.get(key)):
             return _Failure(f"The edit would change the request of {key.kind}/{key.name}, too.")
     return None
-
-
-def _describe(request: Request | None) -> str:
-    """Write a request so that equal texts mean equal bytes. The place of a problem may move with the lines."""
-    return f"{request.code} {request.field}" if isinstance(request, Problem) else repr(request)
 
 
 def _find_fault(tree: Tree, edited: Tree, resource: DriftedResource, result: Result) -> str:

@@ -16,7 +16,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from gitsync.accept.drift import DriftedResource, NotAccepted
-from gitsync.accept.proof import Tree, find_request
+from gitsync.accept.proof import Tree, describe_request, find_request
 from gitsync.config.config_file import FILE_NAME
 from gitsync.errors import ConfigError, SourceError
 from gitsync.git.source.listing import EntryKind, SourceListing
@@ -132,15 +132,20 @@ def _find_changed(
     """Find the resources that edited texts change, but for those whose drift they take; None if they do not take that
     of the first one.
     """
+    edited = tree.replace(texts)
     try:
-        before, after = tree.prepared, tree.replace(texts).prepared
+        requests, new_requests = tree.requests({}), edited.requests({})
     except (ConfigError, SourceError):
         return None
     parts = {one.key: one for one in resources}
-    if not _has_drift(resources[0], before, after):
+    if not _has_drift(resources[0], tree.prepared, edited.prepared):
         return None
-    changed = {key for key in before.keys() | after.keys() if _describe(before.get(key)) != _describe(after.get(key))}
-    return {key for key in changed if key not in parts or not _has_drift(parts[key], before, after)}
+    return {
+        key
+        for key in requests.keys() | new_requests.keys()
+        if describe_request(requests.get(key)) != describe_request(new_requests.get(key))
+        if key not in parts or not _has_drift(parts[key], tree.prepared, edited.prepared)
+    }
 
 
 def _has_drift(part: DriftedResource, before: Mapping[Key, Prepared], after: Mapping[Key, Prepared]) -> bool:
@@ -155,12 +160,6 @@ def _has_drift(part: DriftedResource, before: Mapping[Key, Prepared], after: Map
         return False
     expected = apply_edits({"spec": was.spec}, [Edit(path=one.path, value=one.new) for one in part.fields])
     return _write_json(expected["spec"]) == _write_json(now.resource.spec)
-
-
-def _describe(prepared: Prepared | None) -> str:
-    """Write a request so that equal texts mean equal requests. The place of a problem may move with the lines."""
-    request = find_request(prepared) if prepared else None
-    return f"{request.code} {request.field}" if isinstance(request, Problem) else repr(request)
 
 
 def _write_json(value: Any) -> str:

@@ -114,6 +114,11 @@ def find_request(prepared: Prepared) -> Request:
     return problems[0] if problems else Problem(code="NoRequest", message=f"{prepared.key} requests nothing.")
 
 
+def describe_request(request: Request | None) -> str:
+    """Write a request so that equal texts mean equal bytes. The place of a problem may move with the lines."""
+    return f"{request.code} {request.field}" if isinstance(request, Problem) else repr(request)
+
+
 def compare_with_live(tree: Tree, result: Result) -> Comparison | None:
     """Compare a resource of the tree with what a plan read of it in Azure, as the next plan will; None if that is not
     known, or the tree has no request for it. Secrets are not compared.

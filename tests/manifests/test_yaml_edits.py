@@ -1,6 +1,7 @@
 """Edits of texts: each to the byte, and laws over random documents."""
 
 import copy
+import json
 import math
 import re
 
@@ -421,3 +422,16 @@ def test_a_random_edit_says_what_it_should_in_the_lines_of_its_field(data):
         above.pop()
     assert new.startswith("".join(above).rstrip())
     assert new.endswith("".join(lines[min((line for line in top if line > own), default=len(lines) + 1) - 1 :]))
+
+
+@given(st.dictionaries(NAMES, VALUES, min_size=1, max_size=4), st.sampled_from([None, 1, 2, 4]), st.data())
+def test_json_stays_json_in_the_form_that_it_has(value, indent, data):
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    if not text.replace("\n", "").isprintable() or data.draw(st.booleans()):
+        text = json.dumps(value, indent=indent)
+    (document,) = read_documents("a.json", text.encode()).documents
+    edit = data.draw(edits_of(document.value))
+    edited = edit_documents(text.encode(), {0: [edit]}).decode()
+    expected = put(document.value, edit)
+    assert json.loads(edited) == expected
+    assert all(line.strip() for line in edited.split("\n")), "no line is left empty"
