@@ -28,11 +28,12 @@ from gitsync.git.state.branch import Author, Commit, write_commit
 from gitsync.git.state.stores import make_author, open_own_repository
 from gitsync.model.attribution import Who
 from gitsync.model.clock import Clock
+from gitsync.problems.field_path import format_field
 from gitsync.report.wording import format_plural, shorten_revision
 
 HEADS = "refs/heads/"
-_ACCEPT, _TREE, _RESOURCE = "Gitsync-Accept", "Gitsync-Tree", "Gitsync-Resource"
-_TRAILER = re.compile(rf"^({_ACCEPT}|{_TREE}|{_RESOURCE}): (\S+)$", re.MULTILINE)
+_ACCEPT, _TREE, _FIELD = "Gitsync-Accept", "Gitsync-Tree", "Gitsync-Field"
+_TRAILER = re.compile(rf"^({_ACCEPT}|{_TREE}|{_FIELD}): (\S+(?: \S+)?)$", re.MULTILINE)
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,100}[A-Za-z0-9])?")
 _MOST_NAMED = 20  # resources in the text of a commit; the trailers have all
 _MODES = frozenset({b"100644", b"100755"})
@@ -146,11 +147,11 @@ class CommittedFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftCommit:
-    """A commit that accepts drift. `message` has no trailers yet; `resources` are ARM ids."""
+    """A commit that accepts drift. `message` has no trailers yet; `places` are its fields (`quote_place`)."""
 
     files: CommittedFiles
     message: str
-    resources: tuple[str, ...]
+    places: tuple[str, ...]
 
     @property
     def digest(self) -> str:
@@ -198,7 +199,13 @@ def make_change(accepted: Accepted, files: CommittedFiles) -> DriftCommit:
     return DriftCommit(
         files=files,
         message=f"{make_title(accepted.resources)}\n\nThe manifests say what Azure has:\n\n{body}\n",
-        resources=tuple(sorted(resource.arm_id for resource in resources)),
+        places=tuple(
+            sorted(
+                quote_place(resource.arm_id, format_field(field.path) if field else "")
+                for resource in resources
+                for field in (resource.fields or (None,))
+            )
+        ),
     )
 
 
@@ -223,9 +230,11 @@ def name_plainly(resource: DriftedResource) -> str:
     return "/".join(parts) if all(map(_PLAIN_NAME.fullmatch, parts)) else ""
 
 
-def quote_id(arm_id: str) -> str:
-    """Write an ARM id as a commit has it: no words of a host in brackets, no mentions and numbers of issues."""
-    return quote(arm_id.casefold(), safe="/")
+def quote_place(arm_id: str, field: str = "") -> str:
+    """Write a field of a resource, or the whole, as a commit has it: without words of a host in brackets, mentions,
+    numbers of issues and blanks.
+    """
+    return f"{quote(arm_id.casefold(), safe='/')} {quote(field, safe='')}".rstrip()
 
 
 # Branches of a repository that accept made.
@@ -233,10 +242,10 @@ def quote_id(arm_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OwnCommit:
-    """What the commit of a branch says that accept made. `resources` are ARM ids, quoted."""
+    """What the commit of a branch says that accept made: the digest of its texts, and its fields."""
 
     digest: str
-    resources: tuple[str, ...]
+    places: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,20 +277,19 @@ class Branches:
                 return None
             text = self.clone.repository.run("cat-file", "commit", tip).decode("utf-8", "replace")
         head, _, message = text.partition("\n\n")
-        trailers: dict[str, list[str]] = {_ACCEPT: [], _TREE: [], _RESOURCE: []}
+        trailers: dict[str, list[str]] = {_ACCEPT: [], _TREE: [], _FIELD: []}
         for name, value in _TRAILER.findall(message):
             trailers[name].append(value)
         if trailers[_TREE] != [head.partition("\n")[0].removeprefix("tree ")] or len(trailers[_ACCEPT]) != 1:
             return None
-        return OwnCommit(trailers[_ACCEPT][0], tuple(trailers[_RESOURCE]))
+        return OwnCommit(trailers[_ACCEPT][0], tuple(trailers[_FIELD]))
 
     def push(self, branch: str, tip: str | None, change: DriftCommit) -> str:
         """Make a branch one commit on the base, and return it. `tip` is the commit that it may replace. Raises
         PublishError if the remote refuses, or somebody was faster.
         """
         with self._explain(f"does not take the branch {branch}"):
-            resources = [f"{_RESOURCE}: {quote_id(arm_id)}" for arm_id in change.resources]
-            trailers = [*resources, f"{_ACCEPT}: {change.digest}"]
+            trailers = [*(f"{_FIELD}: {place}" for place in change.places), f"{_ACCEPT}: {change.digest}"]
             draft = self._write(change, trailers)
             tree = self.clone.repository.line("rev-parse", f"{draft}^{{tree}}")
             commit = self._write(change, [*trailers, f"{_TREE}: {tree}"])

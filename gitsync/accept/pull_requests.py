@@ -25,7 +25,7 @@ from gitsync.accept.publish import (
     make_title,
     open_branches,
     open_repository,
-    quote_id,
+    quote_place,
     read_files,
 )
 from gitsync.errors import ConfigError
@@ -91,21 +91,39 @@ def _identify(change: Attribution | None) -> tuple[str, ...]:
     return change.author.value, change.name, change.correlation_id
 
 
-def list_examined(report: Report, left: Sequence[NotAccepted]) -> frozenset[str]:
-    """List the ARM ids of which a plan knows all drift, and of which none was left alone."""
-    keys = {one.key for one in left}
-    return frozenset(
-        result.arm_id
-        for result in report.results
-        if result.verdict in _COMPARED and result.arm_id and result.key not in keys and not result.fault
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """Of which resources a plan knows all drift, but for the places that were `left` alone; all as `quote_place` has
+    them.
+    """
+
+    resources: frozenset[str] = frozenset()
+    left: frozenset[str] = frozenset()
+
+    def knows(self, place: str) -> bool:
+        """Tell whether the plan would have found drift of a field."""
+        arm_id, _, field = place.partition(" ")
+        left = [one.partition(" ")[2] for one in self.left if one.partition(" ")[0] == arm_id]
+        # Whether a resource was deleted, which has no field, is known without the fields that were left.
+        overlaps = any(not one or (field and (one.startswith(field) or field.startswith(one))) for one in left)
+        return arm_id in self.resources and not overlaps
+
+
+def list_examined(report: Report, left: Sequence[NotAccepted]) -> Examined:
+    """List what a plan has examined, and what was left alone."""
+    compared = (one for one in report.results if one.verdict in _COMPARED and not one.fault)
+    ids = {result.key: result.arm_id for result in compared if result.arm_id}
+    return Examined(
+        frozenset(map(quote_place, ids.values())),
+        frozenset(quote_place(ids[one.key], one.field) for one in left if one.key in ids),
     )
 
 
 def publish_pull_requests(
-    groups: Sequence[Accepted], examined: Collection[str], publication: Publication
+    groups: Sequence[Accepted], examined: Examined, publication: Publication
 ) -> Iterator[Published]:
     """Open or update a pull request for each group of accepted drift, on the host of this job, and close those whose
-    drift is gone. `examined` are the ARM ids of which this run knows all drift.
+    drift is gone, as far as this run has examined it.
 
     Each request is done once it is yielded. Raises ConfigError, before anything is written, if the repository or the
     job does not fit; PublishError if git or the host refuses.
@@ -130,9 +148,9 @@ def publish_pull_requests(
             urls: dict[str, str] = {}
             for text, change in wanted:
                 published = publisher.publish(text, change)
-                urls.update((quote_id(arm_id), published.url) for arm_id in change.resources if published.url)
+                urls.update(dict.fromkeys(change.places, published.url))
                 yield published
-            yield from publisher.close_others({text.branch for text, _ in wanted}, set(map(quote_id, examined)), urls)
+            yield from publisher.close_others({text.branch for text, _ in wanted}, examined, urls)
 
 
 def _find_remote(tree: WorkTree, publication: Publication) -> Remote:
@@ -191,15 +209,15 @@ class _Publisher:
             action=action, sentence=f"{word}: {text.title}: {request.url}", branch=text.branch, url=request.url
         )
 
-    def close_others(self, kept: Collection[str], examined: set[str], urls: Mapping[str, str]) -> Iterator[Published]:
+    def close_others(self, kept: Collection[str], examined: Examined, urls: Mapping[str, str]) -> Iterator[Published]:
         """Close the requests, and delete the branches, of drift that is gone: this run has examined all of their
-        resources. `urls` has the requests of this run by resource.
+        fields. `urls` has the requests of this run by field.
         """
         others = sorted(one for one in self.tips if one.startswith(_PREFIX) and one not in {*kept, self.base})
-        for branch in others if examined else ():
+        for branch in others if examined.resources else ():
             own = self.branches.read_own(self.tips[branch])
-            if own and examined >= set(own.resources):
-                yield self._close(branch, next((urls[one] for one in own.resources if one in urls), ""))
+            if own and own.places and all(map(examined.knows, own.places)):
+                yield self._close(branch, next((urls[one] for one in own.places if urls.get(one)), ""))
 
     def _close(self, branch: str, successor: str) -> Published:
         request = self.host.find_request(branch)

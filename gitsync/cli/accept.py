@@ -126,7 +126,12 @@ def take(
     from gitsync.accept.drift import Accepted
     from gitsync.accept.fields import find_drift
     from gitsync.accept.publish import Publication, commit_branch
-    from gitsync.accept.pull_requests import group_drift, list_examined, publish_pull_requests
+    from gitsync.accept.pull_requests import (
+        Examined,
+        group_drift,
+        list_examined,
+        publish_pull_requests,
+    )
     from gitsync.arm.clock import SystemClock
     from gitsync.run.git_settings import make_git_access
 
@@ -153,7 +158,7 @@ def take(
         left=(*found.left, *(one for group in groups for one in group.left)),
     )
     # With --field, other fields of a resource may still differ, so it is not known that drift is gone.
-    examined = frozenset() if options.field else list_examined(report, accepted.left)
+    examined = Examined() if options.field else list_examined(report, accepted.left)
     return accepted, publish_pull_requests(groups, examined, publication)
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from gitsync.accept.drift import DriftedField, NotAccepted
-from gitsync.accept.publish import PublishedAs
-from gitsync.accept.pull_requests import group_drift, list_examined, publish_pull_requests
+from gitsync.accept.publish import PublishedAs, quote_place
+from gitsync.accept.pull_requests import Examined, group_drift, list_examined, publish_pull_requests
 from gitsync.errors import ConfigError, PublishError
 from gitsync.model.attribution import Attribution, AuthorKind, Who
 from gitsync.model.edit import REMOVED
@@ -35,7 +35,7 @@ class Run:
 
     def publish(self, *groups, examined=(SHOP_ID, WEB_ID), who=Who.AUTO):
         publication = self.repository.publication(self.job, who)
-        return list(publish_pull_requests(groups, examined, publication))
+        return list(publish_pull_requests(groups, Examined(frozenset(map(quote_place, examined))), publication))
 
     def take(self, number, state):
         """What a person does on the page."""
@@ -266,7 +266,7 @@ def test_a_token_that_may_only_read(on_github):
         publication = run.repository.publication(run.job)
         publication = replace(publication, access=replace(publication.access, token=Secret(token)))
         with pytest.raises(PublishError) as raised:
-            list(publish_pull_requests([accepted()], (), publication))
+            list(publish_pull_requests([accepted()], Examined(), publication))
     assert "does not take the branch gitsync/accept/" in raised.value.message
     assert "returned error: 403" in raised.value.message
     assert token not in raised.value.message
@@ -403,21 +403,27 @@ def test_how_drift_is_grouped(resources, groups, why):
     assert [[one.key.name for one in group] for group in group_drift(resources, together=True)] == [names]
 
 
+WEAK = NotAccepted(key=rg(), field="spec.tags.env", reason="It weakens.")
+
+
 @pytest.mark.parametrize(
-    ("verdict", "more", "is_left", "known"),
+    ("verdict", "more", "left", "known"),
     [
-        (Verdict.IN_SYNC, {}, False, True),
-        (Verdict.PENDING, {}, False, True),
-        (Verdict.DRIFTED, {}, False, True),
-        (Verdict.MISSING, {}, False, True),
-        (Verdict.CONFLICT, {}, True, False),
-        (Verdict.UNKNOWN, {"is_fine": False}, False, False),
-        (Verdict.BLOCKED, {"is_fine": False}, False, False),
-        (Verdict.SKIP, {}, False, False),
+        (Verdict.IN_SYNC, {}, [], {"", "spec.tags", "spec.tags.env", "spec.location"}),
+        (Verdict.PENDING, {}, [], {"", "spec.tags", "spec.tags.env", "spec.location"}),
+        (Verdict.MISSING, {}, [], {"", "spec.tags", "spec.tags.env", "spec.location"}),
+        (Verdict.DRIFTED, {}, [WEAK], {"", "spec.location"}),
+        (Verdict.CONFLICT, {}, [replace(WEAK, field="")], set()),
+        (Verdict.DRIFTED, {}, [replace(WEAK, key=rg("other"))], {"", "spec.tags", "spec.tags.env", "spec.location"}),
+        (Verdict.UNKNOWN, {"is_fine": False}, [], set()),
+        (Verdict.BLOCKED, {"is_fine": False}, [], set()),
+        (Verdict.SKIP, {}, [], set()),
     ],
 )
-def test_the_drift_of_which_resources_a_plan_knows(verdict, more, is_left, known):
+def test_the_drift_of_which_fields_a_plan_knows(verdict, more, left, known):
     one = replace(result(rg(), verdict=verdict, **more), arm_id=group_id())
     without_id = result(rg("other"), verdict=verdict)
-    left = [NotAccepted(key=one.key, field="", reason="It weakens.")] if is_left else []
-    assert list_examined(report(one, without_id), left) == ({group_id()} if known else set())
+    examined = list_examined(report(one, without_id), left)
+    fields = ("", "spec.tags", "spec.tags.env", "spec.location")
+    assert {field for field in fields if examined.knows(quote_place(group_id().upper(), field))} == known
+    assert not examined.knows(quote_place(f"{group_id()}2", "spec.location"))
