@@ -29,7 +29,7 @@ from gitsync.model.attribution import Who
 if TYPE_CHECKING:
     from gitsync.accept.drift import Accepted
     from gitsync.accept.proof import Tree
-    from gitsync.accept.publish import Published
+    from gitsync.accept.publish import Publication, Published
     from gitsync.model.report import Report
 
 SETTINGS = list_settings("accept")
@@ -122,16 +122,8 @@ def take(
     """Take the drift of a report into the files, or return with it the branches and pull requests that are made while
     one iterates over them.
     """
-    from gitsync.accept.accept import accept_drift, accept_resources
-    from gitsync.accept.drift import Accepted
-    from gitsync.accept.fields import find_drift
+    from gitsync.accept.accept import accept_drift
     from gitsync.accept.publish import Publication, commit_branch
-    from gitsync.accept.pull_requests import (
-        Examined,
-        group_drift,
-        list_examined,
-        publish_pull_requests,
-    )
     from gitsync.arm.clock import SystemClock
     from gitsync.run.git_settings import make_git_access
 
@@ -143,13 +135,25 @@ def take(
         who=Who(config.who),
         mask=options.redactions.mask,
     )
-    if not options.pull_request:
-        accepted = accept_drift(report, tree, options.names, options.field)
-        if options.branch and accepted.texts:
-            return accepted, [commit_branch(accepted, options.branch, publication)]
-        if not options.branch:
-            write(accepted, tree)
-        return accepted, []
+    if options.pull_request:
+        return take_in_groups(report, tree, options, publication)
+    accepted = accept_drift(report, tree, options.names, options.field)
+    if options.branch and accepted.texts:
+        return accepted, [commit_branch(accepted, options.branch, publication)]
+    if not options.branch:
+        write(accepted, tree)
+    return accepted, []
+
+
+def take_in_groups(
+    report: Report, tree: Tree, options: argparse.Namespace, publication: Publication
+) -> tuple[Accepted, Iterable[Published]]:
+    """Take the drift of each author by itself, for pull requests, which are made while one iterates over them."""
+    from gitsync.accept.accept import accept_resources
+    from gitsync.accept.drift import Accepted
+    from gitsync.accept.fields import find_drift
+    from gitsync.accept.pull_requests import Examined, group_drift, list_examined, publish_pull_requests
+
     found = find_drift(report, tree, options.names, options.field)
     groups = [accept_resources(one, report, tree) for one in group_drift(found.resources, together=options.together)]
     accepted = Accepted(
