@@ -157,7 +157,7 @@ def _keep_record(attempt: PruneAttempt, condition: Condition, rules: RunRules, n
     if attempt.write.done in {Action.DELETE, Action.DETACH}:
         return record if attempt.prune.replaces else None
     if attempt.decision.action is not Action.DELETE:  # it was not to be deleted now
-        return record
+        return None if attempt.observed.exists is False else record
     latest = condition if is_replacement(condition, record.condition) else record.condition
     operation = record.operation if attempt.prune.replaces else _find_operation(attempt, "delete", now)
     return replace(record, condition=latest, operation=operation, last_write=_find_last_write(attempt, rules))

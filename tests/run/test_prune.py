@@ -165,6 +165,27 @@ def test_what_is_gone_already_is_done(world):
     assert world.sent("DELETE") == []
 
 
+def test_without_prune_what_azure_has_no_more_is_forgotten(world):
+    world.synced(group=GROUP, vnet=VNET)
+    world.outside("DELETE", VNET_ID, api_version="2024-03-01")
+    world.says(group=GROUP)
+    plan = world.plan()
+    assert (of(plan, "VirtualNetwork").verdict, plan.summary) == (Verdict.IN_SYNC, {"in-sync": 2})
+    assert of(world.plan(), "VirtualNetwork").record is not None, "a plan forgets nothing"
+    assert of(world.sync(), "VirtualNetwork").record is None
+    assert world.writes == []
+    assert [result.key.kind for result in world.sync().results] == ["ResourceGroup"]
+
+
+def test_without_prune_what_azure_does_not_answer_for_is_remembered(world):
+    world.synced(group=GROUP, vnet=VNET)
+    world.settings = EmulatorSettings(limits=None, denied=(Denial(action="*virtualNetworks/read"),))
+    report = world.says(group=GROUP).sync()
+    found = of(report, "VirtualNetwork")
+    assert (found.verdict, found.action, report.exit_code) == (Verdict.DELETE, Action.NONE, 0)
+    assert found.record is not None
+
+
 def test_a_refused_delete_is_a_warning_and_stays_on_record(tmp_path):
     world = World(tmp_path)
     world.synced(group=GROUP, vnet=VNET)

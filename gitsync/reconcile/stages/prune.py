@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gitsync.arm.http.bodies import list_ids
+from gitsync.errors import ArmError
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import GVK
 from gitsync.model.verdict import Action, Comparison, Verdict
@@ -22,6 +23,7 @@ DETACHED = Condition(status=ConditionStatus.TRUE, reason="Detached", message="It
 KEPT = Condition(
     status=ConditionStatus.TRUE, reason="NotPruned", message="Run `gitsync sync --prune` to delete it from Azure."
 )
+GONE = replace(DELETED, message="Neither git nor Azure has it.")
 REMEMBERED = replace(KEPT, message="It stays in Azure. Run `gitsync sync --prune` to forget it.")
 
 RESOURCES_API_VERSION = "2021-04-01"
@@ -54,6 +56,8 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
             make_other_agent(run.rules.agent, record.agent), Verdict.SKIP, is_retryable=False, is_fine=True
         )
     if not run.rules.prune:
+        if not prune.detaches and await _is_gone(attempt, run):
+            return attempt.absent().stopped(GONE, Verdict.IN_SYNC, is_fine=True)
         return attempt.stopped(_add_reason(attempt, REMEMBERED if prune.detaches else KEPT))
     if prune.detaches:
         attempt = replace(
@@ -67,6 +71,16 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         return attempt.stopped(refusal, Verdict.BLOCKED)
     note = run.registry.deletes_besides((attempt.key.group, attempt.key.kind))
     return replace(attempt, decision=attempt.decision._replace(action=Action.DELETE, note=note))
+
+
+async def _is_gone(attempt: PruneAttempt, run: Observing) -> bool:
+    """Tell whether Azure has the resource no more. Whatever is not a clear answer counts as no."""
+    if attempt.explain_out_of_reach(attempt.record.arm_id):
+        return False
+    try:
+        return not await has_resource(run.reader(attempt), attempt.record, attempt.known_kind)
+    except ArmError:
+        return False
 
 
 async def wait_for_dependents(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
