@@ -115,7 +115,7 @@ class _Failure(NamedTuple):
 @dataclass(slots=True)
 class _Taking:
     """The edits so far. Mutable: it is filled part by part. `rendered` are parts of plain documents whose value
-    variables have made.
+    variables have made. `edited` is the tree with the texts so far, if a unit needed it: to read one takes time.
     """
 
     tree: Tree
@@ -125,6 +125,7 @@ class _Taking:
     texts: Texts = field(default_factory=dict)
     left: list[NotAccepted] = field(default_factory=list)
     rendered: list[DriftedResource] = field(default_factory=list)
+    edited: Tree | None = None
 
     def leave(self, part: DriftedResource, reason: str, line: int = 0, advice: str = BY_HAND) -> None:
         """Note that a part is left alone."""
@@ -167,7 +168,7 @@ class _Taking:
         together = [*self.candidates, *candidates]
         try:
             texts = _write(together, {one.path: self.tree.content(one.path) for one in together})
-            failure = prove(self.tree, [one.part for one in together], texts, self.results)
+            failure = prove(self.tree, [one.part for one in together], self.tree.replace(texts), self.results)
         except EditRefused as error:
             texts, failure = {}, _Failure(error.reason)
         if failure is None:
@@ -186,18 +187,19 @@ class _Taking:
         """Take a part of a resource that a unit renders, and with it those alike that its text changes, too."""
         if part in self.taken:
             return
-        tree = self.tree.replace(self.texts)
+        tree = self.edited or self.tree.replace(self.texts)
         found = find_text(part, alike, tree)
         if isinstance(found, NotAccepted):
+            self.edited = tree
             self.left.append(found)
             return
-        edited = tree.replace(found).prepared
-        with_it = [one for one in alike if edited[one.key].resource.spec != tree.prepared[one.key].resource.spec]
-        texts, taken = {**self.texts, **found}, [*self.taken, part, *with_it]
-        if failure := prove(self.tree, taken, texts, self.results):
+        edited = tree.replace(found)
+        specs = [{one.key: each.prepared[one.key].resource.spec for one in alike} for each in (tree, edited)]
+        taken = [*self.taken, part, *(one for one in alike if specs[0][one.key] != specs[1][one.key])]
+        if failure := prove(self.tree, taken, edited, self.results):
             self.leave(part, failure.reason)
             return
-        self.texts, self.taken = texts, taken
+        self.texts, self.taken, self.edited = {**self.texts, **found}, taken, edited
 
 
 def _is_alike(one: DriftedResource, other: DriftedResource) -> bool:
@@ -249,11 +251,8 @@ def _list_items(value: Any, path: tuple[Step, ...], depth: int = MAX_LISTS) -> I
         yield from _list_items(item, (*path, "items", index), depth - 1)
 
 
-def prove(
-    tree: Tree, parts: Sequence[DriftedResource], texts: Mapping[str, bytes | None], results: Mapping[Key, Result]
-) -> _Failure | None:
-    """Prove that edited texts take just these parts of drift; return why not. `results` are those of the plan."""
-    edited = tree.replace(texts)
+def prove(tree: Tree, parts: Sequence[DriftedResource], edited: Tree, results: Mapping[Key, Result]) -> _Failure | None:
+    """Prove that the edited tree takes just these parts of drift; return why not. `results` are those of the plan."""
     try:
         before, after = tree.requests({}), edited.requests({})
     except SourceError as error:
