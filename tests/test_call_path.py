@@ -9,14 +9,14 @@ from pathlib import Path
 from types import CodeType, FrameType
 
 from gitsync.cli import main
-from gitsync.cli.running import execute_run
+from gitsync.cli.running import execute_quietly
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "gitsync"
 SENDS = (PACKAGE / "arm/arms.py", "send")
 ORDERS = (PACKAGE / "run/walk.py", "run_in_order")
 
-MOST_FRAMES = 12
+MOST_FRAMES = 13
 MOST_FILES = 7
 
 GROUP = """
@@ -34,11 +34,11 @@ def identify(code: CodeType) -> tuple[Path, str]:
 def climb(frame: FrameType | None) -> list[tuple[Path, str]]:
     """The frames of gitsync from the command down to this one."""
     path: list[tuple[Path, str]] = []
-    while frame is not None and frame.f_code is not execute_run.__code__:
+    while frame is not None and frame.f_code is not execute_quietly.__code__:
         if Path(frame.f_code.co_filename).is_relative_to(PACKAGE):
             path.insert(0, identify(frame.f_code))
         frame = frame.f_back
-    return [identify(execute_run.__code__), *path]
+    return [identify(execute_quietly.__code__), *path]
 
 
 def record_path(arguments: list[str]) -> list[tuple[Path, str]]:

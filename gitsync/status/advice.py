@@ -149,7 +149,7 @@ _AMOUNTS: Final = {
         "The region does not offer the service to this subscription. Choose another location, or ask support "
         "for access."
     ),
-    "TooManyRequests 429 SubscriptionRequestsThrottled": (
+    "TooManyRequests 429 SubscriptionRequestsThrottled RateLimiting": (
         "All clients of the subscription together send too many requests. The next run continues; run less often, "
         "or spread the runs."
     ),
