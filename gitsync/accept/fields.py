@@ -281,7 +281,9 @@ class _Reading:
         if isinstance(old, Mapping) and "armId" in old and isinstance(live, str):
             return self.make_field(path, (*field, "armId"), old["armId"], live)
         now = f", and Azure has {live} now" if isinstance(live, str) and live else ""
-        reason = f"It is a reference{_name_reference(old)}{now}."
+        is_by_name = isinstance(old, Mapping) and {"kind", "name"} <= old.keys()
+        target = f" to {old['kind']}/{old['name']}" if is_by_name else ""
+        reason = f"It is a reference{target}{now}."
         return self.search.leave(reason, field, "Change the reference by hand, or run gitsync sync.")
 
     def make_field(self, path: JsonPath, field: FieldPath, old: Any, new: Any) -> DriftedField | NotAccepted:
@@ -305,11 +307,6 @@ class _Reading:
             if one.arm_id and one.key.namespace == self.prepared.key.namespace
         }
         return ManifestIndex(near).refer(arm_id)
-
-
-def _name_reference(value: Any) -> str:
-    is_by_name = isinstance(value, Mapping) and "kind" in value and "name" in value
-    return f" to {value['kind']}/{value['name']}" if is_by_name else ""
 
 
 def _has_secret(path: JsonPath, value: Any, hints: Hints) -> bool:

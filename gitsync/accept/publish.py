@@ -19,7 +19,6 @@ from urllib.parse import quote
 from gitsync.accept.drift import Accepted, DriftedResource
 from gitsync.errors import ConfigError, GitError, PublishError, SourceError
 from gitsync.git.access import GitAccess, Remote
-from gitsync.git.command import Repository
 from gitsync.git.source.checkout import is_content_of
 from gitsync.git.source.clone import Clone, fetch_commit, list_advertised, open_clone
 from gitsync.git.source.location import check_ref
@@ -96,7 +95,9 @@ def commit_branch(accepted: Accepted, branch: str, publication: Publication) -> 
         with open_branches(open_own_repository(tree), head, publication) as branches:
             tip = branches.find(branch).get(branch)
             own = branches.read_own(tip) if tip else None
-            if tip and own is None and not _is_behind(tree.repository, tip, head):
+            # Moving a branch without commits of its own loses nothing.
+            is_behind = tip and tree.repository.succeeds("merge-base", "--is-ancestor", tip, str(head.commit))
+            if tip and own is None and not is_behind:
                 raise ConfigError(
                     f"The branch {branch} has commits that gitsync accept did not make.",
                     hint="Name another branch, or delete it.",
@@ -109,11 +110,6 @@ def commit_branch(accepted: Accepted, branch: str, publication: Publication) -> 
     what = f"{format_plural(len(files.texts), 'file')} ({shorten_revision(commit)})"
     sentence = f"Moved the branch {branch}: {what}." if tip else f"Committed to the new branch {branch}: {what}."
     return Published(action=PublishedAs.COMMITTED, sentence=sentence, branch=branch)
-
-
-def _is_behind(repository: Repository, tip: str, head: Head) -> bool:
-    """Tell whether a branch has no commits of its own: moving it loses nothing."""
-    return repository.succeeds("merge-base", "--is-ancestor", tip, str(head.commit))
 
 
 @contextmanager

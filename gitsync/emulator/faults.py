@@ -207,10 +207,6 @@ def _read_error(node: YamlNode) -> dict[str, Any]:
     return {name: value.any() for name, value in members.items()}
 
 
-def _read_move(node: YamlNode) -> Move:
-    return _make_move(node, read_fields(node, _MOVE))
-
-
 def _make_move(node: YamlNode, values: Mapping[str, Any]) -> Move:
     deeds = [name for name in ("create", "delete") if values.get(name)]
     if {"set", "remove"} & set(values):
@@ -289,5 +285,5 @@ _RULE: Mapping[str, FieldReader] = {
     "hide": ("hide", YamlNode.count),
     "operation": ("course", lambda node: Course(**read_fields(node, _OPERATION))),
     "list": ("list_fault", lambda node: ListFault(**read_fields(node, _LIST))),
-    "move": ("move", lambda node: tuple(_read_move(item) for item in node.items())),
+    "move": ("move", lambda node: tuple(_make_move(item, read_fields(item, _MOVE)) for item in node.items())),
 }

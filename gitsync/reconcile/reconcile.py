@@ -29,7 +29,6 @@ from gitsync.reconcile.stages.act import act, poll, post_check
 from gitsync.reconcile.stages.checks import check_apply, check_delete
 from gitsync.reconcile.stages.delete import delete
 from gitsync.reconcile.stages.export import export
-from gitsync.reconcile.stages.hold import withhold
 from gitsync.reconcile.stages.list_approval import approve_by_list, note_read
 from gitsync.reconcile.stages.observe import compare, observe, pre_check
 from gitsync.reconcile.stages.on_success import handle_success
@@ -43,6 +42,7 @@ from gitsync.reconcile.stages.write_checks import (
     pause_flapping,
     review_apply,
     review_prune,
+    withhold,
 )
 from gitsync.status.advice import find_code_advice
 from gitsync.status.conditions import find_code, make_failed, make_fault, make_unreadable, make_warning

@@ -65,8 +65,10 @@ def log_request(cloud: EmulatedCloud, request: ServerRequest, before: Before, an
     after, error = cloud.store.resource(request.target.key), None
     if answer.status >= 400 and isinstance(answer.body, Mapping):
         error = answer.body.get("error") or {"code": "", "message": json.dumps(answer.body)}
+    target = request.target
     entry = LoggedChange(
-        id=_find_resource_path(request),
+        # The resource of an action is the owner of its word.
+        id=target.owner.path if request.verb == "action" and target.names else target.path,
         at=cloud.clock.now().timestamp(),
         method=request.method,
         action=find_action(request),
@@ -118,12 +120,6 @@ def _log_in_parent(cloud: EmulatedCloud, before: Before, new: StoredResource | N
     cloud.store.add_change(
         replace(entry, id=owner.id, change="Update", values=values, deleted=(), in_activity_log=False)
     )
-
-
-def _find_resource_path(request: ServerRequest) -> str:
-    """Find the id of the resource of a request; that of an action is the owner of its word."""
-    target = request.target
-    return target.owner.path if request.verb == "action" and target.names else target.path
 
 
 def _list_policies(

@@ -80,7 +80,9 @@ _PLAYED = -1.0
 def _apply_move(cloud: EmulatedCloud, target: Target, move: Move, at: float) -> str:
     before = look_before(cloud, target, deletes=move.delete)
     if move.create is not None:
-        _create(cloud, target, move)
+        origin = BodyOrigin(api_version="2024-01-01", by=move.by or "somebody")
+        body = store_children(cloud, target, drop_read_only(move.create), origin, whole=True)
+        cloud.store.put_resource(target.key, make_stored(cloud, target, body, origin))
     elif before.resource is None:
         raise KeyError(target.key)
     elif move.delete:
@@ -88,12 +90,6 @@ def _apply_move(cloud: EmulatedCloud, target: Target, move: Move, at: float) -> 
     else:
         _change(cloud, before.resource, move)
     return _log(cloud, before, move, at)
-
-
-def _create(cloud: EmulatedCloud, target: Target, move: Move) -> None:
-    origin = BodyOrigin(api_version="2024-01-01", by=move.by or "somebody")
-    body = store_children(cloud, target, drop_read_only(move.create or {}), origin, whole=True)
-    cloud.store.put_resource(target.key, make_stored(cloud, target, body, origin))
 
 
 def _change(cloud: EmulatedCloud, before: StoredResource, move: Move) -> None:
@@ -111,7 +107,8 @@ def _change(cloud: EmulatedCloud, before: StoredResource, move: Move) -> None:
 
 def _log(cloud: EmulatedCloud, before: Before, move: Move, at: float) -> str:
     method, after = "DELETE" if move.delete else "PUT", cloud.store.resource(before.target.key)
-    policy = _find_policy(cloud, move)
+    # A policy makes a move as a remediation does.
+    policy = {one.name.casefold(): one for one in cloud.settings.policies}.get(move.by.casefold())
     entry = LoggedChange(
         id=before.target.path,
         at=at,
@@ -126,12 +123,6 @@ def _log(cloud: EmulatedCloud, before: Before, move: Move, at: float) -> str:
     )
     log_change(cloud, before, after, entry)
     return entry.correlation
-
-
-def _find_policy(cloud: EmulatedCloud, move: Move) -> EmulatedPolicy | None:
-    """Find the policy that made a move, as a remediation does."""
-    names = {policy.name.casefold(): policy for policy in cloud.settings.policies}
-    return names.get(move.by.casefold())
 
 
 def _describe_somebody(cloud: EmulatedCloud, move: Move, policy: EmulatedPolicy | None) -> dict[str, str]:

@@ -65,7 +65,8 @@ def _read_page(cloud: EmulatedCloud, request: ServerRequest) -> dict[str, Any]:
     options = query.get("options") or {}
     subscriptions = _find_readable(cloud, request, query.get("subscriptions") or [])
     rows = _list_rows(cloud, request, _parse_query(cloud, request, str(query.get("query", ""))))
-    rows = [row for row in rows if _is_below(row, subscriptions)]
+    if subscriptions is not None:
+        rows = [row for row in rows if parse(row["rid"]).subscription.casefold() in subscriptions]
     size = options.get("$top", _USUAL_ROWS)
     if not isinstance(size, int) or not 1 <= size <= _MOST_ROWS:
         raise _make_bad_query(cloud, request, "InvalidTop", f"$top must be from 1 to {_MOST_ROWS}.")
@@ -195,10 +196,6 @@ def _find_readable(cloud: EmulatedCloud, request: ServerRequest, subscriptions: 
         scope = f"/subscriptions/{subscriptions[0]}"
         raise refuse("AuthorizationFailed", action="Microsoft.ResourceGraph/resources/read", scope=scope, **words)
     return readable
-
-
-def _is_below(row: Mapping[str, Any], subscriptions: set[str] | None) -> bool:
-    return subscriptions is None or parse(row["rid"]).subscription.casefold() in subscriptions
 
 
 def _may_see(cloud: EmulatedCloud, request: ServerRequest, target: Target) -> bool:

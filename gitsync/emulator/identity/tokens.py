@@ -86,6 +86,8 @@ class Tokens:
         """Issue a token for a principal in a tenant ("": its own), valid for some seconds from now."""
         now = self._clock.now().timestamp()
         tenant = tenant or principal.tenant or self._settings.tenant
+        # Claims that not all principals have.
+        own = {"upn": principal.user, "app_displayname": principal.app, "xms_mirid": principal.identity}
         claims = {
             "aud": audience,
             "iss": f"https://sts.windows.net/{tenant}/",
@@ -97,7 +99,7 @@ class Tokens:
             "nbf": int(now),
             "exp": int(now + (self._settings.token_seconds if seconds is None else seconds)),
             "ver": "1.0",
-            **{name: value for name, value in _list_own_claims(principal).items() if value},
+            **{name: value for name, value in own.items() if value},
         }
         signing_input = f"{_encode({'typ': 'JWT', 'alg': 'HS256'})}.{_encode(claims)}"
         return f"{signing_input}.{self._sign(signing_input)}"
@@ -174,11 +176,6 @@ def _make_caller(claims: Mapping[str, Any], principal: EmulatedPrincipal | None)
     if principal is None:
         return caller
     return replace(caller, actions=("*/read",) if principal.read_only else principal.actions, scopes=principal.scopes)
-
-
-def _list_own_claims(principal: EmulatedPrincipal) -> dict[str, str]:
-    """List the claims that not all principals have."""
-    return {"upn": principal.user, "app_displayname": principal.app, "xms_mirid": principal.identity}
 
 
 def _make_discovery(tenant: str, base: str) -> dict[str, Any]:
