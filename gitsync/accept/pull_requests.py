@@ -45,6 +45,7 @@ from gitsync.report.hosts.host import HostUse, PullRequest, PullRequestHost, Req
 from gitsync.report.hosts.opening import open_host
 from gitsync.report.markdown import select_fitting
 
+_MARK: Final = "<!-- gitsync accept"
 _PREFIX: Final = "gitsync/accept/"
 _CLOSED: Final = "<!-- gitsync accept: closed -->"
 """The first line of a request that gitsync closed: the same drift may open another one."""
@@ -226,7 +227,7 @@ class _Publisher:
         if request and request.state is RequestState.OPEN:
             gone = f"The plan of {self.branches.base[:12]} finds no difference in these fields any more."
             # Its digests go first: the same drift may come back, and nobody has refused it.
-            body = request.body.partition("\n")[2] if _is_mark(request.body) else request.body
+            body = request.body.partition("\n")[2] if request.body.startswith(_MARK) else request.body
             self.host.edit_request(request.number, f"{_CLOSED}\n{body}")
             self.host.create(request.number, f"This drift is part of {successor} now." if successor else gone)
             self.host.close_request(request.number)
@@ -260,10 +261,6 @@ class _RequestText:
         return request.body.partition("\n")[0].strip() == self.mark
 
 
-def _is_mark(body: str) -> bool:
-    return body.startswith("<!-- gitsync accept")
-
-
 def _describe_request(accepted: Accepted, host: PullRequestHost, publication: Publication) -> _RequestText:
     """Write the texts of a pull request."""
     cells = [(resource, field) for resource in accepted.resources for field in (resource.fields or (None,))]
@@ -278,7 +275,7 @@ def _describe_request(accepted: Accepted, host: PullRequestHost, publication: Pu
     return _RequestText(
         branch=f"{_PREFIX}{_digest(places)}",
         title=make_title(accepted.resources),
-        mark=f"<!-- gitsync accept {_digest(values)} {_digest(text)} -->",
+        mark=f"{_MARK} {_digest(values)} {_digest(text)} -->",
         text=f"{text}{log}\n",
     )
 

@@ -14,7 +14,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
-from gitsync.model.report import Report, RequestCounts
+from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
 from gitsync.report.authors import LONGEST_DOUBT, clean
 from gitsync.report.ordering import find_causes
@@ -51,7 +51,8 @@ def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
             "byType": report.use.by_type,
             "hourShares": {kind: round(share, 6) for kind, share in report.use.hour_shares.items()},
         },
-        "syncNeeds": _build_need(need) if need else None,
+        "syncNeeds": need
+        and {"reads": need.reads, "writes": need.writes, "deletes": need.deletes, "questions": need.questions},
         "coverage": build_coverage(report.coverage),
         "summary": dict(report.summary),
         "outcomes": {outcome.value: count for outcome, count in report.outcomes.items()},
@@ -60,10 +61,6 @@ def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
             _build_resource(r, causes.get(r.key), names=names) for r in sorted(report.results, key=lambda r: r.key)
         ],
     }
-
-
-def _build_need(need: RequestCounts) -> dict[str, int]:
-    return {"reads": need.reads, "writes": need.writes, "deletes": need.deletes, "questions": need.questions}
 
 
 def build_problem(problem: Problem) -> dict[str, Any]:

@@ -195,8 +195,8 @@ def _digest_live(attempt: A, desired: Mapping[str, Any], record: Record | None, 
 
 
 async def withhold(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
-    """Stop a held resource that a sync would change, with what differs (docs/hold.md). Its exports are collected as always,
-    since others may need them, and they only read it. A review sees that nothing is done.
+    """Stop a held resource that a sync would change, with what differs (docs/hold.md). Its exports are collected as
+    always, since others may need them, and they only read it. A review sees that nothing is done.
 
     What depends on it goes on if it exists, and waits if it does not.
     """
