@@ -16,6 +16,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from gitsync.accept.drift import DriftedResource, NotAccepted
+from gitsync.accept.fields import cut
 from gitsync.accept.proof import Tree, describe_request, find_request
 from gitsync.config.config_file import FILE_NAME
 from gitsync.errors import ConfigError, SourceError
@@ -58,7 +59,7 @@ def find_text(resource: DriftedResource, alike: Sequence[DriftedResource], tree:
     prepared = tree.prepared[resource.key]
     unit = prepared.resource.unit
     paths = [one.path for one in resource.fields]
-    path = _find_list(paths[0]) if len(paths) > 1 else (*paths, ())[0]
+    path = cut(paths[0]) if len(paths) > 1 else (*paths, ())[0]
     candidates = sorted(_list_candidates(resource, prepared, unit, tree), key=lambda one: one.order) if unit else []
     trials = _try_texts(candidates, [resource, *alike], tree)
     fitting = [one for one in trials if one.fits]
@@ -314,7 +315,7 @@ def _list_candidates(resource: DriftedResource, prepared: Prepared, unit: Unit, 
     source, was = prepared.resource.source, {"spec": prepared.resource.spec}
     now = apply_edits(was, [Edit(path=one.path, value=one.new) for one in resource.fields])
     # Of one item of a list, the item and the whole list may have a text.
-    places = {_find_list(one.path) for one in resource.fields} | {one.path for one in resource.fields[:1]}
+    places = {cut(one.path) for one in resource.fields} | {one.path for one in resource.fields[:1]}
     texts = list(_list_texts(unit, tree))
     for text in texts:
         if resource.is_gone and not text.path and SourceLocation(text.file, text.line) == source:
@@ -353,11 +354,6 @@ def _make_edit(text: _Text, path: FieldPath, was: Any, now: Any, key: Key) -> Ed
     elif not isinstance(text.value, str) and isinstance(new, str):
         new = resolve(new) if new else new
     return Edit(path=text.path, value=new)
-
-
-def _find_list(path: FieldPath) -> FieldPath:
-    """Cut the path of an item at its list."""
-    return next((path[:index] for index, step in enumerate(path) if isinstance(step, int)), path)
 
 
 def _find(value: Any, path: FieldPath) -> Any:

@@ -226,7 +226,7 @@ class _Publisher:
         done = f"Deleted the branch {branch}: {reason}."
         if request and request.state is RequestState.OPEN:
             gone = f"The plan of {self.branches.base[:12]} finds no difference in these fields any more."
-            # Its digests go first: the same drift may come back, and nobody has refused it.
+            # Its digests go first: the same drift may come back, and no person has refused it.
             body = request.body.partition("\n")[2] if request.body.startswith(_MARK) else request.body
             self.host.edit_request(request.number, f"{_CLOSED}\n{body}")
             self.host.create(request.number, f"This drift is part of {successor} now." if successor else gone)

@@ -31,7 +31,7 @@ class ChangeSource(StrEnum):
 class Who(StrEnum):
     """The values of `--who`."""
 
-    AUTO = "auto"  # names of people in the terminal, the page and the JSON of --report, and nowhere else
+    AUTO = "auto"  # names of people only in the terminal, the page and the JSON of --report
     NAMES = "names"  # in comments and pull requests, too
     OFF = "off"  # Azure is not asked
 

@@ -42,7 +42,7 @@ class GitLab:
     log_url: str
     base: str
     environment: Mapping[str, str] = field(repr=False)
-    longest_body: int = 60_000  # GitLab takes more, and nobody reads it
+    longest_body: int = 60_000  # GitLab takes more, which is too long to read
 
     def find_number(self) -> str:
         number = self.environment.get("CI_MERGE_REQUEST_IID", "")
