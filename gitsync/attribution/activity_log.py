@@ -135,7 +135,8 @@ def _make_change(rows: Sequence[_Row]) -> RecordedChange | None:
         correlation_id=first.correlation_id,
         source=ChangeSource.ACTIVITY_LOG,
     )
-    change = RecordedChange(arm_id=first.arm_id, at=first.at, verb=verb, said=said)
+    creates = any(str(_read_value(row.cells, "subStatus")).casefold() == "created" for row in rows)  # HTTP 201
+    change = RecordedChange(arm_id=first.arm_id, at=first.at, verb=verb, creates=creates, said=said)
     if is_effect:
         return replace(change, said=replace(said, author=AuthorKind.POLICY, name=_find_assignment(rows)))
     return _add_caller(change, rows)

@@ -45,14 +45,15 @@ class Verb(Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedChange:
     """One change. `arm_id` is in lower case. `fields` are the dotted paths that changed, in lower case; None if the
-    source does not say. `callers` are the ids of an application that made it, in lower case. `said` is what a report
-    says of it, but for the paths.
+    source does not say. `creates` tells that there was no resource before. `callers` are the ids of an application that
+    made it, in lower case. `said` is what a report says of it, but for the paths.
     """
 
     arm_id: str
     at: datetime
     verb: Verb
     fields: tuple[str, ...] | None = None
+    creates: bool = False
     callers: frozenset[str] = frozenset()
     said: Attribution
 

@@ -1,4 +1,6 @@
-"""Reads Resource Graph's tables of changes: of groups, and of most resources but children, for the last 14 days."""
+"""Reads Resource Graph: its tables of changes, of groups and of most resources but children, for the last 14 days; and
+its table of what exists.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gitsync.attribution.change import (
     ODD_ANSWER,
@@ -66,22 +68,37 @@ async def read_graph(arm_ids: Iterable[str], since: datetime, questions: Questio
 
 async def _read_table(table: str, ids: Sequence[str], since: datetime, questions: Questions) -> Records:
     query = _QUERY.format(table=table, since=format_time(since), ids=",".join(f"'{arm_id}'" for arm_id in ids))
-    body = {"subscriptions": sorted({find_subscription(arm_id) or "" for arm_id in ids} - {""}), "query": query}
+    subscriptions = sorted({find_subscription(arm_id) or "" for arm_id in ids} - {""})
+    rows, gap = await query_rows(query, subscriptions, questions, most_pages=_MOST_PAGES)
+    return Records(tuple(filter(None, map(_read_row, rows))), gap)
+
+
+class Rows(NamedTuple):
+    """The rows of a query, and why they may not be all of them: a sentence, "" if they are."""
+
+    rows: list[object]
+    gap: str = ""
+
+
+async def query_rows(query: str, subscriptions: Sequence[str], questions: Questions, *, most_pages: int) -> Rows:
+    """Return the rows of a query, from as many pages of 1,000 rows as Azure has, or as `most_pages` says. The query
+    must project the column `id` and be sorted by it: else Azure gives one page without a sign of the others.
+    """
+    body = {"subscriptions": list(subscriptions), "query": query}
     options: dict[str, Any] = {"$top": 1000, "resultFormat": "objectArray"}
-    changes: list[RecordedChange] = []
-    for _ in range(_MOST_PAGES):
+    rows: list[object] = []
+    for _ in range(most_pages):
         answer = await questions.ask(PATH, API_VERSION, {**body, "options": options})
         if isinstance(answer, Unanswered):
-            return Records(tuple(changes), answer.reason)
-        rows, token = answer.get("data"), answer.get("$skipToken")
-        if not isinstance(rows, list) or not isinstance(token, str | None):
-            return Records(tuple(changes), ODD_ANSWER)
-        read = [_read_row(row) for row in rows]
-        changes += [change for change in read if change is not None]
+            return Rows(rows, answer.reason)
+        page, token = answer.get("data"), answer.get("$skipToken")
+        if not isinstance(page, list) or not isinstance(token, str | None):
+            return Rows(rows, ODD_ANSWER)
+        rows += page
         if not token:
-            break
+            return Rows(rows)
         options = {**options, "$skipToken": token}
-    return Records(tuple(changes))
+    return Rows(rows, f"Resource Graph has more than {1000 * most_pages} rows.")
 
 
 def _read_row(row: object) -> RecordedChange | None:
@@ -102,6 +119,7 @@ def _read_row(row: object) -> RecordedChange | None:
         arm_id=normalize_id(arm_id),
         at=at,
         verb=verb,
+        creates=verb is Verb.CREATE,
         fields=_list_fields(cells.get("changes")),
         callers=frozenset({read_guid(caller)}) - {""},
         said=Attribution(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gitsync.cli.command import Example
 from gitsync.config.config import Config, list_settings
-from gitsync.errors import ArmError, ConfigError, ExitCode, SourceError
+from gitsync.errors import ConfigError, ExitCode
 from gitsync.model.policy import Policy
 
 if TYPE_CHECKING:
@@ -123,18 +123,11 @@ def find_repository(folder: Path) -> Path:
 
 def read_existing(config: Config, redactions: Redactions) -> ExistingManifests:
     """What the repository has. SourceError if a file does not parse: what it stands for would be imported again."""
-    from gitsync.cli.offline import read_offline
+    from gitsync.cli.offline import read_whole
 
     if not Path(config.source).is_dir():
         return ExistingManifests({}, config.namespace or DEFAULT_NAMESPACE)
-    offline = read_offline(config, redactions)
-    own = {problem for one in offline.everything for problem in one.problems}
-    unread = [problem for problem in offline.problems if problem.is_error and problem not in own]
-    if unread:
-        raise SourceError(
-            f"{config.source} has manifests that cannot be read: {unread[0].path}: {unread[0].message}",
-            hint="Fix what gitsync validate shows, and import then.",
-        )
+    offline = read_whole(config, redactions)
     ids = {one.arm_id.casefold(): one.key for one in offline.everything if one.arm_id}
     return ExistingManifests(ids, offline.namespace, offline.paths)
 
@@ -143,42 +136,27 @@ async def _search(
     options: argparse.Namespace, config: Config, scope: ImportScope, filters: Filters
 ) -> tuple[SearchResult, int]:
     """What is in Azure, and the number of requests that it took to find it."""
-    from gitsync.arm.session import Session
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.cli.output import show_progress
+    from gitsync.cli.searching import open_search
     from gitsync.extensions.registry import Registry
     from gitsync.imports.acceptance import Acceptance
     from gitsync.imports.conversion.manifests import is_as_made
     from gitsync.imports.discovery import Discovery
     from gitsync.imports.resource_reader import ResourceReader
     from gitsync.planning.children import KindTree
-    from gitsync.run.connections import open_azure
 
     tree = KindTree(open_catalog(), options.api_version)
-    with show_progress(options.redactions.mask, prints=options.prints_progress) as tally:
-
-        def count(begun: int, ended: int) -> None:
-            tally.total += begun
-            tally.done += ended
-
-        async with open_azure(config, options.redactions) as (arm, clock):
-            tally.watch(arm.list_limits)
-            session = Session(deadline=clock.monotonic() + config.run_timeout)
-            acceptance = Acceptance(Registry.load(), filters, None if options.full else is_as_made)
-            reader = ResourceReader(arm.reader(session), count, acceptance.note_unread)
-            try:
-                findings = await Discovery(reader, tree, acceptance).search(scope)
-            except ArmError as error:
-                raise SourceError(
-                    f"{error.resource_id} cannot be read: {error.message}",
-                    hint="Run the import again. Nothing was written.",
-                ) from error
-            if unused := sorted(set(options.api_version) - tree.used):
-                raise ConfigError(
-                    f"No kind that was looked for has the api-version {', '.join(unused)}.",
-                    hint="Run gitsync explain KIND for the versions of a kind.",
-                )
-            return findings, arm.requests.reads + arm.requests.polls
+    keeps_all = (lambda _: False) if options.full else is_as_made
+    acceptance = Acceptance(Registry.load(), filters, keeps_all, is_sparing=not options.full)
+    async with open_search(options, config) as search:
+        reader = ResourceReader(search.arm.reader(search.begin_session()), search.count, acceptance.note_unread)
+        findings = await Discovery(reader, tree, acceptance).search(scope)
+        if unused := sorted(set(options.api_version) - tree.used):
+            raise ConfigError(
+                f"No kind that was looked for has the api-version {', '.join(unused)}.",
+                hint="Run gitsync explain KIND for the versions of a kind.",
+            )
+        return findings, search.requests
 
 
 def _write(

@@ -93,6 +93,11 @@ COMMANDS = {
         "Show everything recorded about one resource, like kubectl describe.",
         CommandGroup.RECORDS,
     ),
+    "unmanaged": CommandEntry(
+        "gitsync.cli.unmanaged",
+        "Show what exists in Azure and is not in git. Read-only.",
+        CommandGroup.RECORDS,
+    ),
     "doctor": CommandEntry(
         "gitsync.cli.doctor",
         "Check tools, git, the identity and its rights. Read-only.",

@@ -11,6 +11,7 @@ from gitsync.arm.clock import SystemClock
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import find_source_settings
+from gitsync.errors import SourceError
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.manifests.selection import Selection, spell_out
 from gitsync.model.manifests import Coverage, Manifests
@@ -106,6 +107,21 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
             revision=source.revision,
             root=source.root,
         )
+
+
+def read_whole(config: Config, redactions: Redactions) -> Offline:
+    """Read and prepare SOURCE. SourceError if something in it cannot be read: what it stands for would look as if git
+    did not have it.
+    """
+    offline = read_offline(config, redactions)
+    own = {problem for one in offline.everything for problem in one.problems}
+    unread = [problem for problem in offline.problems if problem.is_error and problem not in own]
+    if unread:
+        raise SourceError(
+            f"{config.source} has manifests that cannot be read: {unread[0].path}: {unread[0].message}",
+            hint="Fix what gitsync validate shows, and run this again.",
+        )
+    return offline
 
 
 def _open_source(config: Config) -> Checkout:

@@ -43,11 +43,13 @@ _SYNC = frozenset({"sync"})
 _REVERT = frozenset({"revert"})  # a plan and a sync of what it names, which deletes and adopts nothing
 _RUNS = _PLAN | _SYNC | _REVERT
 _ACCEPT = frozenset({"accept"})
+_LOOKS = frozenset({"unmanaged"})  # compare Azure with manifests and records, and reconcile nothing
 _SET_UP = _RUNS | {"doctor"}  # doctor checks what a run would use
 _MANIFESTS = _SET_UP | {"eval", "graph", "render", "validate"}
-_SOURCE = _MANIFESTS | {"describe", "status"}
-_RECORDS = _SET_UP | _ACCEPT | {"describe", "eval", "status"}
-_AZURE = _SET_UP | _ACCEPT | {"eval", "import"}
+_ESTATE = _MANIFESTS | _ACCEPT | _LOOKS  # need to know all that git has
+_SOURCE = _MANIFESTS | _LOOKS | {"describe", "status"}
+_RECORDS = _SET_UP | _ACCEPT | _LOOKS | {"describe", "eval", "status"}
+_AZURE = _SET_UP | _ACCEPT | _LOOKS | {"eval", "import"}
 _PRINTING = _SOURCE | _ACCEPT | {"compare", "explain", "import"}
 _EVERY_COMMAND = frozenset({"*"})
 
@@ -67,10 +69,14 @@ class Config:
         ".", "A folder, or the URL of a git repository.", HelpGroup.READ, _SOURCE, metavar="SOURCE", flag=""
     )
     ref: str | None = declare_setting(
-        None, "Branch, tag or commit to read. Default: the default branch.", HelpGroup.READ, _MANIFESTS, metavar="REV"
+        None,
+        "Branch, tag or commit to read. Default: the default branch.",
+        HelpGroup.READ,
+        _MANIFESTS | _LOOKS,
+        metavar="REV",
     )
     path: str = declare_setting(
-        ".", "Folder, or file, of the manifests inside SOURCE.", HelpGroup.READ, _MANIFESTS | _ACCEPT, metavar="PATH"
+        ".", "Folder, or file, of the manifests inside SOURCE.", HelpGroup.READ, _ESTATE, metavar="PATH"
     )
     only: tuple[str, ...] = declare_setting(
         (),
@@ -95,7 +101,7 @@ class Config:
         (),
         "Value of a variable in the manifests, ${NAME}. May be repeated.",
         HelpGroup.READ,
-        _MANIFESTS | _ACCEPT,
+        _ESTATE,
         form=SettingForm.VARIABLES,
         metavar="NAME=VALUE",
         variables=(f"{VARIABLE_PREFIX}NAME",),
@@ -121,7 +127,7 @@ class Config:
         "default",
         "Namespace of manifests without one. It is part of generated UUID names.",
         HelpGroup.READ,
-        _MANIFESTS | _ACCEPT | {"import"},
+        _ESTATE | {"import"},
         is_advanced=True,
         authority=Authority.SOURCE,
     )
@@ -141,7 +147,7 @@ class Config:
         "Status of other repositories, whose resources manifests may name as owners and references: a URL or a folder, "
         "and #BRANCH if it is not gitsync/status. Its records must be signed with the digest key.",
         HelpGroup.READ,
-        _MANIFESTS | _ACCEPT,
+        _ESTATE,
         is_advanced=True,
         form=SettingForm.LIST,
         metavar="REPOSITORY[#BRANCH]",
@@ -233,10 +239,10 @@ class Config:
     )
     who: str = declare_setting(
         Who.AUTO.value,
-        "Who made drift, asked of Azure. auto leaves names of people out of comments, pull requests, commits and the "
-        "status branch; names has them in comments and pull requests; off asks nothing.",
+        "Who changed or created a resource, asked of Azure. auto leaves names of people out of comments, pull "
+        "requests, commits and the status branch; names has them in comments and pull requests; off asks nothing.",
         HelpGroup.CHANGE,
-        _SET_UP | _ACCEPT,
+        _SET_UP | _ACCEPT | _LOOKS,
         choices=tuple(who.value for who in Who),
     )
     max_deletes: int | None = declare_setting(
@@ -380,7 +386,7 @@ class Config:
         None,
         "Subscription of resources without an ARM id of their own: its id, a UUID.",
         HelpGroup.AZURE,
-        _MANIFESTS | _ACCEPT | {"import"},
+        _ESTATE | {"import"},
         form=SettingForm.UUID,
         variables=("AZURE_SUBSCRIPTION_ID",),
     )
@@ -695,7 +701,7 @@ class Config:
         1800.0,
         "Timeout of one resource.",
         HelpGroup.LIMITS,
-        _AZURE - {"doctor"},
+        _AZURE - _LOOKS - {"doctor"},
         is_advanced=True,
         form=SettingForm.DURATION,
     )

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from gitsync.extensions.api import Imported, Subject, imported
 from gitsync.extensions.registry import Registry
-from gitsync.imports.conversion.found_resources import FoundResource, Omission, SearchResult
+from gitsync.imports.conversion.found_resources import (
+    UNKNOWN,
+    ForeignResource,
+    FoundResource,
+    Omission,
+    SearchResult,
+)
 from gitsync.imports.conversion.scope import Filters
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.planning.children import is_in_parent, is_made_by_azure
+from gitsync.validation.references import parse_arm_type
 
 AS_MADE: Final = "as Azure made it with its parent"
 BY_AZURE: Final = "made by Azure"
@@ -25,14 +32,22 @@ class Acceptance:
     """What one search has found so far. Its methods are called in any order; the findings are sorted."""
 
     def __init__(
-        self, registry: Registry, filters: Filters, is_as_made: Callable[[FoundResource], bool] | None
+        self,
+        registry: Registry,
+        filters: Filters,
+        is_as_made: Callable[[FoundResource], bool],
+        *,
+        is_sparing: bool = True,
     ) -> None:
-        """`is_as_made` tells whether no one has set anything of a resource; without it, all such are imported too."""
+        """`is_as_made` tells whether no one has set anything of a resource. A sparing search samples collections of
+        many parents.
+        """
         self.filters = filters
-        self.is_sparing = is_as_made is not None
+        self.is_sparing = is_sparing
         self._registry = registry
-        self._is_as_made = is_as_made or (lambda _: False)
+        self._is_as_made = is_as_made
         self._left_out: set[Omission] = set()
+        self._foreign: set[ForeignResource] = set()
         self._unread: set[str] = set()
         self._accepted: dict[str, FoundResource] = {}
 
@@ -47,6 +62,11 @@ class Acceptance:
     def leave_out(self, subject: str, reason: str) -> None:
         """Note a resource or a type without a manifest."""
         self._left_out.add(Omission(reason, subject))
+
+    def note_foreign(self, arm_id: str, entry: Mapping[str, Any]) -> None:
+        """Note a resource of a type without a kind."""
+        self.leave_out(parse_arm_type(arm_id), UNKNOWN)
+        self._foreign.add(ForeignResource(arm_id, entry))
 
     def note_unread(self, line: str) -> None:
         """Note a collection that was not asked for, or refused."""
@@ -77,6 +97,7 @@ class Acceptance:
                 owners.add(resource.owner_id.casefold())
         return SearchResult(
             resources=tuple(self._accepted[arm_id] for arm_id in sorted(self._accepted)),
+            foreign=tuple(sorted(self._foreign)),
             left_out=tuple(sorted(self._left_out)),
             unread=tuple(sorted(self._unread)),
         )

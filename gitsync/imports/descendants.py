@@ -8,7 +8,7 @@ from typing import Final
 
 from gitsync.catalog.collections import find_collections
 from gitsync.imports.acceptance import Acceptance
-from gitsync.imports.conversion.found_resources import UNKNOWN, FoundResource
+from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.resource_reader import Body, ResourceReader
 from gitsync.model.facts import Kind
 from gitsync.planning.children import KindTree, find_embedded
@@ -110,9 +110,9 @@ class DescendantSearch:
             own = [entry for entry, arm_type in zip(entries, types, strict=True) if arm_type.casefold() == wanted]
             bodies = await self._reader.complete(of_kind, _name_entries(parent, of_kind, own))
             resources += make_found(of_kind, bodies, parent.arm_id)
-        for arm_type in set(types):
+        for entry, arm_type in zip(entries, types, strict=True):
             if self._tree.find(arm_type) is None:
-                self._acceptance.leave_out(arm_type, UNKNOWN)
+                self._acceptance.note_foreign(str(entry.get("id", "")), entry)
         return resources
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from gitsync.arm.http.bodies import ListSource
 from gitsync.errors import RefusedListError, SourceError
 from gitsync.formats.arm_path import find_resource_group, is_below
 from gitsync.imports.acceptance import EXCLUDED, Acceptance
-from gitsync.imports.conversion.found_resources import GROUPS, UNKNOWN, FoundResource, SearchResult
+from gitsync.imports.conversion.found_resources import GROUPS, FoundResource, SearchResult
 from gitsync.imports.conversion.scope import ImportScope
 from gitsync.imports.descendants import DescendantSearch
 from gitsync.imports.extension_resources import ExtensionSearch, has_hidden_types
@@ -24,6 +24,9 @@ NO_MATCH: Final = "no match for the filters"
 
 RESOURCES_VERSION: Final = "2021-04-01"
 """ARM's api-version for the list of all resources."""
+
+_EXPANDED: Final = {"$expand": "createdTime"}
+"""Many types do not say themselves when a resource was created."""
 
 
 class Discovery:
@@ -39,7 +42,7 @@ class Discovery:
     async def search(self, scope: ImportScope) -> SearchResult:
         """Find what the filters admit. Raises SourceError if the scope cannot be read, and ArmError."""
         try:
-            groups = await self._find_groups(scope)
+            groups = await self.find_groups(scope)
             roots = [*await self._find_in_groups(scope, groups), *await self._find_by_id(scope.ids)]
         except RefusedListError as refused:  # without these lists there is no import; others are only noted
             raise _make_unreadable(refused) from refused
@@ -49,7 +52,7 @@ class Discovery:
         await self._extensions.find(scope, [*groups, *roots])
         return self._acceptance.finish()
 
-    async def _find_groups(self, scope: ImportScope) -> list[FoundResource]:
+    async def find_groups(self, scope: ImportScope) -> list[FoundResource]:
         """Find the groups to look into, without those that Azure manages for a resource."""
         kind = self._tree.find(GROUPS)
         if kind is None or not (scope.groups or scope.is_whole):
@@ -60,12 +63,13 @@ class Discovery:
         if not all(isinstance(name, str) and name for name in names):
             raise ListSource(f"{scope.root}/resourcegroups").make_error("has an entry without a name")
         by_name = {str(name).casefold(): entry for name, entry in zip(names, entries, strict=True)}
-        if missing := sorted(name for name in scope.groups if name.casefold() not in by_name):
+        missing = sorted(name for name in scope.groups if name.casefold() not in by_name)
+        if missing and not scope.may_lack_groups:
             raise SourceError(
                 f"There is no resource group {', '.join(missing)} in subscription {scope.subscription}.",
                 hint="Check --resource-group and --subscription.",
             )
-        wanted = [name.casefold() for name in scope.groups] or sorted(by_name)
+        wanted = [name.casefold() for name in scope.groups if name not in missing] if scope.groups else sorted(by_name)
         groups = [self._make_group(kind, scope, by_name[name]) for name in dict.fromkeys(wanted)]
         return [group for group in groups if await self._is_looked_into(group)]
 
@@ -93,9 +97,9 @@ class Discovery:
         # A list of the subscription shows the resources of other groups too, but takes one request.
         scopes = [scope.root] if len(groups) > MOST_GROUP_LISTS else list(folders.values())
         lists = await asyncio.gather(
-            *(self._reader.read_list(f"{scope_id}/resources", RESOURCES_VERSION) for scope_id in scopes)
+            *(self._reader.read_list(f"{scope_id}/resources", RESOURCES_VERSION, _EXPANDED) for scope_id in scopes)
         )
-        by_type: dict[str, list[str]] = {}
+        by_type: dict[str, dict[str, str]] = {}  # times of creation by id
         for entry in (entry for entries in lists for entry in entries):
             arm_id = str(entry.get("id", ""))
             folder = folders.get(f"{scope.root}/resourceGroups/{find_resource_group(arm_id)}".casefold())
@@ -103,9 +107,9 @@ class Discovery:
             if is_inside and self._is_wanted(arm_id, entry):
                 arm_type = parse_arm_type(arm_id).casefold()
                 # Lists spell a group as each resource was created, so the spelling of the group itself counts.
-                by_type.setdefault(arm_type, []).append(f"{folder}/{arm_id.split('/', 5)[5]}")
-        kinds = {self._tree.find(arm_type): arm_ids for arm_type, arm_ids in sorted(by_type.items())}
-        reads = [self._read_roots(kind, sorted(arm_ids)) for kind, arm_ids in kinds.items() if kind]
+                by_type.setdefault(arm_type, {})[f"{folder}/{arm_id.split('/', 5)[5]}"] = _read_created(entry)
+        kinds = {self._tree.find(arm_type): times for arm_type, times in sorted(by_type.items())}
+        reads = [self._read_roots(kind, times) for kind, times in kinds.items() if kind]
         return [resource for batch in await asyncio.gather(*reads) for resource in batch]
 
     def _is_wanted(self, arm_id: str, entry: Body) -> bool:
@@ -114,7 +118,7 @@ class Discovery:
         if arm_type.count("/") > 1:  # some lists show children too
             return False
         if self._tree.find(arm_type) is None:
-            self._acceptance.leave_out(arm_type, UNKNOWN)
+            self._acceptance.note_foreign(arm_id, entry)
             return False
         # A type that only extended resources show may be at any of them.
         leads_on = filters.leads_to(arm_type) or has_hidden_types(filters)
@@ -123,14 +127,17 @@ class Discovery:
             self._acceptance.leave_out(arm_id, NO_MATCH)
         return is_wanted
 
-    async def _read_roots(self, kind: Kind, arm_ids: Sequence[str]) -> list[FoundResource]:
-        """Read the resources of one type, with ids that spell the type as the catalog does."""
-        bodies = await self._reader.read_all(kind, arm_ids)
+    async def _read_roots(self, kind: Kind, times: Mapping[str, str]) -> list[FoundResource]:
+        """Read the resources of one type, with ids that spell the type as the catalog does. `times` are those of their
+        creation, by id.
+        """
+        bodies = await self._reader.read_all(kind, sorted(times))
         resources = []
         for arm_id, body in bodies.items():
             group = arm_id[: arm_id.casefold().index("/providers/")]
             spelled = f"{group}/providers/{kind.arm_type}/{arm_id.rpartition('/')[2]}"
-            resources.append(FoundResource(kind=kind, arm_id=spelled, owner_id=group, body=body))
+            created = times[arm_id]
+            resources.append(FoundResource(kind=kind, arm_id=spelled, owner_id=group, body=body, created=created))
         return await self._acceptance.accept(resources)
 
     async def _find_by_id(self, arm_ids: Iterable[str]) -> list[FoundResource]:
@@ -159,6 +166,11 @@ def find_owner_id(arm_id: str) -> str:
     """
     scope, separator, path = arm_id.rpartition("/providers/")
     return arm_id.rsplit("/", 2)[0] if not separator or path.count("/") > 2 else scope
+
+
+def _read_created(entry: Body) -> str:
+    moment = entry.get("createdTime")
+    return moment if isinstance(moment, str) else ""
 
 
 def _make_unreadable(refused: RefusedListError) -> SourceError:

@@ -37,12 +37,23 @@ class ReadsLists(Protocol):
 
 
 class ResourceReader:
-    """All reads of one import. `count` receives how many reads began, and how many ended; `note` what was refused."""
+    """All reads of one search. `count` receives how many reads began, and how many ended; `note` what was refused. With
+    `trusts_lists` no entry is compared with what a read of the resource shows: who only needs to know that a resource
+    exists does not miss the properties that a list leaves out.
+    """
 
-    def __init__(self, azure: ReadsLists, count: Callable[[int, int], None], note: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        azure: ReadsLists,
+        count: Callable[[int, int], None],
+        note: Callable[[str], None],
+        *,
+        trusts_lists: bool = False,
+    ) -> None:
         self._azure = azure
         self._count = count
         self._note = note
+        self._trusts_lists = trusts_lists
         self._checks: dict[str, asyncio.Task[bool]] = {}
 
     async def read(self, arm_id: str, api_version: str) -> Body | None:
@@ -111,7 +122,7 @@ class ResourceReader:
         are read one by one. Resources that are gone are left out.
         """
         # Providers differ by type, not by resource, so the first entry answers for all.
-        is_whole = not listed or await self._check(kind, *next(iter(listed.items())))
+        is_whole = self._trusts_lists or not listed or await self._check(kind, *next(iter(listed.items())))
         wanted = [*others, *(() if is_whole else listed)]
         bodies = await asyncio.gather(*(self.try_read(arm_id, kind.api_version) for arm_id in wanted))
         read = {arm_id: body for arm_id, body in zip(wanted, bodies, strict=True) if body is not None}

@@ -79,6 +79,14 @@ def find_embedded(child: Kind, parent: Mapping[str, Any]) -> list[Mapping[str, A
     return [entry for entry in entries if parse_arm_type(entry["id"]).casefold() == wanted]
 
 
+def is_named_in(arm_type: str, name: str, parent: Mapping[str, Any]) -> bool:
+    """Tell whether the body that a manifest asks for names a child of this type: a rule of a load balancer, say."""
+    path = _PLACES.get(arm_type.casefold())
+    entries = find_member(parent, *path.split("/")) if path else None
+    names = [entry.get("name") for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
+    return name.casefold() in {str(own).casefold() for own in names}
+
+
 class KindTree:
     """The newest stable version of each kind, or the one that was asked for, and the kinds below each."""
 
@@ -121,11 +129,13 @@ def _list_types(catalog: Catalog) -> Mapping[str, tuple[str, ...]]:
 
 
 _NAMES: Final[Mapping[str, str]] = {
+    "microsoft.alertsmanagement/smartdetectoralertrules": "Failure Anomalies - .*",
     "microsoft.apimanagement/service/groups": "administrators|developers|guests",
     "microsoft.dbformysql/flexibleservers/databases": "information_schema|mysql|performance_schema|sys",
     "microsoft.eventhub/namespaces/authorizationrules": "RootManageSharedAccessKey",
     "microsoft.eventhub/namespaces/eventhubs/consumergroups": r"\$Default",
     "microsoft.network/dnszones/ns": "@",
+    "microsoft.network/networkwatchers": "NetworkWatcher_[a-z0-9]+",
     "microsoft.notificationhubs/namespaces/authorizationrules": "RootManageSharedAccessKey",
     "microsoft.notificationhubs/namespaces/notificationhubs/authorizationrules": (
         "DefaultFullSharedAccessSignature|DefaultListenSharedAccessSignature"
@@ -156,6 +166,7 @@ _UNSET: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
         "diffBackupIntervalInHours": frozenset({"12", "24"}),
         "retentionDays": frozenset({"7"}),
     },
+    "blobservices": {"deleteRetentionPolicy": frozenset({"{'enabled': false}"})},
     "connectionpolicies": {"connectionType": frozenset({"default"})},
     "encryptionprotector": {
         "serverKeyName": frozenset({"servicemanaged"}),

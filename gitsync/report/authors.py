@@ -65,11 +65,27 @@ def format_change(
     # Azure gives the id of zeros to what it did by itself: no row of the activity log has it.
     has_id = change.correlation_id.strip("0-")
     correlation = f" (correlation {quote(clean(change.correlation_id))})" if has_id else ""
-    return f"{_format_author(change, names=names, quote=quote)}{time}{': ' if shown else ''}{shown}{correlation}"
+    done = _format_deed(change, names=names, quote=quote)
+    return f"{done}{time}{': ' if shown else ''}{shown}{correlation}"
+
+
+def format_creation(change: Attribution, *, names: bool = False, quote: Quote = str) -> str:
+    """Format when something was created, and by whom, as far as that is known: `created by rob@contoso.com, 2026-11-23
+    22:41 UTC`.
+    """
+    time = _format_span([change.at])
+    if change.author is AuthorKind.UNKNOWN:
+        return f"created{time.replace(',', '', 1)}" if time else "nothing is known of its creation"
+    return f"created by {_format_author(change, names=names, quote=quote)}{time}"
+
+
+def _format_deed(change: Attribution, *, names: bool, quote: Quote) -> str:
+    """Format what was done, and who did it."""
+    return f"{'Deleted' if _is_delete(change) else 'Changed'} by {_format_author(change, names=names, quote=quote)}"
 
 
 def _format_author(change: Attribution, *, names: bool, quote: Quote) -> str:
-    """Format what was done, who did it, and with what."""
+    """Format who made a change, and with what."""
     change = change if names else change.hide_name()
     name, label, client = (quote(clean(text)) for text in (change.name, change.label, change.client))
     tool = f" with {'the client ' if _GUID.fullmatch(change.client) else ''}{client}" if client else ""
@@ -83,7 +99,7 @@ def _format_author(change: Attribution, *, names: bool, quote: Quote) -> str:
         AuthorKind.GITSYNC: f"gitsync{commit}",
         AuthorKind.UNKNOWN: f"an author that Azure has not named{tool}",
     }
-    return f"{'Deleted' if _is_delete(change) else 'Changed'} by {authors[change.author]}"
+    return authors[change.author]
 
 
 def _is_delete(change: Attribution) -> bool:
@@ -128,7 +144,7 @@ def list_busy_authors(report: Report, *, names: bool = False, quote: Quote = str
     lines = []
     for author in sorted(busy, key=lambda one: (-len(keys[one]), min(times[one]), min(keys[one])))[:_MOST_AUTHORS]:
         count = format_plural(len(keys[author]), "resource")
-        lines.append(f"{_format_author(author, names=names, quote=quote)}: {count}{_format_span(times[author])}.")
+        lines.append(f"{_format_deed(author, names=names, quote=quote)}: {count}{_format_span(times[author])}.")
     return lines
 
 

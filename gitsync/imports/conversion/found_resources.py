@@ -19,13 +19,15 @@ UNKNOWN: Final = "type without a kind"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundResource:
     """A resource as Azure shows it. `owner_id` is the ARM id of what owns it: its parent, its resource group, or the
-    scope of an extension; "" for a resource group.
+    scope of an extension; "" for a resource group. `created` is the time of its creation (RFC 3339) if a list said so;
+    "" otherwise.
     """
 
     kind: Kind
     arm_id: str
     owner_id: str
     body: Mapping[str, Any] = field(repr=False)
+    created: str = ""
 
     @property
     def name(self) -> str:
@@ -41,11 +43,22 @@ class Omission:
     subject: str
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class ForeignResource:
+    """A resource of a type without a kind, as a list shows it: its entry may be all that is known of it."""
+
+    arm_id: str
+    entry: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """What was found, sorted by ARM id. `unread` says which collections were not asked for, or refused."""
+    """What was found, sorted by ARM id. `foreign` are the resources without a kind. `unread` says which collections
+    were not asked for, or refused.
+    """
 
     resources: tuple[FoundResource, ...]
+    foreign: tuple[ForeignResource, ...] = ()
     left_out: tuple[Omission, ...] = ()
     unread: tuple[str, ...] = ()
 

@@ -22,13 +22,14 @@ _SUBSCRIPTION_STEPS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportScope:
-    """Where an import looks: in resource groups, at resources by their ids, or without either in the
-    whole subscription.
+    """Where a search looks: in resource groups, at resources by their ids, or without either in the whole subscription.
+    With `may_lack_groups` a group that does not exist is passed over: git may not have created it yet.
     """
 
     subscription: str
     groups: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
+    may_lack_groups: bool = False
 
     @property
     def root(self) -> str:

@@ -1,0 +1,65 @@
+"""Shared by the commands that search Azure for what exists: the connection, its progress, and a failure of it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from gitsync.config.config import Config
+from gitsync.errors import ArmError, SourceError
+
+if TYPE_CHECKING:
+    from gitsync.arm.client import Arm
+    from gitsync.arm.session import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """`begin_session` begins requests that end with the timeout of the whole run. `count` receives how many reads
+    began, and how many ended.
+    """
+
+    arm: Arm
+    begin_session: Callable[[], Session]
+    count: Callable[[int, int], None]
+
+    @property
+    def requests(self) -> int:
+        """How many requests were sent."""
+        sent = self.arm.requests
+        return sent.reads + sent.polls + sent.questions
+
+    @property
+    def now(self) -> datetime:
+        return self.arm.now
+
+
+@asynccontextmanager
+async def open_search(options: argparse.Namespace, config: Config) -> AsyncIterator[Search]:
+    """Open Azure for a search that only reads, and show its progress. ConfigError if Azure cannot be reached,
+    SourceError for a read that got no answer.
+    """
+    from gitsync.arm.session import Session
+    from gitsync.cli.output import show_progress
+    from gitsync.run.connections import open_azure
+
+    with show_progress(options.redactions.mask, prints=options.prints_progress) as tally:
+
+        def count(begun: int, ended: int) -> None:
+            tally.total += begun
+            tally.done += ended
+
+        async with open_azure(config, options.redactions) as (arm, clock):
+            tally.watch(arm.list_limits)
+            deadline = clock.monotonic() + config.run_timeout
+            try:
+                yield Search(arm=arm, begin_session=lambda: Session(deadline=deadline), count=count)
+            except ArmError as error:
+                raise SourceError(
+                    f"{error.resource_id} cannot be read: {error.message}",
+                    hint="Run this again. Nothing was written.",
+                ) from error

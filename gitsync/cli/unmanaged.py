@@ -1,0 +1,151 @@
+"""Show what exists in Azure and is not in git: neither in a manifest nor in a record.
+
+It looks into the resource groups that git has, or into those of --resource-group. What Azure made by itself, or with
+another resource, is left out. It only reads. The exit code is 1 if something could not be read, and 4 with --fail-above
+if there is more than that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gitsync.cli.command import Example
+from gitsync.config.config import Config, list_settings
+from gitsync.errors import ConfigError, ExitCode
+
+if TYPE_CHECKING:
+    from gitsync.unmanaged.inventory import Inventory
+    from gitsync.unmanaged.report import UnmanagedReport
+
+SETTINGS = list_settings("unmanaged")
+OUTPUTS = ("text", "json", "markdown")
+EXAMPLES = (
+    Example("What is in the groups of the working folder, and not in git?", "gitsync unmanaged"),
+    Example(
+        "A job that fails if there is anything in one group", "gitsync unmanaged --resource-group shop --fail-above 0"
+    ),
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--resource-group", metavar="NAME", action="append", default=[], help="Look into this group. May be repeated."
+    )
+    parser.add_argument(
+        "--fail-above",
+        metavar="NUMBER",
+        type=read_count,
+        help="Exit with 4 if more resources than this are not in git.",
+    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--full", action="store_true", help="Ask every collection, and not a sample where there are many.")
+    how.add_argument(
+        "--fast",
+        action="store_true",
+        help="Ask Resource Graph, and confirm what it finds. It has no children, and may be hours late.",
+    )
+
+
+def read_count(text: str) -> int:
+    """Read a whole number, 0 or more. argparse makes an error of a ValueError."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def run(options: argparse.Namespace, config: Config) -> ExitCode:
+    """Search, print the report and return the exit code."""
+    from gitsync.cli.offline import read_whole
+    from gitsync.cli.recorded import load_state
+    from gitsync.run.connections import find_global_subscription
+    from gitsync.unmanaged.inventory import make_inventory
+
+    config = replace(config, subscription=find_global_subscription(config) or None)
+    offline = read_whole(config, options.redactions)
+    inventory = make_inventory(offline.everything, load_state(config).records.values())
+    scopes = _choose_scopes(options.resource_group, inventory, config)
+    report = asyncio.run(_search(options, config, inventory, scopes))
+    _print(report, options, config)
+    return report.exit_code
+
+
+def _choose_scopes(names: Sequence[str], inventory: Inventory, config: Config) -> Mapping[str, tuple[str, ...]]:
+    """Choose the groups to look into, by subscription. ConfigError if there are none."""
+    from gitsync.cli.offline import ANY_SUBSCRIPTION
+
+    if names:
+        if not config.subscription:
+            raise ConfigError("No subscription is set.", hint="Set --subscription or AZURE_SUBSCRIPTION_ID.")
+        return {config.subscription: tuple(dict.fromkeys(names))}
+    if not config.subscription and ANY_SUBSCRIPTION in inventory.groups:
+        raise ConfigError("No subscription is set.", hint="Set --subscription or AZURE_SUBSCRIPTION_ID.")
+    if not inventory.groups:
+        raise ConfigError(
+            f"{config.source} has no resource in a resource group.", hint="Name a group with --resource-group."
+        )
+    return inventory.groups
+
+
+async def _search(
+    options: argparse.Namespace, config: Config, inventory: Inventory, scopes: Mapping[str, tuple[str, ...]]
+) -> UnmanagedReport:
+    from gitsync.catalog.catalog import open_catalog
+    from gitsync.checks.questions import Questions
+    from gitsync.cli.searching import open_search
+    from gitsync.extensions.registry import Registry
+    from gitsync.imports.conversion.scope import ImportScope
+    from gitsync.imports.resource_reader import ResourceReader
+    from gitsync.model.attribution import Who
+    from gitsync.planning.children import KindTree
+    from gitsync.unmanaged.creators import find_creators
+    from gitsync.unmanaged.report import BY_GRAPH, BY_LISTS, UnmanagedReport, join_estates
+    from gitsync.unmanaged.search import EstateSearch
+
+    registry, tree, estates = Registry.load(), KindTree(open_catalog()), []
+    async with open_search(options, config) as search:
+        questions = Questions(search.arm, search.begin_session)
+        for subscription, groups in scopes.items():
+            scope = ImportScope(subscription=subscription, groups=groups, may_lack_groups=not options.resource_group)
+            refused: list[str] = []
+            reader = ResourceReader(
+                search.arm.reader(search.begin_session()), search.count, refused.append, trusts_lists=True
+            )
+            looks = EstateSearch(reader, registry, tree, inventory, is_full=options.full)
+            found = await (looks.search_graph(scope, questions) if options.fast else looks.search_lists(scope))
+            estates.append(found.add_refusals(refused))
+        estate = join_estates(estates)
+        creations, doubts = await find_creators(estate.strays, questions, search.now, asks=config.who != Who.OFF)
+        return UnmanagedReport(
+            source=BY_GRAPH if options.fast else BY_LISTS,
+            scopes=scopes,
+            estate=estate,
+            creations=creations,
+            doubts=doubts,
+            without_id=inventory.without_id,
+            requests=search.requests,
+            limit=options.fail_above,
+        )
+
+
+def _print(report: UnmanagedReport, options: argparse.Namespace, config: Config) -> None:
+    """Print the report in the form of --output. Names of people are in JSON, and where a person reads the text."""
+    import json
+    import os
+
+    from gitsync.cli.output import may_name_people
+    from gitsync.logging import escape_controls, neutralize
+    from gitsync.model.attribution import Who
+    from gitsync.unmanaged.report import build_document, format_lines, format_markdown
+
+    who = Who(config.who)
+    if config.output == "json":
+        text = json.dumps(build_document(report), indent=2)
+    elif config.output == "markdown":
+        text = format_markdown(report, names=who is Who.NAMES).rstrip("\n")
+    else:
+        text = "\n".join(map(escape_controls, format_lines(report, names=may_name_people(who, os.environ))))
+    print(neutralize(options.redactions.mask(text)))

@@ -1,0 +1,1 @@
+"""Finds what exists in Azure and git does not have: by ARM's lists or by Resource Graph."""

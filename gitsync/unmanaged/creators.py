@@ -1,0 +1,120 @@
+"""When a stray was created, and by whom: from what Azure showed of it, then from Resource Graph and the activity log.
+
+The first says it for all time, but not of every type; the others keep 14 and 90 days.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from gitsync.attribution import activity_log, resource_graph
+from gitsync.attribution.attribution import MARGIN
+from gitsync.attribution.change import RecordedChange, classify_caller, read_guid, read_mapping, read_time
+from gitsync.checks.questions import Questions, shorten_text
+from gitsync.formats.arm_path import find_subscription, normalize_id
+from gitsync.model.attribution import Attribution, AuthorKind
+from gitsync.model.clock import format_rfc3339
+from gitsync.unmanaged.search import Stray
+
+_TYPES: Final = {
+    "user": AuthorKind.PERSON,
+    "application": AuthorKind.APPLICATION,
+    "managedidentity": AuthorKind.APPLICATION,
+}
+"""By the `createdByType` of ARM's systemData."""
+
+
+def read_creation(stray: Stray) -> Attribution:
+    """Return what Azure showed of a creation: its time and its author, as far as they are known."""
+    said = read_mapping(stray.body.get("systemData"))
+    at = read_time(said.get("createdAt")) or read_time(stray.created)
+    name = shorten_text(said.get("createdBy"))
+    by_form = classify_caller(name, "") if name else AuthorKind.UNKNOWN
+    # The name of a person is left out of most places, so a name that looks like one counts as one.
+    is_person = by_form is AuthorKind.PERSON
+    author = by_form if is_person else _TYPES.get(str(said.get("createdByType")).casefold(), by_form)
+    is_named = bool(name) and author in {AuthorKind.PERSON, AuthorKind.APPLICATION}
+    return Attribution(
+        author=author if name else AuthorKind.UNKNOWN,
+        name=name if is_named else "",
+        at=format_rfc3339(at) if at else "",
+    )
+
+
+async def find_creators(
+    strays: Sequence[Stray], questions: Questions, now: datetime, *, asks: bool
+) -> tuple[dict[str, Attribution], tuple[str, ...]]:
+    """Find who created each stray, by ARM id, and why that is not known of some: sentences. Azure's records of changes
+    are read only if `asks`, and only for what does not say it itself.
+    """
+    creations = {stray.arm_id: read_creation(stray) for stray in strays}
+    gaps: list[str] = []
+    for source in (_ask_graph, _ask_log) if asks else ():
+        if unknown := [arm_id for arm_id, one in creations.items() if one.author is AuthorKind.UNKNOWN]:
+            creations |= await source(unknown, creations, questions, now, gaps)
+    principal = await questions.find_principal() if asks else None
+    own = {principal.client.casefold(), principal.object.casefold()} - {""} if principal else set()
+    return {arm_id: _name_own(one, own) for arm_id, one in creations.items()}, tuple(dict.fromkeys(gaps))
+
+
+async def _ask_graph(
+    arm_ids: Sequence[str],
+    creations: Mapping[str, Attribution],
+    questions: Questions,
+    now: datetime,
+    gaps: list[str],
+) -> dict[str, Attribution]:
+    records = await resource_graph.read_graph(arm_ids, now - resource_graph.RETENTION + MARGIN, questions)
+    gaps += filter(None, [records.gap])
+    return _merge(arm_ids, creations, records.changes)
+
+
+async def _ask_log(
+    arm_ids: Sequence[str],
+    creations: Mapping[str, Attribution],
+    questions: Questions,
+    now: datetime,
+    gaps: list[str],
+) -> dict[str, Attribution]:
+    """Ask the log of each subscription about what may have been created within its memory."""
+    start = now - activity_log.RETENTION + MARGIN
+    by_subscription: defaultdict[str, list[str]] = defaultdict(list)
+    for arm_id in arm_ids:
+        at = read_time(creations[arm_id].at)
+        if (subscription := find_subscription(arm_id)) and (at is None or at >= start):
+            by_subscription[subscription.casefold()].append(arm_id)
+    merged: dict[str, Attribution] = {}
+    for _, ids in sorted(by_subscription.items()):
+        records = await activity_log.read_log(ids, start, now, questions)
+        gaps += filter(None, [records.gap])
+        merged |= _merge(ids, creations, records.changes)
+    return merged
+
+
+def _merge(
+    arm_ids: Iterable[str], creations: Mapping[str, Attribution], changes: Iterable[RecordedChange]
+) -> dict[str, Attribution]:
+    """Return the creations that some changes tell of, with the time that Azure gives itself if there is one. The newest
+    counts: before it there was another resource.
+    """
+    newest: dict[str, RecordedChange] = {}
+    for change in (change for change in changes if change.creates):
+        known = newest.get(change.arm_id)
+        if known is None or change.at > known.at:
+            newest[change.arm_id] = change
+    return {
+        arm_id: replace(newest[path].said, at=creations[arm_id].at or newest[path].said.at)
+        for arm_id in arm_ids
+        if (path := normalize_id(arm_id)) in newest
+    }
+
+
+def _name_own(creation: Attribution, own: set[str]) -> Attribution:
+    """Name gitsync as the author of what its own application created: git had it once, and lets go of it."""
+    if creation.author is AuthorKind.APPLICATION and read_guid(creation.name) in own:
+        return replace(creation, author=AuthorKind.GITSYNC, name="", label="", client="")
+    return creation

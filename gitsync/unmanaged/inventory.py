@@ -1,0 +1,58 @@
+"""What git has: the resources that manifests and records stand for, and the groups that they are in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitsync.formats.arm_path import find_resource_group, find_subscription, normalize_id
+from gitsync.model.record import Record
+from gitsync.model.resource import Prepared
+from gitsync.planning.children import is_named_in
+from gitsync.validation.references import parse_arm_type
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventory:
+    """`bodies` are those that manifests ask for, by normalized ARM id; one that only a record has is empty. `groups`
+    are the names of resource groups, sorted, by subscription. `without_id` are the keys of manifests whose ARM id is
+    not known, sorted: what they stand for may look as if git did not have it.
+    """
+
+    bodies: Mapping[str, Mapping[str, Any]]
+    groups: Mapping[str, tuple[str, ...]]
+    without_id: tuple[str, ...] = ()
+
+    def has(self, arm_id: str) -> bool:
+        """Tell whether a manifest or a record stands for a resource, or the manifest of its parent names it."""
+        path = normalize_id(arm_id)
+        if path in self.bodies:
+            return True
+        parent, _, name = path.rpartition("/")
+        declared = self.bodies.get(parent.rpartition("/")[0])
+        return bool(declared) and is_named_in(parse_arm_type(path), name, declared or {})
+
+
+def make_inventory(prepared: Iterable[Prepared], records: Iterable[Record]) -> Inventory:
+    """Join manifests and records. A record that is not trusted counts for nothing, as in a prune."""
+    bodies: dict[str, Mapping[str, Any]] = {}
+    groups: dict[str, dict[str, str]] = {}  # spelled names by names in lower case, by subscription
+    without_id = []
+    ids = [record.arm_id for record in records if record.arm_id and not record.trust.is_refused]
+    bodies |= {normalize_id(arm_id): {} for arm_id in ids}
+    for one in prepared:
+        if one.arm_id is None:
+            without_id.append(str(one.key))
+            continue
+        ids.append(one.arm_id)
+        bodies[normalize_id(one.arm_id)] = one.template.body if one.template else {}
+    for arm_id in ids:
+        subscription, group = find_subscription(arm_id), find_resource_group(arm_id)
+        if subscription and group:
+            groups.setdefault(subscription.casefold(), {})[group.casefold()] = group
+    return Inventory(
+        bodies=bodies,
+        groups={one: tuple(names[name] for name in sorted(names)) for one, names in sorted(groups.items())},
+        without_id=tuple(sorted(without_id)),
+    )

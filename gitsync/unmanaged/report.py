@@ -1,0 +1,237 @@
+"""What git does not have, as text, Markdown and JSON."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+from gitsync.errors import ExitCode
+from gitsync.model.attribution import Attribution
+from gitsync.report.authors import format_creation
+from gitsync.report.escape import format_block, format_code, shorten
+from gitsync.report.json import build_change
+from gitsync.report.markdown import select_fitting
+from gitsync.report.wording import format_plural
+from gitsync.unmanaged.search import Estate, Stray
+
+BY_LISTS: Final = "lists"
+BY_GRAPH: Final = "resource-graph"
+
+_LATE: Final = (
+    "Resource Graph may be hours late, and has neither children nor extension resources. Leave out --fast for all."
+)
+_ROOM: Final = 50_000  # characters of a table, since a comment has at most 65,536
+_LONGEST: Final = 200  # characters of a name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmanagedReport:
+    """`scopes` are the groups that were looked into, by subscription. `creations` has one of each stray, by ARM id;
+    `doubts` are sentences that say why the author is not known. `without_id` are manifests without an ARM id. `limit`
+    is the number of strays above which the exit code says so; None for no limit.
+    """
+
+    source: str
+    scopes: Mapping[str, Sequence[str]]
+    estate: Estate
+    creations: Mapping[str, Attribution]
+    doubts: tuple[str, ...] = ()
+    without_id: tuple[str, ...] = ()
+    requests: int
+    limit: int | None = None
+
+    @property
+    def managed(self) -> int:
+        """How many of the resources in the scope git has."""
+        return sum(self.estate.managed.values())
+
+    @property
+    def share(self) -> float:
+        """The share of the resources in the scope that git has; 1 if there are none."""
+        total = self.managed + len(self.estate.strays)
+        return self.managed / total if total else 1.0
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """FAILED if something could not be read: there may be more than was found."""
+        if self.estate.gaps:
+            return ExitCode.FAILED
+        is_above = self.limit is not None and len(self.estate.strays) > self.limit
+        return ExitCode.DRIFT if is_above else ExitCode.FINE
+
+
+def join_estates(estates: Sequence[Estate]) -> Estate:
+    """Join what was found in several subscriptions."""
+    managed: Counter[str] = Counter()
+    for estate in estates:
+        managed.update(estate.managed)
+    return Estate(
+        strays=tuple(stray for estate in estates for stray in estate.strays),
+        managed=dict(sorted(managed.items())),
+        left_out=tuple(sorted({one for estate in estates for one in estate.left_out})),
+        unread=tuple(sorted({line for estate in estates for line in estate.unread})),
+        gaps=tuple(sorted({line for estate in estates for line in estate.gaps})),
+    )
+
+
+def _name(stray: Stray) -> str:
+    """Name a resource by what its id has after its group, without the types: `hub/default`, and `reader on hub` for
+    what extends another resource.
+    """
+    scope, _, path = stray.arm_id.rpartition("/providers/")
+    if not path:
+        return stray.group
+    extended = scope.rpartition("/")[2] if scope.count("/") > 4 else ""  # the id of a group has four
+    name = "/".join(path.split("/")[2::2])
+    return f"{name} on {extended}" if extended else name
+
+
+def _group(strays: Iterable[Stray]) -> list[tuple[tuple[str, str], list[tuple[str, list[Stray]]]]]:
+    """Group strays by the id and the name of their resource group, and those by kind."""
+    by_group: defaultdict[tuple[str, str], list[Stray]] = defaultdict(list)
+    for stray in strays:
+        folder = "/".join(stray.arm_id.split("/")[:5])
+        by_group[folder.casefold(), stray.group].append(stray)
+
+    def order(stray: Stray) -> tuple[str, str]:
+        return stray.label, stray.arm_id.casefold()
+
+    return [
+        (group, [(label, list(same)) for label, same in groupby(sorted(ones, key=order), key=lambda one: one.label)])
+        for group, ones in sorted(by_group.items())
+    ]
+
+
+def list_imports(report: UnmanagedReport) -> list[str]:
+    """List the commands that write manifests of the strays: one for each group. What has a manifest is skipped."""
+    groups: dict[tuple[str, str], str] = {}
+    for stray in report.estate.strays:
+        if stray.kind:
+            subscription = stray.arm_id.split("/")[2]
+            named = f" --subscription {shlex.quote(subscription)}" if len(report.scopes) > 1 else ""
+            command = f"gitsync import --resource-group {shlex.quote(stray.group)}{named} --out azure"
+            groups.setdefault((subscription.casefold(), stray.group.casefold()), command)
+    return [groups[key] for key in sorted(groups)]
+
+
+def format_lines(report: UnmanagedReport, *, names: bool) -> Iterator[str]:
+    """Format the report as text; with names of people if `names`."""
+    for (_, group), kinds in _group(report.estate.strays):
+        yield f"{group}:"
+        for label, strays in kinds:
+            yield f"  {label}{'' if strays[0].kind else ' (gitsync has no kind for this type)'}"
+            width = max(len(_name(stray)) for stray in strays)
+            for stray in strays:
+                yield f"    {_name(stray):<{width}}  {format_creation(report.creations[stray.arm_id], names=names)}"
+        yield ""
+    yield from _format_list("To write manifests of them:", list_imports(report))
+    counts = Counter(one.reason for one in report.estate.left_out)
+    yield from _format_list("Left out:", [f"{count:>5}  {reason}" for reason, count in sorted(counts.items())])
+    for title, lines in _list_notes(report):
+        yield from _format_list(title, lines)
+    yield from _format_shares(report)
+    yield _format_summary(report)
+
+
+def _format_list(title: str, lines: Sequence[str]) -> Iterator[str]:
+    if lines:
+        yield title
+        yield from (f"  {line}" for line in lines)
+        yield ""
+
+
+def _list_notes(report: UnmanagedReport) -> list[tuple[str, Sequence[str]]]:
+    """List what limits the findings, by title."""
+    late = [_LATE] if report.source == BY_GRAPH else []
+    return [
+        ("Could not be read, so there may be more:", report.estate.gaps),
+        ("Not asked for; --full asks for all:", report.estate.unread),
+        ("Manifests without an ARM id; what they stand for may be listed above:", report.without_id),
+        ("Who created a resource is not known everywhere:", report.doubts),
+        ("What this search does not see:", late),
+    ]
+
+
+def _list_kinds(report: UnmanagedReport) -> list[tuple[str, int, int]]:
+    """List all kinds in the scope: how many git has, of how many."""
+    strays = Counter(stray.label for stray in report.estate.strays)
+    labels = sorted({*strays, *report.estate.managed})
+    return [(one, report.estate.managed.get(one, 0), report.estate.managed.get(one, 0) + strays[one]) for one in labels]
+
+
+def _format_shares(report: UnmanagedReport) -> Iterator[str]:
+    rows = [row for row in _list_kinds(report) if row[1] < row[2]]
+    width = max((len(label) for label, _, _ in rows), default=0)
+    yield from _format_list("Git has:", [f"{label:<{width}}  {count} of {total}" for label, count, total in rows])
+
+
+def _format_summary(report: UnmanagedReport) -> str:
+    total = report.managed + len(report.estate.strays)
+    groups = format_plural(sum(map(len, report.scopes.values())), "resource group")
+    share = f"{int(report.share * 100)} %"  # not rounded up: 100 % are all
+    strays = format_plural(len(report.estate.strays), "resource")
+    known = f"Git has {report.managed} of {format_plural(total, 'resource')} in {groups} ({share})"
+    return f"{strays} not in git. {known}; {format_plural(report.requests, 'request')}."
+
+
+def format_markdown(report: UnmanagedReport, *, names: bool) -> str:
+    """Format the report as Markdown, for the summary of a job or a comment. All names are code: they may be anything."""
+
+    def format_row(group: str, label: str, stray: Stray) -> str:
+        created = format_creation(report.creations[stray.arm_id], names=names, quote=format_code)
+        cells = [format_code(shorten(text, _LONGEST)) for text in (group, label, _name(stray))]
+        return f"| {' | '.join([*cells, created])} |"
+
+    rows = [
+        format_row(group, label, stray)
+        for (_, group), kinds in _group(report.estate.strays)
+        for label, strays in kinds
+        for stray in strays
+    ]
+    parts = [f"### {_format_summary(report)}"]
+    if rows:
+        fitting = select_fitting(rows, _ROOM, "resource")
+        more = [] if fitting[-1].startswith("|") else ["", fitting.pop()]
+        parts.append("\n".join(["| Group | Kind | Name | Created |", "|---|---|---|---|", *fitting, *more]))
+    if commands := list_imports(report)[:20]:
+        parts.append(format_block(commands, "sh"))
+    for title, lines in _list_notes(report):
+        if lines:
+            parts.append("\n".join([title, "", *(f"- {format_code(shorten(line, _LONGEST))}" for line in lines[:20])]))
+    return "\n\n".join(parts) + "\n"
+
+
+def build_document(report: UnmanagedReport) -> dict[str, Any]:
+    """Build the report as plain JSON."""
+    return {
+        "source": report.source,
+        "scopes": [{"subscription": one, "groups": list(groups)} for one, groups in sorted(report.scopes.items())],
+        "unmanaged": len(report.estate.strays),
+        "managed": report.managed,
+        "share": round(report.share, 4),
+        "kinds": [
+            {"kind": label, "managed": count, "unmanaged": total - count} for label, count, total in _list_kinds(report)
+        ],
+        "resources": [
+            {
+                "armId": stray.arm_id,
+                "type": stray.arm_type,
+                "kind": stray.kind or None,
+                "resourceGroup": stray.group,
+                "created": build_change(report.creations[stray.arm_id], names=True),
+            }
+            for stray in report.estate.strays
+        ],
+        "imports": list_imports(report),
+        "leftOut": [{"reason": one.reason, "subject": one.subject} for one in report.estate.left_out],
+        "unread": list(report.estate.unread),
+        "gaps": list(report.estate.gaps),
+        "withoutId": list(report.without_id),
+        "doubts": list(report.doubts),
+        "requests": report.requests,
+        "exitCode": report.exit_code,
+    }

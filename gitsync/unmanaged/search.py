@@ -1,0 +1,223 @@
+"""What Azure has in a scope, and which of it git does not have: by ARM's lists, or by Resource Graph.
+
+Both ways decide by the same tables as an import, so what Azure made by itself is no stray.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from gitsync.attribution.change import read_mapping
+from gitsync.attribution.resource_graph import query_rows
+from gitsync.checks.questions import Questions
+from gitsync.extensions.registry import Registry
+from gitsync.formats.arm_path import find_resource_group, is_below, normalize_id
+from gitsync.imports.acceptance import BY_AZURE, Acceptance
+from gitsync.imports.conversion.found_resources import UNKNOWN, FoundResource, Omission, SearchResult
+from gitsync.imports.conversion.manifests import is_as_made
+from gitsync.imports.conversion.scope import Filters, ImportScope
+from gitsync.imports.discovery import RESOURCES_VERSION, Discovery, find_owner_id
+from gitsync.imports.extension_resources import INHERITED, ORPHAN
+from gitsync.imports.report import is_refusal
+from gitsync.imports.resource_reader import Body, ResourceReader
+from gitsync.model.facts import Kind
+from gitsync.planning.children import KindTree, is_made_by_azure
+from gitsync.problems.field_path import find_member
+from gitsync.unmanaged.inventory import Inventory
+from gitsync.validation.references import parse_arm_type
+
+MADE_BY_OWNER: Final = "made by the resource that manages it"
+
+_UNSAID: Final = frozenset({INHERITED, ORPHAN, UNKNOWN})
+"""Reasons of an import to leave something out that are none here."""
+
+_DISKS: Final = "microsoft.compute/disks"
+_MOST_GROUPS = 300  # of one query
+_MOST_PAGES = 100  # of 1,000 rows
+_UNQUOTABLE = re.compile(r"[^\w.()-]")
+_QUERY = """\
+Resources
+| where resourceGroup in~ ({groups})
+| project id
+| order by id asc"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stray:
+    """A resource that git does not have. `kind` is "" if the catalog has none for its type. `body` is what Azure showed
+    of it, which may be little; `created` the time of its creation if a list said so.
+    """
+
+    arm_id: str
+    arm_type: str
+    kind: str
+    body: Mapping[str, Any]
+    created: str = ""
+
+    @property
+    def group(self) -> str:
+        """The name of its resource group."""
+        return find_resource_group(self.arm_id) or ""
+
+    @property
+    def label(self) -> str:
+        """Its kind, or its type if it has none."""
+        return self.kind or self.arm_type
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estate:
+    """What is in the scope: the strays, sorted by ARM id, and how many resources of each kind git has. `unread` says
+    what was not asked for, since a sample had nothing, and `gaps` what could not be read: there may be strays.
+    """
+
+    strays: tuple[Stray, ...] = ()
+    managed: Mapping[str, int]
+    left_out: tuple[Omission, ...] = ()
+    unread: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+
+    def add_refusals(self, lines: Iterable[str]) -> Estate:
+        """Return the same with what Azure refused to read, of which a missing right is a gap."""
+        return replace(self, gaps=tuple(sorted({*self.gaps, *filter(is_refusal, lines)})))
+
+
+class EstateSearch:
+    """The search in one subscription. `is_full` asks every collection, and not a sample of those with many parents."""
+
+    def __init__(
+        self, reader: ResourceReader, registry: Registry, tree: KindTree, inventory: Inventory, *, is_full: bool
+    ) -> None:
+        def is_untouched(resource: FoundResource) -> bool:
+            return is_as_made(resource) and not inventory.has(resource.arm_id)
+
+        self._gaps: list[str] = []
+        self._reader = reader
+        self._tree = tree
+        self._inventory = inventory
+        self._acceptance = Acceptance(registry, Filters(), is_untouched, is_sparing=not is_full)
+        self._discovery = Discovery(reader, tree, self._acceptance)
+
+    async def search_lists(self, scope: ImportScope) -> Estate:
+        """Search by ARM's lists. Raises SourceError if the scope cannot be read, and ArmError."""
+        return self._conclude(await self._discovery.search(scope))
+
+    async def search_graph(self, scope: ImportScope, questions: Questions) -> Estate:
+        """Search by Resource Graph, which has neither children nor extension resources and is hours late: what git does
+        not have is read by itself. Raises SourceError if the groups cannot be read, and ArmError.
+        """
+        groups = await self._discovery.find_groups(scope)
+        ids = await self._query(groups, scope, questions)
+        managed: Counter[str] = Counter()
+        known, foreign = [], []
+        for arm_id in ids:
+            arm_type = parse_arm_type(arm_id)
+            kind = self._tree.find(arm_type)
+            if self._inventory.has(arm_id):
+                managed[kind.gvk.kind if kind else arm_type] += 1
+            elif kind:
+                known.append((kind, _spell_type(arm_id, kind.arm_type)))
+            else:
+                foreign.append(arm_id)
+        bodies = await asyncio.gather(*(self._reader.try_read(arm_id, kind.api_version) for kind, arm_id in known))
+        await self._acceptance.accept(
+            [
+                FoundResource(kind=kind, arm_id=arm_id, owner_id=find_owner_id(arm_id), body=body)
+                for (kind, arm_id), body in zip(known, bodies, strict=True)
+                if body is not None  # Resource Graph is late: it is gone
+            ]
+        )
+        await self._confirm_foreign(foreign, scope)
+        return self._conclude(self._acceptance.finish(), managed)
+
+    async def _query(self, groups: Sequence[FoundResource], scope: ImportScope, questions: Questions) -> list[str]:
+        """Query the ARM ids of the resources in groups, sorted, with the groups as they are spelled themselves."""
+        by_name = {group.name.casefold(): group.arm_id for group in groups if not _UNQUOTABLE.search(group.name)}
+        for group in groups:
+            if group.name.casefold() not in by_name:
+                self._gaps.append(f"{group.arm_id}: its name cannot be part of a query; leave out --fast")
+        names, ids = sorted(by_name), {}
+        for start in range(0, len(names), _MOST_GROUPS):
+            literals = ",".join(f"'{name}'" for name in names[start : start + _MOST_GROUPS])
+            query = _QUERY.format(groups=literals)
+            found = await query_rows(query, [scope.subscription], questions, most_pages=_MOST_PAGES)
+            if found.gap:
+                self._gaps.append(f"Resource Graph: {found.gap}")
+            for arm_id in (str(read_mapping(row).get("id", "")) for row in found.rows):
+                folder = by_name.get((find_resource_group(arm_id) or "").casefold(), "")
+                if folder and is_below(arm_id, f"{folder}/providers"):
+                    ids[normalize_id(arm_id)] = f"{folder}/{arm_id.split('/', 5)[5]}"
+        return [ids[arm_id] for arm_id in sorted(ids)]
+
+    async def _confirm_foreign(self, arm_ids: Iterable[str], scope: ImportScope) -> None:
+        """Note those of the resources without a kind that ARM lists: no api-version is known to read one by itself."""
+        by_type: dict[str, list[str]] = {}
+        for arm_id in arm_ids:
+            by_type.setdefault(parse_arm_type(arm_id).casefold(), []).append(arm_id)
+        queries = [{"$filter": f"resourceType eq '{arm_type}'"} for arm_type in sorted(by_type) if "'" not in arm_type]
+        lists = await asyncio.gather(
+            *(self._reader.read_list(f"{scope.root}/resources", RESOURCES_VERSION, query) for query in queries)
+        )
+        listed = {normalize_id(str(entry.get("id", ""))): entry for entries in lists for entry in entries}
+        for arm_id in (one for ones in by_type.values() for one in ones):
+            if entry := listed.get(normalize_id(arm_id)):
+                self._acceptance.note_foreign(arm_id, entry)
+
+    def _conclude(self, result: SearchResult, managed: Mapping[str, int] | None = None) -> Estate:
+        """Tell what git has from what it does not. `managed` are those that a search has not looked at."""
+        # One that is as Azure made it is here if something is below it.
+        known = [one for one in result.resources if self._acceptance.is_set(one)]
+        found = [_make_stray(one.arm_id, one.kind, one.body, one.created) for one in known]
+        found += [_make_stray(one.arm_id, None, one.entry) for one in result.foreign]
+        orphans = [one.subject for one in result.left_out if one.reason == ORPHAN]
+        found += [_make_stray(arm_id, self._tree.find(parse_arm_type(arm_id)), {}) for arm_id in orphans]
+        counts = Counter(managed or {})
+        left_out = [one for one in result.left_out if one.reason not in _UNSAID]
+        strays: dict[str, Stray] = {}
+        for one in found:
+            if self._inventory.has(one.arm_id):
+                counts[one.label] += 1
+            elif reason := _find_maker(one):
+                left_out.append(Omission(reason, one.arm_id))
+            else:
+                strays[normalize_id(one.arm_id)] = one
+        return Estate(
+            strays=tuple(strays[arm_id] for arm_id in sorted(strays)),
+            managed=dict(sorted(counts.items())),
+            left_out=tuple(sorted(left_out)),
+            unread=result.unread,
+            gaps=tuple(sorted(self._gaps)),
+        )
+
+
+def _make_stray(arm_id: str, kind: Kind | None, body: Body, created: str = "") -> Stray:
+    return Stray(
+        arm_id=arm_id,
+        arm_type=kind.arm_type if kind else parse_arm_type(arm_id),
+        kind=kind.gvk.kind if kind else "",
+        body=body,
+        created=created or str(body.get("createdTime") or ""),
+    )
+
+
+def _spell_type(arm_id: str, arm_type: str) -> str:
+    """Spell the type in an id of a resource in a group as the catalog does: Resource Graph has no spelling of its own."""
+    group, _, path = arm_id.partition("/providers/")
+    namespace, *types = arm_type.split("/")
+    pairs = zip(types, path.split("/")[2::2], strict=True)
+    return "/".join((group, "providers", namespace, *(f"{step}/{name}" for step, name in pairs)))
+
+
+def _find_maker(stray: Stray) -> str:
+    """Say who made a resource with another one, so that it is no stray; "" for a stray. A disk that a machine boots
+    from comes and goes with it; a data disk names its machine, too, but somebody made it.
+    """
+    if is_made_by_azure(stray.arm_type, stray.arm_id.rpartition("/")[2], stray.body):
+        return BY_AZURE
+    is_data_disk = stray.arm_type.casefold() == _DISKS and not find_member(stray.body, "properties", "osType")
+    return MADE_BY_OWNER if stray.body.get("managedBy") and not is_data_disk else ""
