@@ -39,14 +39,16 @@ def make_inventory(prepared: Iterable[Prepared], records: Iterable[Record]) -> I
     bodies: dict[str, Mapping[str, Any]] = {}
     groups: dict[str, dict[str, str]] = {}  # spelled names by names in lower case, by subscription
     without_id = []
-    ids = [record.arm_id for record in records if record.arm_id and not record.trust.is_refused]
+    known = {record.key: record.arm_id for record in records if record.arm_id and not record.trust.is_refused}
+    ids = [*known.values()]
     bodies |= {normalize_id(arm_id): {} for arm_id in ids}
     for one in prepared:
-        if one.arm_id is None:
+        arm_id = one.arm_id or known.get(one.key)  # a record knows what only a run can find out
+        if arm_id is None:
             without_id.append(str(one.key))
             continue
-        ids.append(one.arm_id)
-        bodies[normalize_id(one.arm_id)] = one.template.body if one.template else {}
+        ids.append(arm_id)
+        bodies[normalize_id(arm_id)] = one.template.body if one.template else {}
     for arm_id in ids:
         subscription, group = find_subscription(arm_id), find_resource_group(arm_id)
         if subscription and group:

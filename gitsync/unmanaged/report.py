@@ -179,7 +179,7 @@ def _format_summary(report: UnmanagedReport) -> str:
 
 
 def format_markdown(report: UnmanagedReport, *, names: bool) -> str:
-    """Format the report as Markdown, for the summary of a job or a comment. All names are code: they may be anything."""
+    """Format the report as Markdown, for the summary of a job. All names are code, since they may be anything."""
 
     def format_row(group: str, label: str, stray: Stray) -> str:
         created = format_creation(report.creations[stray.arm_id], names=names, quote=format_code)

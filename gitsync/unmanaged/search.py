@@ -206,7 +206,7 @@ def _make_stray(arm_id: str, kind: Kind | None, body: Body, created: str = "") -
 
 
 def _spell_type(arm_id: str, arm_type: str) -> str:
-    """Spell the type in an id of a resource in a group as the catalog does: Resource Graph has no spelling of its own."""
+    """Spell the type in the id of a resource in a group as the catalog does. Resource Graph spells it in any way."""
     group, _, path = arm_id.partition("/providers/")
     namespace, *types = arm_type.split("/")
     pairs = zip(types, path.split("/")[2::2], strict=True)

@@ -1,7 +1,7 @@
-"""Resource Graph's tables of changes: who changed what, in the last two weeks.
+"""Resource Graph: its tables of changes, who changed what in the last two weeks, and its table of what exists.
 
-Only the query that asks for the changes of some resources is understood; any other is refused, as Azure refuses a query
-that it cannot read.
+Only two queries are understood, for the changes of some resources and for the resources in some groups; any other is
+refused, as Azure refuses a query that it cannot read.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from gitsync.emulator.changes.log import SYSTEM, cut, is_in_graph, list_happened
 from gitsync.emulator.http.messages import Refused, ServerRequest, ServerResponse, make_refusal, refuse
 from gitsync.emulator.http.target import PathShape, Target, parse
 from gitsync.emulator.identity.access import grants, is_denied
+from gitsync.emulator.lists import apply_lag
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import LoggedChange
 from gitsync.emulator.types.provider_fields import make_uuid
@@ -42,6 +43,9 @@ _QUERY = re.compile(
     r" attrs = properties\.changeAttributes, changes = properties\.changes"
     r" \| order by t desc, id asc"
 )
+_RESOURCES = re.compile(
+    rf"Resources \| where resourceGroup in~ \(({_LITERAL}(?:, ?{_LITERAL})*)\) \| project id \| order by id asc"
+)
 _COLUMNS = {"id": "string", "t": "datetime", "rid": "string", "changeType": "string"} | {
     "attrs": "object",
     "changes": "object",
@@ -50,8 +54,8 @@ _EPOCH_TICKS = 621_355_968_000_000_000
 _LAST_TICKS = 0x7FFFFFFFFFFFFFFF
 
 
-def query_changes(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """Answer a query for the changes of some resources, page by page."""
+def answer_query(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
+    """Answer a query, page by page."""
     headers = _take_from_quota(cloud, request)
     try:
         body = _read_page(cloud, request)
@@ -64,9 +68,13 @@ def _read_page(cloud: EmulatedCloud, request: ServerRequest) -> dict[str, Any]:
     query = request.body if isinstance(request.body, Mapping) else {}
     options = query.get("options") or {}
     subscriptions = _find_readable(cloud, request, query.get("subscriptions") or [])
-    rows = _list_rows(cloud, request, _parse_query(cloud, request, str(query.get("query", ""))))
+    text = " ".join(str(query.get("query", "")).split())
+    if of_groups := _RESOURCES.fullmatch(text):
+        rows = _list_resources(cloud, request, _read_literals(of_groups[1]))
+    else:
+        rows = _list_rows(cloud, request, _parse_query(cloud, request, text))
     if subscriptions is not None:
-        rows = [row for row in rows if parse(row["rid"]).subscription.casefold() in subscriptions]
+        rows = [row for row in rows if parse(row["id"]).subscription.casefold() in subscriptions]
     size = options.get("$top", _USUAL_ROWS)
     if not isinstance(size, int) or not 1 <= size <= _MOST_ROWS:
         raise _make_bad_query(cloud, request, "InvalidTop", f"$top must be from 1 to {_MOST_ROWS}.")
@@ -82,7 +90,7 @@ def _read_page(cloud: EmulatedCloud, request: ServerRequest) -> dict[str, Any]:
     if start + size < len(rows):
         answer["$skipToken"] = base64.b64encode(f"{start + size}:{digest}".encode()).decode()
     if options.get("resultFormat", "objectArray") == "table":
-        columns = [{"name": name, "type": kind} for name, kind in _COLUMNS.items()]
+        columns = [{"name": name, "type": kind} for name, kind in _COLUMNS.items() if not of_groups or name == "id"]
         return answer | {"data": {"columns": columns, "rows": [list(row.values()) for row in page]}}
     return answer | {"data": page}
 
@@ -97,11 +105,11 @@ class _Query:
 
 
 def _parse_query(cloud: EmulatedCloud, request: ServerRequest, query: str) -> _Query:
-    match = _QUERY.fullmatch(" ".join(query.split()))
+    match = _QUERY.fullmatch(query)
     if match is None:
         raise _make_bad_query(cloud, request, "InvalidQuery", _UNREADABLE)
     table, text, literals = match.groups()
-    ids = frozenset(re.sub(r"\\(.)", r"\1", literal[1:-1]) for literal in re.findall(_LITERAL, literals))
+    ids = _read_literals(literals)
     if len(ids) > _MOST_IDS:
         raise _make_bad_query(cloud, request, "InvalidQuery", f"The query has more than {_MOST_IDS} ids.")
     try:
@@ -110,6 +118,25 @@ def _parse_query(cloud: EmulatedCloud, request: ServerRequest, query: str) -> _Q
         raise _make_bad_query(cloud, request, "InvalidQuery", f"{text} is not a time.") from error
     since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     return _Query(ids, since, table == "resourcecontainerchanges")
+
+
+def _read_literals(text: str) -> frozenset[str]:
+    return frozenset(re.sub(r"\\(.)", r"\1", literal[1:-1]) for literal in re.findall(_LITERAL, text))
+
+
+def _list_resources(cloud: EmulatedCloud, request: ServerRequest, groups: frozenset[str]) -> list[dict[str, Any]]:
+    """List the resources of groups that the caller may read. A script can make the table stale, as it is for hours."""
+    wanted = {name.casefold() for name in groups}
+    targets = [parse(resource.id) for _, resource in apply_lag(cloud, request).store.below("/subscriptions/")]
+    paths = [
+        target.path
+        for target in targets
+        if target.shape is not PathShape.GROUP
+        and target.group.casefold() in wanted
+        and is_in_graph(target)
+        and _may_see(cloud, request, target)
+    ]
+    return [{"id": path} for path in sorted(paths, key=str.casefold)]
 
 
 def _list_rows(cloud: EmulatedCloud, request: ServerRequest, query: _Query) -> list[dict[str, Any]]:

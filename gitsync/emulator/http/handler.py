@@ -22,7 +22,7 @@ from uuid import uuid4
 from gitsync.emulator.changes.activity_log import list_events
 from gitsync.emulator.changes.log import log_request, look_before
 from gitsync.emulator.changes.moves import apply_moves, play_due_moves
-from gitsync.emulator.changes.resource_graph import query_changes
+from gitsync.emulator.changes.resource_graph import answer_query
 from gitsync.emulator.faults import Drop, FaultRule, Script
 from gitsync.emulator.governance.questions import check_policy_restrictions, validate_resources
 from gitsync.emulator.http.messages import (
@@ -234,7 +234,7 @@ _BY_TYPE: Mapping[tuple[str, str], _Verb] = {
     (PERMISSIONS_TYPE, "GET"): list_permissions,
     ("microsoft.policyinsights/checkpolicyrestrictions", "POST"): check_policy_restrictions,
     ("microsoft.resources/validateresources", "POST"): validate_resources,
-    ("microsoft.resourcegraph/resources", "POST"): query_changes,
+    ("microsoft.resourcegraph/resources", "POST"): answer_query,
     ("microsoft.documentdb/databaseaccountnames", "HEAD"): find_database_account_name,
     ("microsoft.network/locations/checkdnsnameavailability", "GET"): answer_name_question,
     ("microsoft.compute/skus", "GET"): list_skus,
