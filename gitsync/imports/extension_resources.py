@@ -19,14 +19,35 @@ INHERITED: Final = "inherited from above"
 ORPHAN: Final = "extends a resource that is not imported"
 
 _LISTED: Final = ("Microsoft.Authorization/roleAssignments", "Microsoft.EventGrid/eventSubscriptions")
-"""Extensions that a list of a subscription, of a group or of a resource shows, with those of all that is below it."""
+"""Extensions that a list of a subscription, of a group or of a resource shows, with those of what is below it."""
 
 _ROLES: Final = "Microsoft.Authorization/roleDefinitions"
 _CUSTOM: Final = {"$filter": "type eq 'CustomRole'"}
 
 _CLUSTERS: Final = "microsoft.containerservice/managedclusters"
 _MACHINES: Final = ("microsoft.compute/virtualmachines", "microsoft.compute/virtualmachinescalesets")
+_EVENT_SOURCES: Final = (
+    "microsoft.apimanagement/service",
+    "microsoft.appconfiguration/configurationstores",
+    "microsoft.cache/redis",
+    "microsoft.containerregistry/registries",
+    _CLUSTERS,
+    "microsoft.devices/iothubs",
+    "microsoft.eventgrid/domains",
+    "microsoft.eventgrid/topics",
+    "microsoft.eventhub/namespaces",
+    "microsoft.keyvault/vaults",
+    "microsoft.machinelearningservices/workspaces",
+    "microsoft.servicebus/namespaces",
+    "microsoft.signalrservice/signalr",
+    "microsoft.storage/storageaccounts",
+    "microsoft.web/serverfarms",
+    "microsoft.web/sites",
+)
+"""Types that Azure Event Grid has events of: the list of a group shows the subscriptions to the group's own alone."""
+
 _HIDDEN: Final[Mapping[str, tuple[str, ...]]] = {
+    "Microsoft.EventGrid/eventSubscriptions": _EVENT_SOURCES,
     "Microsoft.Insights/dataCollectionRuleAssociations": (*_MACHINES, _CLUSTERS),
     "Microsoft.Insights/diagnosticSettings": (),
     "Microsoft.KubernetesConfiguration/extensions": (_CLUSTERS,),

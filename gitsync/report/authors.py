@@ -71,11 +71,11 @@ def format_change(
 
 def format_creation(change: Attribution, *, names: bool = False, quote: Quote = str) -> str:
     """Format when something was created, and by whom, as far as that is known: `created by rob@contoso.com, 2026-11-23
-    22:41 UTC`.
+    22:41 UTC`; "" if nothing is.
     """
     time = _format_span([change.at])
     if change.author is AuthorKind.UNKNOWN:
-        return f"created{time.replace(',', '', 1)}" if time else "nothing is known of its creation"
+        return f"created{time.replace(',', '', 1)}" if time else ""
     return f"created by {_format_author(change, names=names, quote=quote)}{time}"
 
 

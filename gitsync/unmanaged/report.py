@@ -126,7 +126,8 @@ def format_lines(report: UnmanagedReport, *, names: bool) -> Iterator[str]:
             yield f"  {label}{'' if strays[0].kind else ' (gitsync has no kind for this type)'}"
             width = max(len(_name(stray)) for stray in strays)
             for stray in strays:
-                yield f"    {_name(stray):<{width}}  {format_creation(report.creations[stray.arm_id], names=names)}"
+                created = format_creation(report.creations[stray.arm_id], names=names)
+                yield f"    {_name(stray):<{width}}  {created}".rstrip()
         yield ""
     yield from _format_list("To write manifests of them:", list_imports(report))
     counts = Counter(one.reason for one in report.estate.left_out)
