@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from gitsync.errors import ExitCode
 from gitsync.model.attribution import Attribution
-from gitsync.report.authors import format_creation
+from gitsync.report.authors import clean, format_creation
 from gitsync.report.escape import format_block, format_code, shorten
 from gitsync.report.json import build_change
 from gitsync.report.markdown import select_fitting
@@ -84,10 +84,10 @@ def _name(stray: Stray) -> str:
     """
     scope, _, path = stray.arm_id.rpartition("/providers/")
     if not path:
-        return stray.group
+        return clean(stray.group)
     extended = scope.rpartition("/")[2] if scope.count("/") > 4 else ""  # the id of a group has four
     name = "/".join(path.split("/")[2::2])
-    return f"{name} on {extended}" if extended else name
+    return clean(f"{name} on {extended}" if extended else name)
 
 
 def _group(strays: Iterable[Stray]) -> list[tuple[tuple[str, str], list[tuple[str, list[Stray]]]]]:
@@ -121,9 +121,9 @@ def list_imports(report: UnmanagedReport) -> list[str]:
 def format_lines(report: UnmanagedReport, *, names: bool) -> Iterator[str]:
     """Format the report as text; with names of people if `names`."""
     for (_, group), kinds in _group(report.estate.strays):
-        yield f"{group}:"
+        yield f"{clean(group)}:"
         for label, strays in kinds:
-            yield f"  {label}{'' if strays[0].kind else ' (gitsync has no kind for this type)'}"
+            yield f"  {clean(label)}{'' if strays[0].kind else ' (gitsync has no kind for this type)'}"
             width = max(len(_name(stray)) for stray in strays)
             for stray in strays:
                 created = format_creation(report.creations[stray.arm_id], names=names)

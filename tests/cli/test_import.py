@@ -1,64 +1,20 @@
 """`gitsync import`: from what exists in Azure to manifests, over a real socket."""
 
-import asyncio
 import json
 from pathlib import Path
 
-import aiohttp
 import pytest
 
-from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.messages import ListFault
-from gitsync.emulator.http.server import Emulator
-from gitsync.emulator.settings import EmulatorSettings, Timing
-from gitsync.emulator.state.store import MemoryStore
-from gitsync.planning.children import KindTree
-from gitsync.validation.references import parse_arm_type
 from tests.support.command_line import SUBSCRIPTION, azure, gitsync
+from tests.support.filled_store import ROOT, fill, make_bodies
 from tests.support.world import World
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "manifests"
-ROOT = f"/subscriptions/{SUBSCRIPTION}/resourceGroups"
-TREE = KindTree(open_catalog())
 
 
-def fill(bodies):
-    """A store with resources as they were PUT, by their ids."""
-    store = MemoryStore()
-
-    async def put():
-        settings = EmulatorSettings(limits=None, operations=Timing(polls=0))
-        async with Emulator(settings, store) as emulator, aiohttp.ClientSession() as session:
-            for arm_id, body in bodies.items():
-                version = TREE.find(parse_arm_type(arm_id)).api_version
-                async with session.put(f"{emulator.url}{arm_id}?api-version={version}", json=body) as answer:
-                    assert answer.status < 300, await answer.text()
-
-    asyncio.run(put())
-    return store
-
-
-def make_estate(groups, containers=2):
-    """Resource groups with a network of three subnets, and an account with containers."""
-    bodies = {}
-    for number in range(groups):
-        group = f"{ROOT}/g{number:02}"
-        bodies[group] = {"location": "westeurope", "tags": {"number": str(number)}}
-        network = f"{group}/providers/Microsoft.Network/virtualNetworks/hub"
-        subnets = [{"name": f"s{place}", "properties": {"addressPrefix": f"10.0.{place}.0/24"}} for place in range(3)]
-        bodies[network] = {
-            "location": "westeurope",
-            "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}, "subnets": subnets},
-        }
-        account = f"{group}/providers/Microsoft.Storage/storageAccounts/acc{number:02}"
-        bodies[account] = {"location": "westeurope", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
-        for place in range(containers):
-            bodies[f"{account}/blobServices/default/containers/con{place}"] = {"properties": {"publicAccess": "Blob"}}
-    return bodies
-
-
-SMALL = make_estate(1)
+SMALL = make_bodies(1)
 (GROUP, NETWORK, ACCOUNT, *_) = SMALL
 
 
@@ -250,7 +206,7 @@ def test_a_group_without_a_name_is_an_odd_list(small, tmp_path, entry):
 
 
 def test_many_resources_take_few_requests(tmp_path):
-    store = fill(make_estate(25))
+    store = fill(make_bodies(25))
     done, requests = run_import(store, tmp_path, "--out", "out", "--output", "json")
     assert done.code == 0, done.out + done.err
     report = json.loads(done.out)

@@ -34,6 +34,7 @@ from tests.report.golden_runs import (
 )
 from tests.report.report_builders import RUN_END, key, record
 from tests.report.test_report_json import SCHEMA
+from tests.support.hostile_texts import HOSTILE
 
 DRIFT = RUNS["drift"]
 GUID = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
@@ -221,20 +222,6 @@ def test_names_of_people_stand_where_they_may(form, render, by_default, with_nam
         assert may or "hunted" not in shown
 
 
-HOSTILE = {
-    "markup": "<script>alert(1)</script><b>rob</b>",
-    "a line": "rob\n::error::stop\r\n##vso[task.complete]x",
-    "a terminal": "rob\x1b[2J\x1b]0;title\x07\x9b31m",
-    "a link": "[rob](https://evil.example/x) <https://evil.example> https://evil.example",
-    "a mention": "@contoso/everyone #1 !2",
-    "a command": "::error file=a::b ##vso[task.setvariable variable=a]b ##[error]c",
-    "direction": "rob\u202emoc.osotnoc\u2066",
-    "a table": "rob | x | <!-- | `code` ``` --> </details>",
-    "a formula": "=cmd|' /C calc'!A0 {{ 7 * 7 }} {% raw %} ${rob}",
-    "a surrogate": "rob\ud800",
-    "long": "r" * 10_000,
-    "blanks": "   \t ",
-}
 FORMS = {
     "text": lambda value: text.render(value, names=True, verbose=True),
     "markdown": lambda value: markdown.render(replace(value, who=Who.NAMES)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.support.filled_store import find_version
 from tests.support.world import SUBSCRIPTION, World
 
 ROOT = f"/subscriptions/{SUBSCRIPTION}"
@@ -66,7 +67,7 @@ MANIFESTS = {
             frontendPort: 22
             backendPort: 22
             frontendIPConfiguration:
-              reference: {armId: %(front)s}
+              reference: {armId: FRONT}
         ---
         apiVersion: network.azure.com/v1api20180501
         kind: DnsZone
@@ -93,8 +94,7 @@ MANIFESTS = {
         kind: Namespace
         metadata: {name: shopbus}
         spec: {owner: {name: shop}, location: westeurope, sku: {name: Standard}}
-        """
-    % {"front": f"{NETWORK}/loadBalancers/balancer/frontendIPConfigurations/front"},
+        """.replace("FRONT", f"{NETWORK}/loadBalancers/balancer/frontendIPConfigurations/front"),
     "sql.yaml": """\
         apiVersion: sql.azure.com/v20211101
         kind: Server
@@ -127,7 +127,8 @@ def assign(scope: str, number: int) -> tuple[str, dict[str, object]]:
 
 STRAYS = {
     # directly in the group
-    f"{PROVIDERS}/Microsoft.Storage/storageAccounts/logs2024": HERE | {"kind": "StorageV2", "sku": {"name": "Standard_LRS"}},
+    f"{PROVIDERS}/Microsoft.Storage/storageAccounts/logs2024": HERE
+    | {"kind": "StorageV2", "sku": {"name": "Standard_LRS"}},
     f"{NETWORK}/virtualNetworks/lab": HERE | {"properties": {"addressSpace": {"addressPrefixes": ["10.9.0.0/16"]}}},
     f"{NETWORK}/publicIPAddresses/extra": HERE | {"sku": {"name": "Standard"}},
     f"{NETWORK}/networkSecurityGroups/open": HERE,
@@ -222,13 +223,3 @@ def make_estate(folder: Path) -> World:
         answer = world.outside("PUT", arm_id, body, api_version=find_version(arm_id))
         assert not answer or "error" not in answer, (arm_id, answer)
     return world
-
-
-def find_version(arm_id: str) -> str:
-    """An api-version for a type: its kind's, or any."""
-    from gitsync.catalog.catalog import open_catalog
-    from gitsync.planning.children import KindTree
-    from gitsync.validation.references import parse_arm_type
-
-    kind = KindTree(open_catalog()).find(parse_arm_type(arm_id))
-    return kind.api_version if kind else "2020-06-01"

@@ -1,0 +1,58 @@
+"""Resources in an emulated Azure, created by PUTs."""
+
+import asyncio
+
+import aiohttp
+
+from gitsync.catalog.catalog import open_catalog
+from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.settings import EmulatorSettings, Timing
+from gitsync.emulator.state.store import MemoryStore
+from gitsync.planning.children import KindTree
+from gitsync.validation.references import parse_arm_type
+from tests.support.command_line import SUBSCRIPTION
+
+ROOT = f"/subscriptions/{SUBSCRIPTION}/resourceGroups"
+TREE = KindTree(open_catalog())
+
+
+def find_version(arm_id):
+    """An api-version for a resource: of its kind, or any."""
+    kind = TREE.find(parse_arm_type(arm_id))
+    return kind.api_version if kind else "2020-06-01"
+
+
+def fill(bodies):
+    """A store with resources as they were PUT, by their ids."""
+    store = MemoryStore()
+
+    async def put():
+        settings = EmulatorSettings(limits=None, operations=Timing(polls=0))
+        async with Emulator(settings, store) as emulator, aiohttp.ClientSession() as session:
+            for arm_id, body in bodies.items():
+                async with session.put(
+                    f"{emulator.url}{arm_id}?api-version={find_version(arm_id)}", json=body
+                ) as answer:
+                    assert answer.status < 300, await answer.text()
+
+    asyncio.run(put())
+    return store
+
+
+def make_bodies(groups, containers=2):
+    """Resource groups with a network of three subnets, and an account with containers."""
+    bodies = {}
+    for number in range(groups):
+        group = f"{ROOT}/g{number:02}"
+        bodies[group] = {"location": "westeurope", "tags": {"number": str(number)}}
+        network = f"{group}/providers/Microsoft.Network/virtualNetworks/hub"
+        subnets = [{"name": f"s{place}", "properties": {"addressPrefix": f"10.0.{place}.0/24"}} for place in range(3)]
+        bodies[network] = {
+            "location": "westeurope",
+            "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}, "subnets": subnets},
+        }
+        account = f"{group}/providers/Microsoft.Storage/storageAccounts/acc{number:02}"
+        bodies[account] = {"location": "westeurope", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
+        for place in range(containers):
+            bodies[f"{account}/blobServices/default/containers/con{place}"] = {"properties": {"publicAccess": "Blob"}}
+    return bodies

@@ -1,0 +1,34 @@
+"""What git has: manifests, trusted records, and children that a manifest names."""
+
+import pytest
+
+from gitsync.model.record import Trust
+from gitsync.unmanaged.inventory import make_inventory
+from tests.support.builders import group_id, prepared, record, rg, vnet, vnet_id
+
+LAB = vnet_id("lab", "else")
+
+
+@pytest.mark.parametrize(
+    ("trust", "has"),
+    [(Trust.SIGNED, True), (Trust.UNCHECKED, True), (Trust.ALTERED, False)],
+    ids=["signed", "no key is used", "somebody changed it"],
+)
+def test_a_record_counts_if_it_is_trusted(trust, has):
+    inventory = make_inventory([], [record(vnet("lab"), LAB, trust=trust)])
+    assert inventory.has(LAB.upper()) is has
+    assert bool(inventory.groups) is has
+
+
+def test_groups_are_those_of_manifests_and_records_by_subscription():
+    other = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/B"
+    inventory = make_inventory([prepared(rg(), arm_id=group_id())], [record(vnet("lab"), LAB), record(rg("b"), other)])
+    assert sorted(inventory.groups.values()) == [("B",), ("core", "else")]
+
+
+def test_a_manifest_without_an_id_is_named_unless_a_record_knows_it():
+    unknown = prepared(vnet("lab"), arm_id=None)
+    assert make_inventory([unknown], []).without_id == (str(vnet("lab")),)
+    known = make_inventory([unknown], [record(vnet("lab"), LAB)])
+    assert known.without_id == ()
+    assert known.has(LAB)
