@@ -36,6 +36,7 @@ PAGES = (
     ROOT / "docs/doctor.md",
     ROOT / "docs/replace.md",
     ROOT / "docs/how-to/drift.md",
+    ROOT / "docs/how-to/unmanaged.md",
     ROOT / "docs/how-to/emulator-in-tests.md",
     ROOT / "docs/how-to/first-repository.md",
     ROOT / "docs/how-to/secrets.md",

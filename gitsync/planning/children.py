@@ -80,7 +80,7 @@ def find_embedded(child: Kind, parent: Mapping[str, Any]) -> list[Mapping[str, A
 
 
 def is_named_in(arm_type: str, name: str, parent: Mapping[str, Any]) -> bool:
-    """Tell whether the body that a manifest asks for names a child of this type: a rule of a load balancer, say."""
+    """Tell whether the body of a manifest names a child of this type: a rule of a load balancer, say."""
     path = _PLACES.get(arm_type.casefold())
     entries = find_member(parent, *path.split("/")) if path else None
     names = [entry.get("name") for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []

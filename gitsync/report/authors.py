@@ -70,7 +70,7 @@ def format_change(
 
 
 def format_creation(change: Attribution, *, names: bool = False, quote: Quote = str) -> str:
-    """Format when something was created, and by whom, as far as that is known: `created by rob@contoso.com, 2026-11-23
+    """Format the author and the time of a creation, as far as they are known: `created by rob@contoso.com, 2026-11-23
     22:41 UTC`; "" if nothing is.
     """
     time = _format_span([change.at])

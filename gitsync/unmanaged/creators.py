@@ -1,4 +1,5 @@
-"""When a stray was created, and by whom: from what Azure showed of it, then from Resource Graph and the activity log.
+"""The author and the time of the creation of a stray: from what Azure showed of it, then from Resource Graph and the
+activity log.
 
 The first says it for all time, but not of every type; the others keep 14 and 90 days.
 """
@@ -12,7 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from gitsync.attribution import activity_log, resource_graph
-from gitsync.attribution.attribution import MARGIN
+from gitsync.attribution.attribution import MARGIN, SKEW
 from gitsync.attribution.change import RecordedChange, classify_caller, read_guid, read_mapping, read_time
 from gitsync.checks.questions import Questions, shorten_text
 from gitsync.formats.arm_path import find_subscription, normalize_id
@@ -89,7 +90,7 @@ async def _ask_log(
             by_subscription[subscription.casefold()].append(arm_id)
     merged: dict[str, Attribution] = {}
     for _, ids in sorted(by_subscription.items()):
-        records = await activity_log.read_log(ids, start, now, questions)
+        records = await activity_log.read_log(ids, start, now + SKEW, questions)
         gaps += filter(None, [records.gap])
         merged |= _merge(ids, creations, records.changes)
     return merged

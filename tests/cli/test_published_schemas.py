@@ -46,6 +46,7 @@ COMMANDS = {
     "render": ("render",),
     "report": ("plan",),
     "status": ("status",),
+    "unmanaged": ("unmanaged",),
     "validate": ("validate",),
 }
 
