@@ -37,7 +37,8 @@ class Session:
     """`deadline` is in the clock's monotonic seconds. `requests` counts what was sent, polls and failed tries too.
     `attempts` has every failed try, the throttled ones too. `is_ended` tells that the run was stopped before the
     deadline came. `wait` is what the node waits for just now, for a display; None while it does something itself.
-    `last_write` is the last one that was done, or may have been.
+    `last_write` is the last one that was done, or may have been. `sent` are the correlation ids of all of them and of
+    the actions, by which Azure's log knows them.
     """
 
     deadline: float
@@ -47,6 +48,7 @@ class Session:
     is_ended: bool = False
     wait: Wait | None = None
     last_write: LastWrite | None = None
+    sent: list[str] = field(default_factory=list)
     _limits: list[asyncio.Timeout] = field(default_factory=list)
     _throttled: set[int] = field(default_factory=set)  # places in `attempts`
 
@@ -76,6 +78,7 @@ class Session:
 
     def note_write(self, method: str, write: LastWrite) -> None:
         """Keep a write that was done, or may have been. An action is none: most of them list keys."""
+        self.sent += dict.fromkeys(filter(None, (write.correlation_id, write.returned_id)))
         if method != "POST":
             self.last_write = write
 

@@ -42,6 +42,16 @@ _POLICY_EFFECT = re.compile(r"microsoft\.authorization/policies/(modify|append|d
 _HARMLESS = re.compile(r".*/(list[a-z]*|check[a-z]*|validate[a-z]*|read|join|[a-z]*keys)/action", re.DOTALL)
 """Actions that change nothing of what a manifest says; actions on policies have their own pattern."""
 
+_KEYS = re.compile(
+    r".*/(list|get|show|reveal)?[a-z]*(keys?|secrets?|credentials?|connectionstrings?|sas|passwords?|tokens?"
+    r"|publishxml|callbackurl)(value)?/action",
+    re.DOTALL,
+)
+"""Actions that return what opens a resource. Some providers have a word of their own for it."""
+
+_RENEWS = re.compile(r".*/(re|ro|create|generate|update|delete|set)[a-z]*/action", re.DOTALL)
+"""Actions that change what opens it: regenerate, renew, reset, rotate."""
+
 _CLAIMS = "http://schemas.microsoft.com/identity/claims/"
 _UPN = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/upn"
 
@@ -51,9 +61,11 @@ def make_path(subscription: str) -> str:
     return f"/subscriptions/{subscription}/providers/Microsoft.Insights/eventtypes/management/values"
 
 
-async def read_log(arm_ids: Sequence[str], since: datetime, until: datetime, questions: Questions) -> Records:
+async def read_log(
+    arm_ids: Sequence[str], since: datetime, until: datetime, questions: Questions, *, most: int = MOST_ROWS
+) -> Records:
     """Return the operations that changed something between two times, in the one subscription of some resources; in
-    their resource group alone if they have one in common.
+    their resource group alone if they have one in common. Not more rows are read than `most` and the rest of a page.
     """
     terms = [f"eventTimestamp ge '{format_time(since)}'", f"eventTimestamp le '{format_time(until)}'"]
     groups = {(find_resource_group(arm_id) or "").casefold(): find_resource_group(arm_id) for arm_id in arm_ids}
@@ -61,10 +73,10 @@ async def read_log(arm_ids: Sequence[str], since: datetime, until: datetime, que
         terms.append(f"resourceGroupName eq '{group}'")
     query = {"$filter": " and ".join(terms)}
     path = make_path(find_subscription(arm_ids[0]) or "")
-    rows = await questions.list(path, API_VERSION, query, most=MOST_ROWS)
+    rows = await questions.list(path, API_VERSION, query, most=most)
     if isinstance(rows, Unanswered):
         return Records(gap=rows.reason)
-    gap = f"The activity log has more than {MOST_ROWS} rows for this time." if len(rows) >= MOST_ROWS else ""
+    gap = f"The activity log has more than {most} rows for this time." if len(rows) >= most else ""
     return Records(tuple(read_operations(rows)), gap)
 
 
@@ -144,6 +156,8 @@ def _make_change(rows: Sequence[_Row]) -> RecordedChange | None:
 
 def _find_verb(operation: str) -> Verb | None:
     verb = operation.rpartition("/")[2]
+    if verb == "action" and _KEYS.fullmatch(operation) and not _RENEWS.fullmatch(operation):
+        return Verb.KEYS
     if verb == "action":
         return None if _HARMLESS.fullmatch(operation) else Verb.ACTION
     return {"write": Verb.WRITE, "delete": Verb.DELETE}.get(verb)

@@ -40,6 +40,7 @@ class Verb(Enum):
     WRITE = auto()
     DELETE = auto()
     ACTION = auto()
+    KEYS = auto()  # an action that returns keys or passwords, and changes nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

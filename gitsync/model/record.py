@@ -190,7 +190,8 @@ class State:
 class LastRun:
     """The last run that changed something, as its report says. `time` is its end (RFC 3339, UTC), `revision` the commit
     that it read, None for a folder. `outcomes` counts its resources by outcome, and `not_reached` are those that it
-    ended before.
+    ended before. `sent` are the correlation ids of what it sent, and `arm_ids` its resources. `commit` is the one on
+    the status branch, "" for a folder.
     """
 
     command: str
@@ -200,6 +201,9 @@ class LastRun:
     exit_code: int
     outcomes: Mapping[str, int]
     not_reached: tuple[Key, ...]
+    sent: frozenset[str] = frozenset()
+    arm_ids: frozenset[str] = frozenset()
+    commit: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

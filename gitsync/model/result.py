@@ -101,6 +101,7 @@ class Result:
     that of a create in a plan, without secrets. `is_tolerated` tells that it is not Ready, and does not fail the run.
     `policy_reason` says what decided about the policy, if the manifest did not. `rendered_by` is the unit that rendered
     the manifest; "" for one that is a document of its file.
+    `sent` are the correlation ids of its writes, deletes and actions, those that Azure returned too.
     `last_commit` and `last_source` are those of a resource which was removed from git: the line of its last manifest is
     0 if only the file is known. `replacement` says that it is not written, since
     Azure would refuse that. `renamed` is the other half of a rename: the resource that is deleted for this one, or
@@ -127,6 +128,7 @@ class Result:
     unverified: tuple[str, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     requests: int = 0
+    sent: tuple[str, ...] = ()
     record: Record | None = None
     fault: Exception | None = field(default=None, repr=False)
     owner: Key | None = None

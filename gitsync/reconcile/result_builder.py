@@ -131,6 +131,7 @@ def _build_result(
         checks=attempt.decision.checks,
         attempts=attempt.session.list_failures(),
         requests=attempt.session.requests,
+        sent=tuple(attempt.session.sent),
         fault=attempt.stop.fault if attempt.stop else None,
         blocked_by=attempt.stop.blocked_by if attempt.stop else None,
         is_tolerated=attempt.stop is not None and attempt.stop.is_tolerated,

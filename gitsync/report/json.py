@@ -118,6 +118,7 @@ def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[s
         **({"lastCommit": _build_commit(result.last_commit)} if result.last_commit else {}),
         "attempts": [_build_attempt(a) for a in result.attempts],
         "requests": result.requests,
+        **({"sent": list(result.sent)} if result.sent else {}),
     }
 
 

@@ -262,6 +262,7 @@ def _fail(before: Result, delete: Result) -> Result:
         is_retryable=True,
         attempts=(*before.attempts, *delete.attempts),
         requests=before.requests + delete.requests,
+        sent=(*before.sent, *delete.sent),
         fault=delete.fault,
         blocked_by=delete.blocked_by,
         record=replace(record, condition=condition) if record else None,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import NamedTuple, Self, TypeVar
@@ -102,6 +102,25 @@ class StatusBranch:
 
     def read_last_run(self) -> LastRun | None:
         return read_last_run(self._open_tree(self._tip)) if self._tip else None
+
+    def read_runs(self, since: datetime, most: int) -> tuple[LastRun, ...]:
+        try:
+            return tuple(self._list_runs(since, most)) if self._tip else ()
+        except GitError as error:
+            message = f"The history of the {self.name} cannot be read: {error.message}"
+            raise StateError(message, hint=error.hint) from error
+
+    def _list_runs(self, since: datetime, most: int) -> Iterator[LastRun]:
+        """Yield the runs of commits. One that only expects something leaves the report of the run before it."""
+        self._clone().fetch(f"+refs/heads/{self._branch}:{_TIP}", depth=(f"--depth={most + 1}",))
+        options = ("--first-parent", f"--max-count={most + 1}", "--format=%H %ct")
+        lines = self._clone().repository.run("log", *options, self._tip or "", "--").decode().splitlines()
+        dated = [line.partition(" ") for line in lines]
+        commits = [commit for commit, _, seconds in dated if int(seconds) >= since.timestamp()][:most]
+        runs = [(commit, read_last_run(self._open_tree(commit))) for commit in commits]
+        for (commit, run), (_, before) in zip(runs, [*runs[1:], ("", None)], strict=True):
+            if run is not None and run != before:
+                yield replace(run, commit=commit)
 
     def read_heartbeats(self) -> tuple[Heartbeat, ...]:
         try:

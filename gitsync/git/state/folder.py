@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,6 +25,7 @@ from gitsync.git.state.record_files import INVENTORY, UNSEALED
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, build_inventory, read_last_run, read_state
 from gitsync.git.state.store import Update, find_changes, merge, split_taken
+from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
 from gitsync.model.record import Heartbeat, LastRun, Record, State
 
@@ -126,6 +128,10 @@ class StatusFolder:
 
     def read_last_run(self) -> LastRun | None:
         return read_last_run(FolderListing(root=self._folder)) if self._folder.is_dir() else None
+
+    def read_runs(self, since: datetime, most: int) -> tuple[LastRun, ...]:
+        last = self.read_last_run()
+        return (last,)[:most] if last and last.time >= format_rfc3339(since) else ()
 
     def read_heartbeats(self) -> tuple[Heartbeat, ...]:
         return ()

@@ -100,6 +100,8 @@ def read_last_run(listing: SourceListing) -> LastRun | None:
                 for one in report["resources"]
                 if one["reason"] == Hold.NOT_REACHED
             ),
+            sent=frozenset(str(sent).casefold() for one in report["resources"] for sent in one.get("sent", ())),
+            arm_ids=frozenset(str(one["armId"]) for one in report["resources"] if one["armId"]),
         )
     except (SourceError, LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return None

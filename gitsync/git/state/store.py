@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
@@ -64,6 +65,12 @@ class StateStore(Protocol):
 
     def read_last_run(self) -> LastRun | None:
         """Read from the report of the tree that `load` has read which run wrote it last; None if that is not known."""
+        ...
+
+    def read_runs(self, since: datetime, most: int) -> tuple[LastRun, ...]:
+        """Read from earlier reports which runs have changed something since a time, the newest first, at most `most` of
+        them; from a folder only the last. StateError if they cannot be read.
+        """
         ...
 
     def read_heartbeats(self) -> tuple[Heartbeat, ...]:
