@@ -154,10 +154,15 @@ def _make_change(rows: Sequence[_Row]) -> RecordedChange | None:
     return _add_caller(change, rows)
 
 
+def is_key_action(operation: str) -> bool:
+    """Tell whether an operation returns or renews keys, passwords or the like."""
+    return _KEYS.fullmatch(operation.casefold()) is not None
+
+
 def _find_verb(operation: str) -> Verb | None:
     verb = operation.rpartition("/")[2]
-    if verb == "action" and _KEYS.fullmatch(operation) and not _RENEWS.fullmatch(operation):
-        return Verb.KEYS
+    if is_key_action(operation):
+        return Verb.ACTION if _RENEWS.fullmatch(operation) else Verb.KEYS
     if verb == "action":
         return None if _HARMLESS.fullmatch(operation) else Verb.ACTION
     return {"write": Verb.WRITE, "delete": Verb.DELETE}.get(verb)

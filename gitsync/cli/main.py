@@ -98,6 +98,11 @@ COMMANDS = {
         "Show what exists in Azure and is not in git. Read-only.",
         CommandGroup.RECORDS,
     ),
+    "audit": CommandEntry(
+        "gitsync.cli.audit",
+        "Show who wrote the resources of git, gitsync or somebody else. Read-only.",
+        CommandGroup.RECORDS,
+    ),
     "doctor": CommandEntry(
         "gitsync.cli.doctor",
         "Check tools, git, the identity and its rights. Read-only.",

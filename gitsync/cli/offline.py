@@ -11,7 +11,8 @@ from gitsync.arm.clock import SystemClock
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import find_source_settings
-from gitsync.errors import SourceError
+from gitsync.errors import ConfigError, SourceError
+from gitsync.formats.arm_path import find_subscription
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.manifests.selection import Selection, spell_out
 from gitsync.model.manifests import Coverage, Manifests
@@ -122,6 +123,12 @@ def read_whole(config: Config, redactions: Redactions) -> Offline:
             hint="Fix what gitsync validate shows, and run this again.",
         )
     return offline
+
+
+def check_subscription(config: Config, arm_ids: Iterable[str]) -> None:
+    """Check that no id has the subscription that stands for one where none is set. ConfigError if one has."""
+    if not config.subscription and any(find_subscription(arm_id) == ANY_SUBSCRIPTION for arm_id in arm_ids):
+        raise ConfigError("No subscription is set.", hint="Set --subscription or AZURE_SUBSCRIPTION_ID.")
 
 
 def _open_source(config: Config) -> Checkout:

@@ -75,14 +75,13 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 def _choose_scopes(names: Sequence[str], inventory: Inventory, config: Config) -> Mapping[str, tuple[str, ...]]:
     """Choose the groups to look into, by subscription. ConfigError if there are none."""
-    from gitsync.cli.offline import ANY_SUBSCRIPTION
+    from gitsync.cli.offline import check_subscription
 
     if names:
         if not config.subscription:
             raise ConfigError("No subscription is set.", hint="Set --subscription or AZURE_SUBSCRIPTION_ID.")
         return {config.subscription: tuple(dict.fromkeys(names))}
-    if not config.subscription and ANY_SUBSCRIPTION in inventory.groups:
-        raise ConfigError("No subscription is set.", hint="Set --subscription or AZURE_SUBSCRIPTION_ID.")
+    check_subscription(config, inventory.bodies)
     if not inventory.groups:
         raise ConfigError(
             f"{config.source} has no resource in a resource group.", hint="Name a group with --resource-group."

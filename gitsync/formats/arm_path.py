@@ -49,6 +49,18 @@ def find_resource_group(arm_id: str) -> str | None:
     return steps[4] if len(steps) > 4 and steps[3].casefold() == "resourcegroups" else None
 
 
+def name_resource(arm_id: str) -> str:
+    """Name a resource by what its id has after its group, without the types: `hub/default`, `reader on hub` for what
+    extends another resource, and a resource group by its name.
+    """
+    scope, separator, path = arm_id.rpartition("/providers/")
+    if not separator:
+        return find_resource_group(arm_id) or arm_id.rpartition("/")[2]
+    extended = scope.rpartition("/")[2] if scope.count("/") > 4 else ""  # the id of a group has four
+    name = "/".join(path.split("/")[2::2])
+    return f"{name} on {extended}" if extended else name
+
+
 def find_deployment_scope(arm_id: str) -> str:
     """Return what a resource is deployed to: its resource group, for a group itself its subscription, likewise for what
     is in no group; "/" without a subscription.

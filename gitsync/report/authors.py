@@ -76,15 +76,15 @@ def format_creation(change: Attribution, *, names: bool = False, quote: Quote = 
     time = _format_span([change.at])
     if change.author is AuthorKind.UNKNOWN:
         return f"created{time.replace(',', '', 1)}" if time else ""
-    return f"created by {_format_author(change, names=names, quote=quote)}{time}"
+    return f"created by {format_author(change, names=names, quote=quote)}{time}"
 
 
 def _format_deed(change: Attribution, *, names: bool, quote: Quote) -> str:
     """Format what was done, and who did it."""
-    return f"{'Deleted' if _is_delete(change) else 'Changed'} by {_format_author(change, names=names, quote=quote)}"
+    return f"{'Deleted' if _is_delete(change) else 'Changed'} by {format_author(change, names=names, quote=quote)}"
 
 
-def _format_author(change: Attribution, *, names: bool, quote: Quote) -> str:
+def format_author(change: Attribution, *, names: bool, quote: Quote = str) -> str:
     """Format who made a change, and with what."""
     change = change if names else change.hide_name()
     name, label, client = (quote(clean(text)) for text in (change.name, change.label, change.client))

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from gitsync.errors import ExitCode
+from gitsync.formats.arm_path import name_resource
 from gitsync.model.attribution import Attribution
 from gitsync.report.authors import clean, format_creation
 from gitsync.report.escape import format_block, format_code, shorten
@@ -79,15 +80,7 @@ def join_estates(estates: Sequence[Estate]) -> Estate:
 
 
 def _name(stray: Stray) -> str:
-    """Name a resource by what its id has after its group, without the types: `hub/default`, and `reader on hub` for
-    what extends another resource.
-    """
-    scope, _, path = stray.arm_id.rpartition("/providers/")
-    if not path:
-        return clean(stray.group)
-    extended = scope.rpartition("/")[2] if scope.count("/") > 4 else ""  # the id of a group has four
-    name = "/".join(path.split("/")[2::2])
-    return clean(f"{name} on {extended}" if extended else name)
+    return clean(name_resource(stray.arm_id))
 
 
 def _group(strays: Iterable[Stray]) -> list[tuple[tuple[str, str], list[tuple[str, list[Stray]]]]]:

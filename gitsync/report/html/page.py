@@ -44,7 +44,7 @@ from gitsync.report.wording import (
     shorten_revision,
 )
 
-_ICON = (
+ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='none' "
     "stroke='%230a7' stroke-width='2.4' stroke-linecap='round' d='M3 8a5 5 0 0 1 9-3M13 8a5 5 0 0 1-9 3'/%3E%3C/svg%3E"
 )
@@ -67,9 +67,9 @@ def render(report: Report, *, names: bool = False) -> str:
     errors, warnings = (render_problems(report.problems, links, part=part) for part in (ERRORS, WARNINGS))
     page = render_template(
         "page.html",
-        policy=_make_policy(style, script),
+        policy=make_policy(style, script),
         title=f"{format_headline(report)} (gitsync {report.command} of {shorten_revision(report.revision)})",
-        icon=_ICON,
+        icon=ICON,
         style=style,
         header=render_header(report, sections, links, names=names),
         contents=list_contents(report, sections),
@@ -89,7 +89,7 @@ def render(report: Report, *, names: bool = False) -> str:
     return f"{page}\n"
 
 
-def _make_policy(style: str, script: str) -> str:
+def make_policy(style: str, script: str) -> str:
     # The page loads nothing, and runs nothing but its own style and script.
     return (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; img-src data:; "

@@ -1,0 +1,186 @@
+"""Who wrote managed resources: each write, delete and key action of the activity log beside the runs of the status
+branch.
+
+A write is gitsync's if its correlation id is one that a run has recorded, or if its caller is an identity of gitsync:
+the one that asks, or an application that Azure names for a recorded write, since an audit often has fewer rights than a
+sync, and so another identity.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from gitsync.attribution.activity_log import is_key_action, read_log
+from gitsync.attribution.attribution import SKEW, list_ids
+from gitsync.attribution.change import RecordedChange, Verb
+from gitsync.checks.questions import Questions
+from gitsync.formats.arm_path import find_subscription, iterate_ancestors, normalize_id
+from gitsync.model.attribution import AuthorKind
+from gitsync.model.record import LastRun, Record
+
+LATE: Final = timedelta(minutes=30)
+"""How long rows of the activity log may be on their way: up to 20 minutes by Azure's documentation, and a margin."""
+
+_MOST_ROWS: Final = 20_000  # of one subscription
+
+
+class Origin(StrEnum):
+    """Whose operation it was."""
+
+    RUN = "run"  # a run recorded it
+    OURS = "ours"  # no run recorded it, but the caller is an identity of gitsync
+    OTHER = "other"
+    UNKNOWN = "unknown"  # neither the correlation id nor the caller says
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run that sent something. `commit` is that of the status branch, "" if only a record knows the run; `revision`
+    the commit that it synced, "" for a folder; `time` its end, or the time of the write (RFC 3339, UTC).
+    """
+
+    commit: str
+    revision: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditedOperation:
+    """One operation on a managed resource. `arm_id` is spelled as git does. `undone` is the first recorded write of
+    gitsync to the same resource after one of somebody else. `is_open` tells that it is so new that others of its time
+    may still be missing.
+    """
+
+    arm_id: str
+    change: RecordedChange
+    origin: Origin
+    run: Run | None = None
+    undone: Run | None = None
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """The operations, the newest first, from `since` until `until`. `others` counts the operations on what git does not
+    have, and `gaps` says what could not be read.
+    """
+
+    since: datetime
+    until: datetime
+    operations: tuple[AuditedOperation, ...]
+    others: int = 0
+    gaps: tuple[str, ...] = ()
+
+    def count(self, origin: Origin) -> int:
+        """Count the operations of an origin."""
+        return sum(one.origin is origin for one in self.operations)
+
+
+async def audit(
+    arm_ids: Iterable[str],
+    records: Iterable[Record],
+    runs: Sequence[LastRun],
+    since: datetime,
+    questions: Questions,
+) -> Audit:
+    """Audit the resources of git since a time. Resources of earlier runs count as well: they may be deleted by now."""
+    until = questions.now
+    earlier = sorted(arm_id for run in runs for arm_id in run.arm_ids)
+    managed = {normalize_id(arm_id): arm_id for arm_id in (*earlier, *arm_ids)}
+    by_subscription: defaultdict[str, list[str]] = defaultdict(list)
+    for arm_id in sorted(managed):
+        if subscription := find_subscription(arm_id):
+            by_subscription[subscription].append(arm_id)
+    answers = await asyncio.gather(
+        *(read_log(ids, since, until + SKEW, questions, most=_MOST_ROWS) for ids in by_subscription.values())
+    )
+    changes = [change for answer in answers for change in answer.changes if _is_audited(change)]
+    touched = [change for change in changes if _is_managed(change, managed)]
+    recorded = index_runs(records, runs)
+    principal = await questions.find_principal()
+    own = {principal.client.casefold(), principal.object.casefold()} - {""} if principal else set()
+    own |= {caller for change in touched if change.correlation_id in recorded for caller in change.callers}
+    newest_first = sorted(touched, key=lambda one: (one.at, one.arm_id, one.correlation_id), reverse=True)
+    judged = []
+    for change in newest_first:
+        origin, run = judge(change, recorded, own)
+        arm_id = managed.get(change.arm_id, change.arm_id)
+        is_open = change.at >= until - LATE
+        judged.append(AuditedOperation(arm_id=arm_id, change=change, origin=origin, run=run, is_open=is_open))
+    gaps = [
+        f"Subscription {subscription}: {answer.gap}"
+        for subscription, answer in zip(by_subscription, answers, strict=True)
+        if answer.gap
+    ]
+    return Audit(
+        since=since,
+        until=until,
+        operations=tuple(add_undone(judged)),
+        others=len(changes) - len(touched),
+        gaps=tuple(gaps),
+    )
+
+
+def index_runs(records: Iterable[Record], runs: Iterable[LastRun]) -> Mapping[str, Run]:
+    """Index the runs by the correlation ids of what they sent. A trusted record knows the last write of its resource,
+    also of a run whose report was not kept.
+    """
+    known: dict[str, Run] = {}
+    for record in records:
+        write = record.last_write
+        if write and not record.trust.is_refused:
+            run = Run(commit="", revision=write.revision, time=write.at)
+            known |= dict.fromkeys(list_ids(write), run)
+    for last in runs:
+        run = Run(commit=last.commit, revision=last.revision or "", time=last.time)
+        known |= dict.fromkeys(last.sent, run)
+    return known
+
+
+def _is_audited(change: RecordedChange) -> bool:
+    """Tell whether an operation wrote, deleted, or reached for keys: other actions, such as a restart, are none."""
+    return change.verb is not Verb.ACTION or is_key_action(change.said.operation)
+
+
+def _is_managed(change: RecordedChange, managed: Mapping[str, str]) -> bool:
+    """Tell whether an operation is on a managed resource, or deleted one with what it is in."""
+    if change.arm_id in managed:
+        return True
+    return change.verb is Verb.DELETE and any(change.arm_id in iterate_ancestors(arm_id) for arm_id in managed)
+
+
+def judge(change: RecordedChange, recorded: Mapping[str, Run], own: set[str]) -> tuple[Origin, Run | None]:
+    """Judge whose operation it was, and by which run. `own` are the ids of gitsync's identities: if none is known, an
+    application may be gitsync or not.
+    """
+    run = recorded.get(change.correlation_id) if change.correlation_id else None
+    if run:
+        return Origin.RUN, run
+    if change.callers & own:
+        return Origin.OURS, None
+    author = change.said.author
+    is_doubtful = author is AuthorKind.UNKNOWN or (author is AuthorKind.APPLICATION and not own)
+    return Origin.UNKNOWN if is_doubtful else Origin.OTHER, None
+
+
+def add_undone(operations: Sequence[AuditedOperation]) -> list[AuditedOperation]:
+    """Add to each change of others the first later write of a run to the same resource. `operations` are the newest
+    first, and so is the answer.
+    """
+    later: dict[str, Run] = {}
+    answer = []
+    for one in operations:
+        if one.change.verb in {Verb.KEYS, Verb.ACTION}:  # no write brings back what somebody has read, or an old key
+            answer.append(one)
+            continue
+        is_foreign = one.origin in {Origin.OTHER, Origin.UNKNOWN}
+        answer.append(replace(one, undone=later.get(one.change.arm_id)) if is_foreign else one)
+        if one.run:
+            later[one.change.arm_id] = one.run
+    return answer

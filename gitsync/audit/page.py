@@ -1,0 +1,66 @@
+"""Renders an audit as one HTML file, in the style of the page of a report. It loads nothing and runs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from markupsafe import Markup
+
+from gitsync.audit.audit import Origin
+from gitsync.audit.report import (
+    AuditReport,
+    format_headline,
+    format_moment,
+    format_operation_author,
+    format_resource,
+    format_verb,
+    list_marks,
+    list_notes,
+    split_operations,
+)
+from gitsync.report.authors import clean
+from gitsync.report.html.looks import Tone
+from gitsync.report.html.markup import read_own, render_template
+from gitsync.report.html.page import ICON, make_policy
+
+_TONES: Final[Mapping[Origin, Tone]] = {
+    Origin.OTHER: Tone.DRIFT,
+    Origin.UNKNOWN: Tone.WAIT,
+    Origin.OURS: Tone.CHANGE,
+    Origin.RUN: Tone.FINE,
+}
+
+
+def render(report: AuditReport) -> str:
+    """Render the page, with names of people. Equal reports are equal bytes."""
+    style = read_own("page.css")
+    page = render_template(
+        "audit.html",
+        policy=make_policy(style, Markup()),
+        icon=ICON,
+        style=style,
+        headline=format_headline(report),
+        notes=list_notes(report),
+        sections=[
+            {
+                "name": origin.value,
+                "title": title,
+                "tone": _TONES[origin],
+                "rows": [
+                    {
+                        "time": format_moment(one),
+                        "verb": format_verb(one),
+                        "resource": clean(format_resource(one)),
+                        "arm_id": clean(one.arm_id, 400),
+                        "author": format_operation_author(one, names=True),
+                        "correlation": clean(one.change.correlation_id),
+                        "marks": list_marks(one),
+                    }
+                    for one in operations
+                ],
+            }
+            for origin, title, operations in split_operations(report)
+        ],
+    )
+    return f"{page}\n"

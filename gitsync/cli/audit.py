@@ -1,0 +1,129 @@
+"""Show who wrote the resources of git: each write, delete and key action in Azure's activity log.
+
+Each is one of a run, with its revision; one of an identity of gitsync that no run recorded; or one of somebody else,
+also if a run has undone it since. It only reads. The exit code is 4 if somebody else wrote, and 1 if a log could not be
+read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from gitsync.cli.command import Example
+from gitsync.config.config import Config, list_settings
+from gitsync.errors import ConfigError, ExitCode
+
+if TYPE_CHECKING:
+    from gitsync.audit.report import AuditReport
+
+SETTINGS = list_settings("audit")
+OUTPUTS = ("text", "json", "html")
+EXAMPLES = (
+    Example("Who wrote in the last week?", "gitsync audit"),
+    Example("The last night as a page", "gitsync audit --since 12h --output html > audit.html"),
+)
+MOST_RUNS = 300
+"""Runs whose reports are read: those that changed something."""
+
+_AGE = re.compile(r"(\d{1,5})([dhm])", re.ASCII)
+_UNITS = {"d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1)}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--since",
+        metavar="TIME",
+        default="7d",
+        help="Begin there: an age such as 7d, 12h or 30m, or a time in RFC 3339; 90 days at most. [default 7d]",
+    )
+
+
+def read_since(text: str, now: datetime) -> datetime:
+    """Read the beginning of an audit. ConfigError for a text that is none, or one that Azure's log does not reach."""
+    from gitsync.attribution.activity_log import RETENTION
+    from gitsync.attribution.change import read_time
+
+    age = _AGE.fullmatch(text)
+    since = now - int(age[1]) * _UNITS[age[2]] if age else read_time(text)
+    if since is None:
+        raise ConfigError(
+            f"--since {text!r} is no age and no time.",
+            hint="Give an age such as 7d, or a time such as 2026-11-23T18:00Z.",
+        )
+    if since > now:
+        raise ConfigError(f"--since {text} is in the future.", hint="Give an earlier time.")
+    if since < now - RETENTION:
+        raise ConfigError(
+            f"--since {text} is more than {RETENTION.days} days ago, and Azure keeps its activity log no longer.",
+            hint=f"Use --since {RETENTION.days - 1}d or less, or read an export of the log.",
+        )
+    return since
+
+
+def run(options: argparse.Namespace, config: Config) -> ExitCode:
+    """Audit, print the report and return the exit code."""
+    import asyncio
+
+    from gitsync.arm.clock import SystemClock
+    from gitsync.run.connections import find_global_subscription
+
+    since = read_since(options.since, SystemClock().now())
+    config = replace(config, subscription=find_global_subscription(config) or None)
+    report = asyncio.run(_audit(options, config, since))
+    _print(report, options, config)
+    return report.exit_code
+
+
+async def _audit(options: argparse.Namespace, config: Config, since: datetime) -> AuditReport:
+    from gitsync.audit.audit import audit
+    from gitsync.audit.report import AuditReport
+    from gitsync.checks.questions import Questions
+    from gitsync.cli.offline import check_subscription, read_whole
+    from gitsync.cli.recorded import open_recorded
+    from gitsync.cli.searching import open_search
+    from gitsync.model.attribution import Who
+
+    offline = read_whole(config, options.redactions)
+    with open_recorded(config) as store:
+        records = tuple(store.load().records.values())
+        runs = store.read_runs(since, MOST_RUNS)
+    arm_ids = [one.arm_id for one in records if one.arm_id] + [one.arm_id for one in offline.everything if one.arm_id]
+    check_subscription(config, arm_ids)
+    if not arm_ids:
+        raise ConfigError(f"{config.source} has no resource with an ARM id.", hint="Check SOURCE and --path.")
+    async with open_search(options, config) as search:
+        done = await audit(arm_ids, records, runs, since, Questions(search.arm, search.begin_session))
+        return AuditReport(
+            audit=done,
+            who=Who(config.who),
+            resources=len(set(map(str.casefold, arm_ids))),
+            runs=len(runs),
+            has_all_runs=len(runs) < MOST_RUNS,
+            requests=search.requests,
+        )
+
+
+def _print(report: AuditReport, options: argparse.Namespace, config: Config) -> None:
+    """Print the report in the form of --output. Names of people are in JSON and on the page, as in that of a run."""
+    import json
+    import os
+
+    from gitsync.audit.report import build_document, format_lines
+    from gitsync.cli.output import may_name_people
+    from gitsync.logging import escape_controls, neutralize
+
+    if config.output == "html":
+        from gitsync.audit.page import render
+
+        print(options.redactions.mask(render(report)), end="")
+        return
+    if config.output == "json":
+        text = json.dumps(build_document(report), indent=2)
+    else:
+        names = may_name_people(report.who, os.environ)
+        text = "\n".join(map(escape_controls, format_lines(report, names=names)))
+    print(neutralize(options.redactions.mask(text)))
