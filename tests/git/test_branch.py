@@ -3,6 +3,7 @@
 import json
 import threading
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -207,6 +208,37 @@ def test_only_the_last_commit_is_fetched(store, remote, clock):
         assert other._clone().repository.line("rev-list", "--all", "--count") == "1"
         assert other.save(an_update(a_record("four")))
     assert len(kept(remote, clock).records) == 4
+
+
+def test_the_runs_of_the_branch_are_read_from_its_history(store, bare, remote, clock):
+    store.load()
+    began = clock.now()
+    for number, sent in enumerate(("one", "two", "two")):  # the last commit only expects something
+        clock.time = f"2024-05-01T10:0{number + 1}:00Z"
+        text = None if number == 2 else REPORT.replace("SENT", sent)
+        store.save(an_update(a_record(f"r{number}"), report=text))
+    with another(remote, clock) as reader:
+        reader.load()
+        runs = reader.read_runs(began, 10)
+        commits = bare.git("rev-list", NAME).split()
+        assert [(run.commit, run.sent, run.arm_ids) for run in runs] == [
+            (commits[1], {"two"}, {"/subscriptions/S"}),
+            (commits[2], {"one"}, {"/subscriptions/S"}),
+        ]
+        assert [run.sent for run in reader.read_runs(clock.now() - timedelta(seconds=70), 10)] == [{"two"}]
+        assert [run.sent for run in reader.read_runs(began, 2)] == [{"two"}]
+
+
+def test_a_branch_that_is_not_there_has_no_runs(store, clock):
+    store.load()
+    assert store.read_runs(clock.now(), 10) == ()
+
+
+REPORT = """\
+{"command": "sync", "target": {"agent": "a"}, "finished": "2026-01-01T00:00:00Z", "revision": null, "exitCode": 0,
+ "outcomes": {}, "resources": [{"apiVersion": "a/v1", "kind": "K", "namespace": "n", "name": "x", "reason": "Succeeded",
+ "armId": "/subscriptions/S", "sent": ["SENT"]}]}
+"""
 
 
 def test_a_lost_race_is_merged_key_by_key(remote, clock, bare):

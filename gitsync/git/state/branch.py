@@ -118,7 +118,7 @@ class StatusBranch:
         dated = [line.partition(" ") for line in lines]
         commits = [commit for commit, _, seconds in dated if int(seconds) >= since.timestamp()][:most]
         runs = [(commit, read_last_run(self._open_tree(commit))) for commit in commits]
-        for (commit, run), (_, before) in zip(runs, [*runs[1:], ("", None)], strict=True):
+        for (commit, run), (_, before) in zip(runs, [*runs, ("", None)][1:], strict=True):
             if run is not None and run != before:
                 yield replace(run, commit=commit)
 

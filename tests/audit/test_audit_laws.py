@@ -1,0 +1,111 @@
+"""Random interleavings of our runs and of others' writes: each operation is attributed, over the emulator's log."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitsync.arm.arms import open_arms
+from gitsync.arm.session import Session
+from gitsync.attribution.change import Verb
+from gitsync.audit.audit import Origin, audit
+from gitsync.checks.questions import Questions
+from gitsync.git.state.folder import StatusFolder
+from tests.support.builders import rg, vnet, vnet_id
+from tests.support.world import World
+
+GROUP = """\
+    apiVersion: resources.azure.com/v1api20200601
+    kind: ResourceGroup
+    metadata: {name: core}
+    spec: {location: westeurope}
+    """
+NETWORK = """\
+    apiVersion: network.azure.com/v20240301
+    kind: VirtualNetwork
+    metadata: {{name: {name}}}
+    spec: {{owner: {{name: core}}, location: westeurope, tags: {{round: "{round}"}}, addressSpace: {{addressPrefixes: [10.0.0.0/16]}}}}
+    """
+NAMES = ("hub", "spoke")
+FOREIGN = {Origin.OTHER, Origin.UNKNOWN}  # no identity signs in here, so an application may be gitsync
+ROB, ROBOT = "rob@contoso.com", "44444444-0000-4000-8000-000000000000"
+
+steps = st.one_of(
+    st.tuples(st.just("sync"), st.sampled_from(["", *NAMES])),  # with a change of this one in git before
+    st.tuples(st.sampled_from([ROB, ROBOT]), st.sampled_from(NAMES)),
+    st.tuples(st.just("delete"), st.sampled_from(NAMES)),
+)
+
+
+@cache
+def begin() -> World:
+    world = World(Path(tempfile.mkdtemp()))
+    say(world, dict.fromkeys(NAMES, 0)).sync()
+    return world
+
+
+def say(world, rounds):
+    return world.says(group=GROUP, **{name: NETWORK.format(name=name, round=n) for name, n in rounds.items()})
+
+
+@settings(max_examples=25)
+@given(st.lists(steps, min_size=1, max_size=6))
+def test_each_operation_is_attributed(tmp_path_factory, done):
+    folder = tmp_path_factory.mktemp("law")
+    try:
+        check(begin().copy(folder), done)
+    finally:
+        shutil.rmtree(folder)
+
+
+def check(world, done):
+    world.clock.elapsed += 7200
+    since = world.clock.now()
+    rounds, runs, foreign, writes = dict.fromkeys(NAMES, 0), [], [], []
+    for number, (what, name) in enumerate(done):
+        world.clock.elapsed += 60
+        if what == "sync":
+            if name:
+                rounds[name] = number + 1
+            say(world, rounds).sync()
+            writes += [(world.clock.now(), path) for path in (*world.sent("PUT"), *world.sent("DELETE"))]
+            with StatusFolder(world.state) as store:
+                runs += [run for run in store.read_runs(since, 1) if run not in runs]
+        elif what == "delete":
+            if vnet_id(name) in world.azure().ids():
+                foreign.append((world.somebody_deletes(vnet(name), by=ROB), name))
+        elif vnet_id(name) in world.azure().ids():
+            move = world.somebody_changes(vnet(name), {"/tags/by": f"{what} {number}"}, by=what)
+            foreign.append((move, name))
+    world.clock.elapsed += 3600
+    found = asyncio.run(look(world, runs, since))
+    assert found.gaps == ()
+    by_id = {one.change.correlation_id: one for one in found.operations}
+    assert {one.change.correlation_id for one in found.operations if one.origin in FOREIGN} == {
+        move for move, _ in foreign
+    }
+    ours = [one for one in found.operations if one.origin not in FOREIGN]
+    assert {one.origin for one in ours} <= {Origin.RUN}
+    assert len(ours) == len(writes)
+    for move, name in foreign:
+        one = by_id[move]
+        later = any(at > one.change.at and path.casefold() == vnet_id(name).casefold() for at, path in writes)
+        assert (one.undone is not None) is later
+        assert one.change.verb in {Verb.WRITE, Verb.DELETE}
+
+
+async def look(world, runs, since):
+    async with world.azure() as azure:
+        access = world.access(azure.url)
+        async with open_arms(access, world.clock) as arms:
+            arm = await arms.open(access.sign_in)
+            questions = Questions(arm, lambda: Session(deadline=world.clock.monotonic() + 600))
+            ids = [world.id_of(rg()), *map(vnet_id, NAMES)]
+            return await audit(ids, (), runs, since - timedelta(seconds=1), questions)

@@ -1,0 +1,163 @@
+"""`gitsync audit`: a night of changes by three callers, one undone, over the emulator's log and a real status branch."""
+
+import json
+import subprocess
+
+import pytest
+
+from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.git_repositories import commit_all, init_repository
+
+GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/shop"
+ACCOUNT = f"{GROUP}/providers/Microsoft.Storage/storageAccounts/shoporders"
+NETWORK = f"{GROUP}/providers/Microsoft.Network/virtualNetworks/hub"
+ROBOT = "44444444-0000-4000-8000-000000000000"
+MANIFESTS = """\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {name: shop}
+spec: {location: westeurope}
+---
+apiVersion: storage.azure.com/v1api20230101
+kind: StorageAccount
+metadata: {name: shoporders}
+spec: {owner: {name: shop}, location: westeurope, kind: StorageV2, sku: {name: Standard_LRS}, minimumTlsVersion: TLS1_2}
+---
+apiVersion: network.azure.com/v20250301
+kind: VirtualNetwork
+metadata: {name: hub}
+spec: {owner: {name: shop}, location: westeurope, addressSpace: {addressPrefixes: [10.0.0.0/16]}}
+"""
+AT_ONCE = "settings:\n  changeLog: {resourceGraphDelay: 0, actorDelay: 0, activityLogDelay: 0}\n"
+NIGHT = f"""\
+{AT_ONCE}
+moves:
+- {{after: 0, by: rob@contoso.com, with: Azure Portal, id: {ACCOUNT}, set: {{/properties/minimumTlsVersion: TLS1_0}}}}
+- {{after: 0, by: "{ROBOT}", id: {NETWORK}, set: {{/tags: {{by: robot}}}}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory):
+    """A sync, a night of a person and an application, and a sync in the morning that undoes what git sets."""
+    folder = tmp_path_factory.mktemp("night")
+    source = folder / "source"
+    source.mkdir()
+    (source / "shop.yaml").write_text(MANIFESTS)
+    init_repository(source)
+    commit_all(source)
+    variables = {
+        "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
+        "GITSYNC_EMULATOR": str(folder / "azure.db"),
+        "GITSYNC_EMULATOR_SCRIPT": str(folder / "script.yaml"),
+    }
+    for script in (AT_ONCE, NIGHT):
+        (folder / "script.yaml").write_text(script)
+        done = gitsync("sync", source.as_uri(), "--yes", folder=folder, **variables)
+        assert done.code == 0, done.err
+    return folder, source, variables
+
+
+def audit(night, *arguments, **more):
+    folder, source, variables = night
+    return gitsync("audit", source.as_uri(), *arguments, folder=folder, **variables, **more)
+
+
+def test_each_of_a_night_is_attributed_also_what_was_undone(night):
+    done = audit(night, "-o", "json")
+    assert done.code == 4, done.err
+    document = json.loads(done.out)
+    assert document["counts"] == {"other": 1, "unknown": 1, "ours": 0, "run": 4}
+    shown = [
+        (one["armId"].rpartition("/")[2], one["verb"], one["origin"], one["author"]["name"], one["undone"] is not None)
+        for one in document["operations"]
+        if one["origin"] != "run"
+    ]
+    assert sorted(shown) == [
+        (
+            "hub",
+            "written",
+            "unknown",
+            ROBOT,
+            False,
+        ),  # git sets no tags, so nothing undid it; gitsync signs in nowhere here
+        ("shoporders", "written", "other", "rob@contoso.com", True),
+    ]
+
+
+def test_a_run_is_named_by_what_it_synced_and_its_status(night):
+    document = json.loads(audit(night, "-o", "json").out)
+    _, source, _ = night
+    commits = git(source, "log", "--format=%H", "gitsync/status").split()
+    runs = [one["run"] for one in document["operations"] if one["origin"] == "run"]
+    assert {run["revision"] for run in runs} == {git(source, "rev-parse", "main")}
+    assert {run["commit"] for run in runs} <= set(commits)
+    assert len({run["commit"] for run in runs}) == 2
+    undone = next(one["undone"] for one in document["operations"] if one["undone"])
+    assert undone == max(runs, key=lambda run: run["time"])
+
+
+def git(folder, *arguments):
+    return subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_text_says_who_and_what_is_open(night):
+    done = audit(night)
+    assert "By others:\n" in done.out
+    assert "by rob@contoso.com with Azure Portal; undone since by a run of" in done.out
+    assert done.out.splitlines()[-1].startswith("1 operation by others, 1 not known, 0 without a run, 4 by runs, on 3")
+
+
+def test_a_log_of_a_pipeline_has_no_names_of_people(night):
+    done = audit(night, CI="true", GITHUB_ACTIONS="true")
+    assert "by a person with Azure Portal" in done.out
+    assert "rob@" not in done.out + done.err
+
+
+def test_the_page_has_all_of_it(night):
+    done = audit(night, "-o", "html")
+    assert done.code == 4
+    assert done.out.startswith("<!doctype html>")
+    assert "rob@contoso.com with Azure Portal" in done.out
+    assert '<meta http-equiv="Content-Security-Policy" content="default-src ' in done.out
+    assert "<script" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("since", "message"),
+    [
+        ("91d", "more than 90 days ago"),
+        ("2019-01-01", "more than 90 days ago"),
+        ("2999-01-01T00:00:00Z", "in the future"),
+        ("yesterday", "is no age and no time"),
+        ("7w", "is no age and no time"),
+    ],
+)
+def test_a_beginning_that_cannot_be_audited_is_refused(night, since, message):
+    done = audit(night, "--since", since)
+    assert done.code == 2
+    assert message in done.err
+    assert "--since" in done.err
+
+
+def test_what_was_before_the_beginning_is_not_shown(night):
+    done = audit(night, "--since", "0m", "-o", "json")
+    assert done.err == ""
+    assert (done.code, json.loads(done.out)["operations"]) == (0, [])
+
+
+def test_a_log_without_a_right_is_no_quiet_night(night, tmp_path):
+    folder, source, variables = night
+    refused = "rules:\n- match: {path: '*/eventtypes/management/values'}\n  answer: {code: AuthorizationFailed}\n"
+    (tmp_path / "script.yaml").write_text(AT_ONCE + refused)
+    more = variables | {"GITSYNC_EMULATOR_SCRIPT": str(tmp_path / "script.yaml")}
+    done = gitsync("audit", source.as_uri(), folder=folder, **more)
+    assert done.code == 1
+    assert "Not read in full: Subscription" in done.out
+
+
+def test_a_source_without_a_subscription_is_refused(tmp_path):
+    (tmp_path / "shop.yaml").write_text(MANIFESTS)
+    done = gitsync("audit", folder=tmp_path)
+    assert done.code == 2
+    assert "No subscription is set." in done.err
