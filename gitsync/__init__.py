@@ -6,7 +6,7 @@ The map of the package, from the command down to what everything may use; import
     accept/         drift taken into git: which fields, in which text, proven, as a pull request
     api.py          the runs as functions: sync() and plan()
     doctor/         the checks of a set-up: tools, git, the identity and its rights
-    audit/          who wrote the resources of git, told apart by the runs that are on record
+    audit/          who wrote the resources of git: runs, or others
     unmanaged/      what exists in Azure and git does not have
     run/            one run: load, prepare, plan, reconcile, write status; run.py is where it starts
     reconcile/      one resource: its stages, in the order that reconcile.py gives

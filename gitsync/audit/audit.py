@@ -103,12 +103,9 @@ async def audit(
     changes = [change for answer in answers for change in answer.changes if _is_audited(change)]
     touched = [change for change in changes if _is_managed(change, managed)]
     recorded = index_runs(records, runs)
-    principal = await questions.find_principal()
-    own = {principal.client.casefold(), principal.object.casefold()} - {""} if principal else set()
-    own |= {caller for change in touched if change.correlation_id in recorded for caller in change.callers}
-    newest_first = sorted(touched, key=lambda one: (one.at, one.arm_id, one.correlation_id), reverse=True)
+    own = await _list_own(touched, recorded, questions)
     judged = []
-    for change in newest_first:
+    for change in sorted(touched, key=lambda one: (one.at, one.arm_id, one.correlation_id), reverse=True):
         origin, run = judge(change, recorded, own)
         arm_id = managed.get(change.arm_id, change.arm_id)
         is_open = change.at >= until - LATE
@@ -125,6 +122,18 @@ async def audit(
         others=len(changes) - len(touched),
         gaps=tuple(gaps),
     )
+
+
+async def _list_own(
+    changes: Iterable[RecordedChange], recorded: Mapping[str, Run], questions: Questions
+) -> frozenset[str]:
+    """List the ids of the applications that gitsync runs as: of the one that asks, and of those that sent what runs
+    have recorded.
+    """
+    principal = await questions.find_principal()
+    own = {principal.client.casefold(), principal.object.casefold()} if principal else set()
+    senders = {caller for change in changes if change.correlation_id in recorded for caller in change.callers}
+    return frozenset((own | senders) - {""})
 
 
 def index_runs(records: Iterable[Record], runs: Iterable[LastRun]) -> Mapping[str, Run]:
@@ -155,7 +164,7 @@ def _is_managed(change: RecordedChange, managed: Mapping[str, str]) -> bool:
     return change.verb is Verb.DELETE and any(change.arm_id in iterate_ancestors(arm_id) for arm_id in managed)
 
 
-def judge(change: RecordedChange, recorded: Mapping[str, Run], own: set[str]) -> tuple[Origin, Run | None]:
+def judge(change: RecordedChange, recorded: Mapping[str, Run], own: frozenset[str]) -> tuple[Origin, Run | None]:
     """Judge whose operation it was, and by which run. `own` are the ids of gitsync's identities: if none is known, an
     application may be gitsync or not.
     """

@@ -1,4 +1,4 @@
-"""Who wrote besides gitsync, as text and JSON, and the words that the page shares."""
+"""An audit as text and JSON, and the words that the page shares."""
 
 from __future__ import annotations
 

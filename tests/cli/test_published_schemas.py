@@ -37,6 +37,7 @@ spec: {owner: {name: nothing}, location: 5}
 """
 COMMANDS = {
     "accept": ("accept",),
+    "audit": ("audit",),
     "compare": ("compare", "desired.json", "live.json"),
     "doctor": ("doctor",),
     "eval": ("eval", "VirtualNetwork/hub", "self.metadata.name"),
