@@ -23,6 +23,7 @@ from gitsync.report.authors import clean
 from gitsync.report.html.looks import Tone
 from gitsync.report.html.markup import read_own, render_template
 from gitsync.report.html.page import ICON, make_policy
+from gitsync.report.wording import format_plural
 
 _TONES: Final[Mapping[Origin, Tone]] = {
     Origin.OTHER: Tone.DRIFT,
@@ -34,12 +35,13 @@ _TONES: Final[Mapping[Origin, Tone]] = {
 
 def render(report: AuditReport) -> str:
     """Render the page, with names of people. Equal reports are equal bytes."""
-    style = read_own("page.css")
+    style = read_own("page.css") + read_own("audit.css")
     page = render_template(
         "audit.html",
         policy=make_policy(style, Markup()),
         icon=ICON,
         style=style,
+        title=f"{format_plural(report.audit.count(Origin.OTHER), 'operation')} by others",
         headline=format_headline(report),
         notes=list_notes(report),
         sections=[
