@@ -10,6 +10,7 @@ The map of the package, from the command down to what everything may use; import
     unmanaged/      what exists in Azure and git does not have
     run/            one run: load, prepare, plan, reconcile, write status; run.py is where it starts
     reconcile/      one resource: its stages, in the order that reconcile.py gives
+    notifications/  one message when the state of the estate changes
     imports/        manifests of what exists in Azure: found, converted, written, proven
     attribution/    who changed a resource in Azure: Resource Graph and the activity log
     checks/         what Azure would refuse, asked before a change

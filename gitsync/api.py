@@ -106,6 +106,8 @@ class Settings(TypedDict, total=False):
     report_dir: Text
     metrics: Text
     heartbeat: Switch
+    notify: SecretText
+    notify_file: str
     plan_out: Text
     output: Text
     detailed_exitcode: Switch

@@ -666,6 +666,22 @@ class Config:
         is_advanced=True,
         form=SettingForm.SWITCH,
     )
+    notify: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
+        None,
+        "Addresses that get a message when the state of the estate changes, such as slack://…; with blanks between.",
+        HelpGroup.STATUS,
+        _SYNC | {"doctor"},
+        form=SettingForm.SECRET,
+        flag="",
+    )
+    notify_file: str | None = declare_setting(
+        None,
+        "File with such addresses, one a line.",
+        HelpGroup.STATUS,
+        _SYNC | {"doctor"},
+        is_advanced=True,
+        metavar="FILE",
+    )
     digest_key: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
         "Key that signs records, and of the digests that replace secrets in records and plans: 32 random characters "

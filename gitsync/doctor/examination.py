@@ -10,10 +10,10 @@ from gitsync.arm.arms import open_arms
 from gitsync.arm.clock import SystemClock
 from gitsync.config.config import Config
 from gitsync.doctor.azure import PATIENCE, AzureExamination
-from gitsync.doctor.check import Check, make_failure
+from gitsync.doctor.check import Check, make_doubt, make_failure, make_ok
 from gitsync.doctor.places import examine_places
 from gitsync.doctor.source import SourceFindings, check_tool, examine_source, find_needed_tools
-from gitsync.errors import GitsyncError
+from gitsync.errors import ConfigError, GitsyncError
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
 from gitsync.processes.programs import Program
@@ -33,11 +33,30 @@ async def examine(config: Config, redactions: Redactions) -> AsyncIterator[Check
         yield await asyncio.to_thread(check_tool, program)
     for check in found.checks:
         yield check
+    if config.notify or config.notify_file:
+        yield check_notifications(config, redactions)
     try:
         async for check in _examine_services(config, clock, redactions, found):
             yield check
     except GitsyncError as error:
         yield make_failure("endpoint", error)
+
+
+def check_notifications(config: Config, redactions: Redactions) -> Check:
+    """Check that notifications can be sent, as far as that is known without one."""
+    from gitsync.notifications.services import is_installed, read_addresses  # noqa: PLC0415 - few settings have them
+
+    name = "notifications"
+    try:
+        services = [address.service for address in read_addresses(config, redactions.add)]
+    except ConfigError as error:
+        return make_doubt(name, error.message, error.hint)
+    if not services:
+        return make_doubt(name, "GITSYNC_NOTIFY and --notify-file have no address.", "Add one, or remove the setting.")
+    if not is_installed():
+        hint = "Run pip install 'gitsync-azure[notifications]'."
+        return make_doubt(name, "Notifications need the extra `notifications`, which is not installed.", hint)
+    return make_ok(name, f"A change of the state goes to {', '.join(services)}. Nothing was sent.")
 
 
 def _list_tools(config: Config, found: SourceFindings) -> list[Program]:

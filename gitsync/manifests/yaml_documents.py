@@ -225,12 +225,23 @@ def parse_documents(
                     path, parser, before + 1, marks_quotes=marks_quotes, aliases=aliases
                 ).read_document(chunk)
     except yaml.MarkedYAMLError as error:
+        if error.problem == _NESTED:
+            raise _make_too_deep(before + 1 + (error.problem_mark.line if error.problem_mark else 0)) from error
         fault = (explain_json_fault(chunk) if path.endswith(".json") else None) or explain_yaml_fault(error, chunk)
         raise Unreadable(fault.code, fault.message, before + fault.line, fault.hint) from error
     except yaml.reader.ReaderError as error:
         line = before + 1 + chunk.count(b"\n", 0, error.position)
         message = f"The file is not text in UTF-8: {error.reason}."
         raise Unreadable("InvalidText", message, line, "Save it as UTF-8.") from error
+
+
+_NESTED = "exceeded maximum nesting depth"
+"""What libyaml says from version 0.2.6 on: its scanner is ahead of the events, and may be there first."""
+
+
+def _make_too_deep(line: int) -> Unreadable:
+    message = f"The document is nested more than {MAX_DEPTH} levels deep."
+    return Unreadable("TooDeep", message, line, "Check for unclosed brackets; no kind is nested that deep.")
 
 
 class _DocumentBuilder:
@@ -283,8 +294,7 @@ class _DocumentBuilder:
         before = self.nodes
         self.nodes += 1
         if len(self.where) >= MAX_DEPTH:
-            message = f"The document is nested more than {MAX_DEPTH} levels deep."
-            raise Unreadable("TooDeep", message, line, "Check for unclosed brackets; no kind is nested that deep.")
+            raise _make_too_deep(line)
         if isinstance(event, yaml.MappingStartEvent):
             self.check_tag(event, "map", line)
             value: Any = self.read_mapping()

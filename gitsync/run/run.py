@@ -58,7 +58,7 @@ from gitsync.run.manifests import coverage_of
 from gitsync.run.plan import covers, list_problems, plan_run
 from gitsync.run.walk import walk
 from gitsync.run.watch import begin_watch, log_start
-from gitsync.run.write_status import ExportOutcome, write_expected, write_heartbeat, write_status
+from gitsync.run.write_status import ExportOutcome, notify, write_expected, write_heartbeat, write_status
 from gitsync.secrets.exports import Collected
 from gitsync.status.exit_code import decide_exit_code
 
@@ -156,7 +156,8 @@ def _write_back(config: Config, run: RunContext, state: State, collected: Collec
     connections, selection = run.connections, make_selection(config)
     is_whole = all(selection.has(key) and covers(connections.source, one) for key, one in state.records.items())
     exports = ExportOutcome(config_maps=run.export_sinks.kept.written, leftovers=collected.still_there)
-    report = write_status(connections, state, report, exports, run.rules.agent, is_whole=is_whole)
+    report, told = notify(config, connections, state, report, run.rules.agent)
+    report = write_status(connections, state, report, exports, run.rules.agent, is_whole=is_whole, told=told)
     return write_heartbeat(connections, report, run.rules.agent) if config.heartbeat and not config.only else report
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from gitsync.errors import ExitCode, PublishError, StateError
+from gitsync.config.config import Config
+from gitsync.errors import ConfigError, ExitCode, PublishError, StateError
 from gitsync.git.state.store import Update
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
-from gitsync.model.problem import Problem
+from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Heartbeat, Record, State
 from gitsync.model.report import Report
 from gitsync.reconcile.context import Connections
@@ -54,7 +56,7 @@ def write_expected(
         raise StateError(error.message, hint=error.hint) from error
 
 
-def write_status(
+def write_status(  # noqa: PLR0913 - all that a run has to write
     connections: Connections,
     before: State,
     report: Report,
@@ -62,10 +64,11 @@ def write_status(
     agent: str,
     *,
     is_whole: bool,
+    told: str | None = None,
 ) -> Report:
     """Record the results of the run. If that fails, the report says so: the changes in Azure remain.
 
-    `is_whole` says that the run covered every earlier record.
+    `is_whole` says that the run covered every earlier record, `told` what a notification has said.
     """
     records = {result.key: result.record for result in report.results}
     remaining = [record for record in {**before.records, **records}.values() if record]
@@ -80,12 +83,48 @@ def write_status(
         headline=wording.format_subject(report),
         config_maps=exports.config_maps,
         leftovers=exports.leftovers,
+        told=told,
     )
     try:
         connections.store.save(update)
     except PublishError as error:
         return _add_failure(connections, report, "StatusNotWritten", error)
     return report
+
+
+def notify(
+    config: Config, connections: Connections, before: State, report: Report, agent: str
+) -> tuple[Report, str | None]:
+    """Send a message if the state of the estate is another than the last message said. Returns the report, with a
+    warning if a service did not take it, and the state that is now known; None if no message was sent.
+
+    It is sent before the status is written, which keeps what was said: if the writing fails, the next run says it
+    again, and nothing is lost. So does the next run if no service took it. A run of a part of the source knows no whole
+    state.
+    """
+    if not (config.notify or config.notify_file) or config.only or report.interrupted:
+        return report, None
+    from gitsync.notifications import message, services  # noqa: PLC0415 - most runs send nothing
+
+    known = before.told.get(agent, "")
+    state = message.find_state(report, before.records, connections.clock.now().date())
+    try:
+        addresses = services.read_addresses(config, connections.redactions.add)  # a wrong one is worth a warning before
+        if state == known or not addresses:
+            return report, None
+        failed = services.send(message.make_message(state, known, report, os.environ), addresses)
+    except ConfigError as error:
+        return _add_warning(connections, report, error.message, error.hint), None
+    if failed:
+        names = ", ".join(f"{address.number} ({address.service})" for address in failed)
+        hint = "Check the address, and that the service can be reached. The next run tries again if none took it."
+        report = _add_warning(connections, report, f"No message was taken by the address {names}.", hint)
+    return report, state if len(failed) < len(addresses) else None
+
+
+def _add_warning(connections: Connections, report: Report, message: str, hint: str) -> Report:
+    problem = Problem(code="NotificationNotSent", message=message, hint=hint, level=Level.WARNING)
+    return replace(report, problems=(*report.problems, mask_problem(problem, connections.redactions.mask)))
 
 
 def write_heartbeat(connections: Connections, report: Report, agent: str) -> Report:

@@ -196,3 +196,23 @@ def test_seals_that_count_in_any_repository_are_a_doubt(trusts, level, says):
 
 def test_deletes_without_a_key(unreachable):
     assert unreachable["digest-key"].level == WARNING
+
+
+@pytest.mark.parametrize(
+    ("addresses", "level", "message"),
+    [
+        (
+            "slack://AAAAAAAAA/BBBBBBBBB/tokentokentokentokentoken discord://1/hunter2hunter2",
+            OK,
+            "goes to slack, discord.",
+        ),
+        ("http://hooks.example/hunter2hunter2", WARNING, "Address 1 of GITSYNC_NOTIFY"),
+        (" ", WARNING, "have no address"),
+    ],
+    ids=["two services", "no https", "nothing"],
+)
+async def test_addresses_of_notifications_are_checked_and_not_shown(place, addresses, level, message):
+    checks = await doctor(place, notify=Secret(addresses))
+    assert levels(checks)["notifications"] == level
+    assert message in checks["notifications"].message
+    assert not [one for one in checks.values() if "hunter2" in f"{one}" or "tokentoken" in f"{one}"]

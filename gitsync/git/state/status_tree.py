@@ -78,7 +78,7 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
     if not cut_short:
         _check_index(contents[INVENTORY], records)
     exported = {export.address: export for export in config_map_list}
-    return State(records, revision, exported, revisions, read_leftovers(head))
+    return State(records, revision, exported, revisions, read_leftovers(head), _read_told(head))
 
 
 def read_last_run(listing: SourceListing) -> LastRun | None:
@@ -101,7 +101,7 @@ def read_last_run(listing: SourceListing) -> LastRun | None:
                 if one["reason"] == Hold.NOT_REACHED
             ),
             sent=frozenset(str(sent).casefold() for one in report["resources"] for sent in one.get("sent", ())),
-            arm_ids=frozenset(str(one["armId"]) for one in report["resources"] if one["armId"]),
+            arm_ids=frozenset(str(one["armId"]) for one in report["resources"] if one.get("armId")),
         )
     except (SourceError, LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return None
@@ -161,6 +161,12 @@ def _read_revisions(head: DocumentFields) -> tuple[str | None, Mapping[str, str]
     return head.text("revision", "") or None, revisions
 
 
+def _read_told(head: DocumentFields) -> Mapping[str, str]:
+    """Read what each agent has said last of the state of the estate."""
+    told = head.within("told") if head.mapping("told") is not None else None
+    return {name: told.text(name) for name in told.values} if told else {}
+
+
 def build_inventory(state: State) -> bytes:
     """Build the index of a state: what belongs to no single record, then one entry a resource,
     sorted.
@@ -170,6 +176,7 @@ def build_inventory(state: State) -> bytes:
         "revision": state.revision,
         "revisions": state.revisions,
         "leftovers": build_leftovers(state.leftovers),
+        "told": state.told,
     }
     resources = [_build_entry(key, record) for key, record in sorted(state.records.items())]
     return dump({name: value for name, value in head.items() if value}) + dump({"resources": resources})

@@ -19,7 +19,8 @@ class Update:
 
     `revision` is the commit of the records of `agent`. `summary` and `report` are the texts of SUMMARY.md and
     report.json, made only if something is written; None to leave them as they are. `headline` is one line.
-    `leftovers` has each export that the run should remove, and whether it is still there.
+    `leftovers` has each export that the run should remove, and whether it is still there. `told` is the state that a
+    notification of `agent` has said, "" for all is well; None if none was sent.
     """
 
     records: Mapping[Key, Record | None]
@@ -30,6 +31,7 @@ class Update:
     config_maps: Mapping[Address, Export | None] = field(default_factory=dict)
     agent: str = ""
     leftovers: Mapping[Leftover, bool] = field(default_factory=dict)
+    told: str | None = None
 
 
 class StateStore(Protocol):
@@ -114,14 +116,15 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """The entries that an update changes; None (of `leftovers`: False) for those to remove. Sorted."""
+    """The entries that an update changes; None (of `leftovers`: False, of `told`: "") for those to remove. Sorted."""
 
     records: Mapping[Key, Record | None]
     config_maps: Mapping[Address, Export | None]
     leftovers: Mapping[Leftover, bool] = field(default_factory=dict)
+    told: Mapping[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.records or self.config_maps or self.leftovers)
+        return bool(self.records or self.config_maps or self.leftovers or self.told)
 
 
 def find_changes(base: State, update: Update) -> Changes:
@@ -136,8 +139,12 @@ def find_changes(base: State, update: Update) -> Changes:
         for leftover, is_there in update.leftovers.items()
         if is_there != (leftover in base.leftovers)
     }
+    says_more = update.told is not None and update.told != base.told.get(update.agent, "")
     return Changes(
-        records=find_changed_records(base.records, update.records), config_maps=config_maps, leftovers=leftovers
+        records=find_changed_records(base.records, update.records),
+        config_maps=config_maps,
+        leftovers=leftovers,
+        told={update.agent: update.told or ""} if says_more else {},
     )
 
 
@@ -149,6 +156,7 @@ def merge(theirs: State, ours: Changes, revision: str | None, agent: str = "") -
         overlay(theirs.config_maps, ours.config_maps),
         leftovers=(theirs.leftovers - ours.leftovers.keys())
         | {leftover for leftover, is_there in ours.leftovers.items() if is_there},
+        told={agent: words for agent, words in sorted({**theirs.told, **ours.told}.items()) if words},
     )
     return replace(after, revisions=_merge_revisions(theirs, after, agent) if agent else theirs.revisions)
 

@@ -1,0 +1,1 @@
+"""Sends one message when the state of the estate changes, through services that apprise knows."""
