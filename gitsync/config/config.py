@@ -650,6 +650,14 @@ class Config:
         _SOURCE | _ACCEPT,
         metavar="FOLDER",
     )
+    notify: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
+        None,
+        "Addresses that get a message when the state of the estate changes, such as slack://…; with blanks between.",
+        HelpGroup.STATUS,
+        _SYNC | {"doctor"},
+        form=SettingForm.SECRET,
+        flag="",
+    )
     agent: str | None = declare_setting(
         None,
         "Name of this agent. Resources recorded for another agent are left alone. Default: gitsync.",
@@ -665,14 +673,6 @@ class Config:
         _SYNC,
         is_advanced=True,
         form=SettingForm.SWITCH,
-    )
-    notify: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
-        None,
-        "Addresses that get a message when the state of the estate changes, such as slack://…; with blanks between.",
-        HelpGroup.STATUS,
-        _SYNC | {"doctor"},
-        form=SettingForm.SECRET,
-        flag="",
     )
     notify_file: str | None = declare_setting(
         None,

@@ -161,7 +161,7 @@ class Record:
 class State:
     """The recorded state: records by key, the revision that they belong to (None if nothing is recorded), and the
     config maps that resources exported. `leftovers` are exports that could not be removed. `revisions` are those of the
-    agents, if several have records; `revision` is then that of the last run. `told` is the state of the estate that
+    agents, if several have records; `revision` is then that of the last run. `notified` is the state of the estate that
     the last notification of an agent said, in words; an agent without one has said that all is well, or nothing yet.
     """
 
@@ -170,7 +170,7 @@ class State:
     config_maps: Mapping[Address, Export] = field(default_factory=dict)
     revisions: Mapping[str, str] = field(default_factory=dict)
     leftovers: frozenset[Leftover] = frozenset()
-    told: Mapping[str, str] = field(default_factory=dict)
+    notified: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def agents(self) -> frozenset[str]:

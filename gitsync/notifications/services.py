@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from gitsync.config.config import Config
@@ -51,7 +51,7 @@ _NOTHING: Final = "GITSYNC_NOTIFY or --notify-file"
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ServiceAddress:
     """Where a message goes. `number` is its place in the setting: messages name it, and not the address."""
 
     number: int
@@ -63,10 +63,10 @@ class Address:
         return self.text.partition("://")[0].casefold()
 
     def __repr__(self) -> str:
-        return f"Address({self.number}, {self.service})"
+        return f"ServiceAddress({self.number}, {self.service})"
 
 
-def read_addresses(config: Config, redact: Callable[[Secret], None]) -> list[Address]:
+def read_addresses(config: Config, redact: Callable[[Secret], None]) -> list[ServiceAddress]:
     """Read the addresses of the settings. `redact` learns each, and its parts. ConfigError if one cannot be used."""
     texts = config.notify.reveal().split() if config.notify else []
     if config.notify_file:
@@ -77,7 +77,7 @@ def read_addresses(config: Config, redact: Callable[[Secret], None]) -> list[Add
                 f"The file of --notify-file cannot be read: {type(error).__name__}.", hint="Fix --notify-file."
             ) from error
         texts += [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-    addresses = [Address(number, text) for number, text in enumerate(dict.fromkeys(texts), 1)]
+    addresses = [ServiceAddress(number, text) for number, text in enumerate(dict.fromkeys(texts), 1)]
     for address in addresses:
         for part in _list_secrets(address.text):
             redact(Secret(part))
@@ -98,11 +98,11 @@ def _list_secrets(text: str) -> Iterator[str]:
     )
 
 
-def _check(address: Address) -> None:
-    """Check that an address leads to one of the services, and nowhere else. The messages do not show it."""
+def _check(address: ServiceAddress) -> None:
+    """Check that an address leads to one of the services alone. The messages do not show it."""
     name = f"Address {address.number} of {_NOTHING}"
     if "://" not in address.text:
-        raise ConfigError(f"{name} is no address.", hint="Write SERVICE://…, as docs/how-to/notifications.md shows.")
+        raise ConfigError(f"{name} is no address.", hint="Write SERVICE://…, such as slack://TokenA/TokenB/TokenC.")
     try:
         parts = urlsplit(address.text)
         host, options = parts.hostname, parse_qs(parts.query, keep_blank_values=True)
@@ -126,7 +126,7 @@ def is_installed() -> bool:
     return find_spec("apprise") is not None
 
 
-def send(message: Message, addresses: list[Address]) -> list[Address]:
+def send(message: Message, addresses: list[ServiceAddress]) -> list[ServiceAddress]:
     """Send a message to each address, and return those that did not take it. ConfigError without apprise."""
     try:
         import apprise  # noqa: PLC0415 - takes half a second, and most runs send nothing
@@ -154,10 +154,10 @@ def send(message: Message, addresses: list[Address]) -> list[Address]:
         return [address for address in addresses if not _send_to(apprise, asset, address, message)]
 
 
-def _send_to(apprise: object, asset: object, address: Address, message: Message) -> bool:
+def _send_to(apprise: Any, asset: Any, address: ServiceAddress, message: Message) -> bool:
     """Send to one address. Its plugin may raise anything: a service of others must not end a run."""
     try:
-        service = apprise.Apprise.instantiate(address.text, asset=asset, suppress_exceptions=True)  # type: ignore[attr-defined]
+        service = apprise.Apprise.instantiate(address.text, asset=asset, suppress_exceptions=True)
         if service is None:
             return False
         service.socket_connect_timeout = service.socket_read_timeout = _SECONDS

@@ -156,8 +156,8 @@ def _write_back(config: Config, run: RunContext, state: State, collected: Collec
     connections, selection = run.connections, make_selection(config)
     is_whole = all(selection.has(key) and covers(connections.source, one) for key, one in state.records.items())
     exports = ExportOutcome(config_maps=run.export_sinks.kept.written, leftovers=collected.still_there)
-    report, told = notify(config, connections, state, report, run.rules.agent)
-    report = write_status(connections, state, report, exports, run.rules.agent, is_whole=is_whole, told=told)
+    report, notified = notify(config, connections, state, report, run.rules.agent)
+    report = write_status(connections, state, report, exports, run.rules.agent, is_whole=is_whole, notified=notified)
     return write_heartbeat(connections, report, run.rules.agent) if config.heartbeat and not config.only else report
 
 

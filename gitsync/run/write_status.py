@@ -64,11 +64,11 @@ def write_status(  # noqa: PLR0913 - all that a run has to write
     agent: str,
     *,
     is_whole: bool,
-    told: str | None = None,
+    notified: str | None = None,
 ) -> Report:
     """Record the results of the run. If that fails, the report says so: the changes in Azure remain.
 
-    `is_whole` says that the run covered every earlier record, `told` what a notification has said.
+    `is_whole` says that the run covered every earlier record, `notified` what a notification has said.
     """
     records = {result.key: result.record for result in report.results}
     remaining = [record for record in {**before.records, **records}.values() if record]
@@ -83,7 +83,7 @@ def write_status(  # noqa: PLR0913 - all that a run has to write
         headline=wording.format_subject(report),
         config_maps=exports.config_maps,
         leftovers=exports.leftovers,
-        told=told,
+        notified=notified,
     )
     try:
         connections.store.save(update)
@@ -106,7 +106,7 @@ def notify(
         return report, None
     from gitsync.notifications import message, services  # noqa: PLC0415 - most runs send nothing
 
-    known = before.told.get(agent, "")
+    known = before.notified.get(agent, "")
     state = message.find_state(report, before.records, connections.clock.now().date())
     try:
         addresses = services.read_addresses(config, connections.redactions.add)  # a wrong one is worth a warning before

@@ -26,6 +26,8 @@ NOT_OF_BOTH_RUNS = {
     "allow_dirty": "a plan reads what is there",
     "register_providers": "a plan registers nothing",
     "heartbeat": "a plan moves no branch",
+    "notify": "a plan sends no message",
+    "notify_file": "a plan sends no message",
 }
 """The settings that `plan` takes and `sync` does not, or the other way round, and why."""
 

@@ -111,7 +111,7 @@ def test_no_address_is_on_record(world, service):
     world.sync(notify=notify)
     kept = [path.read_text() for path in world.state.rglob("*") if path.is_file()]
     assert [text for text in kept if TOKEN in text] == []
-    assert "told:\n  gitsync: drifted\n" in (world.state / "inventory.yaml").read_text()
+    assert "notified:\n  gitsync: drifted\n" in (world.state / "inventory.yaml").read_text()
 
 
 def test_what_a_hold_kept_is_said_when_its_day_is_over(world, service):

@@ -78,7 +78,7 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
     if not cut_short:
         _check_index(contents[INVENTORY], records)
     exported = {export.address: export for export in config_map_list}
-    return State(records, revision, exported, revisions, read_leftovers(head), _read_told(head))
+    return State(records, revision, exported, revisions, read_leftovers(head), _read_notified(head))
 
 
 def read_last_run(listing: SourceListing) -> LastRun | None:
@@ -161,10 +161,10 @@ def _read_revisions(head: DocumentFields) -> tuple[str | None, Mapping[str, str]
     return head.text("revision", "") or None, revisions
 
 
-def _read_told(head: DocumentFields) -> Mapping[str, str]:
+def _read_notified(head: DocumentFields) -> Mapping[str, str]:
     """Read what each agent has said last of the state of the estate."""
-    told = head.within("told") if head.mapping("told") is not None else None
-    return {name: told.text(name) for name in told.values} if told else {}
+    notified = head.within("notified") if head.mapping("notified") is not None else None
+    return {name: notified.text(name) for name in notified.values} if notified else {}
 
 
 def build_inventory(state: State) -> bytes:
@@ -176,7 +176,7 @@ def build_inventory(state: State) -> bytes:
         "revision": state.revision,
         "revisions": state.revisions,
         "leftovers": build_leftovers(state.leftovers),
-        "told": state.told,
+        "notified": state.notified,
     }
     resources = [_build_entry(key, record) for key, record in sorted(state.records.items())]
     return dump({name: value for name, value in head.items() if value}) + dump({"resources": resources})

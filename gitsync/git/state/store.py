@@ -18,8 +18,8 @@ class Update:
     """The update of a run. A record or a config map of None is forgotten; all others are kept.
 
     `revision` is the commit of the records of `agent`. `summary` and `report` are the texts of SUMMARY.md and
-    report.json, made only if something is written; None to leave them as they are. `headline` is one line.
-    `leftovers` has each export that the run should remove, and whether it is still there. `told` is the state that a
+    report.json, made only if something is written; None to leave them as they are. `headline` is one line. `leftovers`
+    has each export that the run should remove, and whether it is still there. `notified` is the state that a
     notification of `agent` has said, "" for all is well; None if none was sent.
     """
 
@@ -31,7 +31,7 @@ class Update:
     config_maps: Mapping[Address, Export | None] = field(default_factory=dict)
     agent: str = ""
     leftovers: Mapping[Leftover, bool] = field(default_factory=dict)
-    told: str | None = None
+    notified: str | None = None
 
 
 class StateStore(Protocol):
@@ -116,15 +116,15 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """The entries that an update changes; None (of `leftovers`: False, of `told`: "") for those to remove. Sorted."""
+    """The entries that an update changes, sorted; None, of `leftovers` False, of `notified` "" for those to remove."""
 
     records: Mapping[Key, Record | None]
     config_maps: Mapping[Address, Export | None]
     leftovers: Mapping[Leftover, bool] = field(default_factory=dict)
-    told: Mapping[str, str] = field(default_factory=dict)
+    notified: Mapping[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.records or self.config_maps or self.leftovers or self.told)
+        return bool(self.records or self.config_maps or self.leftovers or self.notified)
 
 
 def find_changes(base: State, update: Update) -> Changes:
@@ -139,12 +139,12 @@ def find_changes(base: State, update: Update) -> Changes:
         for leftover, is_there in update.leftovers.items()
         if is_there != (leftover in base.leftovers)
     }
-    says_more = update.told is not None and update.told != base.told.get(update.agent, "")
+    says_more = update.notified is not None and update.notified != base.notified.get(update.agent, "")
     return Changes(
         records=find_changed_records(base.records, update.records),
         config_maps=config_maps,
         leftovers=leftovers,
-        told={update.agent: update.told or ""} if says_more else {},
+        notified={update.agent: update.notified or ""} if says_more else {},
     )
 
 
@@ -156,7 +156,7 @@ def merge(theirs: State, ours: Changes, revision: str | None, agent: str = "") -
         overlay(theirs.config_maps, ours.config_maps),
         leftovers=(theirs.leftovers - ours.leftovers.keys())
         | {leftover for leftover, is_there in ours.leftovers.items() if is_there},
-        told={agent: words for agent, words in sorted({**theirs.told, **ours.told}.items()) if words},
+        notified={agent: words for agent, words in sorted({**theirs.notified, **ours.notified}.items()) if words},
     )
     return replace(after, revisions=_merge_revisions(theirs, after, agent) if agent else theirs.revisions)
 
