@@ -7,11 +7,17 @@ kill for each write that Azure does: what a run has to remember changes there, a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, replace
+from http import HTTPStatus
+from itertools import takewhile
 from typing import Final
 
 from gitsync.diff.leaf_changes import find_changes
+from gitsync.emulator.http.target import parse
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.store import StoredResource
+from gitsync.emulator.types.implicit_resources import find_resource
 from gitsync.errors import ExitCode
 from gitsync.formats.arm_path import normalize_id
 from gitsync.formats.json_pointer import format_pointer
@@ -24,7 +30,8 @@ from gitsync.rehearsal.stage import Estate, Played, Stage, is_write, play
 MOST: Final = 50
 """Writes after which a sync is killed: all of them, or an even sample of so many."""
 
-_MOST_NAMED = 3
+_MOST_NAMED: Final = 3
+_TAKEN: Final = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED})
 
 
 async def interrupt(
@@ -50,16 +57,15 @@ async def _interrupt(
     killed, estate = await play(stage, before.copy(), kill_after=number)
     last = [request.path for request in killed.requests if is_write(request)][:number][-1:]
     resumed, end = await play(stage, estate)
-    known = {arm_id for arm_id, _ in before.store.below("/")}
     return Interrupt(
         number=number,
         arm_id=last[0] if last else "",
         differences=(
             *_list_failures(resumed, undisturbed.report),
-            *_compare_azure(end, after, keys),
+            *_compare_azure(stage, end, after, keys),
             *_compare_records(end, after),
         ),
-        sent_twice=_find_sent_twice([killed, resumed], undisturbed, known),
+        sent_twice=_find_sent_twice(killed, resumed, undisturbed, set(before.store.keys("/"))),
     )
 
 
@@ -74,18 +80,23 @@ def _list_failures(resumed: Played, undisturbed: Report | None) -> Iterator[str]
                 yield f"{one.key} is not ready after the next sync: {one.condition.reason}: {one.condition.message}"
 
 
-def _compare_azure(end: Estate, wanted: Estate, keys: Mapping[str, Key]) -> Iterator[str]:
-    now, then = dict(end.store.below("/")), dict(wanted.store.below("/"))
-    for arm_id in sorted({*now, *then}):
-        name = str(keys.get(normalize_id(arm_id), arm_id))
-        if arm_id not in now:
+def _compare_azure(stage: Stage, end: Estate, wanted: Estate, keys: Mapping[str, Key]) -> Iterator[str]:
+    arm_ids = sorted({arm_id for one in (end, wanted) for arm_id in one.store.keys("/")})
+    for arm_id in arm_ids:
+        name, now, then = keys.get(normalize_id(arm_id), arm_id), *(_find(stage, one, arm_id) for one in (end, wanted))
+        if now is None:
             yield f"{name} is missing in Azure."
-        elif arm_id not in then:
+        elif then is None:
             yield f"{name} is in Azure, and should not be."
-        elif now[arm_id].state != then[arm_id].state:
-            yield f"{name} is {now[arm_id].state} in Azure, and should be {then[arm_id].state}."
-        elif paths := [format_pointer(path) for path, _, _ in find_changes(now[arm_id].body, then[arm_id].body)]:
+        elif now.state != then.state:
+            yield f"{name} is {now.state} in Azure, and should be {then.state}."
+        elif paths := [format_pointer(path) for path, _, _ in find_changes(now.body, then.body)]:
             yield f"{name} differs in Azure in {_join(paths)}."
+
+
+def _find(stage: Stage, estate: Estate, arm_id: str) -> StoredResource | None:
+    """Find a resource as Azure shows it: some exist with their parents, whether or not a run has written them."""
+    return find_resource(EmulatedCloud(estate.store, stage.emulator, stage.clock), parse(arm_id))
 
 
 def _compare_records(end: Estate, wanted: Estate) -> Iterator[str]:
@@ -110,20 +121,36 @@ def _drop_course(record: Record) -> Record:
     return replace(record, condition=condition, writes=0, last_write=None)
 
 
-def _find_sent_twice(played: Iterable[Played], undisturbed: Played, existed: set[str]) -> tuple[str, ...]:
-    """Find what was created in more accepted PUTs than it takes without a kill."""
-    sent = Counter(arm_id for one in played for arm_id in _list_puts(one))
-    usual = Counter(_list_puts(undisturbed))
-    return tuple(sorted(arm_id for arm_id in sent if arm_id not in existed and sent[arm_id] > max(usual[arm_id], 1)))
+def _find_sent_twice(killed: Played, resumed: Played, undisturbed: Played, existed: Collection[str]) -> tuple[str, ...]:
+    """Find what was created in more accepted PUTs than it takes without a kill.
 
-
-def _list_puts(played: Played) -> Iterator[str]:
-    """List the ids of PUTs that Azure accepted."""
-    return (
-        normalize_id(one.path)
-        for one in played.requests
-        if one.method == "PUT" and not one.poll and 0 < one.status < 300
+    A create that Azure accepted, and did not show yet when the next run read it, is no finding: that run has to send it
+    again, and a PUT may be repeated.
+    """
+    usual, first, again = Counter(_list_puts(undisturbed)), _list_puts(killed), _list_puts(resumed)
+    pending = {
+        normalize_id(one.path) for one in killed.requests if one.method == "PUT" and one.status == HTTPStatus.ACCEPTED
+    }
+    sent = Counter([*first, *again])
+    return tuple(
+        arm_id
+        for arm_id in sorted(sent)
+        if arm_id not in existed
+        and sent[arm_id] > max(usual[arm_id], 1)
+        and not (arm_id in pending and not _was_shown(resumed, arm_id))
     )
+
+
+def _was_shown(played: Played, arm_id: str) -> bool:
+    """Tell whether Azure showed a resource before a run sent its first PUT of it."""
+    requests = (one for one in played.requests if normalize_id(one.path) == arm_id and not one.poll)
+    return any(one.status == HTTPStatus.OK for one in takewhile(lambda one: one.method != "PUT", requests))
+
+
+def _list_puts(played: Played) -> list[str]:
+    """List the ids of PUTs that Azure accepted."""
+    accepted = (one for one in played.requests if one.method == "PUT" and not one.poll and one.status in _TAKEN)
+    return [normalize_id(one.path) for one in accepted]
 
 
 def _join(names: list[str]) -> str:

@@ -30,6 +30,7 @@ from gitsync.model.resource import Prepared
 from gitsync.planning.run_problems import find_agent
 from gitsync.processes.programs import Grace
 from gitsync.redaction import Redactions, tell_settings
+from gitsync.rehearsal.blanks import Course, list_blanks
 from gitsync.rehearsal.interrupts import interrupt
 from gitsync.rehearsal.seeding import Seeds, find_known_values, find_seeds, find_subscription_of, plant
 from gitsync.rehearsal.stage import Estate, Stage, list_writes, play
@@ -100,22 +101,34 @@ async def _rehearse(stage: Stage, recorded: State, *, from_nothing: bool, interr
     prepared = await _prepare(stage, recorded)
     stage = replace(stage, known=find_known_values(recorded, prepared, stage.subscription))
     seeds = find_seeds(recorded, prepared, from_nothing=from_nothing)
-    estate = await _make_estate(stage, seeds, State({}) if from_nothing else recorded)
-    keys = _find_keys(recorded, prepared)
-    first, after = await play(stage, estate.copy())
-    if first.report is None:
-        return Rehearsal(from_nothing=from_nothing, first=None, refusal=first.refusal, stubs=seeds.stubs)
-    second, _ = await play(stage, after.copy())
-    kills = await interrupt(stage, estate, first, after, keys) if interrupts else ()
-    return Rehearsal(
+    before, keys = _make_estate(stage, seeds, State({}) if from_nothing else recorded), _find_keys(recorded, prepared)
+    first, after = await play(stage, before.copy())
+    rehearsal = Rehearsal(
         from_nothing=from_nothing,
         first=first.report,
+        refusal=first.refusal,
+        writes=list_writes(first, keys),
+        stubs=seeds.stubs,
+        not_rehearsed=list_blanks(
+            Course(
+                records=recorded.records.values(),
+                asked=stage.asked,
+                emulator=stage.emulator,
+                report=first.report,
+                writes=list_writes(first, keys),
+                stubs=seeds.stubs,
+            )
+        ),
+    )
+    if first.report is None:
+        return rehearsal
+    second, _ = await play(stage, after.copy())
+    return replace(
+        rehearsal,
         second=second.report,
         refusal=second.refusal,
-        writes=list_writes(first, keys),
         later_writes=list_writes(second, keys),
-        stubs=seeds.stubs,
-        interrupts=kills,
+        interrupts=await interrupt(stage, before, first, after, keys) if interrupts else (),
     )
 
 
@@ -127,7 +140,7 @@ async def _prepare(stage: Stage, recorded: State) -> tuple[Prepared, ...]:
         return run_input.prepared
 
 
-async def _make_estate(stage: Stage, seeds: Seeds, state: State) -> Estate:
+def _make_estate(stage: Stage, seeds: Seeds, state: State) -> Estate:
     store = MemoryStore()
     plant(Emulator(stage.emulator, store), seeds)
     return Estate(store, state)

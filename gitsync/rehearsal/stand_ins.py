@@ -152,8 +152,9 @@ class MadeUpSource:
             return self._read_credential(address)
         encrypted = self._encrypted.get(address)
         names = keys or (*(encrypted.values if encrypted else self._known.secret_keys.get(address, ("value",))),)
-        self._asked |= {(address, name) for name in names}
-        return {name: Secret(self._known.config_maps.get((address, name)) or make_up(address, name)) for name in names}
+        known = {name: text for name in names if (text := self._known.config_maps.get((address, name)))}
+        self._asked |= {(address, name) for name in names if name not in known}
+        return {name: Secret(known.get(name) or make_up(address, name)) for name in names}
 
     def _is_credential(self, address: Address, keys: Sequence[str]) -> bool:
         return address.name == OF_NAMESPACE or (bool(keys) and set(keys) <= set(KEYS))
