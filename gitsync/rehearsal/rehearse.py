@@ -16,6 +16,7 @@ from typing import Final
 
 from loguru import logger
 
+from gitsync.arm.clock import SystemClock
 from gitsync.config.config import Config
 from gitsync.config.config_file import find_source_settings
 from gitsync.emulator.http.server import Emulator
@@ -23,6 +24,7 @@ from gitsync.emulator.settings import EmulatorSettings, read_settings
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.formats.arm_path import normalize_id
 from gitsync.git.source.checkout import Checkout
+from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
 from gitsync.model.record import State
 from gitsync.model.rehearsal import Rehearsal
@@ -36,7 +38,7 @@ from gitsync.rehearsal.seeding import Seeds, find_known_values, find_seeds, find
 from gitsync.rehearsal.stage import Estate, Stage, list_writes, play
 from gitsync.rehearsal.stand_ins import StateInMemory, disarm
 from gitsync.report.progress import Progress, Silent
-from gitsync.run.connections import StoppableClock, open_source, open_state
+from gitsync.run.connections import open_source, open_state
 from gitsync.run.known_ids import read_known_from
 from gitsync.run.load import load_run_input
 from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
@@ -52,16 +54,15 @@ async def rehearse(  # noqa: PLR0913 - what a rehearsal is given from outside
     interrupts: bool = False,
     redactions: Redactions | None = None,
     progress: Progress | None = None,
-    stop: asyncio.Event | None = None,
     grace: Grace | None = None,
+    clock: Clock | None = None,
 ) -> Rehearsal:
     """Play the sync of these settings, and the sync after it.
 
     Raises ConfigError, SourceError or StateError if the settings are wrong, or what they name cannot be read.
     """
-    redactions, stop, grace = redactions or Redactions(), stop or asyncio.Event(), grace or Grace()
+    redactions, grace, clock = redactions or Redactions(), grace or Grace(), clock or SystemClock()
     tell_settings(redactions, config, os.environ)
-    clock = StoppableClock(stop)
     unsealed = replace(config, digest_key=None, previous_digest_key=None)
     with open_source(config, grace) as source, open_state(unsealed, source, clock, writes=False) as store:
         state = store.load()
@@ -78,7 +79,7 @@ async def rehearse(  # noqa: PLR0913 - what a rehearsal is given from outside
             subscription=subscription,
             state_name=store.name,
             clock=clock,
-            stop=stop,
+            stop=asyncio.Event(),
             redactions=redactions,
             progress=progress or Silent(),
             known=find_known_values(state, (), subscription),
@@ -142,7 +143,7 @@ async def _prepare(stage: Stage, recorded: State) -> tuple[Prepared, ...]:
 
 def _make_estate(stage: Stage, seeds: Seeds, state: State) -> Estate:
     store = MemoryStore()
-    plant(Emulator(stage.emulator, store), seeds)
+    plant(Emulator(stage.emulator, store, stage.clock), seeds)
     return Estate(store, state)
 
 

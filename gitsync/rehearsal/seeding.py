@@ -35,6 +35,9 @@ _ALWAYS_THERE: Final = frozenset(
 """Types that Azure has by itself, or that nobody creates below a group."""
 
 
+NOT_FOUND: Final = "AzureResourceNotFound"
+
+
 class Seeds(NamedTuple):
     """The bodies of what exists, by ARM id, and which of them are stubs."""
 
@@ -46,6 +49,11 @@ def exists(record: Record) -> bool:
     """Tell whether a record says that its resource is in Azure. A create that was only expected is not."""
     is_seen = record.condition is not None and record.condition.is_ready
     return bool(record.arm_id) and (record.claim.is_ours or is_seen)
+
+
+def _is_absent(record: Record) -> bool:
+    """Tell whether the last run looked for a resource that is only read, and Azure did not have it."""
+    return not record.claim.is_ours and record.condition is not None and record.condition.reason == NOT_FOUND
 
 
 def find_seeds(state: State, prepared: Iterable[Prepared], *, from_nothing: bool) -> Seeds:
@@ -60,10 +68,12 @@ def find_seeds(state: State, prepared: Iterable[Prepared], *, from_nothing: bool
         if exists(record) and (arm_id not in bodies or record.claim.is_ours):
             bodies[arm_id] = (record.arm_id, _find_body(record, desired.get(arm_id, {})))
     created = {normalize_id(one.arm_id) for one in prepared if one.arm_id and one.is_written}
+    absent = {normalize_id(one.arm_id) for one in state.records.values() if _is_absent(one)}
+    others = created | absent
     wanted: defaultdict[str, set[Key]] = defaultdict(set)
     spelled: dict[str, str] = {}
     for arm_id, key in _list_wanted(prepared, () if from_nothing else state.records.values()):
-        if (name := normalize_id(arm_id)) not in bodies and name not in created:
+        if (name := normalize_id(arm_id)) not in bodies and name not in others:
             spelled.setdefault(name, arm_id)
             wanted[name].add(key)
     stubs = tuple(Stub(arm_id=spelled[name], wanted_by=tuple(sorted(keys))) for name, keys in sorted(wanted.items()))

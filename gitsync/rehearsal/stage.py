@@ -27,6 +27,7 @@ from gitsync.errors import ConfigError, GitsyncError
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import normalize_id
 from gitsync.git.source.checkout import Checkout
+from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
 from gitsync.model.record import State
 from gitsync.model.rehearsal import RehearsedWrite
@@ -37,7 +38,6 @@ from gitsync.reconcile.context import Connections
 from gitsync.redaction import Redactions
 from gitsync.rehearsal.stand_ins import AskedValues, KnownValues, StateInMemory, make_stores
 from gitsync.report.progress import Progress
-from gitsync.run.connections import StoppableClock
 from gitsync.run.run import sync_revision
 
 _WRITES: Final = frozenset({"PUT", "PATCH", "DELETE"})
@@ -55,7 +55,7 @@ class Stage:
     emulator: EmulatorSettings
     subscription: str
     state_name: str
-    clock: StoppableClock
+    clock: Clock
     stop: asyncio.Event
     redactions: Redactions
     progress: Progress
@@ -67,7 +67,7 @@ class Stage:
         self, store: MemoryStore, state: StateInMemory, is_last: Callable[[LoggedRequest], bool] | None = None
     ) -> AsyncIterator[tuple[Emulator, Connections]]:
         """Open the emulator on what a store holds, and the connections of a run to it."""
-        async with Emulator(self.emulator, store, is_last=is_last) as azure:
+        async with Emulator(self.emulator, store, self.clock, is_last=is_last) as azure:
             access = ArmAccess(
                 cloud=make_cloud(azure.url),
                 sign_in=SignIn(method=Method.ANONYMOUS),
