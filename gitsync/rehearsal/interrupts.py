@@ -25,7 +25,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.record import Record
 from gitsync.model.rehearsal import Interrupt
 from gitsync.model.report import Report
-from gitsync.rehearsal.stage import Estate, Played, Stage, is_write, play
+from gitsync.rehearsal.stage import Played, Snapshot, Stage, is_write, play
 
 MOST: Final = 50
 """Writes after which a sync is killed: all of them, or an even sample of so many."""
@@ -35,9 +35,9 @@ _TAKEN: Final = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTE
 
 
 async def interrupt(
-    stage: Stage, before: Estate, undisturbed: Played, after: Estate, keys: Mapping[str, Key]
+    stage: Stage, before: Snapshot, undisturbed: Played, after: Snapshot, keys: Mapping[str, Key]
 ) -> tuple[Interrupt, ...]:
-    """Play the same sync once for each kill, with the sync after it. `before` and `after` are the estate around the run
+    """Play the same sync once for each kill, with the sync after it. `before` and `after` are snapshots around the run
     that nothing disturbed.
     """
     writes = sum(map(is_write, undisturbed.requests))
@@ -52,11 +52,11 @@ def choose(writes: int, most: int = MOST) -> list[int]:
 
 
 async def _interrupt(
-    stage: Stage, before: Estate, undisturbed: Played, after: Estate, keys: Mapping[str, Key], number: int
+    stage: Stage, before: Snapshot, undisturbed: Played, after: Snapshot, keys: Mapping[str, Key], number: int
 ) -> Interrupt:
-    killed, estate = await play(stage, before.copy(), kill_after=number)
+    killed, left = await play(stage, before.copy(), kill_after=number)
     last = [request.path for request in killed.requests if is_write(request)][:number][-1:]
-    resumed, end = await play(stage, estate)
+    resumed, end = await play(stage, left)
     return Interrupt(
         number=number,
         arm_id=last[0] if last else "",
@@ -80,7 +80,7 @@ def _list_failures(resumed: Played, undisturbed: Report | None) -> Iterator[str]
                 yield f"{one.key} is not ready after the next sync: {one.condition.reason}: {one.condition.message}"
 
 
-def _compare_azure(stage: Stage, end: Estate, wanted: Estate, keys: Mapping[str, Key]) -> Iterator[str]:
+def _compare_azure(stage: Stage, end: Snapshot, wanted: Snapshot, keys: Mapping[str, Key]) -> Iterator[str]:
     arm_ids = sorted({arm_id for one in (end, wanted) for arm_id in one.store.keys("/")})
     for arm_id in arm_ids:
         name, now, then = keys.get(normalize_id(arm_id), arm_id), *(_find(stage, one, arm_id) for one in (end, wanted))
@@ -94,12 +94,12 @@ def _compare_azure(stage: Stage, end: Estate, wanted: Estate, keys: Mapping[str,
             yield f"{name} differs in Azure in {_join(paths)}."
 
 
-def _find(stage: Stage, estate: Estate, arm_id: str) -> StoredResource | None:
+def _find(stage: Stage, snapshot: Snapshot, arm_id: str) -> StoredResource | None:
     """Find a resource as Azure shows it: some exist with their parents, whether or not a run has written them."""
-    return find_resource(EmulatedCloud(estate.store, stage.emulator, stage.clock), parse(arm_id))
+    return find_resource(EmulatedCloud(snapshot.store, stage.emulator, stage.clock), parse(arm_id))
 
 
-def _compare_records(end: Estate, wanted: Estate) -> Iterator[str]:
+def _compare_records(end: Snapshot, wanted: Snapshot) -> Iterator[str]:
     now, then = end.state.records, wanted.state.records
     for key in sorted({*now, *then}):
         if key not in now:

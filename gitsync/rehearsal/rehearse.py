@@ -35,7 +35,7 @@ from gitsync.redaction import Redactions, tell_settings
 from gitsync.rehearsal.blanks import Course, list_blanks
 from gitsync.rehearsal.interrupts import interrupt
 from gitsync.rehearsal.seeding import Seeds, find_known_values, find_seeds, find_subscription_of, plant
-from gitsync.rehearsal.stage import Estate, Stage, list_writes, play
+from gitsync.rehearsal.stage import Snapshot, Stage, list_writes, play
 from gitsync.rehearsal.stand_ins import StateInMemory, disarm
 from gitsync.report.progress import Progress, Silent
 from gitsync.run.connections import open_source, open_state
@@ -102,7 +102,7 @@ async def _rehearse(stage: Stage, recorded: State, *, from_nothing: bool, interr
     prepared = await _prepare(stage, recorded)
     stage = replace(stage, known=find_known_values(recorded, prepared, stage.subscription))
     seeds = find_seeds(recorded, prepared, from_nothing=from_nothing)
-    before, keys = _make_estate(stage, seeds, State({}) if from_nothing else recorded), _find_keys(recorded, prepared)
+    before, keys = _make_snapshot(stage, seeds, State({}) if from_nothing else recorded), _find_keys(recorded, prepared)
     first, after = await play(stage, before.copy())
     rehearsal = Rehearsal(
         from_nothing=from_nothing,
@@ -141,10 +141,10 @@ async def _prepare(stage: Stage, recorded: State) -> tuple[Prepared, ...]:
         return run_input.prepared
 
 
-def _make_estate(stage: Stage, seeds: Seeds, state: State) -> Estate:
+def _make_snapshot(stage: Stage, seeds: Seeds, state: State) -> Snapshot:
     store = MemoryStore()
     plant(Emulator(stage.emulator, store, stage.clock), seeds)
-    return Estate(store, state)
+    return Snapshot(store, state)
 
 
 def _find_keys(state: State, prepared: Iterable[Prepared]) -> dict[str, Key]:

@@ -99,14 +99,14 @@ class Stage:
                 )
 
 
-class Estate(NamedTuple):
-    """What exists before a run: in the emulator, and on record."""
+class Snapshot(NamedTuple):
+    """What exists at a moment: in the emulator, and on record."""
 
     store: MemoryStore
     state: State
 
-    def copy(self) -> Estate:
-        return Estate(self.store.copy(), self.state)
+    def copy(self) -> Snapshot:
+        return Snapshot(self.store.copy(), self.state)
 
 
 class Played(NamedTuple):
@@ -117,13 +117,13 @@ class Played(NamedTuple):
     requests: Sequence[LoggedRequest]
 
 
-async def play(stage: Stage, estate: Estate, kill_after: int = 0) -> tuple[Played, Estate]:
-    """Run a sync on an estate, and return the estate as it is afterwards.
+async def play(stage: Stage, snapshot: Snapshot, kill_after: int = 0) -> tuple[Played, Snapshot]:
+    """Run a sync on what a snapshot has, which it changes, and return the snapshot after it.
 
     With `kill_after`, the run is killed once Azure has done so many writes: nothing that it does at its end has an
     effect, and nothing comes of it but what Azure got.
     """
-    state, numbers = StateInMemory(estate.state, stage.state_name), count(1)
+    state, numbers = StateInMemory(snapshot.state, stage.state_name), count(1)
 
     def is_last(request: LoggedRequest) -> bool:
         if not is_write(request) or next(numbers) != kill_after:
@@ -131,7 +131,7 @@ async def play(stage: Stage, estate: Estate, kill_after: int = 0) -> tuple[Playe
         state.cut_off()
         return True
 
-    async with stage.open_run(estate.store, state, is_last) as (azure, connections):
+    async with stage.open_run(snapshot.store, state, is_last) as (azure, connections):
         run = asyncio.ensure_future(sync_revision(stage.config, connections, writes=True))
         over = asyncio.ensure_future(azure.is_over.wait())
         await asyncio.wait({run, over}, return_when=asyncio.FIRST_COMPLETED)
@@ -139,7 +139,7 @@ async def play(stage: Stage, estate: Estate, kill_after: int = 0) -> tuple[Playe
         over.cancel()
         await asyncio.wait({run, over})
         report, refusal = (None, "") if azure.is_over.is_set() else _find_end(run, stage.redactions)
-        return Played(report, refusal, tuple(azure.requests)), Estate(estate.store, state.state)
+        return Played(report, refusal, tuple(azure.requests)), Snapshot(snapshot.store, state.state)
 
 
 def _find_end(run: asyncio.Future[Report], redactions: Redactions) -> tuple[Report | None, str]:

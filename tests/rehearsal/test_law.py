@@ -22,10 +22,10 @@ from typing import NamedTuple
 from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 
-from gitsync.emulator.faults import Move
+from gitsync.emulator.http.server import Emulator
 from gitsync.formats.arm_path import is_below
 from gitsync.model.rehearsal import Rehearsal
-from tests.rehearsal.estates import PIECES, document, make_world, rehearse_world
+from tests.rehearsal.pieces import PIECES, Piece, document, make_world, rehearse_world
 from tests.support.world import SUBSCRIPTION, World
 
 HOLD = {"gitsync/hold": "until 2026-03-02, incident 4711"}
@@ -90,18 +90,10 @@ def change_azure(world: World, change: Change) -> dict[str, set[str]]:
     """Do what somebody does in Azure; the ids by what was done to them."""
     azure, done = world.azure(), {"changed": set(), "deleted": set(), "created": set()}
     for name, piece in PIECES.items():
-        resource, what = azure.resource(piece.arm_id), change.drift[name]
-        if resource is not None and what == "tag":  # of fields that git does not set
-            azure.change(piece.arm_id, "/managedBy", "somebody")
-        elif resource is not None and what == "change" and piece.drift[0]:
-            azure.change(piece.arm_id, *piece.drift)
-            done["changed"].add(piece.arm_id)
-    for name, piece in PIECES.items():
-        if change.drift[name] == "delete" and azure.resource(piece.arm_id) is not None:
-            azure.remove(piece.arm_id)
-            done["deleted"].add(piece.arm_id)
-        elif name in change.created and azure.resource(piece.arm_id) is None and _has_parents(azure, piece.arm_id):
-            azure.move(piece.arm_id, Move(create={"location": "westeurope"}))
+        if azure.resource(piece.arm_id) is not None:
+            _change(azure, piece, change.drift[name], done)
+        elif name in change.created and _has_parents(azure, piece.arm_id):
+            azure.put(piece.arm_id, {"location": "westeurope"})
             done["created"].add(piece.arm_id)
     for stray in change.strays:
         if _has_parents(azure, stray):
@@ -109,7 +101,18 @@ def change_azure(world: World, change: Change) -> dict[str, set[str]]:
     return done
 
 
-def _has_parents(azure, arm_id: str) -> bool:
+def _change(azure: Emulator, piece: Piece, what: str, done: Mapping[str, set[str]]) -> None:
+    if what == "tag":  # a field that git does not set
+        azure.change(piece.arm_id, "/managedBy", "somebody")
+    elif what == "change" and piece.drift[0]:
+        azure.change(piece.arm_id, *piece.drift)
+        done["changed"].add(piece.arm_id)
+    elif what == "delete":
+        azure.remove(piece.arm_id)
+        done["deleted"].add(piece.arm_id)
+
+
+def _has_parents(azure: Emulator, arm_id: str) -> bool:
     return all(azure.resource(one.arm_id) is not None for one in PIECES.values() if is_below(arm_id, one.arm_id))
 
 
@@ -118,7 +121,8 @@ def check_equal(rehearsed: list[tuple[str, str]], real: list[tuple[str, str]], d
     free = {
         arm_id
         for _, arm_id in (*rehearsed, *real)
-        if arm_id in set().union(*done.values()) or any(is_below(arm_id, one) for one in done["deleted"] | done["absent"])
+        if arm_id in set().union(*done.values())
+        or any(is_below(arm_id, one) for one in done["deleted"] | done["absent"])
     }
     assert _without(rehearsed, free) == _without(real, free)
     # What is free may only be written more often if it drifted, and less if it is gone or is as git says already.
