@@ -8,7 +8,7 @@ providers set, and drift. These may make the following differences, and nothing 
 |---|---|
 | somebody changed a field that git sets | the sync writes the resource back, and the rehearsal does not |
 | somebody deleted a resource | the sync creates it again, with what was below it; a delete that is rehearsed is not sent |
-| somebody created a resource that git declares now | the sync may find it as git says, and send nothing |
+| somebody created a resource that git declares now | the sync may find it as git says and send nothing, or go on below it where the rehearsal waits |
 | what git only reads, and no run has read yet, is missing | the sync waits for it, and writes nothing below it; the rehearsal has it as a stub |
 """
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,23 +25,19 @@ from hypothesis import strategies as st
 
 from gitsync.emulator.http.server import Emulator
 from gitsync.formats.arm_path import is_below
-from gitsync.model.rehearsal import Rehearsal
+from gitsync.model.rehearsal import Rehearsal, RehearsedWrite
 from tests.rehearsal.pieces import PIECES, Piece, document, make_world, rehearse_world
 from tests.support.world import SUBSCRIPTION, World
 
 HOLD = {"gitsync/hold": "until 2026-03-02, incident 4711"}
-ANNOTATIONS = (
-    {},
-    {},
-    {},
-    HOLD,
-    {"serviceoperator.azure.com/reconcile-policy": "skip"},
-    {"serviceoperator.azure.com/reconcile-policy": "detach-on-delete"},
-)
-CALLED = ("", "", "", "renamed-{name}")
+SKIP = {"serviceoperator.azure.com/reconcile-policy": "skip"}
+DETACH = {"serviceoperator.azure.com/reconcile-policy": "detach-on-delete"}
 DRIFT = ("", "", "", "", "change", "delete", "tag")
 LEAVES = ("one", "two", "ssh", "blobs", "robot", "server")
 """Pieces that own nothing, so that a manifest of another name leaves none without its owner."""
+
+NOTHING = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: unused}\n"
+"""A document that is always there: an empty source has guards of its own."""
 
 STRAYS = (
     f"/subscriptions/{SUBSCRIPTION}/resourceGroups/a/providers/Microsoft.Network/publicIPAddresses/stray",
@@ -48,15 +45,30 @@ STRAYS = (
     f"/subscriptions/{SUBSCRIPTION}/resourceGroups/b/providers/Microsoft.Network/virtualNetworks/stray",
 )
 
-STATES = st.one_of(st.none(), st.tuples(st.integers(0, 3), st.sampled_from(ANNOTATIONS), st.sampled_from(CALLED)))
-"""Of a piece: absent, or its value, its annotations and the form of its name."""
+
+class State(NamedTuple):
+    """A piece in git: its number, its annotations, and whether its manifest has another name."""
+
+    value: int = 0
+    annotations: Mapping[str, str] = {}
+    is_renamed: bool = False
+
+
+Git = Mapping[str, State]
+SINCE = ("", "", "value", "value", "remove", "hold", "skip", "detach", "rename", "remove and below")
+"""What a commit does to a piece."""
+
+
+class Write(NamedTuple):
+    method: str
+    arm_id: str
 
 
 class Change(NamedTuple):
     """A state of git, the next one, and what somebody else did in Azure between them."""
 
-    before: Mapping[str, tuple | None]
-    after: Mapping[str, tuple | None]
+    before: Git
+    after: Git
     drift: Mapping[str, str]
     created: frozenset[str]
     strays: frozenset[str]
@@ -65,25 +77,49 @@ class Change(NamedTuple):
 
 @st.composite
 def changes(draw) -> Change:
-    before = {name: draw(STATES) for name in PIECES}
-    stays = st.sampled_from(("as it is", "as it is", "anew"))
-    after = {name: state if draw(stays) == "as it is" else draw(STATES) for name, state in before.items()}
+    absent = draw(st.sets(st.sampled_from(sorted(PIECES)), max_size=4))
+    before = {name: State(annotations=draw(st.sampled_from(({}, {}, {}, SKIP, DETACH)))) for name in PIECES}
+    before = {name: state for name, state in before.items() if not _is_cut_off(name, absent)}
     return Change(
         before=before,
-        after=after,
+        after=draw(commits(before)),
         drift={name: draw(st.sampled_from(DRIFT)) for name in PIECES},
-        created=frozenset(name for name in PIECES if draw(st.integers(0, 5)) == 0),
-        strays=frozenset(one for one in STRAYS if draw(st.booleans())),
+        created=frozenset(draw(st.sets(st.sampled_from(sorted(PIECES)), max_size=2))),
+        strays=frozenset(draw(st.sets(st.sampled_from(STRAYS)))),
         prune=draw(st.sampled_from((True, True, False))),
     )
 
 
-def say(world: World, state: Mapping[str, tuple | None]) -> None:
-    world.says(**{name: _write(name, *one) for name, one in state.items() if one is not None})
+@st.composite
+def commits(draw, before: Git) -> Git:
+    after = {}
+    removed = set()
+    for name in PIECES:
+        what = draw(st.sampled_from(SINCE))
+        if what.startswith("remove") and name in before:
+            removed |= {name} if what != "remove" else set()
+            continue
+        state = before.get(name)
+        if state is None and what != "value":
+            continue  # a new piece comes with a value
+        state = state or State()
+        annotations = {"hold": HOLD, "skip": SKIP, "detach": DETACH}.get(what, state.annotations)
+        value = draw(st.integers(1, 3)) if what == "value" else state.value
+        after[name] = State(value, annotations, is_renamed=what == "rename" and name in LEAVES)
+    return {name: state for name, state in after.items() if not _is_cut_off(name, removed)}
 
 
-def _write(name: str, value: int, annotations: Mapping[str, str], called: str) -> str:
-    return document(name, value, called=called.format(name=name) if name in LEAVES else "", **annotations)
+def _is_cut_off(name: str, removed: Iterable[str]) -> bool:
+    ids = {PIECES[one].arm_id for one in removed}
+    return any(PIECES[name].arm_id == one or is_below(PIECES[name].arm_id, one) for one in ids)
+
+
+def say(world: World, state: Git) -> None:
+    world.says(**{name: _write(name, one) for name, one in state.items()}, settings=NOTHING)
+
+
+def _write(name: str, state: State) -> str:
+    return document(name, state.value, called=f"renamed-{name}" if state.is_renamed else "", **state.annotations)
 
 
 def change_azure(world: World, change: Change) -> dict[str, set[str]]:
@@ -116,45 +152,32 @@ def _has_parents(azure: Emulator, arm_id: str) -> bool:
     return all(azure.resource(one.arm_id) is not None for one in PIECES.values() if is_below(arm_id, one.arm_id))
 
 
-def check_equal(rehearsed: list[tuple[str, str]], real: list[tuple[str, str]], done: Mapping[str, set[str]]) -> None:
+def check_equal(rehearsed: list[Write], real: list[Write], done: Mapping[str, set[str]]) -> None:
     """The rows of the table above; what they do not allow is equal."""
+    whole = done["deleted"] | done["created"] | done["absent"]  # these, with what is below
     free = {
-        arm_id
-        for _, arm_id in (*rehearsed, *real)
-        if arm_id in set().union(*done.values())
-        or any(is_below(arm_id, one) for one in done["deleted"] | done["absent"])
+        write
+        for write in (*rehearsed, *real)
+        if write.arm_id in whole | done["changed"] or any(is_below(write.arm_id, one) for one in whole)
     }
-    assert _without(rehearsed, free) == _without(real, free)
-    # What is free may only be written more often if it drifted, and less if it is gone or is as git says already.
-    for method, arm_id in set(rehearsed) - set(real):
-        assert arm_id not in done["changed"] or arm_id in done["deleted"], (method, arm_id)
-    assert _pairs(_keep(rehearsed, free)) == _pairs(_keep(real, free))
+    assert sorted({*rehearsed} - free) == sorted({*real} - free)
+    # Drift alone adds writes, and takes none away.
+    drifted = {one for one in rehearsed if one.arm_id in done["changed"] and one.arm_id not in whole}
+    assert not {one for one in drifted - {*real} if not any(is_below(one.arm_id, other) for other in whole)}
+    assert _pairs(one for one in rehearsed if one not in free) == _pairs(one for one in real if one not in free)
 
 
-def _without(writes: Iterable[tuple[str, str]], free: set[str]) -> list[tuple[str, str]]:
-    return sorted(one for one in writes if one[1] not in free)
-
-
-def _keep(writes: Iterable[tuple[str, str]], free: set[str]) -> list[tuple[str, str]]:
-    return [one for one in writes if one[1] not in free]
-
-
-def _pairs(writes: list[tuple[str, str]]) -> set[tuple[tuple[str, str], tuple[str, str]]]:
+def _pairs(writes: Iterable[Write]) -> set[tuple[Write, Write]]:
     """Writes of which one is below the other, in their order."""
-    return {
-        (first, second)
-        for at, first in enumerate(writes)
-        for second in writes[at + 1 :]
-        if is_below(first[1], second[1]) or is_below(second[1], first[1])
-    }
+    return {(a, b) for a, b in combinations(writes, 2) if is_below(a.arm_id, b.arm_id) or is_below(b.arm_id, a.arm_id)}
 
 
-def _list(rehearsed) -> list[tuple[str, str]]:
-    return [(one.method, one.arm_id) for one in rehearsed]
+def list_rehearsed(writes: Iterable[RehearsedWrite]) -> list[Write]:
+    return [Write(one.method, one.arm_id) for one in writes]
 
 
-def sent(world: World) -> list[tuple[str, str]]:
-    return [(one.method, one.path) for one in world.requests if one.method in {"PUT", "PATCH", "DELETE"}]
+def list_sent(world: World) -> list[Write]:
+    return [Write(one.method, one.path) for one in world.requests if one.method in {"PUT", "PATCH", "DELETE"}]
 
 
 def check(change: Change) -> Rehearsal:
@@ -168,9 +191,9 @@ def check(change: Change) -> Rehearsal:
         done = change_azure(world, change)
         done["absent"] = {one.arm_id for one in rehearsal.stubs if world.azure().resource(one.arm_id) is None}
         world.sync(**options)
-        check_equal(_list(rehearsal.writes), sent(world), done)
+        check_equal(list_rehearsed(rehearsal.writes), list_sent(world), done)
         world.sync(**options)
-        assert _list(rehearsal.later_writes) == sent(world) == []
+        assert (list_rehearsed(rehearsal.later_writes), list_sent(world)) == ([], [])
         return rehearsal
 
 
