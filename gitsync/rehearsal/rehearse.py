@@ -34,7 +34,8 @@ from gitsync.processes.programs import Grace
 from gitsync.redaction import Redactions, tell_settings
 from gitsync.rehearsal.blanks import Course, list_blanks
 from gitsync.rehearsal.interrupts import interrupt
-from gitsync.rehearsal.seeding import Seeds, find_known_values, find_seeds, find_subscription_of, plant
+from gitsync.rehearsal.known_values import find_known_values, find_subscription_of
+from gitsync.rehearsal.seeding import Seeds, find_seeds, plant
 from gitsync.rehearsal.stage import Snapshot, Stage, list_writes, play
 from gitsync.rehearsal.stand_ins import StateInMemory, disarm
 from gitsync.report.progress import Progress, Silent
@@ -99,8 +100,7 @@ def _silent_logs() -> Iterator[None]:
 
 
 async def _rehearse(stage: Stage, recorded: State, *, from_nothing: bool, interrupts: bool) -> Rehearsal:
-    prepared = await _prepare(stage, recorded)
-    stage = replace(stage, known=find_known_values(recorded, prepared, stage.subscription))
+    stage, prepared = await _learn(stage, recorded)
     seeds = find_seeds(recorded, prepared, from_nothing=from_nothing)
     before, keys = _make_snapshot(stage, seeds, State({}) if from_nothing else recorded), _find_keys(recorded, prepared)
     first, after = await play(stage, before.copy())
@@ -133,8 +133,22 @@ async def _rehearse(stage: Stage, recorded: State, *, from_nothing: bool, interr
     )
 
 
+async def _learn(stage: Stage, recorded: State) -> tuple[Stage, tuple[Prepared, ...]]:
+    """Read the manifests as the run does, and learn the values that it lacks from records. With those of variables, the
+    manifests are others, and are read again.
+    """
+    prepared = await _prepare(stage, recorded)
+    known = find_known_values(recorded, prepared, stage.subscription, stage.asked)
+    is_new = not known.values.keys().isdisjoint(stage.asked)
+    stage = replace(stage, known=known, asked=set())
+    if is_new:
+        prepared = await _prepare(stage, recorded)
+        known = find_known_values(recorded, prepared, stage.subscription)
+        stage = replace(stage, known=replace(known, values={**known.values, **stage.known.values}))
+    return stage, prepared
+
+
 async def _prepare(stage: Stage, recorded: State) -> tuple[Prepared, ...]:
-    """Read and prepare the manifests as the run does, to see what they refer to."""
     async with stage.open_run(MemoryStore(), StateInMemory(recorded, stage.state_name)) as (_, connections):
         state = connections.store.load()
         _, _, run_input = await load_run_input(stage.config, connections, state, stage.config.agent or "", writes=True)
