@@ -381,6 +381,8 @@ def _find_reconciled(attempt: ApplyAttempt, generation: int) -> int:
 def _find_failure(attempt: ApplyAttempt, generation: int, now: datetime) -> FailedWrite | None:
     """Return the failed write that the next run tries again; one of an earlier run, if this one came to no write."""
     old = attempt.record.failure if attempt.record else None
+    if attempt.stop is None:  # it is as git says, also if a write was refused on the way there
+        return None
     if attempt.write.has_failed:
         since = old.since if old and old.generation == generation else format_rfc3339(now)
         kind = old.kind if old else Action.UPDATE if attempt.write.existed else Action.CREATE
@@ -388,7 +390,7 @@ def _find_failure(attempt: ApplyAttempt, generation: int, now: datetime) -> Fail
         undone = (one.path for one in _find_comparison(attempt).differences if one.rule in UNDONE)
         return FailedWrite(str(kind), since, generation, tuple(sorted({*(old.paths if old else ()), *undone})))
     has_ended = attempt.write.done is not Action.NONE and not attempt.write.unfinished
-    return None if has_ended or attempt.stop is None else old
+    return None if has_ended else old
 
 
 def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:
