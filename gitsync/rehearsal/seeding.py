@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, get_args
 
 from gitsync.emulator.http.server import Emulator
-from gitsync.formats.arm_path import find_resource_group, normalize_id
+from gitsync.formats.arm_path import find_resource_group, iterate_ancestors, normalize_id
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
 from gitsync.model.rehearsal import Stub
@@ -66,11 +66,13 @@ def find_seeds(state: State, prepared: Iterable[Prepared], *, from_nothing: bool
             bodies[arm_id] = (record.arm_id, _find_body(record, desired.get(arm_id, {})))
     created = {normalize_id(one.arm_id) for one in prepared if one.arm_id and one.is_written}
     absent = {normalize_id(one.arm_id) for one in state.records.values() if _is_absent(one)}
-    others = created | absent
     wanted: defaultdict[str, set[Key]] = defaultdict(set)
     spelled: dict[str, str] = {}
     for arm_id, key in _list_wanted(prepared, () if from_nothing else state.records.values()):
-        if (name := normalize_id(arm_id)) not in bodies and name not in others:
+        name = normalize_id(arm_id)
+        # What is below a resource that the run creates cannot be there yet.
+        is_new = any(path in created and path not in bodies for path in iterate_ancestors(name))
+        if not (is_new or name in bodies or name in absent):
             spelled.setdefault(name, arm_id)
             wanted[name].add(key)
     stubs = tuple(Stub(arm_id=spelled[name], wanted_by=tuple(sorted(keys))) for name, keys in sorted(wanted.items()))

@@ -47,22 +47,22 @@ PIECES: Mapping[str, Piece] = {
         _A,
         "resources.azure.com/v1api20200601",
         "ResourceGroup",
-        "location: westeurope\ntags: {{n: '{value}'}}",
-        ("/tags/n", "x"),
+        "location: westeurope\ntags: {{number: '{value}'}}",
+        ("/tags/number", "x"),
     ),
     "b": Piece(
         f"/subscriptions/{SUBSCRIPTION}/resourceGroups/b",
         "resources.azure.com/v1api20200601",
         "ResourceGroup",
-        "location: westeurope\ntags: {{n: '{value}'}}",
-        ("/tags/n", "x"),
+        "location: westeurope\ntags: {{number: '{value}'}}",
+        ("/tags/number", "x"),
     ),
     "rules": Piece(
         f"{_A}/providers/Microsoft.Network/networkSecurityGroups/rules",
         _NETWORK,
         "NetworkSecurityGroup",
-        "location: westeurope\nowner: {{name: a}}\ntags: {{n: '{value}'}}",
-        ("/tags/n", "x"),
+        "location: westeurope\nowner: {{name: a}}\ntags: {{number: '{value}'}}",
+        ("/tags/number", "x"),
     ),
     "ssh": Piece(
         f"{_A}/providers/Microsoft.Network/networkSecurityGroups/rules/securityRules/ssh",
@@ -98,33 +98,33 @@ PIECES: Mapping[str, Piece] = {
         _LAKE,
         _STORAGE,
         "StorageAccount",
-        "location: westeurope\nowner: {{name: a}}\nkind: StorageV2\nsku: {{name: Standard_LRS}}\ntags: {{n: '{value}'}}\n"
+        "location: westeurope\nowner: {{name: a}}\nkind: StorageV2\nsku: {{name: Standard_LRS}}\ntags: {{number: '{value}'}}\n"
         "operatorSpec: {{secrets: {{key1: {{name: lake-keys, key: first}}}}}}",
-        ("/tags/n", "x"),
+        ("/tags/number", "x"),
     ),
     "service": Piece(_LAKE + "/blobServices/default", _STORAGE, "StorageAccountsBlobService", "owner: {{name: lake}}"),
     "blobs": Piece(
         f"{_LAKE}/blobServices/default/containers/blobs",
         _STORAGE,
         "StorageAccountsBlobServicesContainer",
-        "owner: {{name: service}}\npublicAccess: None\nmetadata: {{n: '{value}'}}",
-        ("/properties/metadata/n", "x"),
+        "owner: {{name: service}}\npublicAccess: None\nmetadata: {{number: '{value}'}}",
+        ("/properties/metadata/number", "x"),
     ),
     "robot": Piece(  # exports a config map
         f"/subscriptions/{SUBSCRIPTION}/resourceGroups/b/providers/Microsoft.ManagedIdentity/userAssignedIdentities/robot",
         "managedidentity.azure.com/v1api20230131",
         "UserAssignedIdentity",
-        "location: westeurope\nowner: {{name: b}}\ntags: {{n: '{value}'}}\n"
+        "location: westeurope\nowner: {{name: b}}\ntags: {{number: '{value}'}}\n"
         "operatorSpec: {{configMaps: {{principalId: {{name: robot, key: principal}}}}}}",
-        ("/tags/n", "x"),
+        ("/tags/number", "x"),
     ),
     "server": Piece(  # has a secret that only a vault knows
         f"/subscriptions/{SUBSCRIPTION}/resourceGroups/b/providers/Microsoft.DBforPostgreSQL/flexibleServers/server",
         "dbforpostgresql.azure.com/v1api20221201",
         "FlexibleServer",
-        "location: westeurope\nowner: {{name: b}}\nadministratorLogin: boss\ntags: {{n: '{value}'}}\n"
+        "location: westeurope\nowner: {{name: b}}\nadministratorLogin: boss\ntags: {{number: '{value}'}}\n"
         "administratorLoginPassword: {{name: passwords, key: server}}",
-        ("/tags/n", "x"),
+        ("/tags/number", "x"),
     ),
 }
 

@@ -316,7 +316,7 @@ def test_exports_go_to_memory_and_are_still_owned(world):
     world.secret_stores = SecretStores(sinks=(sink,))
     account = document("lake", 0) + "---\n" + document("a", 0)
     world.says(account=account).sync()
-    world.says(account=account.replace("n: '0'", "n: '1'"))
+    world.says(account=account.replace("number: '0'", "number: '1'"))
     rehearsal = rehearse_world(world, export_to=("status", "folder", "key-vault"), export_folder="nowhere")
     assert (len(rehearsal.writes), rehearsal.exit_code) == (2, 0)
     assert not Path("nowhere").exists()
