@@ -232,6 +232,7 @@ def _describe_node(node: Node) -> dict[str, Any]:
         "last_commit": node.last_commit,
         "last_source": node.last_source,
         "renamed": node.renamed,
+        "deleted_with": node.within,
         "hold": node.hold,
     }
 
