@@ -16,8 +16,10 @@ from gitsync.model.schedule import Estimate, PlannedWrite, TypicalDuration
 from gitsync.model.verdict import Action
 from gitsync.validation.references import parse_arm_type
 
-DEFAULT_SECONDS = 30.0
-"""How long Azure works on a write of which nothing is known."""
+DEFAULT_SECONDS = 10.0
+"""How long Azure works on a write of which nothing is known: the median of all creates, and of all deletes, that take
+time and whose recordings show how much (docs/decisions/durations.md).
+"""
 
 _APPLIED = frozenset({Action.CREATE, Action.UPDATE, Action.REPLACE})
 
