@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -72,6 +74,11 @@ class Schedule:
     @property
     def seconds(self) -> float:
         return max((bar.end for bar in self.bars), default=0.0)
+
+    def count_estimates(self) -> Mapping[Estimate, int]:
+        """Count the writes by where their durations come from, all of them."""
+        times = Counter(bar.estimate for bar in self.bars)
+        return {estimate: times[estimate] for estimate in Estimate}
 
     @property
     def waves(self) -> int:

@@ -5,15 +5,17 @@ The results may be those of a plan or of a sync: both know what was to be writte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from graphlib import TopologicalSorter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 
+from gitsync.catalog.packed_tables import read_typical_durations
 from gitsync.formats.arm_path import find_lock_name, iterate_ancestors, normalize_id
 from gitsync.model.gvk import Key
 from gitsync.model.record import Durations, Record
 from gitsync.model.result import Result
-from gitsync.model.schedule import Estimate, PlannedWrite, TypicalDuration
+from gitsync.model.schedule import Estimate, PlannedWrite, Schedule, TypicalDuration
 from gitsync.model.verdict import Action
+from gitsync.planning.schedule import make_schedule
 from gitsync.validation.references import parse_arm_type
 
 DEFAULT_SECONDS = 10.0
@@ -22,6 +24,17 @@ time and whose recordings show how much (docs/decisions/durations.md).
 """
 
 _APPLIED = frozenset({Action.CREATE, Action.UPDATE, Action.REPLACE})
+
+
+def foresee(results: Collection[Result], share: float) -> Schedule:
+    """Foresee the course of the sync that a plan found necessary. `share` is how much of ARM's limits it may use."""
+    if all(result.action in {Action.NONE, Action.DETACH} for result in results):
+        return Schedule()  # as most
+    records = {result.key: result.record for result in results if result.record}
+    try:
+        return make_schedule(make_writes(results, records, read_typical_durations()), share)
+    except CycleError:  # of records: the sync itself refuses it
+        return Schedule()
 
 
 def make_writes(

@@ -12,12 +12,15 @@ from gitsync.emulator.types.behaviour import Style
 from gitsync.git.state.folder import StatusFolder
 from gitsync.model.gvk import Key
 from gitsync.model.record import Durations
+from gitsync.model.schedule import Estimate, Schedule
+from gitsync.model.verdict import Action
+from gitsync.report.json import build_document
 from tests.support.world import GROUP, SUBNET, VNET, World, key, read_status
 
 CORE = key("ResourceGroup", "resources.azure.com", "core")
 HUB = key("VirtualNetwork", "network.azure.com", "hub")
 LARGER = VNET.replace("10.0.0.0/16", "10.0.0.0/15")
-OTHER_SUBNET = SUBNET.replace("name: one", "name: two").replace("10.0.1.0/24", "10.0.2.0/24")
+OTHER_SUBNET = SUBNET.replace("name: one", "name: two").replace("10.0.0.0", "10.0.128.0")
 
 
 def read_durations(world: World) -> dict[Key, Durations]:
@@ -108,3 +111,68 @@ def test_a_refused_write_is_not_recorded(tmp_path):
     world.says(core=GROUP, hub=LARGER).sync()
 
     assert read_durations(world) == before
+
+
+def tag(document: str, value: int) -> str:
+    return document.replace("location: westeurope", f"location: westeurope\n      tags: {{n: '{value}'}}")
+
+
+def move(document: str, value: int) -> str:
+    return document.replace("10.0.0.", f"10.0.{value}.")
+
+
+def test_a_plan_foresees_the_time_that_its_sync_takes(tmp_path):
+    """Two networks, one of them with two subnets, which have one lock with it."""
+    world = set_pace(World(tmp_path), 40)
+    spoke = VNET.replace("name: hub", "name: spoke")
+    for number in (1, 2, 3):
+        world.says(
+            core=tag(GROUP, number),
+            hub=tag(VNET, number),
+            spoke=tag(spoke, number),
+            one=move(SUBNET, number),
+            two=OTHER_SUBNET.replace("10.0.128.", f"10.0.{128 + number}."),
+        )
+        plan = world.plan()
+        begun = world.clock.elapsed
+        world.sync()
+        taken = world.clock.elapsed - begun
+
+    assert len(plan.schedule.bars) == 5
+    assert plan.schedule.count_estimates()[Estimate.RECORD] == 5
+    assert (plan.schedule.waves, taken) == (3, 120)
+    assert plan.schedule.seconds == taken + 1, "the group has its second, and the emulator none"
+    assert {bar.key.kind for bar in plan.schedule.bars if bar.is_critical} == {
+        "ResourceGroup",
+        "VirtualNetwork",
+        "VirtualNetworksSubnet",
+    }
+
+
+def test_a_plan_without_writes_and_a_sync_foresee_nothing(tmp_path):
+    world = World(tmp_path)
+    world.synced(core=GROUP)
+
+    assert world.plan().schedule == Schedule()
+    assert world.says(core=GROUP, hub=VNET).sync().schedule == Schedule()
+
+
+def test_a_plan_takes_recordings_of_azure_for_what_it_has_never_written(tmp_path):
+    plan = World(tmp_path).says(core=GROUP, hub=VNET).plan()
+
+    assert [(bar.key, bar.estimate, bar.end) for bar in plan.schedule.bars] == [
+        (CORE, Estimate.TYPE, 1),
+        (HUB, Estimate.TYPE, 1 + 3),
+    ]
+    needs = build_document(plan)["syncNeeds"]
+    assert needs["seconds"] == 4
+    assert needs["durations"] == {"record": 0, "type": 2, "default": 0}
+
+
+def test_what_is_deleted_with_its_group_takes_no_time_of_its_own(tmp_path):
+    world = World(tmp_path)
+    world.synced(core=GROUP, hub=VNET)
+
+    plan = world.says(nothing="# nothing is left\n").plan(prune=True)
+
+    assert [(bar.key, bar.action) for bar in plan.schedule.bars] == [(CORE, Action.DELETE)]
