@@ -19,12 +19,12 @@ from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node
-from gitsync.model.record import Claim, FailedWrite, LastWrite, PendingOperation, Record, Trust, WriteStreak
+from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, Trust, WriteStreak
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import DRIFTED, Action, Comparison, Verdict
 from gitsync.planning.actions import decide_claim
 from gitsync.planning.claims import is_expected
-from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation
+from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation, renew_duration
 from gitsync.planning.replacement import (
     REFUSED,
     REPLACEMENT_BEGUN,
@@ -232,6 +232,7 @@ def _describe_node(node: Node) -> dict[str, Any]:
         "last_commit": node.last_commit,
         "last_source": node.last_source,
         "renamed": node.renamed,
+        "deleted_with": node.within,
         "hold": node.hold,
     }
 
@@ -346,6 +347,7 @@ def _make_record(
         failure=_find_failure(attempt, spec.generation, now),
         streak=_find_streak(attempt, now),
         last_write=_find_last_write(attempt, rules),
+        durations=_find_durations(attempt),
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on,
         agent=rules.agent,
@@ -415,6 +417,15 @@ def _find_last_write(attempt: ReconciledAttempt, rules: RunRules) -> LastWrite |
     if attempt.session.last_write is not None:
         return replace(attempt.session.last_write, revision=rules.revision)
     return attempt.record.last_write if attempt.record else None
+
+
+def _find_durations(attempt: ApplyAttempt) -> Durations:
+    """Return the durations of the last writes, with those that this run has seen."""
+    old = attempt.record.durations if attempt.record else Durations()
+    return Durations(
+        create=renew_duration(old.create, attempt.write.create_seconds),
+        update=renew_duration(old.update, attempt.write.update_seconds),
+    )
 
 
 def _revise(attempt: ApplyAttempt, spec: SpecGeneration) -> dict[str, Any]:
