@@ -17,6 +17,7 @@ from typing import Final
 from loguru import logger
 
 from gitsync.arm.clock import SystemClock
+from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import find_source_settings
 from gitsync.emulator.http.server import Emulator
@@ -33,14 +34,16 @@ from gitsync.planning.run_problems import find_agent
 from gitsync.processes.programs import Grace
 from gitsync.redaction import Redactions, tell_settings
 from gitsync.rehearsal.blanks import Course, list_blanks
+from gitsync.rehearsal.gaps import find_gaps
 from gitsync.rehearsal.interrupts import interrupt
+from gitsync.rehearsal.rebuild import Rebuild
 from gitsync.rehearsal.seeding import Seeds, find_known_values, find_seeds, find_subscription_of, plant
 from gitsync.rehearsal.stage import Snapshot, Stage, list_writes, play
 from gitsync.rehearsal.stand_ins import StateInMemory, disarm
 from gitsync.report.progress import Progress, Silent
 from gitsync.run.connections import open_source, open_state
 from gitsync.run.known_ids import read_known_from
-from gitsync.run.load import load_run_input
+from gitsync.run.load import RunInput, load_run_input
 from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
 
 ELSEWHERE: Final = "known-from"
@@ -99,9 +102,11 @@ def _silent_logs() -> Iterator[None]:
 
 
 async def _rehearse(stage: Stage, recorded: State, *, from_nothing: bool, interrupts: bool) -> Rehearsal:
-    prepared = await _prepare(stage, recorded)
+    run_input = await _load(stage, recorded)
+    prepared = run_input.prepared
     stage = replace(stage, known=find_known_values(recorded, prepared, stage.subscription))
-    seeds = find_seeds(recorded, prepared, from_nothing=from_nothing)
+    rebuild = Rebuild(prepared, open_catalog()) if from_nothing else None
+    seeds = find_seeds(recorded, prepared, rebuild)
     before, keys = _make_snapshot(stage, seeds, State({}) if from_nothing else recorded), _find_keys(recorded, prepared)
     first, after = await play(stage, before.copy())
     rehearsal = Rehearsal(
@@ -110,6 +115,9 @@ async def _rehearse(stage: Stage, recorded: State, *, from_nothing: bool, interr
         refusal=first.refusal,
         writes=list_writes(first, keys),
         stubs=seeds.stubs,
+        gaps=find_gaps(rebuild, run_input.manifests, stage.config, stage.source.units.values(), recorded)
+        if rebuild
+        else (),
         not_rehearsed=list_blanks(
             Course(
                 records=recorded.records.values(),
@@ -133,12 +141,12 @@ async def _rehearse(stage: Stage, recorded: State, *, from_nothing: bool, interr
     )
 
 
-async def _prepare(stage: Stage, recorded: State) -> tuple[Prepared, ...]:
+async def _load(stage: Stage, recorded: State) -> RunInput:
     """Read and prepare the manifests as the run does, to see what they refer to."""
     async with stage.open_run(MemoryStore(), StateInMemory(recorded, stage.state_name)) as (_, connections):
         state = connections.store.load()
         _, _, run_input = await load_run_input(stage.config, connections, state, stage.config.agent or "", writes=True)
-        return run_input.prepared
+        return run_input
 
 
 def _make_snapshot(stage: Stage, seeds: Seeds, state: State) -> Snapshot:
