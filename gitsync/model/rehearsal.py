@@ -119,8 +119,8 @@ class Rehearsal:
 
     @property
     def is_silent(self) -> bool:
-        """Tell whether the second run wrote nothing."""
-        return self.second is not None and not self.later_writes
+        """Tell whether the second run wrote nothing. What Azure refused is not written."""
+        return self.second is not None and all(write.status >= 400 for write in self.later_writes)
 
     @property
     def exit_code(self) -> ExitCode:

@@ -38,7 +38,7 @@ _VAULT = "microsoft.keyvault/vaults"
 
 class Need(NamedTuple):
     """A value that something needs: one key of an object, None for all of it. `user` is the resource that names it, or
-    the first of the unit that does.
+    the first of the unit that does. `has_known_keys` tells that a run asks for single keys of it.
     """
 
     address: Address
@@ -47,6 +47,7 @@ class Need(NamedTuple):
     source: SourceLocation
     field: str = ""
     unit: str = ""
+    has_known_keys: bool = False
 
 
 def find_missing_values(
@@ -78,6 +79,7 @@ def _list_needs(rebuild: Rebuild) -> Iterator[Need]:
                     member.prepared,
                     find_place(visit.path, member.prepared.resource),
                     format_field(visit.path),
+                    has_known_keys=isinstance(key, str),
                 )
 
 
@@ -91,7 +93,7 @@ def _list_credentials(rebuild: Rebuild, credentials: Mapping[Key, str]) -> Itera
         if name and "/" not in name:
             address = Address(ObjectKind.SECRET, member.key.namespace, name)
             field = format_field(path) if named else ""
-            yield Need(address, None, member.prepared, find_place(path, resource), field)
+            yield Need(address, None, member.prepared, find_place(path, resource), field, has_known_keys=True)
 
 
 def _list_of_units(rebuild: Rebuild, units: Iterable[Unit]) -> Iterator[Need]:
@@ -105,7 +107,7 @@ def _list_of_units(rebuild: Rebuild, units: Iterable[Unit]) -> Iterator[Need]:
             if name in firsts and not reference.optional:
                 address = Address(ObjectKind(reference.kind), reference.namespace, reference.name)
                 place = SourceLocation(unit.file, unit.line) if unit.file else firsts[name].resource.source
-                yield Need(address, None, firsts[name], place, unit=unit.title)
+                yield Need(address, None, firsts[name], place, unit=unit.title, has_known_keys=True)
 
 
 def _describe(needs: list[Need], rebuild: Rebuild, config: Config) -> Gap:
@@ -115,7 +117,7 @@ def _describe(needs: list[Need], rebuild: Rebuild, config: Config) -> Gap:
     others = len({one.user.key for one in needs}) - 1
     user = f"the variables of {need.unit}" if need.unit else format_short_key(need.user.key)
     needed = f"{user} and {others} more need it" if others else f"{user} {'need' if need.unit else 'needs'} it"
-    places, lost = _list_places(address, key, config), _find_lost_vault(rebuild, config)
+    places, lost = _list_places(need, config), _find_lost_vault(rebuild, config)
     has_vault = bool(lost) and any(place.endswith(f" in {config.key_vault}") for place in places)
     looked = (
         f" The settings look for it in {join_with_or(places)}."
@@ -141,14 +143,16 @@ def _advise(object_kind: ObjectKind, *, has_places: bool) -> str:
     return f"{add}, or name the source that has it with --secret-sources."
 
 
-def _list_places(address: Address, key: str | None, config: Config) -> list[str]:
+def _list_places(need: Need, config: Config) -> list[str]:
     """List where a run would look for a value, but for git."""
+    address, key = need.address, need.key
     is_secret = address.object_kind is ObjectKind.SECRET
     folder = config.secrets_folder if is_secret else config.config_maps_folder
     path = "/".join(filter(None, (folder, address.namespace, address.name, key)))
     places = {"folder": path if folder else "", "kubernetes": "the cluster of the job"}
-    if is_secret and key:  # a variable has one key, and no object as a whole
-        places["environment"] = f"the variable {make_secret_variable(address, key)}"
+    if is_secret and need.has_known_keys:  # a variable has one key, and no object as a whole
+        variables = "the variable " if key else "variables that begin with "
+        places["environment"] = f"{variables}{make_secret_variable(address, key or '')}"
     if is_secret and config.key_vault:
         secret = (
             f"the secret {make_secret_name(make_vault_key(address, key))}" if key else f"the secrets of {address.name}"

@@ -47,6 +47,15 @@ def find_outside(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Gap
     yield from (_describe_watched(one, rebuild) for one in rebuild.prepared if _is_left_out(one, rebuild))
 
 
+def find_refused(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Mapping[str, str]:
+    """Find the resources that Azure refuses to create, since one that they refer to is missing: by ARM id, the id of
+    that one. What has no owner is left out: there nothing is sent.
+    """
+    uses = (use for use in _list_uses(rebuild, known_ids) if use.arm_id and use.path[:2] != _OWNER)
+    missing = [use for use in uses if _is_missing(use, rebuild) and not rebuild.is_elsewhere(use.arm_id)]
+    return {use.user.prepared.arm_id: use.arm_id for use in reversed(missing) if use.user.prepared.arm_id}
+
+
 def _list_uses(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Use]:
     for member in rebuild.members:
         owner = member.prepared.owner

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from gitsync.arm.clock import SystemClock
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import find_source_settings
+from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings, read_settings
 from gitsync.emulator.state.store import MemoryStore
@@ -36,6 +37,7 @@ from gitsync.redaction import Redactions, tell_settings
 from gitsync.rehearsal.blanks import Course, list_blanks
 from gitsync.rehearsal.gaps import find_gaps
 from gitsync.rehearsal.interrupts import interrupt
+from gitsync.rehearsal.outside import find_refused
 from gitsync.rehearsal.rebuild import Rebuild
 from gitsync.rehearsal.seeding import Seeds, find_known_values, find_seeds, find_subscription_of, plant
 from gitsync.rehearsal.stage import Snapshot, Stage, list_writes, play
@@ -106,6 +108,9 @@ async def _rehearse(stage: Stage, recorded: State, *, from_nothing: bool, interr
     prepared = run_input.prepared
     stage = replace(stage, known=find_known_values(recorded, prepared, stage.subscription))
     rebuild = Rebuild(prepared, open_catalog()) if from_nothing else None
+    if rebuild is not None:
+        refused = find_refused(rebuild, run_input.manifests.known_ids)
+        stage = replace(stage, emulator=_refuse(stage.emulator, refused))
     seeds = find_seeds(recorded, prepared, rebuild)
     before, keys = _make_snapshot(stage, seeds, State({}) if from_nothing else recorded), _find_keys(recorded, prepared)
     first, after = await play(stage, before.copy())
@@ -147,6 +152,18 @@ async def _load(stage: Stage, recorded: State) -> RunInput:
         state = connections.store.load()
         _, _, run_input = await load_run_input(stage.config, connections, state, stage.config.agent or "", writes=True)
         return run_input
+
+
+def _refuse(settings: EmulatorSettings, refused: Mapping[str, str]) -> EmulatorSettings:
+    """Refuse what refers to a missing resource, as Azure does: the emulator does not look whether one is there."""
+    rules = (
+        FaultRule(
+            match=Match(methods={"PUT"}, path=normalize_id(arm_id)),
+            answer=Canned(code="LinkedInvalidPropertyId", status=400, message=f"The resource {missing} was not found."),
+        )
+        for arm_id, missing in sorted(refused.items())
+    )
+    return replace(settings, rules=(*settings.rules, *rules))
 
 
 def _make_snapshot(stage: Stage, seeds: Seeds, state: State) -> Snapshot:

@@ -128,7 +128,8 @@ class KnownValues:
 
 
 class MadeUpSource:
-    """A Source that has every object with every key. `asked` are the objects that it was asked for, with their keys.
+    """A Source that has every object with every key, but for what manifests declare: that has the keys of git, and
+    variables without a key there have their defaults. `asked` are the objects that it was asked for, with their keys.
 
     The Secret of a namespace that is the credential of all in it exists only if a record or a manifest names it, since
     it decides where a resource goes.
@@ -137,9 +138,10 @@ class MadeUpSource:
     name = "rehearsal"
     is_remote = False
 
-    def __init__(self, known: KnownValues, encrypted: Mapping[Address, Encrypted], asked: AskedValues) -> None:
+    def __init__(self, known: KnownValues, manifests: Manifests, asked: AskedValues) -> None:
         self._known = known
-        self._encrypted = encrypted
+        self._encrypted = manifests.encrypted
+        self._declared = manifests.declared
         self._asked = asked
 
     async def owner(self, _address: Address) -> str | None:
@@ -151,7 +153,12 @@ class MadeUpSource:
         if is_secret and self._is_credential(address, keys):
             return self._read_credential(address)
         encrypted = self._encrypted.get(address)
-        names = keys or (*(encrypted.values if encrypted else self._known.secret_keys.get(address, ("value",))),)
+        if address in self._declared and not encrypted:
+            return None
+        if encrypted:
+            names = tuple(name for name in keys or encrypted.values if name in encrypted.values)
+        else:
+            names = tuple(keys or self._known.secret_keys.get(address, ("value",)))
         known = {name: text for name in names if (text := self._known.config_maps.get((address, name)))}
         self._asked |= {(address, name) for name in names if name not in known}
         return {name: Secret(known.get(name) or make_up(address, name)) for name in names}
@@ -185,7 +192,7 @@ class MadeUpStores(SecretStores):
     asked: AskedValues
 
     def list_sources(self, manifests: Manifests) -> tuple[SecretSource, ...]:
-        return ManifestSource(manifests), MadeUpSource(self.known, manifests.encrypted, self.asked)
+        return ManifestSource(manifests), MadeUpSource(self.known, manifests, self.asked)
 
 
 def make_stores(config: Config, state: State, known: KnownValues, asked: AskedValues) -> SecretStores:

@@ -9,7 +9,18 @@ from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
 from gitsync.model.secret import Secret
 from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
-from tests.rehearsal.short_manifests import GROUP, GUID, OTHER, SUBSCRIPTION, find, group_id, in_group, network_id, one, show
+from tests.rehearsal.short_manifests import (
+    GROUP,
+    GUID,
+    OTHER,
+    SUBSCRIPTION,
+    find,
+    group_id,
+    in_group,
+    network_id,
+    one,
+    show,
+)
 
 NETWORK = in_group("VirtualNetwork", "hub", "addressSpace: {addressPrefixes: [10.0.0.0/16]}")
 SUBNET = one("VirtualNetworksSubnet", "one", "owner: {name: hub}\naddressPrefix: 10.0.1.0/24")
@@ -262,7 +273,7 @@ VALUES = [
     (
         [one("ResourceGroup", "rg", credential="team-a")],
         {},
-        ["value ResourceGroup/rg metadata.annotations.serviceoperator.azure.com/credential-from!"],
+        ["value ResourceGroup/rg metadata.annotations.serviceoperator.azure.com/credential-from"],
         "the Secret of a credential",
     ),
 ]
