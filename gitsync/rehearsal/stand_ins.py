@@ -19,7 +19,7 @@ from gitsync.manifests.credential_secret import CLIENT, KEYS, OF_NAMESPACE, REQU
 from gitsync.model.attribution import Who
 from gitsync.model.export import NAMELESS, Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
-from gitsync.model.manifests import Encrypted, Manifests
+from gitsync.model.manifests import Manifests
 from gitsync.model.record import Heartbeat, LastRun, Record, State, Trust
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method
