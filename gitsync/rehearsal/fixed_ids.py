@@ -144,10 +144,10 @@ def _changes(text: str) -> bool:
 
 
 def _describe_known(member: Member, path: FieldPath, visit: Visit, known: Exported) -> Gap:
-    field, config_map = format_field(path), known.address
+    config_map = known.address
     message = (
-        f"{field} is what {format_short_key(known.owner)} exports as key {known.key} of {config_map}, written as text. "
-        "A rebuilt resource has another one."
+        f"{format_short_key(known.owner)} exports this id as key {known.key} of {config_map}. A rebuilt resource has "
+        "another one."
     )
     sibling = _find_sibling(visit, str(path[-1]))
     if not sibling:
@@ -161,8 +161,7 @@ def _describe_known(member: Member, path: FieldPath, visit: Visit, known: Export
 
 
 def _describe_likely(member: Member, path: FieldPath, visit: Visit, maker: Maker) -> Gap:
-    field = format_field(path)
-    message = f"{field} is an id as text. If it is {maker.noun} of this estate, a rebuilt one has another."
+    message = f"If this is {maker.noun} of this estate, a rebuilt one has another."
     if sibling := _find_sibling(visit, str(path[-1])):
         other = format_field((*path[:-1], sibling))
         hint = f"Export it to a ConfigMap, and set {other} instead. Keep the id of what another estate has."
@@ -183,8 +182,8 @@ def _is_private_address(text: str, visit: Visit, name: str, ids: Ids) -> bool:
 
 
 def _describe_address(member: Member, path: FieldPath, visit: Visit) -> Gap:
-    field, other = format_field(path), format_field((*path[:-1], _find_sibling(visit, str(path[-1]))))
-    message = f"{field} is an address of a network of this estate, and no manifest gives it to a resource. A rebuilt "
+    other = format_field((*path[:-1], _find_sibling(visit, str(path[-1]))))
+    message = "This is an address of a network of the estate, and no manifest gives it to a resource. A rebuilt "
     hint = f"Give the resource a fixed address in its manifest, or export the address and set {other} instead."
     return _make(member, path, f"{message}resource may get another one.", hint)
 
@@ -194,8 +193,8 @@ def _find_other_subscriptions(member: Member, rebuild: Rebuild) -> Iterator[Gap]
     for path, arm_id in _list_arm_ids(member):
         if (other := rebuild.find_twin(arm_id)) is not None:
             message = (
-                f"{format_field(path)} names {format_short_key(other.key)} in the subscription "
-                f"{find_subscription(arm_id)}, and git declares it in another one."
+                f"The id is of {format_short_key(other.key)} in the subscription {find_subscription(arm_id)}, and git "
+                "declares that in another one."
             )
             hint = "Name the manifest by its group, kind and name instead."
             yield _make(member, path, message, hint, stops=True)

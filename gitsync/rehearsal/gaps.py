@@ -20,9 +20,7 @@ from gitsync.rehearsal.outside import find_outside
 from gitsync.rehearsal.rebuild import Rebuild
 from gitsync.rehearsal.restores import find_losses
 
-_ORDER: Final = {
-    kind: rank for rank, kind in enumerate((GapKind.OWNER, GapKind.VALUE, GapKind.ID, GapKind.NAME, GapKind.DATA))
-}
+_ORDER: Final = tuple(GapKind)
 
 
 def find_gaps(
@@ -38,4 +36,4 @@ def find_gaps(
         *find_fixed_ids(rebuild, state.config_maps),
         *find_losses(rebuild),
     )
-    return tuple(sorted(gaps, key=lambda gap: (not gap.stops, _ORDER[gap.kind], gap.key, gap.field, gap.message)))
+    return tuple(sorted(gaps, key=lambda gap: (not gap.stops, _ORDER.index(gap.kind), gap.key, gap.field, gap.message)))

@@ -94,27 +94,24 @@ def _is_missing(use: Use, rebuild: Rebuild) -> bool:
 
 def _describe_missing(uses: list[Use], rebuild: Rebuild) -> Gap:
     use, users = uses[0], {one.user.key for one in uses}
-    field, hint = format_field(use.path), "Add its manifest, or create it before a rebuild."
-    others = len({normalize_id(one.arm_id) for one in uses}) - 1
+    target = use.arm_id or format_short_key(use.key or use.user.key)
+    needed = _count(len(users | rebuild.find_dependents(users)))
     if is_elsewhere := bool(use.arm_id) and rebuild.is_elsewhere(use.arm_id):
-        more = (
-            f", as {'is' if others == 1 else 'are'} {format_count(others, 'other')} of its resource group"
-            if others
-            else ""
-        )
-        named = f"{use.arm_id}, which is in another subscription, and in no manifest{more}."
+        others = len({normalize_id(one.arm_id) for one in uses}) - 1
+        more = f", as {'is' if others == 1 else 'are'} {format_count(others, 'other')} of its group" if others else ""
+        message = f"{target} is in another subscription, and in no manifest{more}. {needed}"
         hint = "Check that it is there before a rebuild: git does not bring it back."
     else:
-        target = use.arm_id or format_short_key(use.key or use.user.key)
-        named = f"{target}, which no manifest declares."
+        message = f"No manifest declares {target}. {needed}"
+        hint = "Add its manifest, or create it before a rebuild."
     return Gap(
         kind=GapKind.OWNER,
         key=use.user.key,
-        message=f"{field} names {named} {_count(len(users | rebuild.find_dependents(users)))}",
+        message=message,
         hint=hint,
         stops=not is_elsewhere,
         source=find_place(use.path, use.user.prepared.resource),
-        field=field,
+        field=format_field(use.path),
     )
 
 

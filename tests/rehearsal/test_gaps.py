@@ -200,7 +200,7 @@ def test_without_a_subscription_in_the_settings_every_id_counts_as_one_of_it():
 def test_a_gap_says_who_needs_what_and_what_to_do():
     (gap,) = find({"net/hub.yaml": NETWORK + SUBNET})
     assert (str(gap.source), gap.field, gap.stops) == ("net/hub.yaml:7", "spec.owner", True)
-    assert gap.message == "spec.owner names ResourceGroup/rg, which no manifest declares. 2 resources depend on it."
+    assert gap.message == "No manifest declares ResourceGroup/rg. 2 resources depend on it."
     assert gap.hint == "Add its manifest, or create it before a rebuild."
 
 
@@ -208,8 +208,7 @@ def test_what_others_of_a_group_elsewhere_are_is_counted():
     ids = [network_id(name, "net", subscription=OTHER) for name in ("a", "b", "c")]
     (gap,) = find("".join((GROUP, NETWORK, *(peering(arm_id, name) for arm_id, name in zip(ids, "abc", strict=True)))))
     assert gap.message == (
-        f"{REMOTE} names {ids[0]}, which is in another subscription, and in no manifest, as are 2 others of its "
-        "resource group. 3 resources depend on it."
+        f"{ids[0]} is in another subscription, and in no manifest, as are 2 others of its group. 3 resources depend on it."
     )
 
 
@@ -419,8 +418,8 @@ def test_an_id_that_a_resource_exported_is_known_with_what_to_use():
     (gap,) = find(documents, state=exported(GUID))
     assert (gap.stops, gap.field) == (True, PAIR)
     assert gap.message == (
-        "spec.principalId is what UserAssignedIdentity/app exports as key principalId of ConfigMap default/app-ids, "
-        "written as text. A rebuilt resource has another one."
+        "UserAssignedIdentity/app exports this id as key principalId of ConfigMap default/app-ids. A rebuilt resource has "
+        "another one."
     )
     assert gap.hint == "Set spec.principalIdFromConfig to {name: app-ids, key: principalId} instead."
     (gap,) = find(documents, state=exported(GUID, namespace="team"))
