@@ -86,10 +86,6 @@ def _format_lines(rehearsal: Rehearsal) -> list[str]:
         lines.append(f"{one.number:>4}. {one.method} {name} ({one.action}, {one.status})")
     lines += [f"stub: {stub.arm_id} for {', '.join(map(str, stub.wanted_by))}" for stub in rehearsal.stubs]
     lines += [f"not rehearsed: {one.sentence} {', '.join(one.names)}".rstrip() for one in rehearsal.not_rehearsed]
-    lines += [
-        f"gap: {gap.kind}{' !' if gap.stops else ''} {gap.key} {gap.source} {gap.message} {gap.hint}"
-        for gap in rehearsal.gaps
-    ]
     for kill in rehearsal.interrupts:
         found = [*kill.differences, *(f"{arm_id} was created twice." for arm_id in kill.sent_twice)]
         lines += [f"killed after write {kill.number}, {kill.arm_id}: {sentence}" for sentence in found or ["fine"]]
