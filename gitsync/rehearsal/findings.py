@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from gitsync.errors import ExitCode
 from gitsync.model.gvk import Key
-from gitsync.model.rehearsal import Gap, GapKind, Rehearsal, RehearsedWrite
+from gitsync.model.rehearsal import Blank, Gap, GapKind, Rehearsal, RehearsedWrite
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import Action
@@ -176,11 +176,16 @@ def _find_gap_order(gap: Gap) -> tuple[int, Key, str, str]:
 
 
 def list_left_out(rehearsal: Rehearsal, most: int) -> list[str]:
-    """List as sentences what was not rehearsed, each with at most so many names."""
+    """List as sentences what was not rehearsed, each with at most so many names. Stubs have a list of their own."""
     lines = []
-    for blank in rehearsal.not_rehearsed:
-        count = f" ({blank.count})" if blank.count else ""
-        more = len(blank.names) - most
-        named = ", ".join(blank.names[:most]) + (f" and {more} more" if more > 0 else "")
-        lines.append(f"{blank.blank.value}{count}: {blank.sentence}{f' {named}.' if named else ''}")
+    for one in rehearsal.not_rehearsed:
+        if one.blank is not Blank.STUBS:
+            named = join_names(one.names, most)
+            lines.append(f"{one.sentence} ({named})" if named else one.sentence)
     return lines
+
+
+def join_names(names: Sequence[str], most: int) -> str:
+    """Join names, at most so many, and count the others."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

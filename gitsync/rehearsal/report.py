@@ -4,6 +4,7 @@ beside ARM's limits, and what a rehearsal cannot know.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from gitsync.rehearsal.findings import (
     Finding,
     FindingGroup,
     format_headline,
+    join_names,
     list_gaps,
     list_left_out,
     list_wrong,
@@ -58,7 +60,7 @@ def find_headline(rehearsal: Rehearsal) -> str:
 def list_conditions(rehearsal: Rehearsal, most_names: int) -> list[tuple[str, list[str]]]:
     """List what limits the answer, by title: stubs, and what was not rehearsed."""
     names = name_resources(rehearsal)
-    stubs = [f"{stub.arm_id}, for {_join([names[key] for key in stub.wanted_by], 2)}" for stub in rehearsal.stubs]
+    stubs = [f"{stub.arm_id}, for {join_names([names[key] for key in stub.wanted_by], 2)}" for stub in rehearsal.stubs]
     more = len(stubs) - most_names
     shown = [*stubs[:most_names], *([f"… and {more} more"] if more > 0 else [])]
     parts = (
@@ -66,11 +68,6 @@ def list_conditions(rehearsal: Rehearsal, most_names: int) -> list[tuple[str, li
         ("Not rehearsed", list_left_out(rehearsal, most_names)),
     )
     return [(title, lines) for title, lines in parts if lines]
-
-
-def _join(names: Sequence[str], most: int) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def format_interrupts(rehearsal: Rehearsal) -> str:
@@ -139,12 +136,13 @@ def _format_writes(rehearsal: Rehearsal, paint: Paint, width: int | None) -> lis
         for row in rows
     ]  # fmt: skip
     head = ["WAVE", "START", "TAKES", "ACTION", "RESOURCE", "TIME LINE"]
+    estimates = format_estimates(rehearsal.schedule)
     is_critical = any(row.is_critical for row in rows)
-    legend = f"█ Azure works, ░ it waits. {f'{CRITICAL} {CRITICAL_MEANS} ' if is_critical else ''}"
+    legend = f"█ Azure works, ░ it waits. {f'{CRITICAL} {CRITICAL_MEANS} ' if is_critical else ''}{estimates}"
     return [
-        paint.bold(f"Writes, in {format_size(rehearsal)}"),
+        paint.bold(format_size(rehearsal)),
         *(f"  {line}" for line in format_table(head, cells, width=width and width - 2)),
-        *indent(f"{legend}{format_estimates(rehearsal.schedule)}", width, by=2),
+        *(indent(legend, width, by=2) if estimates else []),
     ]
 
 
@@ -181,7 +179,7 @@ def format_markdown(rehearsal: Rehearsal) -> str:
         parts += [f"#### {group.title} ({len(group.findings)})", "\n".join(items)]
     parts += [format_interrupts(rehearsal)]
     if rows:
-        parts.append(_fold(f"Writes, in {format_size(rehearsal)}", _format_table(rehearsal, rows)))
+        parts.append(_fold(format_size(rehearsal), _format_table(rehearsal, rows)))
     if requests := list(list_requests(first.requests)) if first else []:
         parts.append(
             _fold(
@@ -224,6 +222,11 @@ def _name_cells(row: WriteRow) -> tuple[str, str]:
 
 def _format_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def render_json(rehearsal: Rehearsal) -> str:
+    """Render a rehearsal as JSON, indented, with a newline at its end."""
+    return json.dumps(build_document(rehearsal), indent=2) + "\n"
 
 
 def build_document(rehearsal: Rehearsal) -> dict[str, Any]:

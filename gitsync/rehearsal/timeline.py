@@ -82,10 +82,10 @@ def lay_out(schedule: Schedule, rows: Iterable[WriteRow]) -> Timeline | None:
         return None
     placed = [_place(row, row.bar, total) for row in rows if row.bar]
     first = sorted(placed, key=lambda one: (not one.bar.is_critical, one.bar.sent - one.bar.end, one.bar.key))
-    kept = {one.bar.key for one in first[:MOST_ROWS]} | {one.bar.key for one in placed if one.bar.is_critical}
+    kept = {*first[:MOST_ROWS], *(one for one in placed if one.bar.is_critical)}
     return Timeline(
-        shown=[one for one in placed if one.bar.key in kept],
-        folded=[one for one in placed if one.bar.key not in kept],
+        shown=[one for one in placed if one in kept],
+        folded=[one for one in placed if one not in kept],
         bands=_place_waves(schedule, total),
         ticks=_place_ticks(total),
     )

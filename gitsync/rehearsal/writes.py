@@ -12,6 +12,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.rehearsal import Rehearsal
 from gitsync.model.report import RequestCounts
 from gitsync.model.schedule import Bar, Estimate, Schedule
+from gitsync.model.verdict import Action
 from gitsync.report.wording import format_plural, format_seconds
 
 ESTIMATES: Final[Mapping[Estimate, tuple[str, str]]] = {
@@ -62,7 +63,8 @@ def list_rows(rehearsal: Rehearsal, names: Mapping[Key, str]) -> list[WriteRow]:
     for write in rehearsal.writes:
         if write.key not in planned and write.arm_id not in others:
             name = names[write.key] if write.key else escape_controls(write.arm_id)
-            others[write.arm_id] = WriteRow(name, write.key, escape_controls(write.method), write.arm_id)
+            action = escape_controls(write.method) if write.action is Action.NONE else write.action.value
+            others[write.arm_id] = WriteRow(name, write.key, action, write.arm_id)
     return [*rows, *others.values()]
 
 
@@ -87,9 +89,11 @@ def format_estimates(schedule: Schedule) -> str:
 
 
 def format_size(rehearsal: Rehearsal) -> str:
-    """Say how large the sync is: `3 waves and about 4 min (5)`."""
-    schedule = rehearsal.schedule
-    return f"{format_plural(schedule.waves, 'wave')} and {format_about(schedule.seconds)} ({len(rehearsal.writes)})"
+    """Say how large the sync is, as a title: `Writes, in 3 waves and about 4 min (5)`."""
+    schedule, count = rehearsal.schedule, len(rehearsal.writes)
+    if not schedule.bars:
+        return f"Writes ({count})"
+    return f"Writes, in {format_plural(schedule.waves, 'wave')} and {format_about(schedule.seconds)} ({count})"
 
 
 def draw_bar(bar: Bar | None, total: float) -> str:
