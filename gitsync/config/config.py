@@ -327,7 +327,7 @@ class Config:
         None,
         "Also write the report to this folder, in every format.",
         HelpGroup.OUTPUT,
-        _RUNS | {"validate"},
+        _RUNS | _REHEARSE | {"validate"},
         flag="--report",
         metavar="FOLDER",
     )

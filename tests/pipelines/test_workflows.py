@@ -95,12 +95,21 @@ def list_own_uses():
 
 def test_what_a_workflow_uses_of_the_same_commit_exists_and_has_the_inputs_that_it_gets():
     users = list(list_own_uses())
-    assert len(users) == 6
+    assert len(users) == 7
     for user in users:
         path = user["uses"].removeprefix("$/") if user["uses"].startswith("$") else ""
         inputs = load(ROOT / path)["on"]["workflow_call"]["inputs"] if path else ACTION["inputs"]
         assert user["with"].keys() <= inputs.keys()
         assert {name for name, one in inputs.items() if one.get("required") == "true"} <= user["with"].keys()
+
+
+def test_a_rehearsal_gets_no_identity_no_key_and_no_environment():
+    job = load(FOLDER / "plan.yaml")["jobs"]["rehearse"]
+    assert job["permissions"] == {"contents": "read", "pull-requests": "write"}
+    assert "environment" not in job
+    (rehearse,) = (step for step in job["steps"] if step.get("uses") == "$/")
+    assert not {"tenant-id", "client-id", "credential", "digest-key"} & rehearse["with"].keys()
+    assert "secrets." not in str(job)
 
 
 def test_every_input_of_the_action_is_a_setting_of_that_name_and_reaches_its_variable():
