@@ -8,7 +8,14 @@
 set -euo pipefail
 
 case ${COMMAND:-} in
-    plan | sync | validate | rehearse) flags=() ;;
+    plan | sync | validate) flags=() ;;
+    rehearse)
+        flags=()
+        if [[ ${GITSYNC_FROM:-} == nothing ]]; then # a drill, of which the flag is no setting
+            flags=(--from-nothing)
+            unset GITSYNC_FROM
+        fi
+        ;;
     accept) # it makes commits from what is checked out
         flags=(--pull-request)
         export GITSYNC_SOURCE=${GITSYNC_SOURCE:-.}

@@ -42,8 +42,8 @@ _GAP_WORDS: Final[Mapping[GapKind, str]] = {
     GapKind.OWNER: "it is outside of git",
     GapKind.VALUE: "a value is missing",
     GapKind.DATA: "it comes back empty",
-    GapKind.NAME: "its name is taken",
-    GapKind.ID: "an id that will change",
+    GapKind.NAME: "its name may be held",
+    GapKind.ID: "an id that changes",
 }
 
 

@@ -133,7 +133,7 @@ def _describe_watched(one: Prepared, rebuild: Rebuild) -> Gap:
     return Gap(
         kind=GapKind.OWNER,
         key=one.key,
-        message=f"gitsync does not create {format_short_key(one.key)}: {why}. {_count(len(dependents))}",
+        message=f"gitsync does not create it: {why}. {_count(len(dependents))}",
         hint=hint,
         stops=bool(dependents),
         source=find_place(("metadata", "annotations", RECONCILE_POLICY), one.resource),

@@ -147,7 +147,7 @@ def _describe_data(member: Member, number: int) -> Gap:
     return Gap(
         kind=GapKind.DATA,
         key=member.key,
-        message=f"{format_short_key(member.key)} comes back without {find_data(member.kind)}.{also}",
+        message=f"It comes back without {find_data(member.kind)}.{also}",
         hint=hint,
         stops=False,
         source=member.prepared.resource.source,
@@ -162,8 +162,8 @@ def _describe_name(member: Member, soft: Retention) -> Gap:
     return Gap(
         kind=GapKind.NAME,
         key=member.key,
-        message=f"If the {soft.noun} {name} was deleted, Azure holds its name for {days} days, and refuses to create "
-        f"it. A new one is empty.",
+        message=f"If the {soft.noun} was deleted, Azure holds the name {name} for {days} days, and refuses to create "
+        "it. A new one is empty.",
         hint=_advise(member, soft, arm_id),
         stops=False,
         source=member.prepared.resource.source,
