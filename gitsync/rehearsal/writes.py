@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from gitsync.arm.auth.access import ARM_LIMITS, RequestKind
+from gitsync.formats.arm_path import name_resource
 from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.rehearsal import Rehearsal
@@ -62,7 +63,7 @@ def list_rows(rehearsal: Rehearsal, names: Mapping[Key, str]) -> list[WriteRow]:
     others: dict[str, WriteRow] = {}
     for write in rehearsal.writes:
         if write.key not in planned and write.arm_id not in others:
-            name = names[write.key] if write.key else escape_controls(write.arm_id)
+            name = names[write.key] if write.key else escape_controls(name_resource(write.arm_id))
             action = escape_controls(write.method) if write.action is Action.NONE else write.action.value
             others[write.arm_id] = WriteRow(name, write.key, action, write.arm_id)
     return [*rows, *others.values()]

@@ -127,7 +127,9 @@ def test_azure_pipelines_plans_and_rehearses_a_pull_request_and_writes_threads(t
         def fill(variables):
             filled = {}
             for name, value in variables.items():
-                told = re.sub(r"\$\{\{ (?:lower\()?parameters\.(\w+)\)? \}\}", lambda found: parameters[found[1]], value)
+                told = re.sub(
+                    r"\$\{\{ (?:lower\()?parameters\.(\w+)\)? \}\}", lambda found: parameters[found[1]], value
+                )
                 filled[name] = re.sub(r"\$\(([\w.]+)\)", lambda found: macros[found[1]], told)
             return filled
 
@@ -148,7 +150,9 @@ def test_azure_pipelines_plans_and_rehearses_a_pull_request_and_writes_threads(t
         assert "<code>ResourceGroup/more</code>" in plan
         assert "The sync would create 2" in outs[2]
         assert "<code>ResourceGroup/more</code>" in rehearsal
-        (show,) = (one["bash"] for one in find_steps("gitsync_plan", connection=False) if "##vso" in one.get("bash", ""))
+        (show,) = (
+            one["bash"] for one in find_steps("gitsync_plan", connection=False) if "##vso" in one.get("bash", "")
+        )
         done = subprocess.run(["bash", "-c", show], env=variables, capture_output=True, text=True, check=True)
         assert done.stdout == f"##vso[task.uploadsummary]{tmp_path}/report/rehearse.md\n"
 
