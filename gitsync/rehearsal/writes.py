@@ -17,9 +17,9 @@ from gitsync.model.verdict import Action
 from gitsync.report.wording import format_plural, format_seconds
 
 ESTIMATES: Final[Mapping[Estimate, tuple[str, str]]] = {
-    Estimate.RECORD: ("from its last write", "from the last write of the same resource"),
-    Estimate.TYPE: ("from its type", "from the median of its type in recordings of Azure"),
-    Estimate.DEFAULT: ("a guess", "a guess, since nothing is known of the type"),
+    Estimate.RECORD: ("its last write", "from the last write of the resource"),
+    Estimate.TYPE: ("recordings of its type", "from recordings of the type"),
+    Estimate.DEFAULT: ("a guess", "guessed"),
 }
 """Where the time of a write comes from: of this one, and in a sentence about several."""
 
@@ -86,7 +86,7 @@ def format_estimates(schedule: Schedule) -> str:
     """Say where the times come from, as a sentence; "" without writes."""
     times = Counter(bar.estimate for bar in schedule.bars)
     parts = [f"{times[estimate]} {sentence}" for estimate, (_, sentence) in ESTIMATES.items() if times[estimate]]
-    return f"Times: {', '.join(parts)}." if parts else ""
+    return f"Expected times: {', '.join(parts)}." if parts else ""
 
 
 def format_size(rehearsal: Rehearsal) -> str:
