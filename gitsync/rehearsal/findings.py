@@ -88,8 +88,13 @@ def format_headline(rehearsal: Rehearsal, time: str) -> str:
 def _format_second(rehearsal: Rehearsal) -> str:
     if rehearsal.second is None:
         return "a second sync was not rehearsed"
-    again = len(rehearsal.later_writes)
+    again = sum(map(is_taken, rehearsal.later_writes))
     return f"a second sync would send {format_plural(again, 'write')}" if again else "a second sync is silent"
+
+
+def is_taken(write: RehearsedWrite) -> bool:
+    """Tell whether Azure took a write: what it refused changed nothing."""
+    return write.status < 400
 
 
 def list_wrong(rehearsal: Rehearsal) -> list[FindingGroup]:
@@ -132,11 +137,11 @@ def _list_second(rehearsal: Rehearsal, names: Mapping[Key, str]) -> Iterator[Fin
     told: set[Key | None] = {None}
     results = rehearsal.second.results if rehearsal.second else ()
     for result in results:
-        if result.action is not Action.NONE:
+        if result.action is not Action.NONE and result.is_fine:  # what fails is listed below
             told.add(result.key)
             place = str(result.source) if result.source else ""
             yield Finding(f"{result.action.value} {names[result.key]}", "", place, tuple(format_differences(result)))
-    for write in rehearsal.later_writes:
+    for write in filter(is_taken, rehearsal.later_writes):
         if write.key is None or write.key not in told:
             told.add(write.key)
             yield Finding(f"{write.method} {names[write.key] if write.key else write.arm_id}")

@@ -43,7 +43,7 @@ from gitsync.report.wording import format_plural, shorten_revision
 CRITICAL: Final = "*"
 """Marks a write that decides how long the sync takes."""
 
-CRITICAL_MEANS: Final = "on the critical path: if it takes less time, so does the sync."
+CRITICAL_MEANS: Final = "On the critical path: if it takes less time, so does the sync."
 
 _FEW_NAMES: Final = 5  # of what was not rehearsed, and of stubs, without -v
 _LONGEST: Final = 400  # characters of a text in Markdown
@@ -138,11 +138,12 @@ def _format_writes(rehearsal: Rehearsal, paint: Paint, width: int | None) -> lis
     head = ["WAVE", "START", "TAKES", "ACTION", "RESOURCE", "TIME LINE"]
     estimates = format_estimates(rehearsal.schedule)
     is_critical = any(row.is_critical for row in rows)
-    legend = f"█ Azure works, ░ it waits. {f'{CRITICAL} {CRITICAL_MEANS} ' if is_critical else ''}{estimates}"
+    waits = ", ░ it waits" if any(row.bar and row.bar.sent > row.bar.ready for row in rows) else ""
+    legend = f"█ Azure works{waits}.{f' {CRITICAL} {CRITICAL_MEANS}' if is_critical else ''}"
     return [
         paint.bold(format_size(rehearsal)),
         *(f"  {line}" for line in format_table(head, cells, width=width and width - 2)),
-        *(indent(legend, width, by=2) if estimates else []),
+        *(line for text in (legend, estimates) if estimates for line in indent(text, width, by=2)),
     ]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from gitsync.arm.auth.access import ARM_LIMITS, RequestKind
+from gitsync.formats.arm_path import name_resource
 from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.rehearsal import Rehearsal
@@ -16,9 +17,9 @@ from gitsync.model.verdict import Action
 from gitsync.report.wording import format_plural, format_seconds
 
 ESTIMATES: Final[Mapping[Estimate, tuple[str, str]]] = {
-    Estimate.RECORD: ("from its last write", "from the last write of the same resource"),
-    Estimate.TYPE: ("from its type", "from the median of its type in recordings of Azure"),
-    Estimate.DEFAULT: ("a guess", "a guess, since nothing is known of the type"),
+    Estimate.RECORD: ("its last write", "from the last write of the resource"),
+    Estimate.TYPE: ("recordings of its type", "from recordings of the type"),
+    Estimate.DEFAULT: ("a guess", "guessed"),
 }
 """Where the time of a write comes from: of this one, and in a sentence about several."""
 
@@ -62,7 +63,7 @@ def list_rows(rehearsal: Rehearsal, names: Mapping[Key, str]) -> list[WriteRow]:
     others: dict[str, WriteRow] = {}
     for write in rehearsal.writes:
         if write.key not in planned and write.arm_id not in others:
-            name = names[write.key] if write.key else escape_controls(write.arm_id)
+            name = names[write.key] if write.key else escape_controls(name_resource(write.arm_id))
             action = escape_controls(write.method) if write.action is Action.NONE else write.action.value
             others[write.arm_id] = WriteRow(name, write.key, action, write.arm_id)
     return [*rows, *others.values()]
@@ -85,7 +86,7 @@ def format_estimates(schedule: Schedule) -> str:
     """Say where the times come from, as a sentence; "" without writes."""
     times = Counter(bar.estimate for bar in schedule.bars)
     parts = [f"{times[estimate]} {sentence}" for estimate, (_, sentence) in ESTIMATES.items() if times[estimate]]
-    return f"Times: {', '.join(parts)}." if parts else ""
+    return f"Expected times: {', '.join(parts)}." if parts else ""
 
 
 def format_size(rehearsal: Rehearsal) -> str:
