@@ -37,9 +37,10 @@ from gitsync.redaction import Redactions, tell_settings
 from gitsync.rehearsal.blanks import Course, list_blanks
 from gitsync.rehearsal.gaps import find_gaps
 from gitsync.rehearsal.interrupts import interrupt
+from gitsync.rehearsal.known_values import find_known_values, find_subscription_of
 from gitsync.rehearsal.outside import find_refused
 from gitsync.rehearsal.rebuild import Rebuild
-from gitsync.rehearsal.seeding import Seeds, find_known_values, find_seeds, find_subscription_of, plant
+from gitsync.rehearsal.seeding import Seeds, find_seeds, plant
 from gitsync.rehearsal.stage import Snapshot, Stage, list_writes, play
 from gitsync.rehearsal.stand_ins import StateInMemory, disarm
 from gitsync.report.progress import Progress, Silent
@@ -104,9 +105,8 @@ def _silent_logs() -> Iterator[None]:
 
 
 async def _rehearse(stage: Stage, recorded: State, *, from_nothing: bool, interrupts: bool) -> Rehearsal:
-    run_input = await _load(stage, recorded)
+    stage, run_input = await _learn(stage, recorded)
     prepared = run_input.prepared
-    stage = replace(stage, known=find_known_values(recorded, prepared, stage.subscription))
     rebuild = Rebuild(prepared, open_catalog()) if from_nothing else None
     if rebuild is not None:
         refused = find_refused(rebuild, run_input.manifests.known_ids)
@@ -144,6 +144,21 @@ async def _rehearse(stage: Stage, recorded: State, *, from_nothing: bool, interr
         later_writes=list_writes(second, keys),
         interrupts=await interrupt(stage, before, first, after, keys) if interrupts else (),
     )
+
+
+async def _learn(stage: Stage, recorded: State) -> tuple[Stage, RunInput]:
+    """Read the manifests as the run does, and learn the values that it lacks from records. With those of variables, the
+    manifests are others, and are read again.
+    """
+    run_input = await _load(stage, recorded)
+    known = find_known_values(recorded, run_input.prepared, stage.subscription, stage.asked)
+    is_new = not known.values.keys().isdisjoint(stage.asked)
+    stage = replace(stage, known=known, asked=set())
+    if is_new:
+        run_input = await _load(stage, recorded)
+        known = find_known_values(recorded, run_input.prepared, stage.subscription)
+        stage = replace(stage, known=replace(known, values={**known.values, **stage.known.values}))
+    return stage, run_input
 
 
 async def _load(stage: Stage, recorded: State) -> RunInput:

@@ -12,17 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, get_args
 
 from gitsync.emulator.http.server import Emulator
-from gitsync.formats.arm_path import find_resource_group, find_subscription, normalize_id
-from gitsync.model.export import Address, ObjectKind
+from gitsync.formats.arm_path import find_resource_group, normalize_id
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
 from gitsync.model.rehearsal import Stub
 from gitsync.model.resource import Prepared
-from gitsync.model.template import ConfigMapKeyRef, Gap, ReferenceKeys, SecretMapRef, Text
+from gitsync.model.template import Gap, ReferenceKeys
 from gitsync.planning.secret_digest import mask_digests
 from gitsync.rehearsal.rebuild import Rebuild
-from gitsync.rehearsal.stand_ins import KnownValues
-from gitsync.request.credential_choice import GLOBAL, CredentialName
 from gitsync.validation.references import is_arm_id, parse_arm_type
 
 _GAPS: Final = get_args(Gap)
@@ -153,73 +150,3 @@ def _drop_gaps(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _drop_gaps(child) for key, child in value.items() if not isinstance(child, _GAPS)}
     return [_drop_gaps(child) for child in value if not isinstance(child, _GAPS)] if isinstance(value, list) else value
-
-
-# What records tell of the values that a rehearsal lacks.
-
-
-def find_known_values(state: State, prepared: Iterable[Prepared], subscription: str) -> KnownValues:
-    """Learn from records: the subscriptions of credential Secrets, and the values of config maps that were sent."""
-    config_maps: dict[tuple[Address, str], str] = {}
-    secret_keys: dict[Address, tuple[str, ...]] = {}
-    for one in prepared:
-        record, namespace = state.records.get(one.key), one.key.namespace
-        if record is None or one.template is None:
-            continue
-        pairs = [(one.template.arm_id, record.arm_id), *_pair(one.template.body, record.applied)]
-        for gap, sent in pairs:
-            if isinstance(gap, SecretMapRef) and isinstance(sent, Mapping):
-                secret_keys.setdefault(Address(ObjectKind.SECRET, namespace, gap.name), tuple(sorted(sent)))
-            elif (value := _read_value(gap, sent)) is not None:
-                ref, text = value
-                config_maps.setdefault((Address(ObjectKind.CONFIG_MAP, namespace, ref.name), ref.key), text)
-    return KnownValues(
-        subscription=subscription,
-        subscriptions=_find_subscriptions(state.records.values()),
-        config_maps=config_maps,
-        secret_keys=secret_keys,
-    )
-
-
-def find_subscription_of(state: State) -> str:
-    """Find the subscription of the global credential: that of most records without another; "" if there is none."""
-    found = [find_subscription(one.arm_id) or "" for one in state.records.values() if one.credential == GLOBAL]
-    return max(sorted({*found} - {""}), key=found.count, default="")
-
-
-def _find_subscriptions(records: Iterable[Record]) -> dict[CredentialName, str]:
-    """Find the subscriptions of credential Secrets: that of most records which name the Secret."""
-    found: defaultdict[CredentialName, list[str]] = defaultdict(list)
-    for record in records:
-        subscription = record.subscription or find_subscription(record.arm_id) or ""
-        if record.credential != GLOBAL and subscription:
-            found[record.key.namespace, record.credential].append(subscription)
-    return {name: max(sorted(set(texts)), key=texts.count) for name, texts in sorted(found.items())}
-
-
-def _pair(template: Any, sent: Any) -> Iterator[tuple[Any, Any]]:
-    """Pair the gaps of a body with what was sent there."""
-    if isinstance(template, _GAPS):
-        yield template, sent
-    elif isinstance(template, Mapping) and isinstance(sent, Mapping):
-        yield from (pair for key, child in template.items() if key in sent for pair in _pair(child, sent[key]))
-    elif isinstance(template, list) and isinstance(sent, list) and len(template) == len(sent):
-        yield from (pair for child, other in zip(template, sent, strict=True) for pair in _pair(child, other))
-
-
-def _read_value(gap: Any, sent: Any) -> tuple[ConfigMapKeyRef, str] | None:
-    """Read the value of a config map out of what was sent, as it is or inside of a text."""
-    if not isinstance(sent, str):
-        return None
-    if isinstance(gap, ConfigMapKeyRef):
-        return gap, sent
-    if not isinstance(gap, Text) or sum(not isinstance(part, str) for part in gap.parts) != 1:
-        return None
-    at = next(index for index, part in enumerate(gap.parts) if not isinstance(part, str))
-    before = "".join(part for part in gap.parts[:at] if isinstance(part, str))
-    after = "".join(part for part in gap.parts[at + 1 :] if isinstance(part, str))
-    ref = gap.parts[at]
-    fits = len(sent) > len(before) + len(after) and sent.startswith(before) and sent.endswith(after)
-    if not fits or not isinstance(ref, ConfigMapKeyRef):
-        return None
-    return ref, sent[len(before) : len(sent) - len(after)]

@@ -36,7 +36,7 @@ from gitsync.model.signin import Method, SignIn
 from gitsync.model.verdict import Action
 from gitsync.reconcile.context import Connections
 from gitsync.redaction import Redactions
-from gitsync.rehearsal.stand_ins import AskedValues, KnownValues, StateInMemory, make_stores
+from gitsync.rehearsal.stand_ins import KnownValues, StateInMemory, ValueName, make_stores
 from gitsync.report.progress import Progress
 from gitsync.run.run import sync_revision
 
@@ -60,7 +60,7 @@ class Stage:
     redactions: Redactions
     progress: Progress
     known: KnownValues
-    asked: AskedValues = field(default_factory=set)
+    asked: set[ValueName] = field(default_factory=set)
 
     @asynccontextmanager
     async def open_run(

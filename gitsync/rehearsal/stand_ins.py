@@ -7,6 +7,7 @@ A made-up value follows from the name of what it stands for, so that it is the s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import TracebackType
@@ -109,8 +110,10 @@ class StateInMemory:
         """Nothing to close."""
 
 
-AskedValues = set[tuple[Address, str]]
-"""The values that were made up: objects with their keys."""
+ValueName = tuple[Address, str]
+"""A value: the object that has it, and its key."""
+
+AskedValues = AbstractSet[ValueName]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +121,13 @@ class KnownValues:
     """What is known of the values that a rehearsal lacks.
 
     `subscriptions` are those of credential Secrets, as records have them, and `subscription` is that of all others.
-    `config_maps` are values of config maps, as they were last sent, and `secret_keys` the keys of whole Secrets.
+    `values` are those that were sent last, of config maps and of variables, and `secret_keys` the keys of whole
+    Secrets.
     """
 
     subscription: str
     subscriptions: Mapping[CredentialName, str] = field(default_factory=dict)
-    config_maps: Mapping[tuple[Address, str], str] = field(default_factory=dict)
+    values: Mapping[ValueName, str] = field(default_factory=dict)
     secret_keys: Mapping[Address, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -138,7 +142,7 @@ class MadeUpSource:
     name = "rehearsal"
     is_remote = False
 
-    def __init__(self, known: KnownValues, manifests: Manifests, asked: AskedValues) -> None:
+    def __init__(self, known: KnownValues, manifests: Manifests, asked: set[ValueName]) -> None:
         self._known = known
         self._encrypted = manifests.encrypted
         self._declared = manifests.declared
@@ -155,11 +159,9 @@ class MadeUpSource:
         encrypted = self._encrypted.get(address)
         if address in self._declared and not encrypted:
             return None
-        if encrypted:
-            names = tuple(name for name in keys or encrypted.values if name in encrypted.values)
-        else:
-            names = tuple(keys or self._known.secret_keys.get(address, ("value",)))
-        known = {name: text for name in names if (text := self._known.config_maps.get((address, name)))}
+        own = tuple(encrypted.values) if encrypted else self._known.secret_keys.get(address, ("value",))
+        names = [key for key in keys if not encrypted or key in own] or (() if keys else own)
+        known = {name: text for name in names if (text := self._known.values.get((address, name)))}
         self._asked |= {(address, name) for name in names if name not in known}
         return {name: Secret(known.get(name) or make_up(address, name)) for name in names}
 
@@ -189,13 +191,13 @@ class MadeUpStores(SecretStores):
     """
 
     known: KnownValues
-    asked: AskedValues
+    asked: set[ValueName]
 
     def list_sources(self, manifests: Manifests) -> tuple[SecretSource, ...]:
         return ManifestSource(manifests), MadeUpSource(self.known, manifests, self.asked)
 
 
-def make_stores(config: Config, state: State, known: KnownValues, asked: AskedValues) -> SecretStores:
+def make_stores(config: Config, state: State, known: KnownValues, asked: set[ValueName]) -> SecretStores:
     """Make the sources of a run, and a sink in memory for each that the settings name."""
     owners = {
         address: str(Owner(key, record.agent or NAMELESS))

@@ -8,8 +8,8 @@ providers set, and drift. These may make the following differences, and nothing 
 |---|---|
 | somebody changed a field that git sets | the sync writes the resource back, and the rehearsal does not |
 | somebody deleted a resource | the sync creates it again, with what was below it; a delete that is rehearsed is not sent |
-| somebody created a resource that git declares now | the sync may find it as git says and send nothing, or go on below it where the rehearsal waits |
-| what git only reads, and no run has read yet, is missing | the sync waits for it, and writes nothing below it; the rehearsal has it as a stub |
+| somebody created a resource that git declares now | the sync may find it as git says and send nothing, or go on with what needs it where the rehearsal waits |
+| what git only reads, and no run has read yet, is missing | the rehearsal has it as a stub; the sync waits, and writes nothing that needs it |
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ DETACH = {"serviceoperator.azure.com/reconcile-policy": "detach-on-delete"}
 DRIFT = ("", "", "", "", "change", "delete", "tag")
 LEAVES = ("one", "two", "ssh", "blobs", "robot", "server")
 """Pieces that own nothing, so that a manifest of another name leaves none without its owner."""
+
+REFERENCES = (("two", "rules"),)
 
 NOTHING = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: unused}\n"
 """A document that is always there: an empty source has guards of its own."""
@@ -154,7 +156,8 @@ def _has_parents(azure: Emulator, arm_id: str) -> bool:
 
 def check_equal(rehearsed: list[Write], real: list[Write], done: Mapping[str, set[str]]) -> None:
     """The rows of the table above; what they do not allow is equal."""
-    whole = done["deleted"] | done["created"] | done["absent"]  # these, with what is below
+    whole = done["deleted"] | done["created"] | done["absent"]  # these, with what needs them
+    whole |= {PIECES[name].arm_id for name, other in REFERENCES if PIECES[other].arm_id in whole}
     free = {
         write
         for write in (*rehearsed, *real)
