@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example, add_verbosity
@@ -20,12 +23,15 @@ if TYPE_CHECKING:
     from gitsync.model.rehearsal import Rehearsal
 
 SETTINGS = list_settings("rehearse")
-OUTPUTS = ("text",)
+OUTPUTS = ("text", "json", "markdown", "html")
 EXAMPLES = (
     Example("How would the sync of the working folder go?", "gitsync rehearse --prune"),
     Example("Does it survive a kill at any moment?", "gitsync rehearse --prune --interrupt"),
     Example("Can git bring everything back into an empty subscription?", "gitsync rehearse --from-nothing"),
 )
+
+_ENDINGS = {"json": "json", "markdown": "md", "html": "html"}
+"""The files of --report, by the value of --output."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Rehearse, print the report and return the exit code."""
     rehearsal = _rehearse(options, config)
-    _print(rehearsal, options)
+    _tell(rehearsal, options, config)
     return rehearsal.exit_code
 
 
@@ -71,23 +77,33 @@ def _rehearse(options: argparse.Namespace, config: Config) -> Rehearsal:
         interruption.close()
 
 
-def _print(rehearsal: Rehearsal, options: argparse.Namespace) -> None:
-    from gitsync.logging import escape_controls, neutralize
+def _tell(rehearsal: Rehearsal, options: argparse.Namespace, config: Config) -> None:
+    """Write the report to stdout, into the folder of --report, and to the summary of the job."""
+    from gitsync.cli.output import add_to_summary, find_terminal_width, use_colour, write_files
+    from gitsync.logging import neutralize
+    from gitsync.rehearsal.report import format_lines, format_markdown, render_json
 
-    text = "\n".join(map(escape_controls, _format_lines(rehearsal)))
-    print(neutralize(options.redactions.mask(text)))
+    def mask(render: Callable[[Rehearsal], str]) -> Callable[[], str]:
+        return lambda: options.redactions.mask(render(rehearsal))
 
+    def format_text(rehearsal: Rehearsal) -> str:
+        if options.quiet and rehearsal.exit_code is ExitCode.FINE:
+            return ""
+        lines = format_lines(rehearsal, width=find_terminal_width(), colour=use_colour(config), verbose=options.verbose)
+        return "".join(f"{line}\n" for line in lines)
 
-def _format_lines(rehearsal: Rehearsal) -> list[str]:
-    """Format the text until there is a report of its own."""
-    lines = [f"refused: {rehearsal.refusal}"] if rehearsal.refusal else []
-    for one in rehearsal.writes:
-        name = f"{one.key.kind}/{one.key.name}" if one.key else one.arm_id
-        lines.append(f"{one.number:>4}. {one.method} {name} ({one.action}, {one.status})")
-    lines += [f"stub: {stub.arm_id} for {', '.join(map(str, stub.wanted_by))}" for stub in rehearsal.stubs]
-    lines += [f"not rehearsed: {one.sentence} {', '.join(one.names)}".rstrip() for one in rehearsal.not_rehearsed]
-    for kill in rehearsal.interrupts:
-        found = [*kill.differences, *(f"{arm_id} was created twice." for arm_id in kill.sent_twice)]
-        lines += [f"killed after write {kill.number}, {kill.arm_id}: {sentence}" for sentence in found or ["fine"]]
-    lines.append("The sync after it is silent." if rehearsal.is_silent else "The sync after it is not silent.")
-    return lines
+    def format_page(rehearsal: Rehearsal) -> str:
+        from gitsync.rehearsal.page import render
+
+        return render(rehearsal)
+
+    forms = {"json": mask(render_json), "markdown": mask(format_markdown), "html": mask(format_page)}
+    add_to_summary(forms["markdown"], os.environ)
+    try:
+        if config.report_dir:
+            files = {f"rehearse.{ending}": forms[form] for form, ending in _ENDINGS.items()}
+            write_files(Path(config.report_dir), files, config, "report")
+    finally:  # last, since stdout may be closed early
+        printed = (forms | {"text": mask(format_text)})[config.output]()
+        # The CSS of a page may have lines that look like commands; a page goes to a file, and no log shows it.
+        print(printed if config.output == "html" else neutralize(printed), end="")

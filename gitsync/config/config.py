@@ -327,7 +327,7 @@ class Config:
         None,
         "Also write the report to this folder, in every format.",
         HelpGroup.OUTPUT,
-        _RUNS | {"validate"},
+        _RUNS | _REHEARSE | {"validate"},
         flag="--report",
         metavar="FOLDER",
     )
@@ -569,7 +569,7 @@ class Config:
         "Sources of the Secrets and config maps that manifests reference, in this order, after what the run "
         "itself exports.",
         HelpGroup.SECRETS,
-        _SET_UP | _ACCEPT | {"validate"},
+        _SET_UP | _ACCEPT | _REHEARSE | {"validate"},
         form=SettingForm.LIST,
         choices=("manifests", "folder", "environment", "key-vault", "kubernetes"),
         metavar="SOURCE",
@@ -588,14 +588,14 @@ class Config:
         None,
         "Key Vault of the source and the sink `key-vault`: its https address.",
         HelpGroup.SECRETS,
-        _SET_UP | _ACCEPT,
+        _SET_UP | _ACCEPT | _REHEARSE,
         form=SettingForm.URL,
     )
     secrets_folder: str | None = declare_setting(
         None,
         "Folder of the source `folder`: one folder per Secret, one file per key.",
         HelpGroup.SECRETS,
-        _SET_UP | _ACCEPT | {"validate"},
+        _SET_UP | _ACCEPT | _REHEARSE | {"validate"},
         is_advanced=True,
         metavar="FOLDER",
     )
@@ -603,7 +603,7 @@ class Config:
         None,
         "The same for config maps.",
         HelpGroup.SECRETS,
-        _SET_UP | _ACCEPT | {"validate"},
+        _SET_UP | _ACCEPT | _REHEARSE | {"validate"},
         is_advanced=True,
         metavar="FOLDER",
     )

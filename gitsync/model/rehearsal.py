@@ -57,19 +57,20 @@ class NotRehearsed:
 
 
 class GapKind(StrEnum):
-    """What git cannot bring back into an empty subscription."""
+    """What git cannot bring back into an empty subscription, in the order in which it is solved."""
 
-    OWNER = "owner"  # an owner or a reference outside of git: skip, detach-on-delete, armId
+    OWNER = "owner"  # an owner or a reference outside of git: skip, armId
     VALUE = "value"  # a Secret or ConfigMap that only a cluster, a vault or the environment has
-    DATA = "data"  # the resource comes back empty
-    NAME = "name"  # a soft-deleted resource holds the name
     ID = "id"  # an id in the manifest that a new resource will not have
+    NAME = "name"  # a soft-deleted resource holds the name
+    DATA = "data"  # the resource comes back empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
     """`stops`: the resource, or one that depends on it, cannot be created until somebody acts. `message` says what is
-    missing, in full sentences; `hint` is an order that says what to do. `field` is one of the manifest, "" for all.
+    missing, in full sentences that do not repeat the field; `hint` is an order that says what to do. `field` is one of
+    the manifest, "" for all.
     """
 
     kind: GapKind
@@ -119,8 +120,8 @@ class Rehearsal:
 
     @property
     def is_silent(self) -> bool:
-        """Tell whether the second run wrote nothing."""
-        return self.second is not None and not self.later_writes
+        """Tell whether the second run wrote nothing. What Azure refused is not written."""
+        return self.second is not None and all(write.status >= 400 for write in self.later_writes)
 
     @property
     def exit_code(self) -> ExitCode:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +17,10 @@ from typing import Final
 from loguru import logger
 
 from gitsync.arm.clock import SystemClock
+from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import find_source_settings
+from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings, read_settings
 from gitsync.emulator.state.store import MemoryStore
@@ -33,15 +35,18 @@ from gitsync.planning.run_problems import find_agent
 from gitsync.processes.programs import Grace
 from gitsync.redaction import Redactions, tell_settings
 from gitsync.rehearsal.blanks import Course, list_blanks
+from gitsync.rehearsal.gaps import find_gaps
 from gitsync.rehearsal.interrupts import interrupt
 from gitsync.rehearsal.known_values import find_known_values, find_subscription_of
+from gitsync.rehearsal.outside import find_refused
+from gitsync.rehearsal.rebuild import Rebuild
 from gitsync.rehearsal.seeding import Seeds, find_seeds, plant
 from gitsync.rehearsal.stage import Snapshot, Stage, list_writes, play
 from gitsync.rehearsal.stand_ins import StateInMemory, disarm
 from gitsync.report.progress import Progress, Silent
 from gitsync.run.connections import open_source, open_state
 from gitsync.run.known_ids import read_known_from
-from gitsync.run.load import load_run_input
+from gitsync.run.load import RunInput, load_run_input
 from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
 
 ELSEWHERE: Final = "known-from"
@@ -100,8 +105,13 @@ def _silent_logs() -> Iterator[None]:
 
 
 async def _rehearse(stage: Stage, recorded: State, *, from_nothing: bool, interrupts: bool) -> Rehearsal:
-    stage, prepared = await _learn(stage, recorded)
-    seeds = find_seeds(recorded, prepared, from_nothing=from_nothing)
+    stage, run_input = await _learn(stage, recorded)
+    prepared = run_input.prepared
+    rebuild = Rebuild(prepared, open_catalog()) if from_nothing else None
+    if rebuild is not None:
+        refused = find_refused(rebuild, run_input.manifests.known_ids)
+        stage = replace(stage, emulator=_refuse(stage.emulator, refused))
+    seeds = find_seeds(recorded, prepared, rebuild)
     before, keys = _make_snapshot(stage, seeds, State({}) if from_nothing else recorded), _find_keys(recorded, prepared)
     first, after = await play(stage, before.copy())
     rehearsal = Rehearsal(
@@ -110,6 +120,9 @@ async def _rehearse(stage: Stage, recorded: State, *, from_nothing: bool, interr
         refusal=first.refusal,
         writes=list_writes(first, keys),
         stubs=seeds.stubs,
+        gaps=find_gaps(rebuild, run_input.manifests, stage.config, stage.source.units.values(), recorded)
+        if rebuild
+        else (),
         not_rehearsed=list_blanks(
             Course(
                 records=recorded.records.values(),
@@ -133,26 +146,39 @@ async def _rehearse(stage: Stage, recorded: State, *, from_nothing: bool, interr
     )
 
 
-async def _learn(stage: Stage, recorded: State) -> tuple[Stage, tuple[Prepared, ...]]:
+async def _learn(stage: Stage, recorded: State) -> tuple[Stage, RunInput]:
     """Read the manifests as the run does, and learn the values that it lacks from records. With those of variables, the
     manifests are others, and are read again.
     """
-    prepared = await _prepare(stage, recorded)
-    known = find_known_values(recorded, prepared, stage.subscription, stage.asked)
+    run_input = await _load(stage, recorded)
+    known = find_known_values(recorded, run_input.prepared, stage.subscription, stage.asked)
     is_new = not known.values.keys().isdisjoint(stage.asked)
     stage = replace(stage, known=known, asked=set())
     if is_new:
-        prepared = await _prepare(stage, recorded)
-        known = find_known_values(recorded, prepared, stage.subscription)
+        run_input = await _load(stage, recorded)
+        known = find_known_values(recorded, run_input.prepared, stage.subscription)
         stage = replace(stage, known=replace(known, values={**known.values, **stage.known.values}))
-    return stage, prepared
+    return stage, run_input
 
 
-async def _prepare(stage: Stage, recorded: State) -> tuple[Prepared, ...]:
+async def _load(stage: Stage, recorded: State) -> RunInput:
+    """Read and prepare the manifests as the run does, to see what they refer to."""
     async with stage.open_run(MemoryStore(), StateInMemory(recorded, stage.state_name)) as (_, connections):
         state = connections.store.load()
         _, _, run_input = await load_run_input(stage.config, connections, state, stage.config.agent or "", writes=True)
-        return run_input.prepared
+        return run_input
+
+
+def _refuse(settings: EmulatorSettings, refused: Mapping[str, str]) -> EmulatorSettings:
+    """Refuse what refers to a missing resource, as Azure does: the emulator does not look whether one is there."""
+    rules = (
+        FaultRule(
+            match=Match(methods={"PUT"}, path=normalize_id(arm_id)),
+            answer=Canned(code="LinkedInvalidPropertyId", status=400, message=f"The resource {missing} was not found."),
+        )
+        for arm_id, missing in sorted(refused.items())
+    )
+    return replace(settings, rules=(*settings.rules, *rules))
 
 
 def _make_snapshot(stage: Stage, seeds: Seeds, state: State) -> Snapshot:

@@ -19,6 +19,7 @@ from gitsync.model.rehearsal import Stub
 from gitsync.model.resource import Prepared
 from gitsync.model.template import Gap, ReferenceKeys
 from gitsync.planning.secret_digest import mask_digests
+from gitsync.rehearsal.rebuild import Rebuild
 from gitsync.validation.references import is_arm_id, parse_arm_type
 
 _GAPS: Final = get_args(Gap)
@@ -53,14 +54,14 @@ def _is_absent(record: Record) -> bool:
     return not record.claim.is_ours and record.condition is not None and record.condition.reason == NOT_FOUND
 
 
-def find_seeds(state: State, prepared: Iterable[Prepared], *, from_nothing: bool) -> Seeds:
-    """Find what exists before the run. `from_nothing` leaves out all that the run can create itself."""
+def find_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild | None = None) -> Seeds:
+    """Find what exists before the run; for a `rebuild`, what is there though the subscription is empty."""
     prepared = tuple(prepared)
     bodies: dict[str, tuple[str, Mapping[str, Any]]] = {}
     desired = {
         normalize_id(one.arm_id): _drop_gaps(one.template.body) for one in prepared if one.arm_id and one.template
     }
-    for _, record in sorted(state.records.items()) if not from_nothing else ():
+    for _, record in sorted(state.records.items()) if rebuild is None else ():
         arm_id = normalize_id(record.arm_id)
         if exists(record) and (arm_id not in bodies or record.claim.is_ours):
             bodies[arm_id] = (record.arm_id, _find_body(record, desired.get(arm_id, {})))
@@ -68,11 +69,12 @@ def find_seeds(state: State, prepared: Iterable[Prepared], *, from_nothing: bool
     absent = {normalize_id(one.arm_id) for one in state.records.values() if _is_absent(one)}
     wanted: defaultdict[str, set[Key]] = defaultdict(set)
     spelled: dict[str, str] = {}
-    for arm_id, key in _list_wanted(prepared, () if from_nothing else state.records.values()):
+    for arm_id, key in _list_wanted(prepared, state.records.values() if rebuild is None else ()):
         name = normalize_id(arm_id)
         # What is below a resource that the run creates cannot be there yet.
         is_new = any(path in created and path not in bodies for path in iterate_ancestors(name))
-        if not (is_new or name in bodies or name in absent):
+        is_missing = is_new or name in absent or (rebuild is not None and not rebuild.outlives(arm_id))
+        if name not in bodies and not is_missing:
             spelled.setdefault(name, arm_id)
             wanted[name].add(key)
     stubs = tuple(Stub(arm_id=spelled[name], wanted_by=tuple(sorted(keys))) for name, keys in sorted(wanted.items()))

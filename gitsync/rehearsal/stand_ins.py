@@ -20,7 +20,7 @@ from gitsync.manifests.credential_secret import CLIENT, KEYS, OF_NAMESPACE, REQU
 from gitsync.model.attribution import Who
 from gitsync.model.export import NAMELESS, Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
-from gitsync.model.manifests import Encrypted, Manifests
+from gitsync.model.manifests import Manifests
 from gitsync.model.record import Heartbeat, LastRun, Record, State, Trust
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method
@@ -132,7 +132,8 @@ class KnownValues:
 
 
 class MadeUpSource:
-    """A Source that has every object with every key. `asked` are the objects that it was asked for, with their keys.
+    """A Source that has every object with every key, but for what manifests declare: that has the keys of git, and
+    variables without a key there have their defaults. `asked` are the objects that it was asked for, with their keys.
 
     The Secret of a namespace that is the credential of all in it exists only if a record or a manifest names it, since
     it decides where a resource goes.
@@ -141,9 +142,10 @@ class MadeUpSource:
     name = "rehearsal"
     is_remote = False
 
-    def __init__(self, known: KnownValues, encrypted: Mapping[Address, Encrypted], asked: set[ValueName]) -> None:
+    def __init__(self, known: KnownValues, manifests: Manifests, asked: set[ValueName]) -> None:
         self._known = known
-        self._encrypted = encrypted
+        self._encrypted = manifests.encrypted
+        self._declared = manifests.declared
         self._asked = asked
 
     async def owner(self, _address: Address) -> str | None:
@@ -155,6 +157,8 @@ class MadeUpSource:
         if is_secret and self._is_credential(address, keys):
             return self._read_credential(address)
         encrypted = self._encrypted.get(address)
+        if address in self._declared and not encrypted:
+            return None
         own = tuple(encrypted.values) if encrypted else self._known.secret_keys.get(address, ("value",))
         names = [key for key in keys if not encrypted or key in own] or (() if keys else own)
         known = {name: text for name in names if (text := self._known.values.get((address, name)))}
@@ -190,7 +194,7 @@ class MadeUpStores(SecretStores):
     asked: set[ValueName]
 
     def list_sources(self, manifests: Manifests) -> tuple[SecretSource, ...]:
-        return ManifestSource(manifests), MadeUpSource(self.known, manifests.encrypted, self.asked)
+        return ManifestSource(manifests), MadeUpSource(self.known, manifests, self.asked)
 
 
 def make_stores(config: Config, state: State, known: KnownValues, asked: set[ValueName]) -> SecretStores:
