@@ -26,11 +26,14 @@ time and whose recordings show how much (docs/decisions/durations.md).
 _APPLIED = frozenset({Action.CREATE, Action.UPDATE, Action.REPLACE})
 
 
-def foresee(results: Collection[Result], share: float) -> Schedule:
-    """Foresee the course of the sync that a plan found necessary. `share` is how much of ARM's limits it may use."""
+def foresee(results: Collection[Result], share: float, records: Mapping[Key, Record] | None = None) -> Schedule:
+    """Foresee the course of the sync that a plan found necessary. `share` is how much of ARM's limits it may use.
+    `records` are those before the run; the results of a plan have them.
+    """
     if all(result.action in {Action.NONE, Action.DETACH} for result in results):
         return Schedule()  # as most
-    records = {result.key: result.record for result in results if result.record}
+    if records is None:
+        records = {result.key: result.record for result in results if result.record}
     try:
         return make_schedule(make_writes(results, records, read_typical_durations()), share)
     except CycleError:  # of records: the sync itself refuses it

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, replace
 from http import HTTPStatus
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 from gitsync.diff.leaf_changes import find_changes
 from gitsync.emulator.http.target import parse
@@ -22,7 +22,7 @@ from gitsync.errors import ExitCode
 from gitsync.formats.arm_path import normalize_id
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.gvk import Key
-from gitsync.model.record import Record
+from gitsync.model.record import Durations, Record
 from gitsync.model.rehearsal import Interrupt
 from gitsync.model.report import Report
 from gitsync.planning.secret_digest import mask_digests
@@ -121,7 +121,8 @@ def _drop_course(record: Record) -> Record:
     that is known, which had another key before the rehearsal.
     """
     condition = replace(record.condition, time="", request_id="") if record.condition else None
-    return replace(record, condition=condition, writes=0, last_write=None, applied=mask_digests(record.applied))
+    course: Any = {"writes": 0, "last_write": None, "durations": Durations()}
+    return replace(record, condition=condition, applied=mask_digests(record.applied), **course)
 
 
 def _find_sent_twice(killed: Played, resumed: Played, undisturbed: Played, existed: Collection[str]) -> tuple[str, ...]:

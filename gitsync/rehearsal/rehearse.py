@@ -31,6 +31,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.record import State
 from gitsync.model.rehearsal import Rehearsal
 from gitsync.model.resource import Prepared
+from gitsync.planning.planned_writes import foresee
 from gitsync.planning.run_problems import find_agent
 from gitsync.processes.programs import Grace
 from gitsync.redaction import Redactions, tell_settings
@@ -119,6 +120,7 @@ async def _rehearse(stage: Stage, recorded: State, *, from_nothing: bool, interr
         first=first.report,
         refusal=first.refusal,
         writes=list_writes(first, keys),
+        schedule=foresee(first.report.results if first.report else (), stage.config.request_share, recorded.records),
         stubs=seeds.stubs,
         gaps=find_gaps(rebuild, run_input.manifests, stage.config, stage.source.units.values(), recorded)
         if rebuild

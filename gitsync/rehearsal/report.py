@@ -8,9 +8,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from gitsync.arm.auth.access import ARM_LIMITS
 from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
+from gitsync.model.limits import ARM_LIMITS
 from gitsync.model.rehearsal import Gap, Interrupt, Rehearsal, RehearsedWrite
 from gitsync.model.report import Report
 from gitsync.model.schedule import Bar

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Final, NamedTuple
 
 from gitsync.arm.arms import open_arms
-from gitsync.arm.auth.access import ArmAccess, Limit, Network, PollInterval, RequestKind
+from gitsync.arm.auth.access import ArmAccess, Network, PollInterval
 from gitsync.arm.cloud import make_cloud
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
@@ -29,6 +29,7 @@ from gitsync.formats.arm_path import normalize_id
 from gitsync.git.source.checkout import Checkout
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
+from gitsync.model.limits import Limit, RequestKind
 from gitsync.model.record import State
 from gitsync.model.rehearsal import RehearsedWrite
 from gitsync.model.report import BUILT_IN_EMULATOR, Report

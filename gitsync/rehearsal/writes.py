@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from gitsync.arm.auth.access import ARM_LIMITS, RequestKind
 from gitsync.formats.arm_path import name_resource
 from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
+from gitsync.model.limits import ARM_LIMITS, RequestKind
 from gitsync.model.rehearsal import Rehearsal
 from gitsync.model.report import RequestCounts
 from gitsync.model.schedule import Bar, Estimate, Schedule
