@@ -176,11 +176,13 @@ def _pairs(writes: Iterable[Write]) -> set[tuple[Write, Write]]:
 
 
 def list_rehearsed(writes: Iterable[RehearsedWrite]) -> list[Write]:
-    return [Write(one.method, one.arm_id) for one in writes]
+    """List what Azure took; what it refuses is sent again by each run."""
+    return [Write(one.method, one.arm_id) for one in writes if one.status < 400]
 
 
 def list_sent(world: World) -> list[Write]:
-    return [Write(one.method, one.path) for one in world.requests if one.method in {"PUT", "PATCH", "DELETE"}]
+    sent = (one for one in world.requests if one.method in {"PUT", "PATCH", "DELETE"})
+    return [Write(one.method, one.path) for one in sent if one.status < 400]
 
 
 def check(change: Change) -> Rehearsal:
