@@ -1,7 +1,7 @@
 """Kill a sync after each of its writes, and let the next one go on: the estate must end as if nothing had happened.
 
 The killed run is cut off from Azure and from its state at that moment, as a process that gets SIGKILL. So it is one
-kill for each write that Azure does: what a run has to remember changes there, and nowhere else.
+kill for each write that Azure does: only there changes what a run has to remember.
 """
 
 from __future__ import annotations

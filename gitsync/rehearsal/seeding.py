@@ -30,7 +30,7 @@ _ALWAYS_THERE: Final = frozenset(
         "microsoft.resources/subscriptions",
     }
 )
-"""Types that Azure has by itself, or that nobody creates below a group."""
+"""Types that Azure has by itself, or that no manifest creates below a group."""
 
 
 NOT_FOUND: Final = "AzureResourceNotFound"

@@ -8,7 +8,7 @@ providers set, and drift. These may make the following differences, and nothing 
 |---|---|
 | somebody changed a field that git sets | the sync writes the resource back, and the rehearsal does not |
 | somebody deleted a resource | the sync creates it again, with what was below it; a delete that is rehearsed is not sent |
-| somebody created a resource that git declares now | the sync may find it as git says and send nothing, or go on with what needs it where the rehearsal waits |
+| somebody created a resource that git declares now | the sync may find nothing to write, or go on with what needs it where the rehearsal waits |
 | what git only reads, and no run has read yet, is missing | the rehearsal has it as a stub; the sync waits, and writes nothing that needs it |
 """
 
@@ -207,3 +207,10 @@ def check(change: Change) -> Rehearsal:
 def test_a_rehearsal_says_what_the_sync_does(change):
     rehearsal = check(change)
     event(f"writes: {min(len(rehearsal.writes), 5)}")
+
+
+def test_the_documentation_has_the_same_differences():
+    text = (Path(__file__).parents[2] / "docs/how-to/rehearse.md").read_text(encoding="utf-8")
+    rows = [line for line in str(__doc__).splitlines() if line.startswith("|")]
+    assert rows[0] in text.splitlines()
+    assert "\n".join(rows) in text
