@@ -18,7 +18,7 @@ from gitsync.report.ordering import shorten_names
 from gitsync.report.wording import PLANNED, format_plural, list_actions
 
 
-class Finding(NamedTuple):
+class RehearsalFinding(NamedTuple):
     """`title` says in a few words what it is about, `message` why, in full sentences. `place` is that of the manifest.
     `details` are lines.
     """
@@ -34,7 +34,7 @@ class FindingGroup(NamedTuple):
 
     name: str
     title: str
-    findings: Sequence[Finding]
+    findings: Sequence[RehearsalFinding]
     is_wrong: bool = True
 
 
@@ -110,7 +110,9 @@ def list_wrong(rehearsal: Rehearsal) -> list[FindingGroup]:
     found = [group for group in groups if group.findings]
     # Some settings (--fail-on, --strict) fail a run for what is no finding of a resource.
     if not found and rehearsal.first and rehearsal.first.exit_code is not ExitCode.FINE:
-        return [FindingGroup("failed", "Would fail", [Finding(f"The sync ends with {rehearsal.first.exit_code}")])]
+        return [
+            FindingGroup("failed", "Would fail", [RehearsalFinding(f"The sync ends with {rehearsal.first.exit_code}")])
+        ]
     return found
 
 
@@ -120,19 +122,19 @@ def list_gaps(rehearsal: Rehearsal) -> list[FindingGroup]:
     return [FindingGroup("gaps", "Not brought back by git", findings, is_wrong=False)] if findings else []
 
 
-def _list_refused(rehearsal: Rehearsal) -> Iterator[Finding]:
+def _list_refused(rehearsal: Rehearsal) -> Iterator[RehearsalFinding]:
     if rehearsal.first is None:
-        yield Finding("The sync changes nothing", rehearsal.refusal)
+        yield RehearsalFinding("The sync changes nothing", rehearsal.refusal)
 
 
-def _list_failed(report: Report | None) -> Iterator[Finding]:
+def _list_failed(report: Report | None) -> Iterator[RehearsalFinding]:
     for finding in list_findings(report) if report else ():
         if finding.weight is Weight.ERROR:
             place = f"{finding.path}:{finding.line}" if finding.line else finding.path
-            yield Finding(finding.title, finding.message, place, finding.details)
+            yield RehearsalFinding(finding.title, finding.message, place, finding.details)
 
 
-def _list_second(rehearsal: Rehearsal, names: Mapping[Key, str]) -> Iterator[Finding]:
+def _list_second(rehearsal: Rehearsal, names: Mapping[Key, str]) -> Iterator[RehearsalFinding]:
     """List what the second sync writes, with the fields that differ, and what fails only then."""
     told: set[Key | None] = {None}
     results = rehearsal.second.results if rehearsal.second else ()
@@ -140,23 +142,27 @@ def _list_second(rehearsal: Rehearsal, names: Mapping[Key, str]) -> Iterator[Fin
         if result.action is not Action.NONE and result.is_fine:  # what fails is listed below
             told.add(result.key)
             place = str(result.source) if result.source else ""
-            yield Finding(f"{result.action.value} {names[result.key]}", "", place, tuple(format_differences(result)))
+            yield RehearsalFinding(
+                f"{result.action.value} {names[result.key]}", "", place, tuple(format_differences(result))
+            )
     for write in filter(is_taken, rehearsal.later_writes):
         if write.key is None or write.key not in told:
             told.add(write.key)
-            yield Finding(f"{write.method} {names[write.key] if write.key else write.arm_id}")
+            yield RehearsalFinding(f"{write.method} {names[write.key] if write.key else write.arm_id}")
     before = {finding.title for finding in _list_failed(rehearsal.first)}
     yield from (finding for finding in _list_failed(rehearsal.second) if finding.title not in before)
 
 
-def _list_interrupts(rehearsal: Rehearsal, names: Mapping[Key, str]) -> Iterator[Finding]:
+def _list_interrupts(rehearsal: Rehearsal, names: Mapping[Key, str]) -> Iterator[RehearsalFinding]:
     writes = {write.number: write for write in rehearsal.writes}
     for interrupt in rehearsal.interrupts:
         if not interrupt.is_fine:
             write = writes.get(interrupt.number)
             what = name_write(write, names) if write else interrupt.arm_id
             twice = (f"created twice: {arm_id}" for arm_id in interrupt.sent_twice)
-            yield Finding(f"Stopped after write {interrupt.number}, {what}", details=(*interrupt.differences, *twice))
+            yield RehearsalFinding(
+                f"Stopped after write {interrupt.number}, {what}", details=(*interrupt.differences, *twice)
+            )
 
 
 def name_write(write: RehearsedWrite, names: Mapping[Key, str]) -> str:
@@ -165,10 +171,10 @@ def name_write(write: RehearsedWrite, names: Mapping[Key, str]) -> str:
     return f"{action} {names[write.key] if write.key else write.arm_id}"
 
 
-def _list_gaps(rehearsal: Rehearsal, names: Mapping[Key, str], *, stops: bool) -> Iterator[Finding]:
+def _list_gaps(rehearsal: Rehearsal, names: Mapping[Key, str], *, stops: bool) -> Iterator[RehearsalFinding]:
     for gap in sorted((one for one in rehearsal.gaps if one.stops is stops), key=_find_gap_order):
         field = f"{gap.field}: " if gap.field else ""
-        yield Finding(
+        yield RehearsalFinding(
             title=f"{names[gap.key]}: {_GAP_WORDS[gap.kind]}",
             message=f"{field}{gap.message}",
             place=str(gap.source) if gap.source else "",

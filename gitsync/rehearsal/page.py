@@ -26,7 +26,7 @@ _MOST_NAMES: Final = 50
 _LONGEST: Final = 2000  # characters of a text
 
 
-class Tile(NamedTuple):
+class Figure(NamedTuple):
     """A number at the top of the page, with the section that it leads to."""
 
     name: str
@@ -75,11 +75,11 @@ def render(rehearsal: Rehearsal) -> str:
     return f"{page}\n"
 
 
-def _list_tiles(rehearsal: Rehearsal, groups: Sequence[FindingGroup]) -> list[Tile]:
+def _list_tiles(rehearsal: Rehearsal, groups: Sequence[FindingGroup]) -> list[Figure]:
     """List the findings by number, then how large the sync is."""
     schedule, times = rehearsal.schedule, Counter(bar.action for bar in rehearsal.schedule.bars)
     found = [
-        Tile(group.name, f"{len(group.findings):,}", group.title, Tone.STOP if group.is_wrong else Tone.DRIFT)
+        Figure(group.name, f"{len(group.findings):,}", group.title, Tone.STOP if group.is_wrong else Tone.DRIFT)
         for group in groups
     ]
     if not schedule.bars:
@@ -90,8 +90,8 @@ def _list_tiles(rehearsal: Rehearsal, groups: Sequence[FindingGroup]) -> list[Ti
     time = format_about(schedule.seconds).removeprefix("about ")
     return [
         *found,
-        Tile("writes", f"{len(rehearsal.writes):,}", "Writes", Tone.CHANGE, actions),
-        Tile("time-line", time, "Time", Tone.REST, path),
+        Figure("writes", f"{len(rehearsal.writes):,}", "Writes", Tone.CHANGE, actions),
+        Figure("time-line", time, "Time", Tone.REST, path),
     ]
 
 

@@ -15,7 +15,7 @@ from gitsync.model.rehearsal import Gap, Interrupt, Rehearsal, RehearsedWrite
 from gitsync.model.report import Report
 from gitsync.model.schedule import Bar
 from gitsync.rehearsal.findings import (
-    Finding,
+    RehearsalFinding,
     FindingGroup,
     format_headline,
     join_names,
@@ -200,7 +200,7 @@ def _fold(title: str, content: str) -> str:
     return f"<details><summary>{title}</summary>\n\n{content}\n\n</details>"
 
 
-def _format_item(finding: Finding) -> str:
+def _format_item(finding: RehearsalFinding) -> str:
     place = f" {format_code(shorten(finding.place, _LONGEST))}" if finding.place else ""
     message = f"<br>{format_code(shorten(finding.message, _LONGEST))}" if finding.message else ""
     lines = [shorten(line, _LONGEST) for line in finding.details[:_MOST_DETAILS]]
