@@ -19,8 +19,8 @@ from gitsync.planning.schedule import make_schedule
 from gitsync.validation.references import parse_arm_type
 
 DEFAULT_SECONDS = 10.0
-"""How long Azure works on a write of which nothing is known: the median of all creates, and of all deletes, that take
-time and whose recordings show how much (docs/decisions/durations.md).
+"""How long Azure works on a write of which nothing is known: the median of the recorded creates that take time; those of
+updates and of deletes are the same (docs/decisions/durations.md).
 """
 
 _APPLIED = frozenset({Action.CREATE, Action.UPDATE, Action.REPLACE})
