@@ -19,8 +19,8 @@ from gitsync.planning.schedule import make_schedule
 from gitsync.validation.references import parse_arm_type
 
 DEFAULT_SECONDS = 10.0
-"""How long Azure works on a write of which nothing is known: the median of the recorded creates that take time; those of
-updates and of deletes are the same (docs/decisions/durations.md).
+"""How long Azure works on a write of which nothing is known: the median of recorded creates that take time. Those of
+updates and deletes are the same (docs/decisions/durations.md).
 """
 
 _APPLIED = frozenset({Action.CREATE, Action.UPDATE, Action.REPLACE})
@@ -28,7 +28,7 @@ _APPLIED = frozenset({Action.CREATE, Action.UPDATE, Action.REPLACE})
 
 def foresee(results: Collection[Result], share: float) -> Schedule:
     """Foresee the course of the sync that a plan found necessary. `share` is how much of ARM's limits it may use."""
-    if all(result.action in {Action.NONE, Action.DETACH} for result in results):
+    if all(result.action is Action.NONE for result in results):
         return Schedule()  # as most
     records = {result.key: result.record for result in results if result.record}
     try:

@@ -43,11 +43,11 @@ def make_schedule(writes: Iterable[PlannedWrite], share: float = 1.0) -> Schedul
     order = tuple(TopologicalSorter(before).static_order())
     parts = _find_parts(order, by_id, before)
     waves = _count_waves(order, parts, before)
-    course = _Course(by_id, before, share)
+    course = _Course(by_id, before, waves, share)
     for part in _PARTS:
         course.run_part(sorted(name for name in order if parts[name] == part))
     critical = course.find_critical()
-    bars = (replace(bar, wave=waves[name], is_critical=name in critical) for name, bar in course.bars.items())
+    bars = (replace(bar, is_critical=True) if name in critical else bar for name, bar in course.bars.items())
     return Schedule(bars=tuple(sorted(bars, key=lambda bar: (bar.sent, bar.key, bar.end))))
 
 
@@ -116,10 +116,13 @@ class _Event(NamedTuple):
 class _Course:
     """The run as it goes on, in the order of time. A write has a bar once it was sent."""
 
-    def __init__(self, by_id: Mapping[_Id, PlannedWrite], before: Mapping[_Id, list[_Id]], share: float) -> None:
+    def __init__(
+        self, by_id: Mapping[_Id, PlannedWrite], before: Mapping[_Id, list[_Id]], waves: Mapping[_Id, int], share: float
+    ) -> None:
         self.bars: dict[_Id, Bar] = {}
         self._writes = by_id
         self._before = before
+        self._waves = waves
         self._limits = {kind: limit.take_share(share) for kind, limit in ARM_LIMITS.items()}
         self._tokens: dict[tuple[str, RequestKind], _Tokens] = {}
         self._followers: defaultdict[_Id, list[_Id]] = defaultdict(list)
@@ -191,7 +194,7 @@ class _Course:
             ready=self._ready[name],
             sent=sent,
             end=sent + write.seconds,
-            wave=0,
+            wave=self._waves[name],
         )
         if name in self._next_in_line:
             self._take_lock(self._next_in_line[name], name)
