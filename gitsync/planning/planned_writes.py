@@ -19,8 +19,8 @@ from gitsync.planning.schedule import make_schedule
 from gitsync.validation.references import parse_arm_type
 
 DEFAULT_SECONDS = 10.0
-"""How long Azure works on a write of which nothing is known: the median of all creates, and of all deletes, that take
-time and whose recordings show how much (docs/decisions/durations.md).
+"""How long Azure works on a write of which nothing is known: the median of recorded creates that take time. Those of
+updates and deletes are the same (docs/decisions/durations.md).
 """
 
 _APPLIED = frozenset({Action.CREATE, Action.UPDATE, Action.REPLACE})
@@ -30,7 +30,7 @@ def foresee(results: Collection[Result], share: float, records: Mapping[Key, Rec
     """Foresee the course of the sync that a plan found necessary. `share` is how much of ARM's limits it may use.
     `records` are those before the run; the results of a plan have them.
     """
-    if all(result.action in {Action.NONE, Action.DETACH} for result in results):
+    if all(result.action is Action.NONE for result in results):
         return Schedule()  # as most
     if records is None:
         records = {result.key: result.record for result in results if result.record}

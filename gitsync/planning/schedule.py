@@ -11,6 +11,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from enum import IntEnum
 from graphlib import TopologicalSorter
 from typing import NamedTuple
 
@@ -43,11 +44,11 @@ def make_schedule(writes: Iterable[PlannedWrite], share: float = 1.0) -> Schedul
     order = tuple(TopologicalSorter(before).static_order())
     parts = _find_parts(order, by_id, before)
     waves = _count_waves(order, parts, before)
-    course = _Course(by_id, before, share)
+    course = _Course(by_id, before, waves, share)
     for part in _PARTS:
         course.run_part(sorted(name for name in order if parts[name] == part))
     critical = course.find_critical()
-    bars = (replace(bar, wave=waves[name], is_critical=name in critical) for name, bar in course.bars.items())
+    bars = (replace(bar, is_critical=True) if name in critical else bar for name, bar in course.bars.items())
     return Schedule(bars=tuple(sorted(bars, key=lambda bar: (bar.sent, bar.key, bar.end))))
 
 
@@ -105,21 +106,30 @@ class _Tokens:
         return self._at
 
 
-class _Event(NamedTuple):
-    """A write asks for its lock, or has it. Of those at one time, asking goes first, and then in the walk's order."""
+class _Step(IntEnum):
+    """What happens to a write. Of what happens at one time, the first goes first, and then the walk's order decides."""
 
+    GETS_LOCK = 0  # from the write that has just ended, before the walk sees that end
+    ASKS = 1
+    HAS_LOCK = 2  # nothing else had it
+
+
+class _Event(NamedTuple):
     at: float
-    has_lock: bool
+    step: _Step
     name: _Id
 
 
 class _Course:
     """The run as it goes on, in the order of time. A write has a bar once it was sent."""
 
-    def __init__(self, by_id: Mapping[_Id, PlannedWrite], before: Mapping[_Id, list[_Id]], share: float) -> None:
+    def __init__(
+        self, by_id: Mapping[_Id, PlannedWrite], before: Mapping[_Id, list[_Id]], waves: Mapping[_Id, int], share: float
+    ) -> None:
         self.bars: dict[_Id, Bar] = {}
         self._writes = by_id
         self._before = before
+        self._waves = waves
         self._limits = {kind: limit.take_share(share) for kind, limit in ARM_LIMITS.items()}
         self._tokens: dict[tuple[str, RequestKind], _Tokens] = {}
         self._followers: defaultdict[_Id, list[_Id]] = defaultdict(list)
@@ -142,14 +152,14 @@ class _Course:
             if last:
                 self._waited_for[name] = last
             if not self._missing[name]:
-                heapq.heappush(self._events, _Event(begin, has_lock=False, name=name))
+                heapq.heappush(self._events, _Event(begin, _Step.ASKS, name))
         while self._events:
             event = heapq.heappop(self._events)
-            if event.has_lock:
+            if event.step is _Step.ASKS:
+                self._ask(event.name, event.at)
+            else:
                 self._send(event.name, event.at)
                 self._call_followers(event.name, part)
-            else:
-                self._ask(event.name, event.at)
 
     def find_critical(self) -> frozenset[_Id]:
         """Find the writes that decide how long the run takes: the last to end, and what each had to wait for."""
@@ -172,10 +182,10 @@ class _Course:
             self._next_in_line[holder] = name
 
     def _take_lock(self, name: _Id, holder: _Id | None) -> None:
-        at = self._ready[name]
+        at, step = self._ready[name], _Step.HAS_LOCK
         if holder and self.bars[holder].end > at:
-            at, self._waited_for[name] = self.bars[holder].end, holder
-        heapq.heappush(self._events, _Event(at, has_lock=True, name=name))
+            at, step, self._waited_for[name] = self.bars[holder].end, _Step.GETS_LOCK, holder
+        heapq.heappush(self._events, _Event(at, step, name))
 
     def _send(self, name: _Id, at: float) -> None:
         write = self._writes[name]
@@ -191,7 +201,7 @@ class _Course:
             ready=self._ready[name],
             sent=sent,
             end=sent + write.seconds,
-            wave=0,
+            wave=self._waves[name],
         )
         if name in self._next_in_line:
             self._take_lock(self._next_in_line[name], name)
@@ -205,7 +215,7 @@ class _Course:
                 if last is None:
                     raise AssertionError("a follower waits for a write")
                 self._waited_for[follower] = last
-                heapq.heappush(self._events, _Event(self.bars[last].end, has_lock=False, name=follower))
+                heapq.heappush(self._events, _Event(self.bars[last].end, _Step.ASKS, follower))
 
     def _find_last(self, names: Iterable[_Id]) -> _Id | None:
         """Find the write that ends last; of several, the first in the walk's order."""

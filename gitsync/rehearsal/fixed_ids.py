@@ -143,7 +143,7 @@ def _may_be_of(member: Member, path: FieldPath, text: str, visit: Visit, ids: Id
 
 
 def _changes(text: str) -> bool:
-    """Tell whether a value is one that Azure makes anew: it has a UUID, or is an address."""
+    """Tell whether a value is one that is another after a rebuild: it has a UUID, or is an address."""
     return _GUID.search(text) is not None or _read_address(text) is not None
 
 

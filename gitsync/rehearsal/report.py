@@ -15,8 +15,8 @@ from gitsync.model.rehearsal import Gap, Interrupt, Rehearsal, RehearsedWrite
 from gitsync.model.report import Report
 from gitsync.model.schedule import Bar
 from gitsync.rehearsal.findings import (
-    RehearsalFinding,
     FindingGroup,
+    RehearsalFinding,
     format_headline,
     join_names,
     list_gaps,
