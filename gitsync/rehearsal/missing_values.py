@@ -130,7 +130,7 @@ def _describe(needs: list[Need], rebuild: Rebuild, config: Config) -> Gap:
         key=need.user.key,
         message=f"{what} is in no manifest, and no resource exports it; {needed}.{looked}{warning}",
         hint=_advise(address.object_kind, has_places=bool(places)),
-        stops=len(places) <= has_vault,
+        stops=not places or (has_vault and len(places) == 1),
         source=need.source,
         field=need.field,
     )
