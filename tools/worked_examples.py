@@ -37,6 +37,7 @@ PAGES = (
     ROOT / "docs/replace.md",
     ROOT / "docs/how-to/audit.md",
     ROOT / "docs/how-to/drift.md",
+    ROOT / "docs/how-to/drill.md",
     ROOT / "docs/how-to/rehearse.md",
     ROOT / "docs/how-to/unmanaged.md",
     ROOT / "docs/how-to/emulator-in-tests.md",

@@ -16,12 +16,13 @@ from typing import Any, Final, NamedTuple
 from gitsync.catalog.spec_visitor import Visit
 from gitsync.catalog.type_words import format_short_key
 from gitsync.formats.arm_path import find_subscription
-from gitsync.model.export import Address, Export
+from gitsync.model.export import Address, Export, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.rehearsal import Gap, GapKind
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import find_place
 from gitsync.rehearsal.rebuild import Member, Rebuild
+from gitsync.request.exports import find_destinations
 
 _GUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _ISSUER: Final = re.compile(r"https://[a-z0-9.-]*oic\.[a-z0-9-]+\.azure\.\w+/.+", re.IGNORECASE)
@@ -52,15 +53,18 @@ def _is_workspace(member: Member) -> bool:
 
 
 class Maker(NamedTuple):
-    """What has an id: how people call the id, its form, and the resources that Azure makes one for."""
+    """What has an id: how people call the id, its form, the resources that Azure makes one for, and the field that
+    exports it, "" for none.
+    """
 
     noun: str
     form: re.Pattern[str]
     makes: Callable[[Member], bool]
+    export: str = ""
 
 
-_PRINCIPAL: Final = Maker("the principal of a managed identity", _GUID, _has_principal)
-_CLIENT: Final = Maker("the client id of a managed identity", _GUID, _is_identity)
+_PRINCIPAL: Final = Maker("the principal of a managed identity", _GUID, _has_principal, "principalId")
+_CLIENT: Final = Maker("the client id of a managed identity", _GUID, _is_identity, "clientId")
 _WORKSPACE: Final = Maker("the id of a Log Analytics workspace", _GUID, _is_workspace)
 
 MAKERS: Final[Mapping[str, Maker]] = {
@@ -69,7 +73,7 @@ MAKERS: Final[Mapping[str, Maker]] = {
     "extensionPrincipalId": _PRINCIPAL,
     "identity": _CLIENT,
     "identityClientId": _CLIENT,
-    "issuer": Maker("the issuer of a cluster's tokens", _ISSUER, _is_cluster),
+    "issuer": Maker("the issuer of a cluster's tokens", _ISSUER, _is_cluster, "oidcIssuerProfile"),
     "objectId": _PRINCIPAL,
     "principalId": _PRINCIPAL,
     "sid": _PRINCIPAL,
@@ -122,7 +126,7 @@ def find_fixed_ids(rebuild: Rebuild, config_maps: Mapping[Address, Export]) -> I
             if (known := ids.exported.get(text.casefold())) is not None and known.owner != member.key:
                 yield _describe_known(member, path, visit, known)
             elif _may_be_of(member, path, text, visit, ids):
-                yield _describe_likely(member, path, visit, MAKERS[name])
+                yield _describe_likely(member, path, visit, rebuild)
             elif _is_private_address(text, visit, name, ids):
                 yield _describe_address(member, path, visit)
         yield from _find_other_subscriptions(member, rebuild)
@@ -139,7 +143,7 @@ def _may_be_of(member: Member, path: FieldPath, text: str, visit: Visit, ids: Id
 
 
 def _changes(text: str) -> bool:
-    """Tell whether a value is one that Azure makes anew: it has a UUID, or is an address."""
+    """Tell whether a value is one that is another after a rebuild: it has a UUID, or is an address."""
     return _GUID.search(text) is not None or _read_address(text) is not None
 
 
@@ -160,16 +164,28 @@ def _describe_known(member: Member, path: FieldPath, visit: Visit, known: Export
     return _make(member, path, message, hint, stops=stops)
 
 
-def _describe_likely(member: Member, path: FieldPath, visit: Visit, maker: Maker) -> Gap:
+def _describe_likely(member: Member, path: FieldPath, visit: Visit, rebuild: Rebuild) -> Gap:
+    maker = MAKERS[str(path[-1])]
     message = f"If this is {maker.noun} of this estate, a rebuilt one has another."
     if sibling := _find_sibling(visit, str(path[-1])):
-        other = format_field((*path[:-1], sibling))
-        hint = f"Export it to a ConfigMap, and set {other} instead. Keep the id of what another estate has."
-        if "principalType" in visit.fields:
-            hint = f"Export it to a ConfigMap, and set {other} instead; for a user or a group, set principalType."
-    else:
-        hint = "Change it once that resource is rebuilt: no field of this kind takes it from a ConfigMap."
+        hint = _advise_export(member, maker, format_field((*path[:-1], sibling)), rebuild)
+        keep = "for a user or a group, set principalType" if "principalType" in visit.fields else "keep any other id"
+        return _make(member, path, message, f"{hint}; {keep}.")
+    hint = "Change it once that resource is rebuilt: no field of this kind takes it from a ConfigMap."
     return _make(member, path, message, hint)
+
+
+def _advise_export(member: Member, maker: Maker, field: str, rebuild: Rebuild) -> str:
+    """Name the export to use, if only one resource of the namespace may be meant."""
+    makers = [one for one in rebuild.members if maker.makes(one) and one.key.namespace == member.key.namespace]
+    if len(makers) != 1 or maker.export not in makers[0].kind.config_maps:
+        return f"Export it to a ConfigMap, and set {field} instead"
+    (one,) = makers
+    to = find_destinations(one.prepared.resource, ObjectKind.CONFIG_MAP).get(maker.export)
+    if to is not None:
+        config_map = f"{{name: {to.address.name}, key: {to.key}}}"
+        return f"Set {field} to {config_map} instead, which {format_short_key(one.key)} exports"
+    return f"Export {maker.export} of {format_short_key(one.key)} to a ConfigMap, and set {field} instead"
 
 
 def _is_private_address(text: str, visit: Visit, name: str, ids: Ids) -> bool:

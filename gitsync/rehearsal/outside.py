@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gitsync.catalog.type_words import format_count, format_short_key
 from gitsync.formats.arm_path import find_deployment_scope, normalize_id
 from gitsync.model.gvk import Key
-from gitsync.model.policy import RECONCILE_POLICY
+from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.rehearsal import Gap, GapKind
 from gitsync.model.resource import Prepared
 from gitsync.problems.field_path import FieldPath, format_field
@@ -129,13 +129,13 @@ def _describe_watched(one: Prepared, rebuild: Rebuild) -> Gap:
         why, hint = "CAPZ manages it", "Let CAPZ create its cluster before a rebuild."
     else:
         why = f"its policy is {one.policy}"
-        hint = f"Create it before a rebuild, or remove the annotation {RECONCILE_POLICY}."
+        hint = f"Create it before a rebuild, or set its policy to {Policy.MANAGE}."
     return Gap(
         kind=GapKind.OWNER,
         key=one.key,
         message=f"gitsync does not create it: {why}. {_count(len(dependents))}",
         hint=hint,
-        stops=bool(dependents),
+        stops=True,  # a sync fails as long as it is not there
         source=find_place(("metadata", "annotations", RECONCILE_POLICY), one.resource),
     )
 

@@ -101,9 +101,14 @@ class Rebuild:
         return {_cut_subscription(arm_id): one for arm_id, one in self.written_ids.items()}
 
     def find_twin(self, arm_id: str) -> Member | None:
-        """Find what a rebuild writes at the same place of another subscription as an id; None for any other id."""
-        path = _cut_subscription(normalize_id(arm_id))
-        return self._by_path.get(path) if path and self.is_elsewhere(arm_id) else None
+        """Find what a rebuild writes at the same place of another subscription as an id, or what its resource is a part
+        of; None for any other id.
+        """
+        if not self.is_elsewhere(arm_id):
+            return None
+        whole, *above = map(_cut_subscription, iterate_ancestors(arm_id))
+        paths = [path for path in (whole, *(one for one in above if "/providers/" in one)) if path in self._by_path]
+        return self._by_path[paths[0]] if paths else None
 
     def makes(self, one: Prepared) -> bool:
         """Tell whether a resource is there after a rebuild: a manifest writes it, or it comes with another one."""

@@ -87,6 +87,11 @@ OUTSIDE = [
         "an id of another subscription, of what a manifest declares in this one",
     ),
     (
+        [GROUP, NETWORK, peering(network_id("hub/subnets/front", subscription=OTHER))],
+        [f"id VirtualNetworksVirtualNetworkPeering/peering {REMOTE}!"],
+        "an id of another subscription, of a part of what a manifest declares in this one",
+    ),
+    (
         [one("ResourceGroup", "rg", policy="skip"), NETWORK, SUBNET],
         ["owner ResourceGroup/rg!"],
         "gitsync does not create what it only watches",
@@ -96,10 +101,14 @@ OUTSIDE = [
         ["owner VirtualNetwork/hub!"],
         "a watched resource, and what is below it",
     ),
-    ([GROUP, in_group("VirtualNetwork", "hub", policy="skip")], ["owner VirtualNetwork/hub"], "nothing depends on it"),
+    (
+        [GROUP, in_group("VirtualNetwork", "hub", policy="skip")],
+        ["owner VirtualNetwork/hub!"],
+        "nothing depends on it, and a sync fails without it",
+    ),
     (
         [one("ResourceGroup", "rg", policy="skip"), in_group("VirtualNetwork", "hub", policy="skip")],
-        ["owner ResourceGroup/rg"],
+        ["owner ResourceGroup/rg!"],
         "of a watched tree the top alone",
     ),
     (
@@ -406,6 +415,33 @@ def test_ids_that_a_rebuilt_estate_does_not_have(documents, expected, why):
     assert show(find("".join(documents))) == expected, why
 
 
+@pytest.mark.parametrize(
+    ("identities", "hint"),
+    [
+        (
+            IDENTITY,
+            "Export principalId of UserAssignedIdentity/app to a ConfigMap, and set spec.principalIdFromConfig instead",
+        ),
+        (
+            EXPORTS,
+            "Set spec.principalIdFromConfig to {name: app, key: principalId} instead, which UserAssignedIdentity/app exports",
+        ),
+        (
+            IDENTITY + in_group("UserAssignedIdentity", "other"),
+            "Export it to a ConfigMap, and set spec.principalIdFromConfig instead",
+        ),
+    ],
+    ids=["it exports nothing yet", "it exports the id", "several identities"],
+)
+def test_the_hint_names_the_export_to_use(identities, hint):
+    (gap,) = find(GROUP + identities + role(f"principalId: {GUID}"))
+    assert gap.hint == f"{hint}; for a user or a group, set principalType."
+    assert (gap.stops, gap.message) == (
+        False,
+        "If this is the principal of a managed identity of this estate, a rebuilt one has another.",
+    )
+
+
 def exported(value: str, key: str = "principalId", namespace: str = "default") -> State:
     """A status with a config map that the identity exported."""
     address = Address(ObjectKind.CONFIG_MAP, namespace, "app-ids")
@@ -467,7 +503,7 @@ DATA = [
         "events pass by",
     ),
     ([GROUP, in_group("DnsZone", "zone", "azureName: corp.example")], [], "the records of a zone are in git"),
-    ([GROUP, in_group("StorageAccount", "store", ACCOUNT, policy="skip")], ["owner StorageAccount/store"], "watched"),
+    ([GROUP, in_group("StorageAccount", "store", ACCOUNT, policy="skip")], ["owner StorageAccount/store!"], "watched"),
     ([GROUP, in_group("Vault", "kv", "properties: {tenantId: x}")], ["name Vault/kv"], "a name that is held"),
     ([GROUP, in_group("Vault", "kv", "properties: {tenantId: x, createMode: createOrRecover}")], [], "it is recovered"),
     ([GROUP, in_group("Vault", "kv", "properties: {tenantId: x, createMode: purgeThenCreate}")], [], "it is purged"),
