@@ -202,7 +202,7 @@ def check(change: Change) -> Rehearsal:
         return rehearsal
 
 
-@settings(max_examples=60, phases=[Phase.generate], deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, phases=[Phase.generate], deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(change=changes())
 def test_a_rehearsal_says_what_the_sync_does(change):
     rehearsal = check(change)
