@@ -336,6 +336,30 @@ def test_an_encrypted_secret_is_not_decrypted(world):
     assert find(rehearsal, Blank.SECRETS).names == ("Secret default/passwords",)
 
 
+EXTENSION = """\
+    apiVersion: kubernetesconfiguration.azure.com/v1api20230501
+    kind: Extension
+    metadata: {name: agent}
+    spec:
+      owner: {armId: OWNER}
+      extensionType: agent
+      configurationProtectedSettings: {name: db}
+    """
+
+
+def test_a_whole_secret_has_the_keys_that_were_sent(world):
+    owner = f"{GROUP_ID}/providers/Microsoft.ContainerService/managedClusters/fleet"
+    address = Address(ObjectKind.SECRET, "default", "db")
+    vault = MemorySource("vault", {address: {"user": Secret("us3r-of-db"), "password": Secret("passw0rd-of-db")}})
+    world.secret_stores = SecretStores(order=("vault",), sources={"vault": vault})
+    world.outside("PUT", GROUP_ID, {"location": "westeurope"})
+    world.outside("PUT", owner, {"location": "westeurope"}, "2024-09-01")
+    world.says(agent=EXTENSION.replace("OWNER", owner)).sync(digest_key=KEY)
+    rehearsal = rehearse_world(world, prune=True)
+    assert (writes(rehearsal), rehearsal.exit_code) == ([], 0)
+    assert find(rehearsal, Blank.SECRETS).names == ("Secret default/db",)
+
+
 def test_exports_go_to_memory_and_are_still_owned(world):
     sink = MemorySink()
     world.secret_stores = SecretStores(sinks=(sink,))
