@@ -15,6 +15,7 @@ from gitsync.model.result import Outcome
 from gitsync.model.verdict import Action
 from gitsync.report.findings import Weight, format_differences, list_findings
 from gitsync.report.ordering import shorten_names
+from gitsync.report.run_facts import format_about
 from gitsync.report.wording import PLANNED, format_plural, list_actions
 
 
@@ -61,8 +62,8 @@ def name_resources(rehearsal: Rehearsal) -> Mapping[Key, str]:
     )
 
 
-def format_headline(rehearsal: Rehearsal, time: str) -> str:
-    """Say in one line whether it would work; `time` is how long the writes are expected to take."""
+def format_headline(rehearsal: Rehearsal) -> str:
+    """Say in one line whether it would work, and how long the writes are expected to take."""
     first = rehearsal.first
     if first is None:
         return "A sync from nothing would be refused" if rehearsal.from_nothing else "The sync would be refused"
@@ -71,7 +72,7 @@ def format_headline(rehearsal: Rehearsal, time: str) -> str:
     bad = sum(not one.is_fine for one in rehearsal.interrupts)
     subject = "a sync from nothing" if rehearsal.from_nothing else "the sync"
     actions = ", ".join(list_actions(first, PLANNED))
-    takes = f" in {time}" if rehearsal.schedule.bars else ""
+    takes = f" in {format_about(rehearsal.schedule)}" if rehearsal.schedule.bars else ""
     parts = (
         f"{failed} would fail" if failed else "",
         f"{waiting} would wait" if waiting else "",
@@ -87,7 +88,7 @@ def format_headline(rehearsal: Rehearsal, time: str) -> str:
 
 def _format_second(rehearsal: Rehearsal) -> str:
     if rehearsal.second is None:
-        return "a second sync was not rehearsed"
+        return "a second sync would be refused" if rehearsal.refusal else "a second sync was not rehearsed"
     again = sum(map(is_taken, rehearsal.later_writes))
     return f"a second sync would send {format_plural(again, 'write')}" if again else "a second sync is silent"
 
@@ -123,8 +124,9 @@ def list_gaps(rehearsal: Rehearsal) -> list[FindingGroup]:
 
 
 def _list_refused(rehearsal: Rehearsal) -> Iterator[RehearsalFinding]:
-    if rehearsal.first is None:
-        yield RehearsalFinding("The sync changes nothing", rehearsal.refusal)
+    if rehearsal.refusal:
+        which = "The sync" if rehearsal.first is None else "The second sync"
+        yield RehearsalFinding(f"{which} changes nothing", rehearsal.refusal)
 
 
 def _list_failed(report: Report | None) -> Iterator[RehearsalFinding]:

@@ -26,7 +26,7 @@ from gitsync.model.record import Durations, Record
 from gitsync.model.rehearsal import Interrupt
 from gitsync.model.report import Report
 from gitsync.planning.secret_digest import mask_digests
-from gitsync.rehearsal.stage import Played, Snapshot, Stage, is_write, play
+from gitsync.rehearsal.sandbox import Played, Sandbox, Snapshot, is_write, play
 
 MOST: Final = 50
 """Writes after which a sync is killed: all of them, or an even sample of so many."""
@@ -36,13 +36,13 @@ _TAKEN: Final = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTE
 
 
 async def interrupt(
-    stage: Stage, before: Snapshot, undisturbed: Played, after: Snapshot, keys: Mapping[str, Key]
+    sandbox: Sandbox, before: Snapshot, undisturbed: Played, after: Snapshot, keys: Mapping[str, Key]
 ) -> tuple[Interrupt, ...]:
     """Play the same sync once for each kill, with the sync after it. `before` and `after` are snapshots around the run
     that nothing disturbed.
     """
     writes = sum(map(is_write, undisturbed.requests))
-    return tuple([await _interrupt(stage, before, undisturbed, after, keys, number) for number in choose(writes)])
+    return tuple([await _interrupt(sandbox, before, undisturbed, after, keys, number) for number in choose(writes)])
 
 
 def choose(writes: int, most: int = MOST) -> list[int]:
@@ -53,17 +53,17 @@ def choose(writes: int, most: int = MOST) -> list[int]:
 
 
 async def _interrupt(
-    stage: Stage, before: Snapshot, undisturbed: Played, after: Snapshot, keys: Mapping[str, Key], number: int
+    sandbox: Sandbox, before: Snapshot, undisturbed: Played, after: Snapshot, keys: Mapping[str, Key], number: int
 ) -> Interrupt:
-    killed, left = await play(stage, before.copy(), kill_after=number)
+    killed, left = await play(sandbox, before.copy(), kill_after=number)
     last = [request.path for request in killed.requests if is_write(request)][:number][-1:]
-    resumed, end = await play(stage, left)
+    resumed, end = await play(sandbox, left)
     return Interrupt(
         number=number,
         arm_id=last[0] if last else "",
         differences=(
             *_list_failures(resumed, undisturbed.report),
-            *_compare_azure(stage, end, after, keys),
+            *_compare_azure(sandbox, end, after, keys),
             *_compare_records(end, after),
         ),
         sent_twice=_find_sent_twice(killed, resumed, undisturbed, set(before.store.keys("/"))),
@@ -81,10 +81,13 @@ def _list_failures(resumed: Played, undisturbed: Report | None) -> Iterator[str]
                 yield f"{one.key} is not ready after the next sync: {one.condition.reason}: {one.condition.message}"
 
 
-def _compare_azure(stage: Stage, end: Snapshot, wanted: Snapshot, keys: Mapping[str, Key]) -> Iterator[str]:
+def _compare_azure(sandbox: Sandbox, end: Snapshot, wanted: Snapshot, keys: Mapping[str, Key]) -> Iterator[str]:
     arm_ids = sorted({arm_id for one in (end, wanted) for arm_id in one.store.keys("/")})
     for arm_id in arm_ids:
-        name, now, then = keys.get(normalize_id(arm_id), arm_id), *(_find(stage, one, arm_id) for one in (end, wanted))
+        name, now, then = (
+            keys.get(normalize_id(arm_id), arm_id),
+            *(_find(sandbox, one, arm_id) for one in (end, wanted)),
+        )
         if now is None:
             yield f"{name} is missing in Azure."
         elif then is None:
@@ -95,9 +98,9 @@ def _compare_azure(stage: Stage, end: Snapshot, wanted: Snapshot, keys: Mapping[
             yield f"{name} differs in Azure in {_join(paths)}."
 
 
-def _find(stage: Stage, snapshot: Snapshot, arm_id: str) -> StoredResource | None:
+def _find(sandbox: Sandbox, snapshot: Snapshot, arm_id: str) -> StoredResource | None:
     """Find a resource as Azure shows it: some exist with their parents, whether or not a run has written them."""
-    return find_resource(EmulatedCloud(snapshot.store, stage.emulator, stage.clock), parse(arm_id))
+    return find_resource(EmulatedCloud(snapshot.store, sandbox.emulator, sandbox.clock), parse(arm_id))
 
 
 def _compare_records(end: Snapshot, wanted: Snapshot) -> Iterator[str]:

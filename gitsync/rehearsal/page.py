@@ -9,15 +9,15 @@ from typing import Final, NamedTuple
 from markupsafe import Markup
 
 from gitsync.model.rehearsal import Rehearsal
-from gitsync.rehearsal.findings import FindingGroup, list_gaps, list_wrong, name_resources
-from gitsync.rehearsal.report import find_headline, format_interrupts, list_conditions
+from gitsync.rehearsal.findings import FindingGroup, format_headline, list_gaps, list_wrong, name_resources
+from gitsync.rehearsal.report import format_interrupts, list_conditions
 from gitsync.rehearsal.timeline import ACTION_LOOKS, lay_out
-from gitsync.rehearsal.writes import ESTIMATES, format_about, format_estimates, list_requests, list_rows
+from gitsync.rehearsal.writes import ESTIMATES, format_estimates, list_requests, list_rows
 from gitsync.report.escape import shorten
 from gitsync.report.html.looks import Tone
 from gitsync.report.html.markup import read_own, render_template
 from gitsync.report.html.page import ICON, make_policy
-from gitsync.report.run_facts import list_target
+from gitsync.report.run_facts import format_about, list_target
 from gitsync.report.wording import format_plural, shorten_revision
 
 _MOST_FINDINGS: Final = 200  # of a group
@@ -48,7 +48,7 @@ def render(rehearsal: Rehearsal) -> str:
         policy=make_policy(style, Markup()),
         icon=ICON,
         style=style,
-        headline=find_headline(rehearsal),
+        headline=format_headline(rehearsal),
         from_nothing=rehearsal.from_nothing,
         revision=shorten_revision(first.revision) if first else "",
         resources=len(first.results) if first else 0,
@@ -87,7 +87,7 @@ def _list_tiles(rehearsal: Rehearsal, groups: Sequence[FindingGroup]) -> list[Fi
     critical = sum(bar.is_critical for bar in schedule.bars)
     actions = ", ".join(f"{times[action]:,} {action.value}" for action in ACTION_LOOKS if times[action])
     path = f"{format_plural(schedule.waves, 'wave')}; {format_plural(critical, 'write')} on the critical path"
-    time = format_about(schedule.seconds).removeprefix("about ")
+    time = format_about(schedule).removeprefix("about ")
     return [
         *found,
         Figure("writes", f"{len(rehearsal.writes):,}", "Writes", Tone.CHANGE, actions),

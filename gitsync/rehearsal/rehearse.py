@@ -29,20 +29,20 @@ from gitsync.git.source.checkout import Checkout
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
 from gitsync.model.record import State
-from gitsync.model.rehearsal import Rehearsal
+from gitsync.model.rehearsal import Gap, Rehearsal
 from gitsync.model.resource import Prepared
 from gitsync.planning.planned_writes import foresee
 from gitsync.planning.run_problems import find_agent
 from gitsync.processes.programs import Grace
 from gitsync.redaction import Redactions, tell_settings
-from gitsync.rehearsal.blanks import Course, list_blanks
+from gitsync.rehearsal.blanks import list_blanks
 from gitsync.rehearsal.gaps import find_gaps
 from gitsync.rehearsal.interrupts import interrupt
 from gitsync.rehearsal.known_values import find_known_values, find_subscription_of
 from gitsync.rehearsal.outside import find_refused
 from gitsync.rehearsal.rebuild import Rebuild
+from gitsync.rehearsal.sandbox import Sandbox, Snapshot, list_writes, play
 from gitsync.rehearsal.seeding import Seeds, find_seeds, plant
-from gitsync.rehearsal.stage import Snapshot, Stage, list_writes, play
 from gitsync.rehearsal.stand_ins import StateInMemory, disarm
 from gitsync.report.progress import Progress, Silent
 from gitsync.run.connections import open_source, open_state
@@ -78,7 +78,7 @@ async def rehearse(  # noqa: PLR0913 - what a rehearsal is given from outside
         settings = find_source_settings(config, source.settings)
         subscription = config.subscription or find_subscription_of(state) or PLACEHOLDER_SUBSCRIPTION
         config = disarm(config, agent)
-        stage = Stage(
+        sandbox = Sandbox(
             config=replace(config, namespace=settings.namespace, unknown_fields=settings.unknown_fields),
             source=source,
             settings=settings,
@@ -92,7 +92,7 @@ async def rehearse(  # noqa: PLR0913 - what a rehearsal is given from outside
             known=find_known_values(state, (), subscription),
         )
         with _silent_logs():
-            return await _rehearse(stage, state, from_nothing=from_nothing, interrupts=interrupts)
+            return await _rehearse(sandbox, state, from_nothing=from_nothing, interrupts=interrupts)
 
 
 @contextmanager
@@ -105,69 +105,70 @@ def _silent_logs() -> Iterator[None]:
         logger.enable("gitsync")
 
 
-async def _rehearse(stage: Stage, recorded: State, *, from_nothing: bool, interrupts: bool) -> Rehearsal:
-    stage, run_input = await _learn(stage, recorded)
+async def _rehearse(sandbox: Sandbox, recorded: State, *, from_nothing: bool, interrupts: bool) -> Rehearsal:
+    sandbox, run_input = await _learn(sandbox, recorded)
     prepared = run_input.prepared
     rebuild = Rebuild(prepared, open_catalog()) if from_nothing else None
     if rebuild is not None:
         refused = find_refused(rebuild, run_input.manifests.known_ids)
-        stage = replace(stage, emulator=_refuse(stage.emulator, refused))
+        sandbox = replace(sandbox, emulator=_refuse(sandbox.emulator, refused))
     seeds = find_seeds(recorded, prepared, rebuild)
-    before, keys = _make_snapshot(stage, seeds, State({}) if from_nothing else recorded), _find_keys(recorded, prepared)
-    first, after = await play(stage, before.copy())
+    before, keys = (
+        _make_snapshot(sandbox, seeds, State({}) if from_nothing else recorded),
+        _find_keys(recorded, prepared),
+    )
+    first, after = await play(sandbox, before.copy())
     rehearsal = Rehearsal(
         from_nothing=from_nothing,
         first=first.report,
         refusal=first.refusal,
         writes=list_writes(first, keys),
-        schedule=foresee(first.report.results if first.report else (), stage.config.request_share, recorded.records),
+        schedule=foresee(first.report.results if first.report else (), sandbox.config.request_share, recorded.records),
         stubs=seeds.stubs,
-        gaps=find_gaps(rebuild, run_input.manifests, stage.config, stage.source.units.values(), recorded)
-        if rebuild
-        else (),
-        not_rehearsed=list_blanks(
-            Course(
-                records=recorded.records.values(),
-                asked=stage.asked,
-                emulator=stage.emulator,
-                report=first.report,
-                writes=list_writes(first, keys),
-                stubs=seeds.stubs,
-            )
-        ),
+        gaps=_find_gaps(sandbox, rebuild, run_input, recorded),
     )
+    rehearsal = replace(rehearsal, not_rehearsed=list_blanks(sandbox, recorded.records.values(), rehearsal))
     if first.report is None:
         return rehearsal
-    second, _ = await play(stage, after.copy())
+    second, _ = await play(sandbox, after.copy())
     return replace(
         rehearsal,
         second=second.report,
         refusal=second.refusal,
         later_writes=list_writes(second, keys),
-        interrupts=await interrupt(stage, before, first, after, keys) if interrupts else (),
+        interrupts=await interrupt(sandbox, before, first, after, keys) if interrupts else (),
     )
 
 
-async def _learn(stage: Stage, recorded: State) -> tuple[Stage, RunInput]:
+def _find_gaps(sandbox: Sandbox, rebuild: Rebuild | None, run_input: RunInput, recorded: State) -> tuple[Gap, ...]:
+    """Find what git cannot bring back, in a drill."""
+    if rebuild is None:
+        return ()
+    return find_gaps(rebuild, run_input.manifests, sandbox.config, sandbox.source.units.values(), recorded)
+
+
+async def _learn(sandbox: Sandbox, recorded: State) -> tuple[Sandbox, RunInput]:
     """Read the manifests as the run does, and learn the values that it lacks from records. With those of variables, the
     manifests are others, and are read again.
     """
-    run_input = await _load(stage, recorded)
-    known = find_known_values(recorded, run_input.prepared, stage.subscription, stage.asked)
-    is_new = not known.values.keys().isdisjoint(stage.asked)
-    stage = replace(stage, known=known, asked=set())
+    run_input = await _load(sandbox, recorded)
+    known = find_known_values(recorded, run_input.prepared, sandbox.subscription, sandbox.asked)
+    is_new = not known.values.keys().isdisjoint(sandbox.asked)
+    sandbox = replace(sandbox, known=known, asked=set())
     if is_new:
-        run_input = await _load(stage, recorded)
-        known = find_known_values(recorded, run_input.prepared, stage.subscription)
-        stage = replace(stage, known=replace(known, values={**known.values, **stage.known.values}))
-    return stage, run_input
+        run_input = await _load(sandbox, recorded)
+        known = find_known_values(recorded, run_input.prepared, sandbox.subscription)
+        sandbox = replace(sandbox, known=replace(known, values={**known.values, **sandbox.known.values}))
+    return sandbox, run_input
 
 
-async def _load(stage: Stage, recorded: State) -> RunInput:
+async def _load(sandbox: Sandbox, recorded: State) -> RunInput:
     """Read and prepare the manifests as the run does, to see what they refer to."""
-    async with stage.open_run(MemoryStore(), StateInMemory(recorded, stage.state_name)) as (_, connections):
+    async with sandbox.open_run(MemoryStore(), StateInMemory(recorded, sandbox.state_name)) as (_, connections):
         state = connections.store.load()
-        _, _, run_input = await load_run_input(stage.config, connections, state, stage.config.agent or "", writes=True)
+        _, _, run_input = await load_run_input(
+            sandbox.config, connections, state, sandbox.config.agent or "", writes=True
+        )
         return run_input
 
 
@@ -183,9 +184,9 @@ def _refuse(settings: EmulatorSettings, refused: Mapping[str, str]) -> EmulatorS
     return replace(settings, rules=(*settings.rules, *rules))
 
 
-def _make_snapshot(stage: Stage, seeds: Seeds, state: State) -> Snapshot:
+def _make_snapshot(sandbox: Sandbox, seeds: Seeds, state: State) -> Snapshot:
     store = MemoryStore()
-    plant(Emulator(stage.emulator, store, stage.clock), seeds)
+    plant(Emulator(sandbox.emulator, store, sandbox.clock), seeds)
     return Snapshot(store, state)
 
 

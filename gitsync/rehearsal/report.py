@@ -27,7 +27,6 @@ from gitsync.rehearsal.findings import (
 from gitsync.rehearsal.writes import (
     WriteRow,
     draw_bar,
-    format_about,
     format_estimates,
     format_size,
     list_requests,
@@ -50,11 +49,6 @@ _LONGEST: Final = 400  # characters of a text in Markdown
 _MOST_DETAILS: Final = 10  # lines below a finding in Markdown
 # Characters of the parts in Markdown; together they leave room below the 65,536 of a comment.
 _FINDINGS_ROOM, _WRITES_ROOM, _NOTES_ROOM = 24_000, 20_000, 6_000
-
-
-def find_headline(rehearsal: Rehearsal) -> str:
-    """Find the line that every form begins with: whether it would work."""
-    return format_headline(rehearsal, format_about(rehearsal.schedule.seconds))
 
 
 def list_conditions(rehearsal: Rehearsal, most_names: int) -> list[tuple[str, list[str]]]:
@@ -84,7 +78,7 @@ def format_lines(
 ) -> Iterator[str]:
     """Format a rehearsal as lines of text; a `verbose` one has all names, and each request that wrote."""
     paint, first = Paint(on=colour), rehearsal.first
-    headline = [paint.bold(line) for line in indent(find_headline(rehearsal), width, by=0)]
+    headline = [paint.bold(line) for line in indent(format_headline(rehearsal), width, by=0)]
     most = 1_000_000 if verbose else _FEW_NAMES
     parts = [
         [*headline, *_format_about(first)],
@@ -173,7 +167,7 @@ def format_markdown(rehearsal: Rehearsal) -> str:
     first, rows = rehearsal.first, list_rows(rehearsal, name_resources(rehearsal))
     about = f"gitsync rehearse of {format_code(shorten_revision(first.revision))}." if first else ""
     room = _FINDINGS_ROOM
-    parts = [f"{MARKER}\n### {find_headline(rehearsal)}", about]
+    parts = [f"{MARKER}\n### {format_headline(rehearsal)}", about]
     for group in list_wrong(rehearsal):
         items = select_fitting([_format_item(finding) for finding in group.findings], room, "finding")
         room -= sum(map(len, items))
@@ -234,7 +228,7 @@ def build_document(rehearsal: Rehearsal) -> dict[str, Any]:
     """Build a rehearsal of plain JSON values."""
     return {
         "fromNothing": rehearsal.from_nothing,
-        "headline": find_headline(rehearsal),
+        "headline": format_headline(rehearsal),
         "exitCode": rehearsal.exit_code,
         "refusal": rehearsal.refusal or None,
         "silent": rehearsal.is_silent if rehearsal.second else None,

@@ -66,7 +66,7 @@ class TimelineRow(NamedTuple):
     work: Span
 
 
-class Chart(NamedTuple):
+class TimeChart(NamedTuple):
     """`shown` and `folded` are rows in the order in which they begin."""
 
     shown: Sequence[TimelineRow]
@@ -75,7 +75,7 @@ class Chart(NamedTuple):
     ticks: Sequence[Tick]
 
 
-def lay_out(schedule: Schedule, rows: Iterable[WriteRow]) -> Chart | None:
+def lay_out(schedule: Schedule, rows: Iterable[WriteRow]) -> TimeChart | None:
     """Lay out the time line; None if no time is expected of any write."""
     total = schedule.seconds
     if total <= 0:
@@ -83,7 +83,7 @@ def lay_out(schedule: Schedule, rows: Iterable[WriteRow]) -> Chart | None:
     placed = [_place(row, row.bar, total) for row in rows if row.bar]
     first = sorted(placed, key=lambda one: (not one.bar.is_critical, one.bar.sent - one.bar.end, one.bar.key))
     kept = {*first[:MOST_ROWS], *(one for one in placed if one.bar.is_critical)}
-    return Chart(
+    return TimeChart(
         shown=[one for one in placed if one in kept],
         folded=[one for one in placed if one not in kept],
         bands=_place_waves(schedule, total),

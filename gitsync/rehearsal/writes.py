@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
@@ -14,6 +13,7 @@ from gitsync.model.rehearsal import Rehearsal
 from gitsync.model.report import RequestCounts
 from gitsync.model.schedule import Bar, Estimate, Schedule
 from gitsync.model.verdict import Action
+from gitsync.report.run_facts import format_about
 from gitsync.report.wording import format_plural, format_seconds
 
 ESTIMATES: Final[Mapping[Estimate, tuple[str, str]]] = {
@@ -74,18 +74,9 @@ def format_length(seconds: float) -> str:
     return format_seconds(round(seconds)) if seconds >= 1 else "under 1s"
 
 
-def format_about(seconds: float) -> str:
-    """Format an expected time for people: `about 45 s`, `about 4 min`, `about 2 h 10 min`."""
-    if seconds < 90:
-        return f"about {max(1, round(seconds))} s"
-    hours, minutes = divmod(round(seconds / 60), 60)
-    return " ".join(["about", *([f"{hours} h"] if hours else []), *([f"{minutes} min"] if minutes else [])])
-
-
 def format_estimates(schedule: Schedule) -> str:
     """Say where the times come from, as a sentence; "" without writes."""
-    times = Counter(bar.estimate for bar in schedule.bars)
-    parts = [f"{times[estimate]} {sentence}" for estimate, (_, sentence) in ESTIMATES.items() if times[estimate]]
+    parts = [f"{times} {ESTIMATES[estimate][1]}" for estimate, times in schedule.count_estimates().items() if times]
     return f"Expected times: {', '.join(parts)}." if parts else ""
 
 
@@ -94,7 +85,7 @@ def format_size(rehearsal: Rehearsal) -> str:
     schedule, count = rehearsal.schedule, len(rehearsal.writes)
     if not schedule.bars:
         return f"Writes ({count})"
-    return f"Writes, in {format_plural(schedule.waves, 'wave')} and {format_about(schedule.seconds)} ({count})"
+    return f"Writes, in {format_plural(schedule.waves, 'wave')} and {format_about(schedule)} ({count})"
 
 
 def draw_bar(bar: Bar | None, total: float) -> str:

@@ -160,8 +160,12 @@ def _format_expected_time(schedule: Schedule) -> str:
         if times and estimate in _BASES
     )
     basis = ", ".join(parts).removeprefix("1 of 1 ")
-    time = format_duration(round_duration(schedule.seconds))
-    return f", and take about {time}{f' ({basis})' if basis else ''}"
+    return f", and take {format_about(schedule)}{f' ({basis})' if basis else ''}"
+
+
+def format_about(schedule: Schedule) -> str:
+    """Format how long writes are expected to take together: `about 3m50s`."""
+    return f"about {format_duration(round_duration(schedule.seconds))}"
 
 
 def estimate_sync(report: Report) -> RequestCounts | None:

@@ -198,11 +198,11 @@ def check(change: Change) -> Rehearsal:
         world.sync(**options)
         check_equal(list_rehearsed(rehearsal.writes), list_sent(world), done)
         world.sync(**options)
-        assert (list_rehearsed(rehearsal.later_writes), list_sent(world)) == ([], [])
+        check_equal(list_rehearsed(rehearsal.later_writes), list_sent(world), done)
         return rehearsal
 
 
-@settings(max_examples=60, phases=[Phase.generate], deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, phases=[Phase.generate], deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(change=changes())
 def test_a_rehearsal_says_what_the_sync_does(change):
     rehearsal = check(change)

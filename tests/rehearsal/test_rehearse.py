@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import socket
 import textwrap
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gitsync.config.config import Config
 from gitsync.errors import ConfigError, SourceError
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.store import Update
@@ -18,6 +20,7 @@ from gitsync.model.record import Claim, PendingOperation, Record
 from gitsync.model.rehearsal import Blank, Rehearsal
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
+from gitsync.run.run import execute
 from gitsync.secrets.stores import SecretStores
 from gitsync.units.kustomize import has_tool
 from tests.rehearsal.pieces import PIECES, document, make_world, rehearse_world
@@ -27,6 +30,7 @@ from tests.support.world import (
     GROUP_ID,
     SUBNET,
     SUBNET_ID,
+    SUBSCRIPTION,
     VNET,
     VNET_ID,
     World,
@@ -131,6 +135,27 @@ def test_nothing_is_written_and_nobody_is_spoken_to_but_the_emulator(world, monk
 def _digest(folder: Path) -> dict[str, str]:
     files = (path for path in folder.rglob("*") if path.is_file() and path.name not in {"script.yaml", "index"})
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_a_status_branch_is_read_and_no_ref_moves(world, tmp_path):
+    """The remote and the working tree have the same refs before and after, whether or not there is a status yet."""
+    bare = tmp_path / "bare.git"
+    world.says(group=GROUP, vnet=VNET)
+    world.git("init", "-q", "--bare", str(bare))
+    world.git("remote", "add", "origin", bare.as_uri())
+    world.git("push", "-q", "origin", "main")
+    assert len(rehearse_world(world, status_dir=None).writes) == 2
+    config = Config(source=str(world.folder), emulator="", subscription=SUBSCRIPTION, checks=("none",))
+    assert asyncio.run(execute(config, writes=True)).exit_code == 0
+    (world.folder / "vnet.yaml").write_text(LARGER)
+    before = _list_refs(world, bare)
+    assert "refs/heads/gitsync/status" in before
+    assert writes(rehearse_world(world, status_dir=None, prune=True)) == [("PUT", VNET_ID)]
+    assert _list_refs(world, bare) == before
+
+
+def _list_refs(world: World, bare: Path) -> str:
+    return world.git("for-each-ref") + world.git("--git-dir", str(bare), "for-each-ref")
 
 
 def test_records_are_believed_without_the_key_of_their_seals(world, monkeypatch):
@@ -309,6 +334,30 @@ def test_an_encrypted_secret_is_not_decrypted(world):
     rehearsal = rehearse_world(world.says(server=SERVER, own=own))
     assert (len(rehearsal.writes), rehearsal.exit_code) == (2, 0)
     assert find(rehearsal, Blank.SECRETS).names == ("Secret default/passwords",)
+
+
+EXTENSION = """\
+    apiVersion: kubernetesconfiguration.azure.com/v1api20230501
+    kind: Extension
+    metadata: {name: agent}
+    spec:
+      owner: {armId: OWNER}
+      extensionType: agent
+      configurationProtectedSettings: {name: db}
+    """
+
+
+def test_a_whole_secret_has_the_keys_that_were_sent(world):
+    owner = f"{GROUP_ID}/providers/Microsoft.ContainerService/managedClusters/fleet"
+    address = Address(ObjectKind.SECRET, "default", "db")
+    vault = MemorySource("vault", {address: {"user": Secret("us3r-of-db"), "password": Secret("passw0rd-of-db")}})
+    world.secret_stores = SecretStores(order=("vault",), sources={"vault": vault})
+    world.outside("PUT", GROUP_ID, {"location": "westeurope"})
+    world.outside("PUT", owner, {"location": "westeurope"}, "2024-09-01")
+    world.says(agent=EXTENSION.replace("OWNER", owner)).sync(digest_key=KEY)
+    rehearsal = rehearse_world(world, prune=True)
+    assert (writes(rehearsal), rehearsal.exit_code) == ([], 0)
+    assert find(rehearsal, Blank.SECRETS).names == ("Secret default/db",)
 
 
 def test_exports_go_to_memory_and_are_still_owned(world):

@@ -1,4 +1,4 @@
-"""The stage on which runs are played: an emulator and a state in memory, from which the next run goes on.
+"""The sandbox in which runs are played: an emulator and a state in memory, from which the next run goes on.
 
 Separate from the rehearsal, which decides what is played; and the only place where a run meets what stands in for
 Azure, its status and its Secrets.
@@ -47,7 +47,7 @@ _UNLIMITED: Final = Limit(1_000_000, 1_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class Sandbox:
     """What all runs of a rehearsal share. `config` is disarmed, and `asked` are the values that were made up."""
 
     config: Config
@@ -118,13 +118,13 @@ class Played(NamedTuple):
     requests: Sequence[LoggedRequest]
 
 
-async def play(stage: Stage, snapshot: Snapshot, kill_after: int = 0) -> tuple[Played, Snapshot]:
+async def play(sandbox: Sandbox, snapshot: Snapshot, kill_after: int = 0) -> tuple[Played, Snapshot]:
     """Run a sync on what a snapshot has, which it changes, and return the snapshot after it.
 
     With `kill_after`, the run is killed once Azure has done so many writes: nothing that it does at its end has an
     effect, and nothing comes of it but what Azure got.
     """
-    state, numbers = StateInMemory(snapshot.state, stage.state_name), count(1)
+    state, numbers = StateInMemory(snapshot.state, sandbox.state_name), count(1)
 
     def is_last(request: LoggedRequest) -> bool:
         if not is_write(request) or next(numbers) != kill_after:
@@ -132,14 +132,14 @@ async def play(stage: Stage, snapshot: Snapshot, kill_after: int = 0) -> tuple[P
         state.cut_off()
         return True
 
-    async with stage.open_run(snapshot.store, state, is_last) as (azure, connections):
-        run = asyncio.ensure_future(sync_revision(stage.config, connections, writes=True))
+    async with sandbox.open_run(snapshot.store, state, is_last) as (azure, connections):
+        run = asyncio.ensure_future(sync_revision(sandbox.config, connections, writes=True))
         over = asyncio.ensure_future(azure.is_over.wait())
         await asyncio.wait({run, over}, return_when=asyncio.FIRST_COMPLETED)
         run.cancel()  # nothing happens to one that has ended
         over.cancel()
         await asyncio.wait({run, over})
-        report, refusal = (None, "") if azure.is_over.is_set() else _find_end(run, stage.redactions)
+        report, refusal = (None, "") if azure.is_over.is_set() else _find_end(run, sandbox.redactions)
         return Played(report, refusal, tuple(azure.requests)), Snapshot(snapshot.store, state.state)
 
 
