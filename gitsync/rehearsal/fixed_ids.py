@@ -21,7 +21,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.rehearsal import Gap, GapKind
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import find_place
-from gitsync.rehearsal.rebuild import Member, Rebuild
+from gitsync.rehearsal.rebuild import Rebuild, RebuiltResource
 from gitsync.request.exports import find_destinations
 
 _GUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -34,21 +34,21 @@ _IDENTITY: Final = "microsoft.managedidentity/userassignedidentities"
 _ASSIGNMENT: Final = "microsoft.authorization/roleassignments"
 
 
-def _is_identity(member: Member) -> bool:
+def _is_identity(member: RebuiltResource) -> bool:
     return member.kind.arm_type.casefold() == _IDENTITY
 
 
-def _has_principal(member: Member) -> bool:
+def _has_principal(member: RebuiltResource) -> bool:
     identity = member.body.get("identity")
     kind = identity.get("type") if isinstance(identity, Mapping) else ""
     return _is_identity(member) or "systemassigned" in str(kind).casefold()
 
 
-def _is_cluster(member: Member) -> bool:
+def _is_cluster(member: RebuiltResource) -> bool:
     return member.kind.arm_type.casefold() == "microsoft.containerservice/managedclusters"
 
 
-def _is_workspace(member: Member) -> bool:
+def _is_workspace(member: RebuiltResource) -> bool:
     return member.kind.arm_type.casefold() == "microsoft.operationalinsights/workspaces"
 
 
@@ -59,7 +59,7 @@ class Maker(NamedTuple):
 
     noun: str
     form: re.Pattern[str]
-    makes: Callable[[Member], bool]
+    makes: Callable[[RebuiltResource], bool]
     export: str = ""
 
 
@@ -132,7 +132,7 @@ def find_fixed_ids(rebuild: Rebuild, config_maps: Mapping[Address, Export]) -> I
         yield from _find_other_subscriptions(member, rebuild)
 
 
-def _may_be_of(member: Member, path: FieldPath, text: str, visit: Visit, ids: Ids) -> bool:
+def _may_be_of(member: RebuiltResource, path: FieldPath, text: str, visit: Visit, ids: Ids) -> bool:
     """Tell whether a text may be the id of a resource of the rebuild."""
     maker = MAKERS.get(str(path[-1]))
     if maker is None or not maker.form.fullmatch(text) or any(step in _APPLICATIONS for step in path):
@@ -147,7 +147,7 @@ def _changes(text: str) -> bool:
     return _GUID.search(text) is not None or _read_address(text) is not None
 
 
-def _describe_known(member: Member, path: FieldPath, visit: Visit, known: Exported) -> Gap:
+def _describe_known(member: RebuiltResource, path: FieldPath, visit: Visit, known: Exported) -> Gap:
     config_map = known.address
     message = (
         f"{format_short_key(known.owner)} exports this id as key {known.key} of {config_map}. A rebuilt resource has "
@@ -164,7 +164,7 @@ def _describe_known(member: Member, path: FieldPath, visit: Visit, known: Export
     return _make(member, path, message, hint, stops=stops)
 
 
-def _describe_likely(member: Member, path: FieldPath, visit: Visit, rebuild: Rebuild) -> Gap:
+def _describe_likely(member: RebuiltResource, path: FieldPath, visit: Visit, rebuild: Rebuild) -> Gap:
     maker = MAKERS[str(path[-1])]
     message = f"If this is {maker.noun} of this estate, a rebuilt one has another."
     if sibling := _find_sibling(visit, str(path[-1])):
@@ -175,7 +175,7 @@ def _describe_likely(member: Member, path: FieldPath, visit: Visit, rebuild: Reb
     return _make(member, path, message, hint)
 
 
-def _advise_export(member: Member, maker: Maker, field: str, rebuild: Rebuild) -> str:
+def _advise_export(member: RebuiltResource, maker: Maker, field: str, rebuild: Rebuild) -> str:
     """Name the export to use, if only one resource of the namespace may be meant."""
     makers = [one for one in rebuild.members if maker.makes(one) and one.key.namespace == member.key.namespace]
     if len(makers) != 1 or maker.export not in makers[0].kind.config_maps:
@@ -197,14 +197,14 @@ def _is_private_address(text: str, visit: Visit, name: str, ids: Ids) -> bool:
     return text not in ids.given_addresses and any(address in network for network in ids.networks)
 
 
-def _describe_address(member: Member, path: FieldPath, visit: Visit) -> Gap:
+def _describe_address(member: RebuiltResource, path: FieldPath, visit: Visit) -> Gap:
     other = format_field((*path[:-1], _find_sibling(visit, str(path[-1]))))
     message = "This is an address of a network of the estate, and no manifest gives it to a resource. A rebuilt "
     hint = f"Give the resource a fixed address in its manifest, or export the address and set {other} instead."
     return _make(member, path, f"{message}resource may get another one.", hint)
 
 
-def _find_other_subscriptions(member: Member, rebuild: Rebuild) -> Iterator[Gap]:
+def _find_other_subscriptions(member: RebuiltResource, rebuild: Rebuild) -> Iterator[Gap]:
     """Find ids of another subscription that name what a manifest declares in this one."""
     for path, arm_id in _list_arm_ids(member):
         if (other := rebuild.find_twin(arm_id)) is not None:
@@ -216,13 +216,13 @@ def _find_other_subscriptions(member: Member, rebuild: Rebuild) -> Iterator[Gap]
             yield _make(member, path, message, hint, stops=True)
 
 
-def _list_arm_ids(member: Member) -> Iterator[tuple[FieldPath, str]]:
+def _list_arm_ids(member: RebuiltResource) -> Iterator[tuple[FieldPath, str]]:
     for visit in member.visits:
         if visit.fits and isinstance(visit.value, Mapping) and isinstance(arm_id := visit.value.get("armId"), str):
             yield (*visit.path, "armId"), arm_id
 
 
-def _make(member: Member, path: FieldPath, message: str, hint: str, *, stops: bool = False) -> Gap:
+def _make(member: RebuiltResource, path: FieldPath, message: str, hint: str, *, stops: bool = False) -> Gap:
     return Gap(
         kind=GapKind.ID,
         key=member.key,

@@ -36,7 +36,7 @@ _OBJECTS = {
 _VAULT = "microsoft.keyvault/vaults"
 
 
-class Need(NamedTuple):
+class ValueNeed(NamedTuple):
     """A value that something needs: one key of an object, None for all of it. `user` is the resource that names it, or
     the first of the unit that does. `has_known_keys` tells that a run asks for single keys of it.
     """
@@ -55,7 +55,7 @@ def find_missing_values(
 ) -> Iterator[Gap]:
     """Find what git does not have, each key once. `credentials` are the Secrets that the records name, by resource."""
     exported = frozenset(pair for one in rebuild.prepared for pair in find_addresses(one.resource))
-    needs: defaultdict[tuple[Address, str], list[Need]] = defaultdict(list)
+    needs: defaultdict[tuple[Address, str], list[ValueNeed]] = defaultdict(list)
     for need in (*_list_needs(rebuild), *_list_credentials(rebuild, credentials), *_list_of_units(rebuild, units)):
         # An expression may export any key, so its object counts as exported with each.
         is_exported = not exported.isdisjoint({(need.address, need.key), (need.address, None)})
@@ -68,12 +68,12 @@ def find_missing_values(
             yield _describe(group, rebuild, config)
 
 
-def _list_needs(rebuild: Rebuild) -> Iterator[Need]:
+def _list_needs(rebuild: Rebuild) -> Iterator[ValueNeed]:
     for member in rebuild.members:
         for visit in member.visits:
             if visit.name in _OBJECTS and visit.fits and isinstance(name := visit.value.get("name"), str):
                 key = visit.value.get("key")
-                yield Need(
+                yield ValueNeed(
                     Address(_OBJECTS[visit.name], member.key.namespace, name),
                     key if isinstance(key, str) else None,
                     member.prepared,
@@ -83,7 +83,7 @@ def _list_needs(rebuild: Rebuild) -> Iterator[Need]:
                 )
 
 
-def _list_credentials(rebuild: Rebuild, credentials: Mapping[Key, str]) -> Iterator[Need]:
+def _list_credentials(rebuild: Rebuild, credentials: Mapping[Key, str]) -> Iterator[ValueNeed]:
     """List the Secrets that resources are written with: those that they name, and those that they were written with."""
     path: FieldPath = ("metadata", "annotations", CREDENTIAL_FROM)
     for member in rebuild.members:
@@ -93,10 +93,10 @@ def _list_credentials(rebuild: Rebuild, credentials: Mapping[Key, str]) -> Itera
         if name and "/" not in name:
             address = Address(ObjectKind.SECRET, member.key.namespace, name)
             field = format_field(path) if named else ""
-            yield Need(address, None, member.prepared, find_place(path, resource), field, has_known_keys=True)
+            yield ValueNeed(address, None, member.prepared, find_place(path, resource), field, has_known_keys=True)
 
 
-def _list_of_units(rebuild: Rebuild, units: Iterable[Unit]) -> Iterator[Need]:
+def _list_of_units(rebuild: Rebuild, units: Iterable[Unit]) -> Iterator[ValueNeed]:
     """List what units take their variables from."""
     firsts: dict[str, Prepared] = {}
     for member in rebuild.members:
@@ -107,10 +107,10 @@ def _list_of_units(rebuild: Rebuild, units: Iterable[Unit]) -> Iterator[Need]:
             if name in firsts and not reference.optional:
                 address = Address(ObjectKind(reference.kind), reference.namespace, reference.name)
                 place = SourceLocation(unit.file, unit.line) if unit.file else firsts[name].resource.source
-                yield Need(address, None, firsts[name], place, unit=unit.title, has_known_keys=True)
+                yield ValueNeed(address, None, firsts[name], place, unit=unit.title, has_known_keys=True)
 
 
-def _describe(needs: list[Need], rebuild: Rebuild, config: Config) -> Gap:
+def _describe(needs: list[ValueNeed], rebuild: Rebuild, config: Config) -> Gap:
     need = needs[0]
     address, key = need.address, need.key
     what = f"Key {key} of {address}" if key else str(address)
@@ -143,7 +143,7 @@ def _advise(object_kind: ObjectKind, *, has_places: bool) -> str:
     return f"{add}, or name the source that has it with --secret-sources."
 
 
-def _list_places(need: Need, config: Config) -> list[str]:
+def _list_places(need: ValueNeed, config: Config) -> list[str]:
     """List where a run would look for a value, but for git."""
     address, key = need.address, need.key
     is_secret = address.object_kind is ObjectKind.SECRET

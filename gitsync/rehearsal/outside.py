@@ -15,16 +15,16 @@ from gitsync.model.rehearsal import Gap, GapKind
 from gitsync.model.resource import Prepared
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import find_place
-from gitsync.rehearsal.rebuild import Member, Rebuild
+from gitsync.rehearsal.rebuild import Rebuild, RebuiltResource
 from gitsync.validation.references import OWNERS, REFERENCES, find_named_references, is_arm_id
 
 _OWNER = ("spec", "owner")
 
 
-class Use(NamedTuple):
+class Mention(NamedTuple):
     """An owner or a reference: the field, and the manifest or the ARM id that it names."""
 
-    user: Member
+    user: RebuiltResource
     path: FieldPath
     key: Key | None = None
     arm_id: str = ""
@@ -39,7 +39,7 @@ class Use(NamedTuple):
 
 def find_outside(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Gap]:
     """Find what is outside of git. `known_ids` are those of resources that other sources declare."""
-    uses: dict[str, list[Use]] = {}
+    uses: dict[str, list[Mention]] = {}
     for use in _list_uses(rebuild, known_ids):
         if _is_missing(use, rebuild):
             uses.setdefault(use.find_target(rebuild), []).append(use)
@@ -56,31 +56,31 @@ def find_refused(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Mapping[str,
     return {use.user.prepared.arm_id: use.arm_id for use in reversed(missing) if use.user.prepared.arm_id}
 
 
-def _list_uses(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Use]:
+def _list_uses(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Mention]:
     for member in rebuild.members:
         owner = member.prepared.owner
         if owner is not None and owner.arm_id:
             # Of an owner that another source declares, the manifest has the name.
-            yield Use(member, _OWNER if owner.key else (*_OWNER, "armId"), arm_id=owner.arm_id)
+            yield Mention(member, _OWNER if owner.key else (*_OWNER, "armId"), arm_id=owner.arm_id)
         elif owner is not None and owner.key:
-            yield Use(member, _OWNER, owner.key)
+            yield Mention(member, _OWNER, owner.key)
         for path, key in find_named_references(member.kind, member.prepared.resource.spec, member.key.namespace):
             arm_id = "" if key in rebuild.by_key else known_ids.get(key, "")
-            yield Use(member, path, None if arm_id else key, arm_id)
+            yield Mention(member, path, None if arm_id else key, arm_id)
         yield from _list_ids(member)
 
 
-def _list_ids(member: Member) -> Iterator[Use]:
+def _list_ids(member: RebuiltResource) -> Iterator[Mention]:
     """List the references by ARM id, without the owner."""
     for visit in member.visits:
         if visit.name in REFERENCES - OWNERS and visit.fits and isinstance(arm_id := visit.value.get("armId"), str):
-            yield Use(member, (*visit.path, "armId"), arm_id=arm_id)
+            yield Mention(member, (*visit.path, "armId"), arm_id=arm_id)
     for path, text, visit in member.list_texts():
         if visit.fields[str(path[-1])].get("mode") == "reference":
-            yield Use(member, path, arm_id=text)
+            yield Mention(member, path, arm_id=text)
 
 
-def _is_missing(use: Use, rebuild: Rebuild) -> bool:
+def _is_missing(use: Mention, rebuild: Rebuild) -> bool:
     """Tell whether no manifest declares what is named, and it does not come without one."""
     if use.key is not None:
         return use.key not in rebuild.by_key
@@ -92,7 +92,7 @@ def _is_missing(use: Use, rebuild: Rebuild) -> bool:
     return rebuild.is_elsewhere(use.arm_id) or not rebuild.outlives(use.arm_id)
 
 
-def _describe_missing(uses: list[Use], rebuild: Rebuild) -> Gap:
+def _describe_missing(uses: list[Mention], rebuild: Rebuild) -> Gap:
     use, users = uses[0], {one.user.key for one in uses}
     target = use.arm_id or format_short_key(use.key or use.user.key)
     needed = _count(len(users | rebuild.find_dependents(users)))
@@ -133,7 +133,7 @@ def _describe_watched(one: Prepared, rebuild: Rebuild) -> Gap:
     return Gap(
         kind=GapKind.OWNER,
         key=one.key,
-        message=f"gitsync does not create it: {why}. {_count(len(dependents))}",
+        message=f"It is only read, since {why}. {_count(len(dependents))}",
         hint=hint,
         stops=True,  # a sync fails as long as it is not there
         source=find_place(("metadata", "annotations", RECONCILE_POLICY), one.resource),

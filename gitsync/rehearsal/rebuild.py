@@ -24,7 +24,7 @@ _AZURES_OWN = ("/locations/", "/providers/microsoft.authorization/")
 """In ids of a subscription that no resource group is part of: what Azure has by itself, such as built-in roles."""
 
 
-class Member(NamedTuple):
+class RebuiltResource(NamedTuple):
     """A resource that a rebuild writes, its kind, and the values of its spec."""
 
     prepared: Prepared
@@ -57,11 +57,13 @@ class Rebuild:
         self.by_key = {one.key: one for one in self.prepared}
 
     @cached_property
-    def members(self) -> tuple[Member, ...]:
+    def members(self) -> tuple[RebuiltResource, ...]:
         """What a rebuild writes, sorted by key."""
         written = [one for one in self.prepared if one.is_written and not one.is_watched]
         kinds = [(one, self.catalog.kind(one.resource.gvk)) for one in written]
-        return tuple(Member(one, kind, visit_spec(kind, one.resource.spec)) for one, kind in kinds if kind is not None)
+        return tuple(
+            RebuiltResource(one, kind, visit_spec(kind, one.resource.spec)) for one, kind in kinds if kind is not None
+        )
 
     @cached_property
     def subscriptions(self) -> frozenset[str]:
@@ -69,7 +71,7 @@ class Rebuild:
         return frozenset((find_subscription(one.prepared.arm_id or "") or "").casefold() for one in self.members) - {""}
 
     @cached_property
-    def written_ids(self) -> Mapping[str, Member]:
+    def written_ids(self) -> Mapping[str, RebuiltResource]:
         """What a rebuild writes, by its ARM id as `locate` returns it."""
         return {self.locate(one.prepared.arm_id): one for one in self.members if one.prepared.arm_id}
 
@@ -97,10 +99,10 @@ class Rebuild:
         return "/resourcegroups/" not in path and any(part in path for part in _AZURES_OWN)
 
     @cached_property
-    def _by_path(self) -> Mapping[str, Member]:
+    def _by_path(self) -> Mapping[str, RebuiltResource]:
         return {_cut_subscription(arm_id): one for arm_id, one in self.written_ids.items()}
 
-    def find_twin(self, arm_id: str) -> Member | None:
+    def find_twin(self, arm_id: str) -> RebuiltResource | None:
         """Find what a rebuild writes at the same place of another subscription as an id, or what its resource is a part
         of; None for any other id.
         """

@@ -20,7 +20,7 @@ from gitsync.model.facts import Kind, TypeFacts
 from gitsync.model.gvk import Key
 from gitsync.model.rehearsal import Gap, GapKind
 from gitsync.planning.data_types import find_loss
-from gitsync.rehearsal.rebuild import Member, Rebuild
+from gitsync.rehearsal.rebuild import Rebuild, RebuiltResource
 
 _MODES: Final = frozenset({"createMode", "createOption"})
 _BEST_MODES: Final = ("PointInTimeRestore", "Copy", "Restore", "GeoRestore", "createOrRecover", "Recover", "recover")
@@ -63,7 +63,7 @@ def find_losses(rebuild: Rebuild) -> Iterator[Gap]:
     """Find what a rebuild makes empty, and the names that deleted resources may hold. What is below a resource that
     comes back empty is part of its gap.
     """
-    empty: dict[Key, list[Member]] = {}
+    empty: dict[Key, list[RebuiltResource]] = {}
     keys = {member.key: member for member in rebuild.members}
     for member in rebuild.members:
         soft = SOFT_DELETES.get(member.kind.arm_type.casefold())
@@ -86,7 +86,7 @@ def find_data(kind: Kind) -> str:
     return "" if arm_type in _WITHOUT or arm_type.startswith(_PASSING) else find_loss(arm_type)
 
 
-def names_restore(member: Member, modes: frozenset[str] = _RESTORING) -> bool:
+def names_restore(member: RebuiltResource, modes: frozenset[str] = _RESTORING) -> bool:
     """Tell whether a manifest says from what its resource is restored."""
     for visit in member.visits:
         name = visit.path[-1]
@@ -122,15 +122,15 @@ def _list_restores(kind: Kind, type_name: str, path: str, outer: tuple[str, ...]
             yield from _list_restores(kind, inner["ref"], f"{path}.{name}", (*outer, type_name))
 
 
-def _is_forgotten(member: Member, soft: Retention) -> bool:
+def _is_forgotten(member: RebuiltResource, soft: Retention) -> bool:
     sku = find_value(member.body, ("sku", "name"))
     return bool(soft.forgetful_sku) and str(sku).casefold() == soft.forgetful_sku
 
 
-def _find_top(member: Member, members: dict[Key, Member]) -> Member:
+def _find_top(member: RebuiltResource, members: dict[Key, RebuiltResource]) -> RebuiltResource:
     """Find the highest resource above one that comes back empty with it."""
     top, seen = member, {member.key}
-    current: Member | None = member
+    current: RebuiltResource | None = member
     while current and (owner := current.prepared.owner) and owner.key and owner.key not in seen:
         seen.add(owner.key)
         current = members.get(owner.key)
@@ -139,7 +139,7 @@ def _find_top(member: Member, members: dict[Key, Member]) -> Member:
     return top
 
 
-def _describe_data(member: Member, number: int) -> Gap:
+def _describe_data(member: RebuiltResource, number: int) -> Gap:
     below = number - 1
     also = f" So {'does' if below == 1 else 'do'} {format_count(below, 'resource')} below it." if below else ""
     restore = find_restore(member.kind)
@@ -154,7 +154,7 @@ def _describe_data(member: Member, number: int) -> Gap:
     )
 
 
-def _describe_name(member: Member, soft: Retention) -> Gap:
+def _describe_name(member: RebuiltResource, soft: Retention) -> Gap:
     arm_id = member.prepared.arm_id or ""
     named = find_value(member.body, ("properties", "softDeleteRetentionInDays"))
     days = named if isinstance(named, int) else soft.days
@@ -170,7 +170,7 @@ def _describe_name(member: Member, soft: Retention) -> Gap:
     )
 
 
-def _advise(member: Member, soft: Retention, arm_id: str) -> str:
+def _advise(member: RebuiltResource, soft: Retention, arm_id: str) -> str:
     restore = find_restore(member.kind)
     if restore and restore.mode == "createOrRecover":
         recover = f"To recover it with its contents, or else create it, set {restore.field}: {restore.mode}."
