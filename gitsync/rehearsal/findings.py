@@ -46,6 +46,7 @@ _GAP_WORDS: Final[Mapping[GapKind, str]] = {
     GapKind.NAME: "its name may be held",
     GapKind.ID: "an id that changes",
 }
+_NEEDS: Final = "it needs what is outside of git"
 
 
 def name_resources(rehearsal: Rehearsal) -> Mapping[Key, str]:
@@ -177,7 +178,7 @@ def _list_gaps(rehearsal: Rehearsal, names: Mapping[Key, str], *, stops: bool) -
     for gap in sorted((one for one in rehearsal.gaps if one.stops is stops), key=_find_gap_order):
         field = f"{gap.field}: " if gap.field else ""
         yield RehearsalFinding(
-            title=f"{names[gap.key]}: {_GAP_WORDS[gap.kind]}",
+            title=f"{names[gap.key]}: {_NEEDS if gap.field and gap.kind is GapKind.OWNER else _GAP_WORDS[gap.kind]}",
             message=f"{field}{gap.message}",
             place=str(gap.source) if gap.source else "",
             details=(f"What to do: {gap.hint}",) if gap.hint else (),

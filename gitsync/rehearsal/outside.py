@@ -44,7 +44,11 @@ def find_outside(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Gap
         if _is_missing(use, rebuild):
             uses.setdefault(use.find_target(rebuild), []).append(use)
     yield from (_describe_missing(group, rebuild) for group in uses.values())
-    yield from (_describe_watched(one, rebuild) for one in rebuild.prepared if _is_left_out(one, rebuild))
+    watched: dict[str, list[Prepared]] = {}
+    for one in rebuild.prepared:
+        if _is_left_out(one, rebuild):  # several namespaces may watch one resource
+            watched.setdefault(rebuild.locate(one.arm_id) if one.arm_id else str(one.key), []).append(one)
+    yield from (_describe_watched(group, rebuild) for group in watched.values())
 
 
 def find_refused(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Mapping[str, str]:
@@ -123,8 +127,8 @@ def _is_left_out(one: Prepared, rebuild: Rebuild) -> bool:
     return above is None or rebuild.makes(above)
 
 
-def _describe_watched(one: Prepared, rebuild: Rebuild) -> Gap:
-    dependents = rebuild.find_dependents({one.key})
+def _describe_watched(same: list[Prepared], rebuild: Rebuild) -> Gap:
+    one, dependents = same[0], rebuild.find_dependents(other.key for other in same)
     if one.is_left_to_capz:
         why, hint = "CAPZ manages it", "Let CAPZ create its cluster before a rebuild."
     else:
@@ -135,7 +139,8 @@ def _describe_watched(one: Prepared, rebuild: Rebuild) -> Gap:
         key=one.key,
         message=f"It is only read, since {why}. {_count(len(dependents))}",
         hint=hint,
-        stops=True,  # a sync fails as long as it is not there
+        # A sync fails as long as it is not there; what CAPZ has may be there later.
+        stops=bool(dependents) or not one.is_left_to_capz,
         source=find_place(("metadata", "annotations", RECONCILE_POLICY), one.resource),
     )
 

@@ -41,6 +41,13 @@ def role(spec: str, role_definition: str = "{wellKnownName: Reader}") -> str:
     return one("RoleAssignment", "reader", f"{owner}\nroleDefinitionReference: {role_definition}\n{spec}")
 
 
+def person_on(arm_id: str) -> str:
+    """The role of a person on a resource by its ARM id."""
+    owner = "{group: resources.azure.com, kind: ResourceGroup, name: rg}"
+    return role(f"principalId: {GUID}\nprincipalType: User").replace(owner, f"{{armId: {arm_id}}}")
+
+
+STORE_ID = f"{group_id('rg')}/providers/Microsoft.Storage/storageAccounts/store"
 REMOTE = "spec.remoteVirtualNetwork.reference.armId"
 PEERING = f"owner VirtualNetworksVirtualNetworkPeering/peering {REMOTE}"
 OUTSIDE = [
@@ -110,6 +117,11 @@ OUTSIDE = [
         [one("ResourceGroup", "rg", policy="skip"), in_group("VirtualNetwork", "hub", policy="skip")],
         ["owner ResourceGroup/rg!"],
         "of a watched tree the top alone",
+    ),
+    (
+        [one("ResourceGroup", "rg", policy="skip"), one("ResourceGroup", "rg", policy="skip", namespace="team")],
+        ["owner ResourceGroup/rg!"],
+        "one resource that two namespaces watch",
     ),
     (
         [GROUP, one("ResourceGroup", "rg", policy="skip", namespace="team")],
@@ -182,15 +194,38 @@ OUTSIDE = [
         [
             GROUP,
             in_group("ManagedCluster", "aks", "dnsPrefix: aks\nidentity: {type: SystemAssigned}"),
-            role(
-                f"principalId: {GUID}\nprincipalType: User",
-            ).replace(
-                "{group: resources.azure.com, kind: ResourceGroup, name: rg}",
-                f"{{armId: {group_id('MC_rg_aks_westeurope')}}}",
-            ),
+            person_on(group_id("MC_rg_aks_westeurope")),
         ],
         ["data ManagedCluster/aks"],
         "the group of a cluster's nodes comes with the cluster",
+    ),
+    (
+        [GROUP, person_on(f"{group_id('NetworkWatcherRG')}/providers/Microsoft.Network/networkWatchers/w")],
+        [],
+        "Azure makes its network watchers",
+    ),
+    (
+        [GROUP, in_group("StorageAccount", "store", ACCOUNT), person_on(f"{STORE_ID}/blobServices/default")],
+        ["data StorageAccount/store"],
+        "the default service comes with its account",
+    ),
+    (
+        [
+            GROUP,
+            in_group("StorageAccount", "store", ACCOUNT),
+            person_on(f"{STORE_ID}/blobServices/default/containers/logs"),
+        ],
+        ["owner RoleAssignment/reader spec.owner.armId!", "data StorageAccount/store"],
+        "a container does not come with its account",
+    ),
+    (
+        [
+            GROUP,
+            in_group("LoadBalancer", "lb", "inboundNatRules: [{name: ssh}]"),
+            person_on(f"{group_id('rg')}/providers/Microsoft.Network/loadBalancers/lb/inboundNatRules/ssh"),
+        ],
+        [],
+        "what the body of a parent has inside",
     ),
 ]
 
