@@ -26,9 +26,11 @@ from hypothesis import strategies as st
 from gitsync.emulator.http.server import Emulator
 from gitsync.formats.arm_path import is_below
 from gitsync.model.rehearsal import Rehearsal, RehearsedWrite
+from gitsync.model.secret import Secret
 from tests.rehearsal.pieces import PIECES, Piece, document, make_world, rehearse_world
 from tests.support.world import SUBSCRIPTION, World
 
+KEY = Secret("a key that signs all records of this estate")
 HOLD = {"gitsync/hold": "until 2026-03-02, incident 4711"}
 SKIP = {"serviceoperator.azure.com/reconcile-policy": "skip"}
 DETACH = {"serviceoperator.azure.com/reconcile-policy": "detach-on-delete"}
@@ -189,15 +191,15 @@ def check(change: Change) -> Rehearsal:
     with tempfile.TemporaryDirectory() as folder:
         world = make_world(Path(folder))
         say(world, change.before)
-        world.sync()
+        world.sync(digest_key=KEY)
         say(world, change.after)
         options = {"prune": change.prune, "max_deletes": 40}
         rehearsal = rehearse_world(world, **options)
         done = change_azure(world, change)
         done["absent"] = {one.arm_id for one in rehearsal.stubs if world.azure().resource(one.arm_id) is None}
-        world.sync(**options)
+        world.sync(digest_key=KEY, **options)
         check_equal(list_rehearsed(rehearsal.writes), list_sent(world), done)
-        world.sync(**options)
+        world.sync(digest_key=KEY, **options)
         check_equal(list_rehearsed(rehearsal.later_writes), list_sent(world), done)
         return rehearsal
 
