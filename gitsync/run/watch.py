@@ -15,7 +15,7 @@ from typing import Any
 from loguru import logger
 
 from gitsync.config.config import Config
-from gitsync.errors import ExitCode, GitsyncError, PublishError, SourceError
+from gitsync.errors import SUCCESS, ExitCode, GitsyncError, PublishError, SourceError
 from gitsync.git.source.location import Url, parse_location
 from gitsync.model.clock import Clock
 from gitsync.model.problem import Problem
@@ -29,8 +29,7 @@ from gitsync.report.traces import export_traces, is_traced
 from gitsync.report.wording import format_headline
 from gitsync.secrets.private_files import replace as replace_file
 
-_SUCCESS = frozenset({ExitCode.FINE, ExitCode.PENDING, ExitCode.DRIFT})
-_UNALARMING = _SUCCESS | {ExitCode.STDOUT_CLOSED}
+_UNALARMING = SUCCESS | {ExitCode.STDOUT_CLOSED}
 """Exit codes of runs that ended as they should. With the last, the reader of the report is gone; the work is done."""
 _LARGEST = 1_000_000
 """Bytes of an earlier file of metrics; one run of a hundred thousand resources has some thousands."""
@@ -87,7 +86,7 @@ class RunWatch:
             ended_at=self.clock.now(),
             started=self.started,
             exit_code=exit_code,
-            is_success=exit_code in _SUCCESS,
+            is_success=exit_code in SUCCESS,
             is_whole=not self.config.only,
             report=report,
             visits=self.timeline.visits,
