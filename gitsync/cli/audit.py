@@ -69,12 +69,16 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     import asyncio
 
     from gitsync.arm.clock import SystemClock
+    from gitsync.audit.report import list_figures
+    from gitsync.cli.searching import watch_search
     from gitsync.run.connections import find_global_subscription
 
     since = read_since(options.since, SystemClock().now())
-    config = replace(config, subscription=find_global_subscription(config) or None)
-    report = asyncio.run(_audit(options, config, since))
-    _print(report, options, config)
+    with watch_search(options, config, "audit") as watch:
+        config = replace(config, subscription=find_global_subscription(config) or None)
+        report = asyncio.run(_audit(options, config, since))
+        _print(report, options, config)
+    watch.searched(report.exit_code, list_figures(report))
     return report.exit_code
 
 

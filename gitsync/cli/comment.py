@@ -52,12 +52,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--status",
         choices=(_PENDING, _FROM_REPORT),
-        help="Post a status of the commit instead of a comment: that the run has begun, or how it ended.",
+        metavar="STATE",
+        help="Post a commit status instead of a comment: pending if the run has begun, report for how it ended.",
     )
     parser.add_argument(
         "--deployment",
         action="store_true",
-        help="With --status, record a deployment to the environment NAME, too. A job with an environment has one.",
+        help="With --status, record a deployment to the environment NAME, too; a job of an environment has one.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Watch a run from outside: the first and the last line of its log, its metrics and its traces.
+"""Watch a run, or a search, from outside: the first and the last line of its log, its metrics and its traces.
 
 Metrics and traces are written at its end, also if the run is refused or ends with an error. Metrics that cannot be
 written fail a run that did its work, and are only logged for one that failed itself. Traces never fail a run.
@@ -24,7 +24,7 @@ from gitsync.planning.run_problems import DEFAULT_AGENT
 from gitsync.problems.problem_codes import find_code_meaning
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_problem
-from gitsync.report.progress import Progress, RunEnd, Silent, Timeline
+from gitsync.report.progress import Figures, Progress, RunEnd, Silent, Timeline
 from gitsync.report.traces import export_traces, is_traced
 from gitsync.report.wording import format_headline
 from gitsync.secrets.private_files import replace as replace_file
@@ -65,6 +65,12 @@ class RunWatch:
             problems = (*report.problems, mask_problem(problem, self.redactions.mask))
             return replace(report, exit_code=report.exit_code or ExitCode.FAILED, problems=problems)
         return report
+
+    def searched(self, exit_code: ExitCode, figures: Figures) -> None:
+        """Write what is asked for about a search, whose report is printed. PublishError if that fails."""
+        end = replace(self._describe(exit_code, None), figures=figures)
+        self._export(end)
+        self._write_metrics(end)
 
     def failed(self, error: Exception) -> None:
         """Write what is asked for about a run that this error ended."""

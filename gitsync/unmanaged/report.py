@@ -16,6 +16,8 @@ from gitsync.report.authors import clean, format_creation
 from gitsync.report.escape import format_block, format_code, shorten
 from gitsync.report.json import build_change
 from gitsync.report.markdown import select_fitting
+from gitsync.report.metrics import MANAGED, UNMANAGED
+from gitsync.report.progress import Figures
 from gitsync.report.wording import format_plural
 from gitsync.unmanaged.search import Estate, Stray
 
@@ -170,6 +172,15 @@ def _format_summary(report: UnmanagedReport) -> str:
     strays = format_plural(len(report.estate.strays), "resource")
     known = f"Git has {report.managed} of {format_plural(total, 'resource')} in {groups} ({share})"
     return f"{strays} not in git. {known}; {format_plural(report.requests, 'request')}."
+
+
+def list_figures(report: UnmanagedReport) -> Figures:
+    """List what is counted for metrics."""
+    kinds = _list_kinds(report)
+    return {
+        MANAGED: [((label,), count) for label, count, _ in kinds],
+        UNMANAGED: [((label,), total - count) for label, count, total in kinds],
+    }
 
 
 def format_markdown(report: UnmanagedReport, *, names: bool) -> str:

@@ -35,8 +35,8 @@ def folder(tmp_path):
     return folder
 
 
-def put_report(folder, headline="Updated 2", exit_code=0, command="sync", interrupted=False):
-    document = {"command": command, "exitCode": exit_code, "headline": headline, "interrupted": interrupted}
+def put_report(folder, headline="Updated 2", exit_code=0, command="sync", **more):
+    document = {"command": command, "exitCode": exit_code, "headline": headline, **more}
     (folder / "report.json").write_text(json.dumps(document))
 
 

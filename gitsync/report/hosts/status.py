@@ -19,8 +19,10 @@ WITHOUT_REPORT = Status(StatusState.FAILURE, "The run gave no report. Its log sa
 
 
 def read_status(document: Any) -> Status:
-    """Read how a run ended from its report.json. Raises KeyError, TypeError or ValueError if it is of another form."""
-    is_fine = int(document["exitCode"]) in SUCCESS and not document["interrupted"]
+    """Read how a run or a validation ended from its report.json. Raises KeyError, TypeError or ValueError for a file of
+    another form.
+    """
+    is_fine = int(document["exitCode"]) in SUCCESS and not document.get("interrupted")
     return Status(StatusState.SUCCESS if is_fine else StatusState.FAILURE, str(document["headline"]))
 
 
