@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from gitsync.config.hosts import find_job_url
 from gitsync.errors import ConfigError
 from gitsync.processes.programs import Program
 from gitsync.processes.temporary_folders import open_temporary_folder
@@ -214,7 +215,6 @@ def open_azure_repos(environment: Mapping[str, str], use: HostUse) -> AzureRepos
     organization = get_variable(environment, "SYSTEM_COLLECTIONURI")
     project = get_variable(environment, "SYSTEM_TEAMPROJECT")
     repository = get_variable(environment, "BUILD_REPOSITORY_ID")
-    build = environment.get("BUILD_BUILDID", "")
     ref = environment.get("BUILD_SOURCEBRANCH", "")
     name = environment.get("BUILD_REPOSITORY_NAME") or repository
     return AzureRepos(
@@ -222,7 +222,7 @@ def open_azure_repos(environment: Mapping[str, str], use: HostUse) -> AzureRepos
         organization=organization,
         web=f"{organization}{quote(project)}/_git/{quote(name)}",
         route=(f"project={project}", f"repositoryId={repository}"),
-        log_url=f"{organization}{quote(project)}/_build/results?buildId={quote(build)}" if build else "",
+        log_url=find_job_url(environment),
         base=ref.removeprefix(_HEADS) if ref.startswith(_HEADS) else "",
         environment=environment,
     )

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from gitsync.config.hosts import find_job_url
 from gitsync.errors import ConfigError
 from gitsync.processes.programs import Program
 from gitsync.report.hosts.host import (
@@ -226,13 +227,12 @@ def open_github(environment: Mapping[str, str], use: HostUse) -> GitHub:
     """Open the repository of a job of GitHub Actions."""
     server = get_variable(environment, "GITHUB_SERVER_URL")
     name = get_variable(environment, "GITHUB_REPOSITORY")
-    run = environment.get("GITHUB_RUN_ID")
     host = urlsplit(server).netloc
     return GitHub(
         client=HostClient(Program.GH, _sign_in(environment, host), use, _HINTS[use]),
         host=host,
         repository=name,
-        log_url=f"{server}/{name}/actions/runs/{run}" if run else "",
+        log_url=find_job_url(environment),
         base=environment.get("GITHUB_REF_NAME", "") if environment.get("GITHUB_REF_TYPE") == "branch" else "",
         environment=environment,
     )

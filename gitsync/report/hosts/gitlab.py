@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from gitsync.config.hosts import find_job_url
 from gitsync.errors import ConfigError
 from gitsync.processes.programs import Program
 from gitsync.report.hosts.host import (
@@ -192,7 +193,7 @@ def open_gitlab(environment: Mapping[str, str], use: HostUse) -> GitLab:
         project=quote(get_variable(environment, "CI_PROJECT_ID"), safe=""),
         client=HostClient(Program.GLAB, environment, use, _HINTS[use]),
         host=environment.get("CI_SERVER_FQDN") or get_variable(environment, "CI_SERVER_HOST"),
-        log_url=environment.get("CI_JOB_URL", ""),
+        log_url=find_job_url(environment),
         base=environment.get("CI_COMMIT_BRANCH", ""),
         environment=environment,
     )
