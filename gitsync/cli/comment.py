@@ -28,10 +28,8 @@ SETTINGS = ()
 OUTPUTS = ()
 EXAMPLES = (
     Example("In the job of a pull request", "gitsync plan --report report; gitsync comment report/report.md"),
-    Example(
-        "In the job of a sync",
-        "gitsync sync --report report; gitsync comment report/report.md --status report --name production",
-    ),
+    Example("Before a run, at its commit", "gitsync comment --status pending --name production"),
+    Example("After it, also if it failed", "gitsync comment report/report.md --status report --name production"),
 )
 
 _WITHOUT_REPORT = "### gitsync gave no report\n\nThe run ended before there was one. Its log says why.\n"

@@ -152,7 +152,7 @@ class AzureRepos:
             hint="Leave out --deployment; a deployment job of Azure Pipelines is recorded by itself.",
         )
 
-    def post_deployment(self, commit: str, environment: str, status: Status, running: str) -> None:  # noqa: ARG002
+    def post_deployment(self, commit: str, environment: str, status: Status, running: str) -> None:  # noqa: ARG002 - all are refused
         self.find_deployment(commit, environment)
 
     def _read_request(self, request: Any) -> PullRequest:
