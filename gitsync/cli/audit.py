@@ -90,6 +90,7 @@ async def _audit(options: argparse.Namespace, config: Config, since: datetime) -
     from gitsync.cli.recorded import open_recorded
     from gitsync.cli.searching import open_search
     from gitsync.model.attribution import Who
+    from gitsync.unmanaged.inventory import make_inventory
 
     offline = read_whole(config, options.redactions)
     with open_recorded(config) as store:
@@ -100,7 +101,8 @@ async def _audit(options: argparse.Namespace, config: Config, since: datetime) -
     if not arm_ids:
         raise ConfigError(f"{config.source} has no resource with an ARM id.", hint="Check SOURCE and --path.")
     async with open_search(options, config) as search:
-        done = await audit(arm_ids, records, runs, since, Questions(search.arm, search.begin_session))
+        questions = Questions(search.arm, search.begin_session)
+        done = await audit(arm_ids, records, runs, since, questions, make_inventory(offline.everything, records).has)
         return AuditReport(
             audit=done,
             who=Who(config.who),
