@@ -106,15 +106,16 @@ async def audit(
         *(read_log(ids, since, until + SKEW, questions, most=_MOST_ROWS) for ids in by_subscription.values())
     )
     changes = [change for answer in answers for change in answer.changes if _is_audited(change)]
-    parts = {one.arm_id: _get_parent(one.arm_id) for one in changes if is_declared(one.arm_id)}
+    declared = {one.arm_id for one in changes if one.arm_id not in managed and is_declared(one.arm_id)}
+    parts = {arm_id: arm_id.rpartition("/")[0].rpartition("/")[0] for arm_id in declared}
     touched = [change for change in changes if change.arm_id in parts or _is_managed(change, managed)]
     recorded = index_runs(records, runs)
     own = await _list_own(touched, recorded, questions)
     judged = []
     for change in sorted(touched, key=lambda one: (one.at, one.arm_id, one.correlation_id), reverse=True):
         origin, run = judge(change, recorded, own)
-        arm_id = managed.get(change.arm_id, change.arm_id)
-        part_of = "" if change.arm_id in managed else parts.get(change.arm_id, "")
+        part_of = parts.get(change.arm_id, "")
+        arm_id = managed.get(change.arm_id) or managed.get(part_of, part_of) + change.arm_id.removeprefix(part_of)
         is_open = change.at >= until - LATE
         judged.append(
             AuditedOperation(arm_id=arm_id, change=change, origin=origin, part_of=part_of, run=run, is_open=is_open)
@@ -164,10 +165,6 @@ def index_runs(records: Iterable[Record], runs: Iterable[LastRun]) -> Mapping[st
 def _is_audited(change: RecordedChange) -> bool:
     """Tell whether an operation wrote, deleted, or reached for keys: other actions, such as a restart, are none."""
     return change.verb is not Verb.ACTION or is_key_action(change.said.operation)
-
-
-def _get_parent(arm_id: str) -> str:
-    return arm_id.rpartition("/")[0].rpartition("/")[0]
 
 
 def _is_managed(change: RecordedChange, managed: Mapping[str, str]) -> bool:

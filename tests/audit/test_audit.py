@@ -141,6 +141,8 @@ async def test_whose_it_was(rows, shown, why):
 async def test_a_part_that_its_parent_declares_is_audited(rows, shown, why):
     done = await look(*rows, declared=(SUBNET.casefold(),))
     assert show(done) == shown, why
+    part = next(one.arm_id for one in done.operations if one.part_of)
+    assert part == VNET + SUBNET.removeprefix(VNET).casefold(), "the parent is spelled as git does"
 
 
 async def test_a_write_of_the_parent_brings_back_no_child_of_its_own():
