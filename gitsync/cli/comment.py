@@ -136,10 +136,14 @@ def _post_status(options: argparse.Namespace) -> ExitCode:
     host = open_host(os.environ, HostUse.STATUS)
     if options.deployment:
         is_news = post_deployment(host, options.name, status)
-        print(f"{'Recorded' if is_news else 'Left'} the deployment to {options.name}: {status.state}.")
+        print(_say(f"deployment to {options.name}", status, is_news=is_news))
     is_news = post_status(host, context, status)
-    print(f"{'Posted' if is_news else 'Left'} the status {context}: {status.state}.")
+    print(_say(f"status {context}", status, is_news=is_news))
     return ExitCode.FINE
+
+
+def _say(what: str, status: Status, *, is_news: bool) -> str:
+    return f"Posted the {what}: {status.state}." if is_news else f"The {what} is {status.state} already."
 
 
 def _read_status(options: argparse.Namespace) -> Status:

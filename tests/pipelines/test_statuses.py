@@ -74,10 +74,10 @@ def test_the_same_is_not_said_twice(tmp_path, folder, program, job):
     put_report(folder)
     for arguments in (["--status=pending"], ["report.md", "--status=report"]):
         outs = [say(folder, host, job, *arguments, "--name=production").out.split()[0] for _ in range(2)]
-        assert outs == ["Posted", "Left"]
+        assert outs == ["Posted", "The"]
     assert [one["context"] for one in host.statuses] == ["gitsync/production"] * 2
     assert tell(folder, host, job, "--name=staging").out == "Posted the status gitsync/staging: success.\n"
-    assert tell(folder, host, job, "--name=production").out == "Left the status gitsync/production: success.\n"
+    assert tell(folder, host, job, "--name=production").out == "The status gitsync/production is success already.\n"
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_run_without_a_report_has_failed(tmp_path, folder, program, job):
 def test_hostile_text_is_one_plain_line(tmp_path, folder, program, job, text):
     host = make_host(tmp_path / "bin", program)
     put_report(folder, text)
-    assert [tell(folder, host, job).out.split()[0] for _ in range(2)] == ["Posted", "Left"]
+    assert [tell(folder, host, job).out.split()[0] for _ in range(2)] == ["Posted", "The"]
     (status,) = host.statuses
     assert status["description"].isprintable()
     assert len(status["description"]) <= (140 if program == "gh" else 255)
@@ -168,14 +168,16 @@ def test_a_sync_is_a_deployment(tmp_path, folder, program, job, running, failure
     host = make_host(tmp_path / "bin", program)
     names = ("--name=production", "--deployment")
     assert say(folder, host, job, "--status=pending", *names).out == (
-        "Recorded the deployment to production: pending.\nPosted the status gitsync/production: pending.\n"
+        "Posted the deployment to production: pending.\nPosted the status gitsync/production: pending.\n"
     )
-    assert say(folder, host, job, "--status=pending", *names).out.startswith("Left the deployment to production")
+    assert say(folder, host, job, "--status=pending", *names).out.startswith(
+        "The deployment to production is pending already.\n"
+    )
     put_report(folder, exit_code=1)
-    for word in ("Recorded", "Left"):
-        assert tell(folder, host, job, *names).out.startswith(f"{word} the deployment to production: failure.\n")
+    for said in ("Posted the deployment to production: failure.", "The deployment to production is failure already."):
+        assert tell(folder, host, job, *names).out.splitlines()[0] == said
     put_report(folder)
-    assert tell(folder, host, job, *names).out.startswith("Recorded the deployment to production: success.\n")
+    assert tell(folder, host, job, *names).out.startswith("Posted the deployment to production: success.\n")
     (first, second) = host.deployments
     assert (first["commit"], first["environment"], first["states"]) == (COMMIT, "production", [running, failure])
     assert second["states"] == ["success"], "the run after the failed one is a deployment of its own"
