@@ -66,6 +66,12 @@ def test_each_operation_is_attributed(tmp_path_factory, done):
         shutil.rmtree(folder)
 
 
+def sync(world, since):
+    world.sync()
+    with StatusFolder(world.state) as store:
+        return store.read_runs(since, 1)
+
+
 def check(world, done):
     world.clock.elapsed += 7200
     since = world.clock.now()
@@ -73,11 +79,8 @@ def check(world, done):
     for number, (what, name) in enumerate(done):
         world.clock.elapsed += 60
         if what in {"sync", "killed"}:
-            if name:
-                rounds[name] = number + 1
-            say(world, rounds).sync()
-            with StatusFolder(world.state) as store:
-                new = [run for run in store.read_runs(since, 1) if not run.sent & lost and run not in runs]
+            rounds |= {name: number + 1} if name else {}
+            new = [run for run in sync(say(world, rounds), since) if not run.sent & lost and run not in runs]
             if what == "killed":
                 lost |= {sent for run in new for sent in run.sent}
                 continue
