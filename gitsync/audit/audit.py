@@ -93,19 +93,12 @@ async def audit(
     is_declared: Callable[[str], bool],
 ) -> Audit:
     """Audit the resources of git since a time. Resources of earlier runs count as well: they may be deleted by now.
-    `is_declared` tells of a child whether the manifest of its parent has it, as a balancer has its rules.
+    `is_declared` says whether the manifest of a parent has this child, as a balancer has its rules.
     """
     until = questions.now
     earlier = sorted(arm_id for run in runs for arm_id in run.arm_ids)
     managed = {normalize_id(arm_id): arm_id for arm_id in (*earlier, *arm_ids)}
-    by_subscription: defaultdict[str, list[str]] = defaultdict(list)
-    for arm_id in sorted(managed):
-        if subscription := find_subscription(arm_id):
-            by_subscription[subscription].append(arm_id)
-    answers = await asyncio.gather(
-        *(read_log(ids, since, until + SKEW, questions, most=_MOST_ROWS) for ids in by_subscription.values())
-    )
-    changes = [change for answer in answers for change in answer.changes if _is_audited(change)]
+    changes, gaps = await _read_logs(managed, since, questions)
     declared = {one.arm_id for one in changes if one.arm_id not in managed and is_declared(one.arm_id)}
     parts = {arm_id: arm_id.rpartition("/")[0].rpartition("/")[0] for arm_id in declared}
     touched = [change for change in changes if change.arm_id in parts or _is_managed(change, managed)]
@@ -120,18 +113,33 @@ async def audit(
         judged.append(
             AuditedOperation(arm_id=arm_id, change=change, origin=origin, part_of=part_of, run=run, is_open=is_open)
         )
-    gaps = [
-        f"Subscription {subscription}: {answer.gap}"
-        for subscription, answer in zip(by_subscription, answers, strict=True)
-        if answer.gap
-    ]
     return Audit(
         since=since,
         until=until,
         operations=tuple(add_undone(judged)),
         others=len(changes) - len(touched),
-        gaps=tuple(gaps),
+        gaps=gaps,
     )
+
+
+async def _read_logs(
+    arm_ids: Iterable[str], since: datetime, questions: Questions
+) -> tuple[list[RecordedChange], tuple[str, ...]]:
+    """Read what is audited of the log of each subscription, and why there may be more."""
+    by_subscription: defaultdict[str, list[str]] = defaultdict(list)
+    for arm_id in sorted(arm_ids):
+        if subscription := find_subscription(arm_id):
+            by_subscription[subscription].append(arm_id)
+    until = questions.now + SKEW
+    answers = await asyncio.gather(
+        *(read_log(ids, since, until, questions, most=_MOST_ROWS) for ids in by_subscription.values())
+    )
+    gaps = [
+        f"Subscription {subscription}: {answer.gap}"
+        for subscription, answer in zip(by_subscription, answers, strict=True)
+        if answer.gap
+    ]
+    return [change for answer in answers for change in answer.changes if _is_audited(change)], tuple(gaps)
 
 
 async def _list_own(
