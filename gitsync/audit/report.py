@@ -121,15 +121,11 @@ def list_notes(report: AuditReport) -> list[str]:
         notes.append(
             f"Only the last {report.runs} runs were compared. Older writes count as those of an identity without a run."
         )
+    end = f"{report.audit.until:%Y-%m-%d %H:%M} UTC"
     notes.append(
-        f"Azure's log is up to 20 minutes late: the last {minutes} minutes before {_format_time(report)} are open, and "
-        "more may come."
+        f"Azure's log is up to 20 minutes late: the last {minutes} minutes before {end} are open, and more may come."
     )
     return notes
-
-
-def _format_time(report: AuditReport) -> str:
-    return f"{report.audit.until:%Y-%m-%d %H:%M} UTC"
 
 
 def format_headline(report: AuditReport) -> str:

@@ -110,13 +110,8 @@ _TABLE: Mapping[Program, _Row] = {
 
 def select_environment(program: Program, environment: Mapping[str, str]) -> dict[str, str]:
     """The variables of `environment` that a program gets."""
-    return {name: value for name, value in environment.items() if _is_allowed(program, name)}
-
-
-@cache
-def _is_allowed(program: Program, name: str) -> bool:
-    """Kept for each name: a run starts git many times."""
-    return _compile_allowed(program).match(name) is not None
+    allowed = _compile_allowed(program)
+    return {name: value for name, value in environment.items() if allowed.match(name)}
 
 
 @cache

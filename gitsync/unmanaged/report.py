@@ -129,7 +129,10 @@ def format_lines(report: UnmanagedReport, *, names: bool) -> Iterator[str]:
     yield from _format_list("Left out:", [f"{count:>5}  {reason}" for reason, count in sorted(counts.items())])
     for title, lines in _list_notes(report):
         yield from _format_list(title, lines)
-    yield from _format_shares(report)
+    shares = [row for row in _list_kinds(report) if row[1] < row[2]]
+    width = max((len(label) for label, _, _ in shares), default=0)
+    rows = [f"{label:<{width}}  {count} of {total}" for label, count, total in shares]
+    yield from _format_list("Git has:", rows)
     yield _format_summary(report)
 
 
@@ -157,12 +160,6 @@ def _list_kinds(report: UnmanagedReport) -> list[tuple[str, int, int]]:
     strays = Counter(stray.label for stray in report.estate.strays)
     labels = sorted({*strays, *report.estate.managed})
     return [(one, report.estate.managed.get(one, 0), report.estate.managed.get(one, 0) + strays[one]) for one in labels]
-
-
-def _format_shares(report: UnmanagedReport) -> Iterator[str]:
-    rows = [row for row in _list_kinds(report) if row[1] < row[2]]
-    width = max((len(label) for label, _, _ in rows), default=0)
-    yield from _format_list("Git has:", [f"{label:<{width}}  {count} of {total}" for label, count, total in rows])
 
 
 def _format_summary(report: UnmanagedReport) -> str:
