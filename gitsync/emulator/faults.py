@@ -15,10 +15,10 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
+from gitsync.config.yaml_file import FieldReader, YamlNode, read_fields
 from gitsync.emulator.http.messages import Course, ListFault, ServerRequest, ServerResponse, make_refusal
 from gitsync.emulator.state.store import Store
 from gitsync.emulator.types.behaviour import Style
-from gitsync.emulator.yaml_document import FieldReader, YamlNode, read_fields
 
 
 class Drop(StrEnum):
@@ -176,7 +176,7 @@ def read_rule(node: YamlNode) -> FaultRule:
     """Read a rule of a file: what it matches, and at least one action."""
     values = read_fields(node, _RULE)
     if not set(values) - {"match"}:
-        raise node.wrong("A rule needs an action.", f"Set one of {', '.join(sorted(set(_RULE) - {'match'}))}.")
+        raise node.wrong("a rule needs an action.", f"Set one of {', '.join(sorted(set(_RULE) - {'match'}))}.")
     hide = values.pop("hide", 0)
     if hide:  # a key of its own in the file, and a part of the course of the operation here
         values["course"] = replace(values.get("course") or Course(), hide=hide)
@@ -196,14 +196,14 @@ def _read_patterns(node: YamlNode) -> tuple[str, ...]:
 def _read_canned(node: YamlNode) -> Canned:
     values = read_fields(node, _ANSWER)
     if not {"status", "code"} & set(values):
-        raise node.wrong("An answer needs a status or a code.")
+        raise node.wrong("an answer needs a status or a code.")
     return Canned(**values)
 
 
 def _read_error(node: YamlNode) -> dict[str, Any]:
     members = node.members("code", "message", "details", "target")
     if not {"code", "message"} <= set(members):
-        raise node.wrong("An error needs a code and a message.")
+        raise node.wrong("an error needs a code and a message.")
     return {name: value.any() for name, value in members.items()}
 
 
@@ -212,7 +212,7 @@ def _make_move(node: YamlNode, values: Mapping[str, Any]) -> Move:
     if {"set", "remove"} & set(values):
         deeds.append("set or remove")
     if len(deeds) != 1:
-        raise node.wrong("A move needs one of create, delete, or set and remove.")
+        raise node.wrong("a move needs one of create, delete, or set and remove.")
     return Move(**values)
 
 
@@ -221,7 +221,7 @@ def read_planned_move(node: YamlNode) -> PlannedMove:
     values = read_fields(node, _PLANNED_MOVE)
     when = {name: values.pop(name) for name in ("at", "after") if name in values}
     if len(when) != 1 or "id" not in values:
-        raise node.wrong("A move without a rule needs an id, and either at or after.")
+        raise node.wrong("a move without a rule needs an id, and either at or after.")
     return PlannedMove(move=_make_move(node, values), **when)
 
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from gitsync.config.yaml_file import FieldReader, YamlNode, read_fields, read_yaml
 from gitsync.emulator.faults import FaultRule, PlannedMove, read_planned_move, read_rule
 from gitsync.emulator.governance.policies import (
     EmulatedExemption,
@@ -26,8 +27,9 @@ from gitsync.emulator.governance.policies import (
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.state.deleted_resources import SOFT_DELETES, ConfiguredDeletion
 from gitsync.emulator.types.behaviour import Style
-from gitsync.emulator.yaml_document import FieldReader, YamlNode, read_document, read_fields
+from gitsync.errors import ConfigError
 
+_MOST_BYTES = 10_000_000
 TENANT = "11111111-1111-4111-8111-111111111111"
 ANONYMOUS = "anonymous"
 
@@ -260,7 +262,12 @@ class EmulatorSettings:
 
 def read_settings(path: Path) -> EmulatorSettings:
     """Read the settings of a file. ConfigError, with file and line, for an unknown key or a value of the wrong type."""
-    document = read_document(path)
+    try:
+        document = read_yaml(str(path), path.read_bytes(), _MOST_BYTES)
+    except OSError as error:
+        raise ConfigError(
+            f"The file {path} cannot be read: {error.strerror}.", hint="Set --script to an existing file."
+        ) from error
     members = document.members("settings", "rules", "moves") if document is not None else {}
     values = read_fields(members["settings"], _SETTINGS) if "settings" in members else {}
     if "settings" in members:
@@ -276,12 +283,12 @@ def _check_policy_names(settings: Mapping[str, YamlNode]) -> None:
     for policy in settings["policies"].items() if "policies" in settings else ():
         node = policy.members()["name"]
         if node.text().casefold() in names:
-            raise node.wrong(f"Duplicate policy {node.text()!r}.", "Rename one of them.")
+            raise node.wrong(f"duplicate policy {node.text()!r}.", "Rename one of them.")
         names.add(node.text().casefold())
     for exemption in settings["exemptions"].items() if "exemptions" in settings else ():
         node = exemption.members()["policy"]
         if node.text().casefold() not in names:
-            raise node.wrong(f"There is no policy {node.text()!r}.", "Set the name of one of the policies.")
+            raise node.wrong(f"there is no policy {node.text()!r}.", "Set the name of one of the policies.")
 
 
 def _read_limits(node: YamlNode) -> Limits | None:
@@ -289,7 +296,7 @@ def _read_limits(node: YamlNode) -> Limits | None:
     value = node.any()  # not its text: YAML has read `on` and `off` already
     if isinstance(value, bool | str):
         if value not in _SWITCH:
-            raise node.wrong(f"Unknown value {value!r}.", "Set on, off, or the buckets: {reads: {size: …}}.")
+            raise node.wrong(f"unknown value {value!r}.", "Set on, off, or the buckets: {reads: {size: …}}.")
         return Limits() if _SWITCH[value] else None
     return Limits(**read_fields(node, {kind: (kind, _read_bucket) for kind in ("reads", "writes", "deletes")}))
 
@@ -301,14 +308,14 @@ _SWITCH: Mapping[bool | str, bool] = {True: True, False: False, "on": True, "off
 def _read_bucket(node: YamlNode) -> Bucket:
     values = read_fields(node, {"size": ("size", YamlNode.count), "perSecond": ("per_second", YamlNode.number)})
     if len(values) < 2:
-        raise node.wrong("A bucket needs both its size and perSecond.")
+        raise node.wrong("a bucket needs both its size and perSecond.")
     return Bucket(**values)
 
 
 def _read_lock(node: YamlNode) -> ManagementLock:
     values = read_fields(node, _LOCK)
     if "scope" not in values:
-        raise node.wrong("A lock needs a scope.", "Set the id of a group or a resource.")
+        raise node.wrong("a lock needs a scope.", "Set the id of a group or a resource.")
     level = values.pop("level", _Level.CAN_NOT_DELETE)
     return ManagementLock(read_only=level is _Level.READ_ONLY, **values)
 
@@ -321,7 +328,7 @@ class _Level(StrEnum):
 def _read_deny_assignment(node: YamlNode) -> EmulatedDenyAssignment:
     values = _read_whole(node, _DENY_ASSIGNMENT, "name", "scope", "actions")
     if not values.get("everyone") and not values.get("principals"):
-        raise node.wrong("A deny assignment needs principals.", "Set principals, or everyone: true.")
+        raise node.wrong("a deny assignment needs principals.", "Set principals, or everyone: true.")
     return EmulatedDenyAssignment(**values)
 
 
@@ -332,7 +339,7 @@ def _read_refusal(node: YamlNode) -> BodyRefusal:
 def _read_principal(node: YamlNode) -> EmulatedPrincipal:
     values = read_fields(node, _PRINCIPAL)
     if "client" not in values:
-        raise node.wrong("A principal needs a clientId.")
+        raise node.wrong("a principal needs a clientId.")
     return EmulatedPrincipal(**{"object": values["client"], **values})
 
 
@@ -363,7 +370,7 @@ def _read_sku(node: YamlNode) -> EmulatedSku:
 def _read_restriction(node: YamlNode) -> SkuRestriction:
     restriction = SkuRestriction(**_read_whole(node, _RESTRICTION, "type"))
     if (restriction.type is RestrictionType.ZONE) != bool(restriction.zones):
-        raise node.wrong("A restriction of the type Zone needs zones, and no other has them.", 'Set zones: ["1"].')
+        raise node.wrong("a restriction of the type Zone needs zones, and no other has them.", 'Set zones: ["1"].')
     return restriction
 
 
@@ -372,7 +379,7 @@ def _read_whole(node: YamlNode, table: Mapping[str, FieldReader], *needed: str) 
     values = read_fields(node, table)
     missing = [key for key in needed if table[key][0] not in values]
     if missing:
-        raise node.wrong(f"Missing keys: {', '.join(missing)}.", f"Set {' and '.join(missing)}.")
+        raise node.wrong(f"missing keys: {', '.join(missing)}.", f"Set {' and '.join(missing)}.")
     return values
 
 
