@@ -17,6 +17,8 @@ import yaml
 from gitsync.config.values import OFF, ON
 from gitsync.errors import ConfigError
 
+_NULL = "tag:yaml.org,2002:null"
+
 _Choice = TypeVar("_Choice", bound=str)
 
 
@@ -31,7 +33,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 class YamlNode:
-    """One value of a file, or one key. `name` is its key with those above: `units[0].path`, "" at the top."""
+    """One value of a file, or one key. `name` is its key below those above: `units[0].path`; "" at the top."""
 
     def __init__(self, file: str, node: yaml.Node, name: str = "") -> None:
         self._file = file
@@ -56,7 +58,7 @@ class YamlNode:
 
     @property
     def is_null(self) -> bool:
-        return isinstance(self._node, yaml.ScalarNode) and self._node.tag == "tag:yaml.org,2002:null"
+        return isinstance(self._node, yaml.ScalarNode) and self._node.tag == _NULL
 
     def wrong(self, sentence: str, hint: str = "") -> ConfigError:
         """Make the error for this value."""
@@ -123,7 +125,8 @@ class YamlNode:
         """Read a number from 0."""
         value = self.any()
         # In Python a truth value is a number too.
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not 0 <= value < math.inf:
             raise self.wrong("expected a number of 0 or more.")
         return float(value)
 
