@@ -9,6 +9,7 @@ from typing import Final
 from gitsync.arm.http.bodies import ListSource
 from gitsync.errors import RefusedListError, SourceError
 from gitsync.formats.arm_path import find_resource_group, is_below
+from gitsync.formats.json_members import read_text
 from gitsync.imports.acceptance import EXCLUDED, Acceptance
 from gitsync.imports.conversion.found_resources import GROUPS, FoundResource, SearchResult
 from gitsync.imports.conversion.scope import ImportScope
@@ -108,9 +109,7 @@ class Discovery:
                 arm_type = parse_arm_type(arm_id).casefold()
                 # Lists spell a group as each resource was created, so the spelling of the group itself counts.
                 spelled_id = f"{folder}/{arm_id.split('/', 5)[5]}"
-                created = entry.get("createdTime")
-                created = created if isinstance(created, str) else ""
-                by_type.setdefault(arm_type, {})[spelled_id] = created
+                by_type.setdefault(arm_type, {})[spelled_id] = read_text(entry, "createdTime")
         kinds = {self._tree.find(arm_type): times for arm_type, times in sorted(by_type.items())}
         reads = [self._read_roots(kind, times) for kind, times in kinds.items() if kind]
         return [resource for batch in await asyncio.gather(*reads) for resource in batch]

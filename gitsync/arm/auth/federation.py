@@ -7,7 +7,6 @@ event loop and reads the environment of the process.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +18,7 @@ from azure.identity.aio import ClientAssertionCredential
 from gitsync.arm.cloud import is_safe
 from gitsync.arm.http.network import HttpConnection
 from gitsync.errors import ConfigError
+from gitsync.formats.json_members import as_mapping, read_claims, read_text
 from gitsync.formats.strict_json import read_json
 from gitsync.model.clock import Clock
 
@@ -106,17 +106,13 @@ def _read_token(status: int, body: bytes, member: str) -> str:
         answer = read_json(body)
     except ValueError:
         answer = None
-    token = answer.get(member) if isinstance(answer, dict) else None
-    if status != 200 or not isinstance(token, str) or not token:
+    token = read_text(answer, member)
+    if status != 200 or not token:
         raise ClientAuthenticationError(f"the CI system returned no identity token (HTTP {status})")
     return token
 
 
 def _read_expiry(token: str) -> float:
     """Read the claim `exp` of a JWT (RFC 7519), seconds since 1970; 0 if there is none."""
-    try:
-        payload = token.split(".")[1]
-        expiry = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["exp"]
-    except (IndexError, KeyError, TypeError, ValueError):
-        return 0
+    expiry = as_mapping(read_claims(token)).get("exp")
     return float(expiry) if isinstance(expiry, (int, float)) else 0

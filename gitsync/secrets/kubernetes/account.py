@@ -6,13 +6,12 @@ kubeconfig, so a job on a laptop does not change the cluster of that laptop.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from gitsync.errors import ConfigError
-from gitsync.formats.strict_json import read_json
+from gitsync.formats.json_members import read_claims, read_text
 
 FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _OUTSIDE = (
@@ -66,10 +65,5 @@ def find_service_account(environment: Mapping[str, str], folder: Path = FOLDER) 
 
 def _find_name(token: str) -> str:
     """Find the account that a token names (`sub` of a JWT), as namespace:name; "" if it names none."""
-    try:
-        payload = token.split(".")[1]
-        claims = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-    except (IndexError, ValueError):
-        return ""
-    subject = claims.get("sub") if isinstance(claims, Mapping) else None
-    return subject.removeprefix(_SUBJECT) if isinstance(subject, str) and subject.startswith(_SUBJECT) else ""
+    subject = read_text(read_claims(token), "sub")
+    return subject.removeprefix(_SUBJECT) if subject.startswith(_SUBJECT) else ""
