@@ -20,6 +20,7 @@ from gitsync.errors import ConfigError
 _NULL = "tag:yaml.org,2002:null"
 
 _Choice = TypeVar("_Choice", bound=str)
+_Item = TypeVar("_Item")
 
 
 class _Loader(yaml.SafeLoader):
@@ -165,9 +166,22 @@ FieldReader = tuple[str, Callable[[YamlNode], Any]]
 """The field that a key sets, and how its value is read."""
 
 
-def read_fields(node: YamlNode, table: Mapping[str, FieldReader]) -> dict[str, Any]:
-    """Read the members of a mapping as fields, by a table of the allowed keys."""
-    return {table[key][0]: table[key][1](value) for key, value in node.members(*table).items()}
+def read_fields(node: YamlNode, table: Mapping[str, FieldReader], *needed: str) -> dict[str, Any]:
+    """Read the members of a mapping as fields, by a table of the allowed keys; some are needed."""
+    values = {table[key][0]: table[key][1](value) for key, value in node.members(*table).items()}
+    if missing := [key for key in needed if table[key][0] not in values]:
+        raise node.wrong(f"missing keys: {', '.join(missing)}.", f"Set {' and '.join(missing)}.")
+    return values
+
+
+def read_as(make: Callable[..., _Item], table: Mapping[str, FieldReader], *needed: str) -> Callable[[YamlNode], _Item]:
+    """Make the reader of a mapping whose fields make a value."""
+    return lambda node: make(**read_fields(node, table, *needed))
+
+
+def read_each(read: Callable[[YamlNode], _Item]) -> Callable[[YamlNode], tuple[_Item, ...]]:
+    """Make the reader of a list, or of one value, of the reader of an item."""
+    return lambda node: tuple(read(item) for item in node.items())
 
 
 def read_yaml(path: str, content: bytes, most: int) -> YamlNode | None:

@@ -15,7 +15,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gitsync.config.yaml_file import FieldReader, YamlNode, read_fields
+from gitsync.config.yaml_file import FieldReader, YamlNode, read_as, read_each, read_fields
 from gitsync.emulator.http.messages import Course, ListFault, ServerRequest, ServerResponse, make_refusal
 from gitsync.emulator.state.store import Store
 from gitsync.emulator.types.behaviour import Style
@@ -235,7 +235,7 @@ _MATCH: Mapping[str, FieldReader] = {
     "path": ("path", _read_lower),
     "poll": ("poll", YamlNode.flag),
     "list": ("lists", YamlNode.flag),
-    "nth": ("nth", lambda node: tuple(item.count() for item in node.items())),
+    "nth": ("nth", read_each(YamlNode.count)),
     "after": ("after", YamlNode.count),
     "times": ("times", YamlNode.count),
 }
@@ -277,13 +277,13 @@ _PLANNED_MOVE: Mapping[str, FieldReader] = {
     "after": ("after", YamlNode.number),
 }
 _RULE: Mapping[str, FieldReader] = {
-    "match": ("match", lambda node: Match(**read_fields(node, _MATCH))),
+    "match": ("match", read_as(Match, _MATCH)),
     "answer": ("answer", _read_canned),
     "drop": ("drop", lambda node: node.choice(Drop)),
     "timeout": ("timeout", YamlNode.flag),
     "delay": ("delay", YamlNode.number),
     "hide": ("hide", YamlNode.count),
-    "operation": ("course", lambda node: Course(**read_fields(node, _OPERATION))),
-    "list": ("list_fault", lambda node: ListFault(**read_fields(node, _LIST))),
-    "move": ("move", lambda node: tuple(_make_move(item, read_fields(item, _MOVE)) for item in node.items())),
+    "operation": ("course", read_as(Course, _OPERATION)),
+    "list": ("list_fault", read_as(ListFault, _LIST)),
+    "move": ("move", read_each(lambda node: _make_move(node, read_fields(node, _MOVE)))),
 }

@@ -445,7 +445,7 @@ async def test_policies_change_what_is_stored(policies, sent, stored, why):
 POLICY = "{name: a, scope: /subscriptions/s, effect: deny, if: {field: location, equals: x}}"
 WRONG = [
     ("locks:\n  - {scope: a}", 3, "'a' is no scope", "a lock of no scope"),
-    ("locks:\n  - {level: ReadOnly}", 3, "settings.locks[0]: a lock needs a scope", "a lock without a scope"),
+    ("locks:\n  - {level: ReadOnly}", 3, "settings.locks[0]: missing keys: scope", "a lock without a scope"),
     (
         "locks:\n  - {scope: /subscriptions/s,\n     level: Readonly}",
         4,
@@ -459,7 +459,12 @@ WRONG = [
         "needs principals",
         "a deny assignment for no one",
     ),
-    ("policies:\n  - {name: a, scope: /subscriptions/s, effect: deny}", 3, "a policy needs 'if'", "no condition"),
+    (
+        "policies:\n  - {name: a, scope: /subscriptions/s, effect: deny}",
+        3,
+        "policies[0]: missing keys: if",
+        "no condition",
+    ),
     (
         "policies:\n  - {name: a,\n     effect: Deny}",
         4,
@@ -482,7 +487,12 @@ WRONG = [
     ("policies:\n  - {set: {field: tags.a}}", 3, "both its field and its value", "a field without its value"),
     ("policies:\n  - {set: {field: location, value: a}}", 3, "cannot set location", "a region that would be set"),
     (f"policies:\n  - {POLICY}\n  - {POLICY}", 4, "duplicate policy 'a'", "two policies of one name"),
-    ("exemptions:\n  - {scope: /subscriptions/s}", 3, "needs a policy", "an exemption from nothing"),
+    (
+        "exemptions:\n  - {scope: /subscriptions/s}",
+        3,
+        "exemptions[0]: missing keys: policy",
+        "an exemption from nothing",
+    ),
     ("exemptions:\n  - {policy: b, scope: /subscriptions/s}", 3, "there is no policy 'b'", "from an unknown policy"),
     ("exemptions:\n  - {expires: tomorrow}", 3, "'tomorrow' is no date", "an exemption until tomorrow"),
     ("preflight: {loud: a}", 2, "preflight.loud: there is no such key", "an unknown key of the preflight"),

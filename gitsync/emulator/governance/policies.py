@@ -13,7 +13,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from gitsync.config.yaml_file import FieldReader, YamlNode, read_fields
+from gitsync.config.yaml_file import FieldReader, YamlNode, read_each, read_fields
 from gitsync.emulator.http.target import GROUP_TYPE, PathShape, parse
 from gitsync.emulator.patch import set_value
 
@@ -292,10 +292,7 @@ def _read_field(node: YamlNode) -> str:
 
 def read_policy(node: YamlNode) -> EmulatedPolicy:
     """Read one policy with its assignment."""
-    values = read_fields(node, _POLICY)
-    for member in ("name", "scope", "effect", "if"):
-        if {"if": "conditions"}.get(member, member) not in values:
-            raise node.wrong(f"a policy needs {member!r}.", f"Known keys: {', '.join(_POLICY)}.")
+    values = read_fields(node, _POLICY, "name", "scope", "effect", "if")
     change = values.pop("set", None)
     effect = values["effect"]
     if effect.changes != (change is not None):
@@ -325,9 +322,7 @@ class _Mode(StrEnum):
 
 def read_exemption(node: YamlNode) -> EmulatedExemption:
     """Read one exemption."""
-    values = read_fields(node, _EXEMPTION)
-    if not {"policy", "scope"} <= values.keys():
-        raise node.wrong("an exemption needs a policy, by its name, and a scope.")
+    values = read_fields(node, _EXEMPTION, "policy", "scope")
     return EmulatedExemption(**{"name": values["policy"], **values})
 
 
@@ -335,11 +330,11 @@ _POLICY: Mapping[str, FieldReader] = {
     "name": ("name", YamlNode.text),
     "displayName": ("display_name", YamlNode.text),
     "scope": ("scope", read_scope),
-    "notScopes": ("not_scopes", lambda node: tuple(read_scope(item) for item in node.items())),
+    "notScopes": ("not_scopes", read_each(read_scope)),
     "effect": ("effect", lambda node: node.choice(Effect)),
     "mode": ("enforced", lambda node: node.choice(_Mode) is _Mode.DEFAULT),
     "message": ("message", YamlNode.text),
-    "if": ("conditions", lambda node: tuple(read_condition(item) for item in node.items())),
+    "if": ("conditions", read_each(read_condition)),
     "set": ("set", _read_change),
 }
 _EXEMPTION: Mapping[str, FieldReader] = {
