@@ -1,4 +1,4 @@
-"""Reads members of JSON that nobody has checked, such as an answer of Azure or the claims of a token.
+"""Reads members of unchecked JSON, such as an answer of Azure or the claims of a token.
 
 What has another form than it should counts as absent. So this is for what may be absent: an answer that decides on a
 write or a delete is checked before it is believed (gitsync.arm.http.bodies).
@@ -36,7 +36,7 @@ def list_mappings(body: object, name: str) -> list[Mapping[str, Any]]:
 
 
 def read_claims(token: str) -> Mapping[str, Any] | None:
-    """Read the claims of a JWT (RFC 7519), whoever signed it; None if it is not one."""
+    """Read the claims of a JWT (RFC 7519), whose signature is not checked; None if it is not one."""
     try:
         payload = token.split(".")[1]
         claims = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))

@@ -39,7 +39,9 @@ class FederatedCredential:
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
         # A job's token lives for minutes: it is asked for again before azure-identity sends an old one.
-        if _read_expiry(self._token) < self._clock.now().timestamp() + _SPARE:
+        expiry = as_mapping(read_claims(self._token)).get("exp")  # seconds since 1970
+        soon = self._clock.now().timestamp() + _SPARE
+        if not isinstance(expiry, (int, float)) or expiry < soon:
             self._token = await self._tokens()
         return await self._exchange.get_token_info(*scopes, options=options)
 
@@ -110,9 +112,3 @@ def _read_token(status: int, body: bytes, member: str) -> str:
     if status != 200 or not token:
         raise ClientAuthenticationError(f"the CI system returned no identity token (HTTP {status})")
     return token
-
-
-def _read_expiry(token: str) -> float:
-    """Read the claim `exp` of a JWT (RFC 7519), seconds since 1970; 0 if there is none."""
-    expiry = as_mapping(read_claims(token)).get("exp")
-    return float(expiry) if isinstance(expiry, (int, float)) else 0

@@ -54,16 +54,11 @@ def find_service_account(environment: Mapping[str, str], folder: Path = FOLDER) 
     if not token_text.strip():
         raise ConfigError(f"The token of the service account is empty: {token}.", hint=EMPTY_TOKEN)
     address = f"[{host}]" if ":" in host else host
+    subject = read_text(read_claims(token_text), "sub")
     return ServiceAccount(
         server=f"https://{address}:{port}",
         namespace=namespace,
         token=token,
         certificates=certificates,
-        name=_find_name(token_text),
+        name=subject.removeprefix(_SUBJECT) if subject.startswith(_SUBJECT) else "",
     )
-
-
-def _find_name(token: str) -> str:
-    """Find the account that a token names (`sub` of a JWT), as namespace:name; "" if it names none."""
-    subject = read_text(read_claims(token), "sub")
-    return subject.removeprefix(_SUBJECT) if subject.startswith(_SUBJECT) else ""
