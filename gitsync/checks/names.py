@@ -191,8 +191,8 @@ class Holder:
 async def check_names(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Look for what holds the name of each resource that would be created, if its type has names to look for."""
     creates = [change for change in changes if change.creates]
-    found = await asyncio.gather(*(_check_create(change, questions) for change in creates))
-    return [(change.key, finding) for change, findings in zip(creates, found, strict=True) for finding in findings]
+    lists = await asyncio.gather(*(_check_create(change, questions) for change in creates))
+    return [(change.key, finding) for change, findings in zip(creates, lists, strict=True) for finding in findings]
 
 
 async def _check_create(change: PlannedChange, questions: Questions) -> list[CheckFinding]:
@@ -205,9 +205,9 @@ async def _check_create(change: PlannedChange, questions: Questions) -> list[Che
     subscription, name = find_subscription(change.arm_id) or "", change.arm_id.rpartition("/")[2]
     if change.doubt or "<" in subscription + name:
         return [_leave(UNKNOWN_VALUE, change.id_gap)]
-    found, gap = await _check_deleted(change, soft, questions) if soft else (None, None)
-    if found is not None:
-        return [found]
+    finding, gap = await _check_deleted(change, soft, questions) if soft else (None, None)
+    if finding is not None:
+        return [finding]
     answer = await _ask_provider(change, subscription, name, questions)
     if gap is None or answer.verdict is CheckVerdict.REFUSED:
         return [answer]

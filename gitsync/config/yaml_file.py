@@ -148,18 +148,18 @@ class YamlNode:
 
     def flag(self) -> bool:
         """Read true or false, in each of the ways in which flags and variables say it."""
-        word = self.text_of_one_line()
-        if word.casefold() not in ON | OFF:
-            raise self.wrong(f"expected true or false, not {word!r}.")
-        return word.casefold() in ON
+        text = self.text_of_one_line()
+        if text.casefold() not in ON | OFF:
+            raise self.wrong(f"expected true or false, not {text!r}.")
+        return text.casefold() in ON
 
     def choice(self, choices: Iterable[_Choice]) -> _Choice:
         """Read one of some texts, such as the members of an enumeration."""
-        word = self.text_of_one_line()
+        text = self.text_of_one_line()
         by_text = {str(choice): choice for choice in choices}
-        if word not in by_text:
-            raise self.wrong(f"expected {' or '.join(by_text)}, not {word!r}.")
-        return by_text[word]
+        if text not in by_text:
+            raise self.wrong(f"expected {' or '.join(by_text)}, not {text!r}.")
+        return by_text[text]
 
 
 FieldReader = tuple[str, Callable[[YamlNode], Any]]
