@@ -61,7 +61,7 @@ def resolve_id(attempt: ApplyAttempt, values: RunValues) -> ApplyAttempt:
         request = replace(request, arm_id=_recall_id(request.arm_id, attempt.record))
     if attempt.prepared.arm_id is None:
         values.add_arm_id(attempt.key, request.arm_id, is_sure=not attempt.prepared.id_doubt)
-    return replace(attempt, request=request, id_doubt=doubt)
+    return attempt.with_request(request, doubt)
 
 
 def _explain_unknown_name(attempt: ApplyAttempt, values: RunValues) -> str:
