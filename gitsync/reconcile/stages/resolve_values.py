@@ -8,7 +8,7 @@ from dataclasses import replace
 from gitsync.errors import DeadlineError
 from gitsync.model.record import Claim, Record
 from gitsync.model.secret import Placeholder
-from gitsync.model.template import ConfigMapKeyRef
+from gitsync.model.template import ConfigMapKeyRef, ResourceRef
 from gitsync.model.verdict import Verdict
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Observing
@@ -28,6 +28,8 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if template.is_plain:
         return attempt
     refs = [*find_value_refs(template.arm_id), *(list_value_refs(template.gaps) if attempt.prepared.is_written else ())]
+    if all(isinstance(ref, ResourceRef) for ref in refs):  # ids are no values of a source
+        return attempt
     session = attempt.session
     if run.clock.monotonic() >= session.deadline:
         text = f"{session.end_reason} before the values of {attempt.key} were read. {session.last_error()}"
