@@ -40,9 +40,10 @@ async def approve_by_list(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt
 
 async def _judge_entry(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Observing) -> ApplyAttempt | None:
     """Return the attempt as compared with its entry in a list; None if that does not show the resource in sync."""
-    if not is_settled(entry, attempt.arm_id, attempt.key, run.registry) or not _shows_exports(attempt, entry, run):
+    live = Live(body=entry)
+    if not is_settled(live, attempt.arm_id, attempt.key, run.registry) or not _shows_exports(attempt, entry, run):
         return None
-    listed = attempt.with_observed(live=Live(body=entry), exists=True, is_listed=True)
+    listed = attempt.with_observed(live=live, exists=True, is_listed=True)
     if _needs_read(listed, run):
         return None
     listed = await compare(listed, run)
