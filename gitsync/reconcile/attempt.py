@@ -150,33 +150,33 @@ class ReconcileAttempt:
         """The attempt with a reason to end it; `more` are further members of `Stop`."""
         return self._with(stop=Stop(condition=condition, verdict=verdict, **more))
 
-    def with_observed(self, **members: Any) -> Self:
-        """The attempt with other members of its observation."""
-        return self._with(observed=self.observed._replace(**members))
+    def with_observed(self, observed: Observation) -> Self:
+        """The attempt with another observation."""
+        return self._with(observed=observed)
 
-    def with_decision(self, **members: Any) -> Self:
-        """The attempt with other members of its decision."""
-        return self._with(decision=self.decision._replace(**members))
+    def with_decision(self, decision: Decision) -> Self:
+        """The attempt with another decision."""
+        return self._with(decision=decision)
 
-    def with_write(self, **members: Any) -> Self:
-        """The attempt with other members of its write."""
-        return self._with(write=self.write._replace(**members))
+    def with_write(self, write: Write) -> Self:
+        """The attempt with another write."""
+        return self._with(write=write)
 
     def with_live(self, live: Live | None) -> Self:
         """The attempt with the resource as it was just read; None if it does not exist."""
-        return self.with_observed(live=live, exists=live is not None)
+        return self.with_observed(self.observed._replace(live=live, exists=live is not None))
 
     def existing(self) -> Self:
         """The attempt of a resource that exists, and was not read."""
-        return self.with_observed(exists=True)
+        return self.with_observed(self.observed._replace(exists=True))
 
     def absent(self) -> Self:
         """The attempt of a resource that does not exist."""
-        return self.with_observed(exists=False)
+        return self.with_observed(self.observed._replace(exists=False))
 
     def unfinished(self) -> Self:
         """The attempt, whose operation goes on after the run: the next one continues it."""
-        return self.with_write(unfinished=True)
+        return self.with_write(self.write._replace(unfinished=True))
 
     def restarted(self) -> Self:
         """The same attempt at its first stage; what was sent is kept."""
