@@ -18,6 +18,7 @@ from gitsync.manifests.yaml_documents import ENCRYPTED, RENDER, TEMPLATE, Docume
 from gitsync.model.gvk import GVK
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.value_class import value_class
 from gitsync.problems.field_path import FieldPath, find_member, format_field
 from gitsync.problems.suggest import measure_distance
 
@@ -37,7 +38,7 @@ PLACEHOLDER = re.compile(r"\{\{|\}\}|\[\[|<[^<>]*>|#\{|@@|%\w+%|\$\(|(?<!\$)\{\w
 NAME_RULE = "Use lower-case letters, digits, '-' and '.', and at most 253 of them."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class
 class Header:
     """The identity of a document. `problems` are those of annotations and labels, which do not affect the identity.
     `others` are the fields beside the spec that are not read: what clusters write, and what is misplaced.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from operator import attrgetter
+
+from gitsync.model.value_class import value_class
 
 
 class ConditionStatus(StrEnum):
@@ -43,7 +44,7 @@ class Hold(StrEnum):
     HELD = "Held"
 
 
-@dataclass(frozen=True, kw_only=True)
+@value_class
 class Condition:
     """`time` is RFC 3339 in UTC with whole seconds. `advice` is what only the failed attempt knows of how to fix it.
     The message is ASO's or Azure's own. Time, request id and advice may change without the condition changing.

@@ -15,6 +15,7 @@ from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.policy import Policy
+from gitsync.model.value_class import value_class
 
 
 class Claim(StrEnum):
@@ -88,7 +89,7 @@ class WriteStreak:
     held: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class
 class LastWrite:
     """The last write of a resource by gitsync, by which Azure's logs know it again.
 
@@ -102,7 +103,7 @@ class LastWrite:
     revision: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@value_class
 class Record:
     """State of one resource.
 

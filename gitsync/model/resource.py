@@ -13,6 +13,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.template import Template
 from gitsync.model.unit import Unit
+from gitsync.model.value_class import value_class
 
 WAITING = frozenset(
     {
@@ -51,7 +52,7 @@ class Wrapper:
     is_template: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class
 class Resource:
     """One manifest of an ASO kind. `others` are the fields beside its spec that gitsync does not read: what clusters
     write, and what is misplaced. `lines` has the line of each field, None if they are
@@ -79,7 +80,7 @@ class Resource:
         return self.unit.name if self.unit and self.unit.renders else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class
 class Prepared:
     """A resource made ready for ARM.
 

@@ -16,6 +16,7 @@ from gitsync.model.plan import LastCommit, Reviewed
 from gitsync.model.policy import Policy
 from gitsync.model.problem import SourceLocation
 from gitsync.model.record import Record
+from gitsync.model.value_class import value_class
 from gitsync.model.verdict import Action, Difference, Verdict
 
 
@@ -88,7 +89,7 @@ class Replacement:
     away: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@value_class
 class Result:
     """The end of one node. `record` is what to remember; None means forget it.
 

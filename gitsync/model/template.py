@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from gitsync.model.gvk import Key
+from gitsync.model.value_class import value_class
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ Gap = ValueRef | Text | ReferenceKeys
 """What a body may have in place of plain JSON."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class
 class Template:
     """ARM id, api-version and PUT body with placeholders. `body` is plain JSON except for its `gaps`, which are found
     once: most bodies have none, and each stage of a run asks for them.
@@ -94,7 +95,7 @@ class Template:
         return not self.gaps and isinstance(self.arm_id, str)
 
 
-@dataclass(frozen=True, kw_only=True)
+@value_class
 class Request:
     """A filled template: what is sent. Secrets in `body` are `Secret` values until they are serialised."""
 
