@@ -272,7 +272,7 @@ class _DocumentBuilder:
     def read_document(self, text: bytes) -> Document:
         event = self.next_event()
         value = self.read_value(event, None, event.start_mark.line + self.first_line)
-        problems = _find_lost_separator(self.problems)
+        problems = _find_lost_separator(self.problems) if self.problems else ()
         return Document(path=self.path, value=value, lines=Lines(self.lines), problems=problems, text=text)
 
     def read_value(self, event: Any, step: str | None, line: int) -> Any:
@@ -377,7 +377,8 @@ class _DocumentBuilder:
             raise Unreadable(
                 "InvalidKey", "A key of a mapping is itself a mapping or a list.", line, "Use text as keys."
             )
-        key = format_key(self.read_scalar(event, line))
+        scalar = self.read_scalar(event, line)
+        key = scalar if isinstance(scalar, str) else format_key(scalar)
         if key is None:
             raise Unreadable("InvalidKey", "A key of a mapping is null.", line, "Quote it if it is text.")
         self.nodes += len(key) // _CHARACTERS
