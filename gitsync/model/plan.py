@@ -13,7 +13,6 @@ from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared, Resource
-from gitsync.model.value_class import value_class
 from gitsync.model.verdict import Action
 
 
@@ -31,7 +30,7 @@ class LastCommit:
     doubt: str = ""
 
 
-@value_class
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Apply:
     """A resource that git declares. `record` is its record, `depends_on` the applies that come first.
     `held` is the condition of one that is not applied, whatever its manifest says; its record stays as it is.
