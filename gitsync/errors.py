@@ -67,6 +67,10 @@ class ExitCode(IntEnum):
     STDOUT_CLOSED = 141
 
 
+SUCCESS = frozenset({ExitCode.FINE, ExitCode.PENDING, ExitCode.DRIFT})
+"""Exit codes of runs in which nothing failed."""
+
+
 class GitsyncError(Exception):
     """A failure that a person can act on: one sentence on what is wrong and where, and one on how to fix it."""
 

@@ -101,13 +101,11 @@ def _entry(record: Record, mask: Callable[[str], str]) -> _Entry:
 
 
 def _as_text(entry: _Entry) -> str:
-    fields = "".join(f"  {name}={_shown(value)}" for name, value in entry.fields.items())
-    line = f"{entry.time:%H:%M:%S} {entry.level:<7} {escape_controls(entry.message)}{fields}"
+    line = f"{entry.time:%H:%M:%S} {entry.level:<7} {escape_controls(entry.message)}"
+    for name, value in entry.fields.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        line += f"  {name}={escape_controls(text)}"
     return "\n".join([line, *entry.trace])
-
-
-def _shown(value: Any) -> str:
-    return escape_controls(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def _as_coloured_text(entry: _Entry) -> str:

@@ -100,6 +100,33 @@ def test_a_class_name_has_one_meaning():
     assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
 
 
+MUTABLE_NAMES = {"at", "exists", "failure", "problems", "refusal", "request_id", "requests", "source", "text", "time"}
+"""Fields of unfrozen values that things which do change have, too."""
+
+
+def is_unfrozen(node):
+    calls = [one for one in node.decorator_list if isinstance(one, ast.Call)]
+    return any(keyword.arg == "unsafe_hash" for one in calls for keyword in one.keywords)
+
+
+def list_assigned(tree):
+    """The attributes that a module assigns to, but for those of self."""
+    for node in ast.walk(tree):
+        is_assigned = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del)
+        if is_assigned and not (isinstance(node.value, ast.Name) and node.value.id == "self"):
+            yield node.attr, node.lineno
+
+
+def test_nothing_changes_a_value_that_is_only_for_speed_not_frozen():
+    """Values that a run makes of each resource are plain dataclasses, since a frozen one takes ten times as long."""
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
+    values = [n for tree in trees.values() for n in tree.body if isinstance(n, ast.ClassDef) and is_unfrozen(n)]
+    fields = {one.target.id for value in values for one in value.body if isinstance(one, ast.AnnAssign)}
+    assert {"baseline", "differences", "arm_id", "template"} <= fields
+    assigned = [(name_of(path), line, name) for path, tree in trees.items() for name, line in list_assigned(tree)]
+    assert [one for one in assigned if one[2] in fields - MUTABLE_NAMES] == []
+
+
 def test_most_functions_are_short():
     sizes = sorted(lines for path in MODULES for _, lines in outline(path).functions)
     assert sizes[len(sizes) // 2] <= 10

@@ -39,9 +39,9 @@ def accept_drift(report: Report, tree: Tree, names: Sequence[str] = (), pointers
 
     Raises ConfigError for a name that no resource has, SourceError if the tree cannot be read.
     """
-    found = find_drift(report, tree, names, pointers)
-    accepted = accept_resources(found.resources, report, tree)
-    return replace(accepted, left=(*found.left, *accepted.left))
+    drift = find_drift(report, tree, names, pointers)
+    accepted = accept_resources(drift.resources, report, tree)
+    return replace(accepted, left=(*drift.left, *accepted.left))
 
 
 def accept_resources(resources: Sequence[DriftedResource], report: Report, tree: Tree) -> Accepted:
@@ -56,15 +56,15 @@ def accept_resources(resources: Sequence[DriftedResource], report: Report, tree:
         *reversed(_sort_by_owner([part for part in parts if part.is_gone], tree)),
         *(part for part in parts if not part.is_gone),
     ]
-    taking.take([one for part in ordered if not part.unit and (one := taking.prepare(part))])
+    taking.take([edited for part in ordered if not part.unit and (edited := taking.prepare(part))])
     built = [part for part in ordered if part.unit or part in taking.rendered]
     for part in built:
-        taking.take_built(part, [one for one in built if _is_alike(one, part)])
+        taking.take_built(part, [other for other in built if _is_alike(other, part)])
     prefix = f"{tree.prefix}/" if tree.prefix else ""
     return Accepted(
         resources=_join(taking.taken),
         texts={prefix + path: text for path, text in sorted(taking.texts.items())},
-        left=tuple(sorted(taking.left, key=lambda one: (one.key, one.field))),
+        left=tuple(sorted(taking.left, key=lambda left: (left.key, left.field))),
     )
 
 
@@ -73,8 +73,8 @@ def _split(resource: DriftedResource) -> list[DriftedResource]:
     if resource.is_gone:
         return [resource]
     fields: dict[JsonPath, list[DriftedField]] = {}
-    for one in resource.fields:
-        fields.setdefault(cut(parse_pointer(one.pointer)), []).append(one)
+    for drifted in resource.fields:
+        fields.setdefault(cut(parse_pointer(drifted.pointer)), []).append(drifted)
     return [replace(resource, fields=tuple(part)) for part in fields.values()]
 
 
@@ -130,26 +130,26 @@ class _Taking:
     def leave(self, part: DriftedResource, reason: str, line: int = 0, advice: str = BY_HAND) -> None:
         """Note that a part is left alone."""
         resource = self.tree.prepared[part.key].resource
-        for one in part.fields or (None,):
-            path = one.path if one else ()
-            place = SourceLocation(part.source.path, line) if line else find_place(path, resource)
+        for drifted in part.fields or (None,):
+            path = drifted.path if drifted else ()
+            location = SourceLocation(part.source.path, line) if line else find_place(path, resource)
             self.left.append(
-                NotAccepted(key=part.key, field=format_field(path), reason=reason, advice=advice, places=(place,))
+                NotAccepted(key=part.key, field=format_field(path), reason=reason, advice=advice, places=(location,))
             )
 
     def prepare(self, part: DriftedResource) -> _EditedPart | None:
         """Find how the text of a plain document says a part; None, and a note, if it cannot."""
         content = self.tree.content(part.source.path)
-        found = _find_document(part, content)
-        if found is None:
+        document = _find_document(part, content)
+        if document is None:
             self.leave(part, f"The manifest was not found in {part.source.path} again.")
             return None
-        number, prefix, value = found
+        number, prefix, value = document
         if "sops" in (value if isinstance(value, dict) else {}):
             self.leave(part, "SOPS encrypted the manifest.")
             return None
-        for one in part.fields:
-            written, read = find_member(value, *one.path), None if one.old is REMOVED else one.old
+        for drifted in part.fields:
+            written, read = find_member(value, *drifted.path), None if drifted.old is REMOVED else drifted.old
             if json.dumps(written) != json.dumps(read):  # variables have made it
                 self.rendered.append(part)
                 return None
@@ -167,17 +167,17 @@ class _Taking:
             return
         together = [*self.candidates, *candidates]
         try:
-            texts = _write(together, {one.path: self.tree.content(one.path) for one in together})
-            failure = prove(self.tree, [one.part for one in together], self.tree.replace(texts), self.results)
+            texts = _write(together, {each.path: self.tree.content(each.path) for each in together})
+            failure = prove(self.tree, [each.part for each in together], self.tree.replace(texts), self.results)
         except EditRefused as error:
             texts, failure = {}, _Failure(error.reason)
         if failure is None:
-            self.candidates, self.texts, self.taken = together, texts, [one.part for one in together]
+            self.candidates, self.texts, self.taken = together, texts, [each.part for each in together]
         elif len(candidates) == 1:
             self.leave(candidates[0].part, failure.reason)
         else:
-            bad = [one for one in candidates if one.part.key in failure.keys]
-            good = [one for one in candidates if one.part.key not in failure.keys]
+            bad = [candidate for candidate in candidates if candidate.part.key in failure.keys]
+            good = [candidate for candidate in candidates if candidate.part.key not in failure.keys]
             middle = len(candidates) // 2
             halves = (good, bad) if good and bad else (candidates[:middle], candidates[middle:])
             for half in halves:
@@ -188,30 +188,32 @@ class _Taking:
         if part in self.taken:
             return
         tree = self.edited or self.tree.replace(self.texts)
-        found = find_text(part, alike, tree)
-        if isinstance(found, NotAccepted):
+        texts = find_text(part, alike, tree)
+        if isinstance(texts, NotAccepted):
             self.edited = tree
-            self.left.append(found)
+            self.left.append(texts)
             return
-        edited = tree.replace(found)
-        specs = [{one.key: each.prepared[one.key].resource.spec for one in alike} for each in (tree, edited)]
-        taken = [*self.taken, part, *(one for one in alike if specs[0][one.key] != specs[1][one.key])]
+        edited = tree.replace(texts)
+        before, after = (
+            {other.key: side.prepared[other.key].resource.spec for other in alike} for side in (tree, edited)
+        )
+        taken = [*self.taken, part, *(other for other in alike if before[other.key] != after[other.key])]
         if failure := prove(self.tree, taken, edited, self.results):
             self.leave(part, failure.reason)
             return
-        self.texts, self.taken, self.edited = {**self.texts, **found}, taken, edited
+        self.texts, self.taken, self.edited = {**self.texts, **texts}, taken, edited
 
 
-def _is_alike(one: DriftedResource, other: DriftedResource) -> bool:
-    """Tell whether two resources have drifted to the same values at the same places."""
-    moves, other_moves = ([(each.pointer, each.old, each.new) for each in part.fields] for part in (one, other))
-    return one.key != other.key and not one.is_gone and not other.is_gone and moves == other_moves
+def _is_alike(part: DriftedResource, other: DriftedResource) -> bool:
+    """Tell whether two resources have drifted to the same values in the same fields."""
+    moves, other_moves = ([(each.pointer, each.old, each.new) for each in side.fields] for side in (part, other))
+    return part.key != other.key and not part.is_gone and not other.is_gone and moves == other_moves
 
 
 def _make_edits(part: DriftedResource, prefix: tuple[Step, ...]) -> tuple[Edit, ...] | Literal[Removed.REMOVED]:
     """Make the edits of a document; `prefix` leads to the manifest if it is an item of a list."""
     if not part.is_gone:
-        return tuple(Edit(path=(*prefix, *one.path), value=one.new) for one in part.fields)
+        return tuple(Edit(path=(*prefix, *drifted.path), value=drifted.new) for drifted in part.fields)
     return (Edit(path=prefix, value=REMOVED),) if prefix else REMOVED
 
 

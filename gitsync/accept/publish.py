@@ -189,7 +189,12 @@ def make_change(accepted: Accepted, files: CommittedFiles) -> DriftCommit:
     choose freely.
     """
     resources = sorted(accepted.resources, key=lambda resource: resource.key)
-    lines = [f"- {_describe(resource)}" for resource in resources[:_MOST_NAMED]]
+    lines = []
+    for resource in resources[:_MOST_NAMED]:
+        change = format_plural(len(resource.fields), "field")
+        if resource.is_gone:
+            change = "deleted in Azure"
+        lines.append(f"- {name_plainly(resource) or 'a resource'}: {change}")
     more = len(resources) - _MOST_NAMED
     body = "\n".join([*lines, *([f"- and {format_plural(more, 'other resource')}"] if more > 0 else [])])
     return DriftCommit(
@@ -211,11 +216,6 @@ def make_title(resources: tuple[DriftedResource, ...]) -> str:
     if not name:
         return f"Accept drift of {format_plural(len(resources), 'resource')}"
     return f"Accept drift of {name}" + (f" and {format_plural(others, 'other resource')}" if others else "")
-
-
-def _describe(resource: DriftedResource) -> str:
-    what = "deleted in Azure" if resource.is_gone else format_plural(len(resource.fields), "field")
-    return f"{name_plainly(resource) or 'a resource'}: {what}"
 
 
 def name_plainly(resource: DriftedResource) -> str:

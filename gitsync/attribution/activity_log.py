@@ -22,11 +22,11 @@ from gitsync.attribution.change import (
     format_time,
     name_client,
     read_guid,
-    read_mapping,
     read_time,
 )
 from gitsync.checks.questions import Questions, Unanswered, shorten_text
 from gitsync.formats.arm_path import find_resource_group, find_subscription, normalize_id
+from gitsync.formats.json_members import read_mapping, read_text
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
 from gitsync.model.clock import format_rfc3339
 
@@ -171,13 +171,13 @@ def _find_verb(operation: str) -> Verb | None:
 def _find_assignment(rows: Iterable[_Row]) -> str:
     """Find the id of the assignment whose policy changed something; "" if Azure does not say."""
     for row in rows:
-        text = read_mapping(row.cells.get("properties")).get("policies")
+        text = read_mapping(row.cells, "properties").get("policies")
         try:
             policies = json.loads(text) if isinstance(text, str) else None
         except (ValueError, RecursionError):
             continue
         for policy in policies if isinstance(policies, list) else ():
-            if assignment := shorten_text(read_mapping(policy).get("policyAssignmentId")):
+            if assignment := shorten_text(read_text(policy, "policyAssignmentId")):
                 return assignment
     return ""
 
@@ -185,7 +185,7 @@ def _find_assignment(rows: Iterable[_Row]) -> str:
 def _add_caller(change: RecordedChange, rows: Sequence[_Row]) -> RecordedChange:
     """Add who made a change: by the claims of the token, else by the form of the caller's name."""
     cells = next((row.cells for row in rows if row.cells.get("claims")), rows[0].cells)
-    claims = read_mapping(cells.get("claims"))
+    claims = read_mapping(cells, "claims")
     caller, upn = shorten_text(cells.get("caller")), shorten_text(claims.get(_UPN))
     application = shorten_text(claims.get("appid"))
     host = shorten_text(claims.get("xms_mirid"))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, auto
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from gitsync.checks.questions import shorten_text
 from gitsync.model.attribution import Attribution, AuthorKind
@@ -89,11 +89,6 @@ def read_guid(value: object) -> str:
     """Read a GUID, in lower case; "" for anything else."""
     text = value.strip().lower() if isinstance(value, str) else ""
     return text if _GUID.fullmatch(text) else ""
-
-
-def read_mapping(value: object) -> Mapping[str, Any]:
-    """Return a JSON object; an empty one for anything else."""
-    return value if isinstance(value, Mapping) else {}
 
 
 def name_client(value: object) -> str:

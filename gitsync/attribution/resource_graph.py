@@ -19,11 +19,11 @@ from gitsync.attribution.change import (
     format_time,
     name_client,
     read_guid,
-    read_mapping,
     read_time,
 )
 from gitsync.checks.questions import Questions, Unanswered, shorten_text
 from gitsync.formats.arm_path import find_subscription, normalize_id
+from gitsync.formats.json_members import as_mapping, read_mapping
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
 from gitsync.model.clock import format_rfc3339
 
@@ -103,8 +103,7 @@ async def query_rows(query: str, subscriptions: Sequence[str], questions: Questi
 
 def _read_row(row: object) -> RecordedChange | None:
     """Read one row; None if it is not a change of something at some time."""
-    cells = read_mapping(row)
-    said = read_mapping(cells.get("attrs"))
+    cells, said = as_mapping(row), read_mapping(row, "attrs")
     arm_id, at = cells.get("rid"), read_time(cells.get("t"))
     verb = _VERBS.get(str(cells.get("changeType")).casefold())
     if not isinstance(arm_id, str) or at is None or verb is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -52,14 +52,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedOperation:
-    """One operation on a managed resource. `arm_id` is spelled as git does. `undone` is the first recorded write of
-    gitsync to the same resource after one of somebody else. `is_open` tells that it is so new that others of its time
-    may still be missing.
+    """One operation on a managed resource. `arm_id` is spelled as git does. `part_of` is the id of the parent whose
+    manifest declares it, "" for a resource with a manifest of its own. `undone` is the first recorded write of gitsync
+    to the same resource, or to that parent, after one of somebody else. `is_open` tells that it is so new that others
+    of its time may still be missing.
     """
 
     arm_id: str
     change: RecordedChange
     origin: Origin
+    part_of: str = ""
     run: Run | None = None
     undone: Run | None = None
     is_open: bool = False
@@ -88,40 +90,56 @@ async def audit(
     runs: Sequence[LastRun],
     since: datetime,
     questions: Questions,
+    is_declared: Callable[[str], bool],
 ) -> Audit:
-    """Audit the resources of git since a time. Resources of earlier runs count as well: they may be deleted by now."""
+    """Audit the resources of git since a time. Resources of earlier runs count as well: they may be deleted by now.
+    `is_declared` says whether the manifest of a parent has this child, as a balancer has its rules.
+    """
     until = questions.now
     earlier = sorted(arm_id for run in runs for arm_id in run.arm_ids)
     managed = {normalize_id(arm_id): arm_id for arm_id in (*earlier, *arm_ids)}
-    by_subscription: defaultdict[str, list[str]] = defaultdict(list)
-    for arm_id in sorted(managed):
-        if subscription := find_subscription(arm_id):
-            by_subscription[subscription].append(arm_id)
-    answers = await asyncio.gather(
-        *(read_log(ids, since, until + SKEW, questions, most=_MOST_ROWS) for ids in by_subscription.values())
-    )
-    changes = [change for answer in answers for change in answer.changes if _is_audited(change)]
-    touched = [change for change in changes if _is_managed(change, managed)]
+    changes, gaps = await _read_logs(managed, since, questions)
+    declared = {one.arm_id for one in changes if one.arm_id not in managed and is_declared(one.arm_id)}
+    parts = {arm_id: arm_id.rpartition("/")[0].rpartition("/")[0] for arm_id in declared}
+    touched = [change for change in changes if change.arm_id in parts or _is_managed(change, managed)]
     recorded = index_runs(records, runs)
     own = await _list_own(touched, recorded, questions)
     judged = []
     for change in sorted(touched, key=lambda one: (one.at, one.arm_id, one.correlation_id), reverse=True):
         origin, run = judge(change, recorded, own)
-        arm_id = managed.get(change.arm_id, change.arm_id)
+        part_of = parts.get(change.arm_id, "")
+        arm_id = managed.get(change.arm_id) or managed.get(part_of, part_of) + change.arm_id.removeprefix(part_of)
         is_open = change.at >= until - LATE
-        judged.append(AuditedOperation(arm_id=arm_id, change=change, origin=origin, run=run, is_open=is_open))
-    gaps = [
-        f"Subscription {subscription}: {answer.gap}"
-        for subscription, answer in zip(by_subscription, answers, strict=True)
-        if answer.gap
-    ]
+        judged.append(
+            AuditedOperation(arm_id=arm_id, change=change, origin=origin, part_of=part_of, run=run, is_open=is_open)
+        )
     return Audit(
         since=since,
         until=until,
         operations=tuple(add_undone(judged)),
         others=len(changes) - len(touched),
-        gaps=tuple(gaps),
+        gaps=gaps,
     )
+
+
+async def _read_logs(
+    arm_ids: Iterable[str], since: datetime, questions: Questions
+) -> tuple[list[RecordedChange], tuple[str, ...]]:
+    """Read what is audited of the log of each subscription, and why there may be more."""
+    by_subscription: defaultdict[str, list[str]] = defaultdict(list)
+    for arm_id in sorted(arm_ids):
+        if subscription := find_subscription(arm_id):
+            by_subscription[subscription].append(arm_id)
+    until = questions.now + SKEW
+    answers = await asyncio.gather(
+        *(read_log(ids, since, until, questions, most=_MOST_ROWS) for ids in by_subscription.values())
+    )
+    gaps = [
+        f"Subscription {subscription}: {answer.gap}"
+        for subscription, answer in zip(by_subscription, answers, strict=True)
+        if answer.gap
+    ]
+    return [change for answer in answers for change in answer.changes if _is_audited(change)], tuple(gaps)
 
 
 async def _list_own(
@@ -189,7 +207,8 @@ def add_undone(operations: Sequence[AuditedOperation]) -> list[AuditedOperation]
             answer.append(one)
             continue
         is_foreign = one.origin in {Origin.OTHER, Origin.UNKNOWN}
-        answer.append(replace(one, undone=later.get(one.change.arm_id)) if is_foreign else one)
+        undone = later.get(one.change.arm_id) or later.get(one.part_of)  # a PUT of the parent has its parts
+        answer.append(replace(one, undone=undone) if is_foreign else one)
         if one.run:
             later[one.change.arm_id] = one.run
     return answer

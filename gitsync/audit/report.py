@@ -14,6 +14,8 @@ from gitsync.model.attribution import Who
 from gitsync.model.clock import format_rfc3339
 from gitsync.report.authors import Quote, clean, format_author
 from gitsync.report.json import build_change
+from gitsync.report.metrics import AUDITED
+from gitsync.report.progress import Figures
 from gitsync.report.wording import format_plural, shorten_revision
 from gitsync.validation.references import parse_arm_type
 
@@ -119,15 +121,11 @@ def list_notes(report: AuditReport) -> list[str]:
         notes.append(
             f"Only the last {report.runs} runs were compared. Older writes count as those of an identity without a run."
         )
+    end = f"{report.audit.until:%Y-%m-%d %H:%M} UTC"
     notes.append(
-        f"Azure's log is up to 20 minutes late: the last {minutes} minutes before {_format_time(report)} are open, and "
-        "more may come."
+        f"Azure's log is up to 20 minutes late: the last {minutes} minutes before {end} are open, and more may come."
     )
     return notes
-
-
-def _format_time(report: AuditReport) -> str:
-    return f"{report.audit.until:%Y-%m-%d %H:%M} UTC"
 
 
 def format_headline(report: AuditReport) -> str:
@@ -142,6 +140,11 @@ def format_headline(report: AuditReport) -> str:
     since = f"{found.since:%Y-%m-%d %H:%M} UTC"
     resources = format_plural(report.resources, "resource")
     return f"{', '.join(parts)}, on {resources} since {since}; {format_plural(report.requests, 'request')}."
+
+
+def list_figures(report: AuditReport) -> Figures:
+    """List what is counted for metrics."""
+    return {AUDITED: [((origin.value,), report.audit.count(origin)) for origin in TITLES]}
 
 
 def build_document(report: AuditReport) -> dict[str, Any]:

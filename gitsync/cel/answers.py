@@ -30,9 +30,9 @@ from gitsync.cel.functions.times import write_duration, write_timestamp
 from gitsync.cel.objects import Object, make_object
 from gitsync.cel.values import find_type, name_type
 from gitsync.errors import EvaluationError, ExpressionError, SourceError
-from gitsync.formats.strict_json import read_json
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
+from gitsync.problems.checked_mapping import read_json_line
 
 
 class AnswerStage(StrEnum):
@@ -148,19 +148,14 @@ def read_expression_question(line: bytes, number: int, catalog: Catalog) -> Expr
     """Read the question in one line: apiVersion, kind, self, secret and expression. Raises SourceError, with the
     line's number, if it is not valid or the catalog lacks the kind.
     """
-    position = f"Line {number}"
-    try:
-        members = read_json(line)
-    except ValueError as error:
-        raise SourceError(f"{position} is not JSON: {error}.", hint="Write one JSON object per line.") from error
-    if not isinstance(members, dict):
-        raise SourceError(f"{position} is not a JSON object.", hint="Write one JSON object per line.")
-    api_version, kind = _read_text(members, "apiVersion", position), _read_text(members, "kind", position)
+    question = read_json_line(line, number)
+    api_version, kind = question.text("apiVersion"), question.text("kind")
+    secrets = question.within("secret", {})
     return ExpressionQuestion(
-        kind=_find_kind(api_version, kind, catalog, position),
-        document=_read_object(members, "self", position),
-        secrets=_read_secrets(members, position),
-        expression=_read_text(members, "expression", position),
+        kind=_find_kind(api_version, kind, catalog, f"Line {number}"),
+        document=question.within("self", {}).values,
+        secrets={name: secrets.text(name) for name in secrets.values},
+        expression=question.text("expression"),
     )
 
 
@@ -171,24 +166,3 @@ def _find_kind(api_version: str, name: str, catalog: Catalog, position: str) -> 
         hint = "Set apiVersion and kind as in a manifest. `gitsync explain` lists the kinds."
         raise SourceError(f"{position}: {name} of {api_version} is not known.", hint=hint)
     return kind
-
-
-def _read_secrets(members: Mapping[str, Any], position: str) -> Mapping[str, str]:
-    secrets = _read_object(members, "secret", position)
-    if not all(isinstance(value, str) for value in secrets.values()):
-        raise SourceError(f"{position}: secret has a value that is not text.", hint="Quote it, or remove it.")
-    return secrets
-
-
-def _read_object(members: Mapping[str, Any], name: str, position: str) -> Mapping[str, Any]:
-    value = members.get(name)
-    if value is None or isinstance(value, dict):
-        return value or {}
-    raise SourceError(f"{position}: {name} is not an object.", hint="Set it to a JSON object, or remove it.")
-
-
-def _read_text(members: Mapping[str, Any], name: str, position: str) -> str:
-    value = members.get(name)
-    if isinstance(value, str):
-        return value
-    raise SourceError(f"{position}: {name} is not text.", hint=f"Set {name} to text.")

@@ -267,12 +267,6 @@ def _exists_one(macro: Macro, scope: EvaluationScope, over: Any) -> bool:
     return sum(truths) == 1
 
 
-def _filter(macro: Macro, scope: EvaluationScope, over: Any) -> list[Any]:
-    rounds = _iterate_rounds(macro, scope, over)
-    variable = macro.variables[0]
-    return [inner.names[variable] for _, inner in rounds if _require_bool(inner.evaluate(macro.args[0]), macro.name)]
-
-
 def _make_list(macro: Macro, scope: EvaluationScope, over: Any) -> list[Any]:
     return [inner.evaluate(macro.args[-1]) for _, inner in _filter_rounds(macro, scope, over)]
 
@@ -322,7 +316,11 @@ _MACROS: Final[dict[str, Callable[[Macro, EvaluationScope, Any], Any]]] = {
     "all": lambda macro, scope, over: _decide(macro, scope, over, by=False),
     "exists": lambda macro, scope, over: _decide(macro, scope, over, by=True),
     "exists_one": _exists_one,
-    "filter": _filter,
+    "filter": lambda macro, scope, over: [
+        inner.names[macro.variables[0]]
+        for _, inner in _iterate_rounds(macro, scope, over)
+        if _require_bool(inner.evaluate(macro.args[0]), macro.name)
+    ],
     "map": _make_list,
     "transformList": _make_list,
     "transformMap": lambda macro, scope, over: MapValue(

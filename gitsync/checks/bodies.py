@@ -94,14 +94,3 @@ def drop_unknown(value: Any) -> Any:
     if isinstance(value, list):
         return [drop_unknown(member) for member in value if not isinstance(member, HiddenValue)]
     return value
-
-
-def read_mapping(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a member that is a mapping; an empty one in place of anything else."""
-    value = body.get(name)
-    return value if isinstance(value, Mapping) else {}
-
-
-def list_mappings(value: object) -> list[Mapping[str, Any]]:
-    """Return the mappings of a list; none of anything else."""
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []

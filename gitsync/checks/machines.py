@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gitsync.checks.bodies import list_mappings, read_mapping
 from gitsync.errors import UnknownSizeError
 from gitsync.formats.arm_path import normalize_region
+from gitsync.formats.json_members import list_mappings, read_mapping
 from gitsync.model.check import HiddenValue
 
 
@@ -50,22 +50,21 @@ def read_size(row: Mapping[str, Any], region: str) -> MachineSize | None:
     """Read an entry of the list of SKUs; None if it is not a size of machines in the region."""
     name, family = row.get("name"), row.get("family")
     places = [
-        each for each in list_mappings(row.get("locationInfo")) if normalize_region(str(each.get("location"))) == region
+        each for each in list_mappings(row, "locationInfo") if normalize_region(str(each.get("location"))) == region
     ]
     listed = {normalize_region(str(each)) for each in _list(row.get("locations"))}
     if str(row.get("resourceType")).casefold() != "virtualmachines" or not isinstance(name, str):
         return None
     if not isinstance(family, str) or region not in listed | {region for _ in places}:
         return None
-    capabilities = {str(each.get("name")): each.get("value") for each in list_mappings(row.get("capabilities"))}
+    capabilities = {str(each.get("name")): each.get("value") for each in list_mappings(row, "capabilities")}
     cores = str(capabilities.get("vCPUs"))
     if not cores.isascii() or not cores.isdecimal():
         return None
     zones = {str(zone) for each in places for zone in _list(each.get("zones"))}
     is_closed = False
-    for restriction in list_mappings(row.get("restrictions")):
-        info = restriction.get("restrictionInfo")
-        info = info if isinstance(info, Mapping) else {}
+    for restriction in list_mappings(row, "restrictions"):
+        info = read_mapping(restriction, "restrictionInfo")
         where = {normalize_region(str(each)) for each in _list(info.get("locations")) or [region]}
         if region in where and str(restriction.get("type")).casefold() == "location":
             is_closed = True
@@ -98,11 +97,11 @@ def find_scale_set(body: Mapping[str, Any]) -> list[MachineGroup]:
 
 def find_cluster(body: Mapping[str, Any]) -> list[MachineGroup]:
     """Find the machines of the pools that a managed cluster names itself."""
-    pools = read_mapping(body, "properties").get("agentPoolProfiles")
-    if isinstance(pools, HiddenValue):
-        raise UnknownSizeError("/properties/agentPoolProfiles")
-    path = "/properties/agentPoolProfiles"
-    return [_read_pool(pool, f"{path}/{index}") for index, pool in enumerate(list_mappings(pools))]
+    properties, path = read_mapping(body, "properties"), "/properties/agentPoolProfiles"
+    if isinstance(properties.get("agentPoolProfiles"), HiddenValue):
+        raise UnknownSizeError(path)
+    pools = list_mappings(properties, "agentPoolProfiles")
+    return [_read_pool(pool, f"{path}/{index}") for index, pool in enumerate(pools)]
 
 
 def find_pool(body: Mapping[str, Any]) -> list[MachineGroup]:

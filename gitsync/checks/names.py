@@ -16,8 +16,10 @@ from typing import Any, Final
 
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
 from gitsync.formats.arm_path import find_resource_group, find_subscription, normalize_region
+from gitsync.formats.json_members import read_mapping
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange
+from gitsync.problems.field_path import find_member
 
 ALREADY_EXISTS: Final = "AlreadyExists"
 INVALID_NAME: Final = "InvalidResourceName"
@@ -189,8 +191,8 @@ class Holder:
 async def check_names(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Look for what holds the name of each resource that would be created, if its type has names to look for."""
     creates = [change for change in changes if change.creates]
-    found = await asyncio.gather(*(_check_create(change, questions) for change in creates))
-    return [(change.key, finding) for change, findings in zip(creates, found, strict=True) for finding in findings]
+    lists = await asyncio.gather(*(_check_create(change, questions) for change in creates))
+    return [(change.key, finding) for change, findings in zip(creates, lists, strict=True) for finding in findings]
 
 
 async def _check_create(change: PlannedChange, questions: Questions) -> list[CheckFinding]:
@@ -203,9 +205,9 @@ async def _check_create(change: PlannedChange, questions: Questions) -> list[Che
     subscription, name = find_subscription(change.arm_id) or "", change.arm_id.rpartition("/")[2]
     if change.doubt or "<" in subscription + name:
         return [_leave(UNKNOWN_VALUE, change.id_gap)]
-    found, gap = await _check_deleted(change, soft, questions) if soft else (None, None)
-    if found is not None:
-        return [found]
+    finding, gap = await _check_deleted(change, soft, questions) if soft else (None, None)
+    if finding is not None:
+        return [finding]
     answer = await _ask_provider(change, subscription, name, questions)
     if gap is None or answer.verdict is CheckVerdict.REFUSED:
         return [answer]
@@ -241,8 +243,7 @@ def read_holders(rows: Sequence[Mapping[str, Any]], soft: Retention) -> list[Hol
 
 
 def _read_holder(row: Mapping[str, Any], soft: Retention) -> Holder | None:
-    properties = row.get("properties")
-    members: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
+    members = read_mapping(row, "properties")
     name, former_id = row.get("name"), members.get(soft.former) if soft.former else row.get("id")
     if not isinstance(name, str) or not isinstance(former_id, str):
         return None
@@ -263,7 +264,7 @@ def find_holder(change: PlannedChange, soft: Retention, holders: Sequence[Holder
     named = [holder for holder in holders if holder.name.casefold() == name]
     here = [holder for holder in named if holder.group.casefold() == group.casefold()]
     named = here if here or soft.is_held_in_group else named
-    subdomain = find_value(change.body, _SUBDOMAIN)
+    subdomain = find_member(change.body, *_SUBDOMAIN)
     taken = [
         holder
         for holder in holders
@@ -327,10 +328,10 @@ def judge_replacement(change: PlannedChange, soft: Retention | None) -> CheckFin
     """Return what the delete of a replacement means for the create after it: a type that is deleted softly keeps the
     name.
     """
-    sku = str(find_value(change.live_body, ("sku", "name"))).casefold()
+    sku = str(find_member(change.live_body, "sku", "name")).casefold()
     if soft is None or sku == soft.forgetful_sku:
         return _FINE
-    days = find_value(change.live_body, ("properties", "softDeleteRetentionInDays"))
+    days = find_member(change.live_body, "properties", "softDeleteRetentionInDays")
     kept = f"Azure keeps the name of a deleted {soft.noun} for {days if isinstance(days, int) else soft.days} days"
     if soft.recover is None:
         message = f"{kept}: the create after the delete would bring the deleted one back, or be refused."
@@ -343,7 +344,7 @@ def _find_mode(change: PlannedChange, soft: Retention) -> tuple[str, str] | Hidd
     """The property that says how a body is created, with its value in lower case; None without it."""
     if soft.recover is None:
         return None
-    value = find_value(change.body, ("properties", soft.recover[0]))
+    value = find_member(change.body, "properties", soft.recover[0])
     if value is None or isinstance(value, HiddenValue):
         return value
     return soft.recover[0], str(value).casefold()
@@ -351,7 +352,7 @@ def _find_mode(change: PlannedChange, soft: Retention) -> tuple[str, str] | Hidd
 
 def has_label(change: PlannedChange) -> bool:
     """Tell whether a change is of a public address with a DNS label."""
-    return change.arm_type.casefold() == _ADDRESS and bool(find_value(change.body, _LABEL))
+    return change.arm_type.casefold() == _ADDRESS and bool(find_member(change.body, *_LABEL))
 
 
 async def _ask_provider(change: PlannedChange, subscription: str, name: str, questions: Questions) -> CheckFinding:
@@ -363,7 +364,7 @@ async def _ask_provider(change: PlannedChange, subscription: str, name: str, que
         is_taken = await questions.exists(path, "2024-08-15")
         answer = is_taken if isinstance(is_taken, Unanswered) else {flag: not is_taken}
     elif kind == _ADDRESS:
-        label, flag = find_value(change.body, _LABEL), "available"
+        label, flag = find_member(change.body, *_LABEL), "available"
         if not isinstance(label, str) or not change.location:
             message = "The DNS label or the location is not known yet."
             return replace(_leave(UNKNOWN_VALUE, message), path=format_pointer(_LABEL))
@@ -410,13 +411,6 @@ async def _refuse_unless_own(refusal: CheckFinding, change: PlannedChange, quest
     if isinstance(exists, Unanswered):
         return exists.as_finding(CheckName.NAMES)
     return _FINE if exists else refusal
-
-
-def find_value(body: Any, path: Sequence[str]) -> Any:
-    """Return the value at a path of a body; None if there is none."""
-    for step in path:
-        body = body.get(step) if isinstance(body, Mapping) else None
-    return body
 
 
 def _refuse(code: str, message: str, advice: str) -> CheckFinding:

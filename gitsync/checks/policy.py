@@ -14,10 +14,11 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from gitsync.arm.http.bodies import Entries
-from gitsync.checks.bodies import drop_unknown, find_unknown, list_mappings
+from gitsync.checks.bodies import drop_unknown, find_unknown
 from gitsync.checks.policy_claims import Case, PolicyClaim, PolicyEffect, judge
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
 from gitsync.formats.arm_path import find_deployment_scope, is_below, is_same_id, normalize_id
+from gitsync.formats.json_members import list_mappings
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange
 
@@ -191,7 +192,7 @@ def read_assignment(row: Mapping[str, Any]) -> Assignment | None:
         return None
     messages = [
         (str(each.get("policyDefinitionReferenceId") or "").casefold(), shorten_text(each.get("message")))
-        for each in list_mappings(properties.get("nonComplianceMessages"))
+        for each in list_mappings(properties, "nonComplianceMessages")
     ]
     not_scopes = properties.get("notScopes")
     return Assignment(

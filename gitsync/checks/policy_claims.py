@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final
 
-from gitsync.checks.bodies import list_mappings, read_mapping
 from gitsync.checks.questions import shorten_text
 from gitsync.formats.arm_path import normalize_region
+from gitsync.formats.json_members import list_mappings, read_mapping
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.check import HiddenValue, PlannedChange
 
@@ -77,7 +77,7 @@ def judge(case: Case, answer: Mapping[str, Any]) -> list[PolicyClaim] | None:
     denied = {claim.policy for claim in claims if claim.denies}
     for row in restrictions:
         path = _parse_field(row.get("field"))
-        found = [_judge_restriction(case, path, each) for each in list_mappings(row.get("restrictions"))]
+        found = [_judge_restriction(case, path, each) for each in list_mappings(row, "restrictions")]
         claims += [claim for claim in found if claim and not (claim.denies and claim.policy in denied)]
     return claims
 
@@ -86,7 +86,7 @@ def _judge_evaluation(case: Case, row: Mapping[str, Any]) -> PolicyClaim | None:
     """Judge a policy that the body does not comply with. None if it leaves a write alone."""
     info, details = read_mapping(row, "policyInfo"), read_mapping(row, "evaluationDetails")
     effect = shorten_text(read_mapping(row, "effectDetails").get("policyEffect")).casefold()
-    paths = [_parse_field(each.get("path")) for each in list_mappings(details.get("evaluatedExpressions"))]
+    paths = [_parse_field(each.get("path")) for each in list_mappings(details, "evaluatedExpressions")]
     expressions = [path for path in paths if path and path not in {("type",), ("name",)}]
     assignment, reference = _read_policy(info)
     text, known = shorten_text(details.get("reason")), _EFFECTS.get(effect, PolicyEffect.UNCLEAR)

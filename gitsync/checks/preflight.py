@@ -18,6 +18,7 @@ from loguru import logger
 from gitsync.checks.bodies import find_unknown, write_expressions
 from gitsync.checks.questions import UNKNOWN_VALUE, Questions, Unanswered, find_missing_right, shorten_text
 from gitsync.formats.arm_path import find_deployment_scope, normalize_id, normalize_region
+from gitsync.formats.json_members import read_mapping
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 
@@ -140,8 +141,7 @@ def judge(batch: Sequence[PlannedChange], answer: Mapping[str, Any] | Unanswered
         if answer.status == 400:
             logger.bind(code=answer.code).warning("Azure does not take the question of preflight")
         return [(change.key, answer.as_finding(CheckName.PREFLIGHT)) for change in batch]
-    properties = answer.get("properties")
-    listed = properties.get("validatedResources") if isinstance(properties, Mapping) else None
+    listed = read_mapping(answer, "properties").get("validatedResources")
     validated = (
         {normalize_id(arm_id) for arm_id in listed if isinstance(arm_id, str)} if isinstance(listed, list) else ()
     )
@@ -239,8 +239,7 @@ def _judge_policies(leaf: _Leaf) -> Iterator[CheckFinding]:
     named = _ASSIGNMENT.search(leaf.message)
     for info in [info for info in infos if isinstance(info, Mapping)] or [{}]:
         title = shorten_text(info.get("policyAssignmentDisplayName")) or shorten_text(named[1] if named else "")
-        evaluation = info.get("evaluationDetails")
-        evaluation = evaluation if isinstance(evaluation, Mapping) else {}
+        evaluation = read_mapping(info, "evaluationDetails")
         assignment = f'The policy assignment "{title or "unknown"}"'
         # Azure's sentence ends with the policies as JSON.
         sentence = re.sub(r"\s*Policy identifiers:.*", "", leaf.message, flags=re.DOTALL)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from gitsync.checks.bodies import read_mapping
 from gitsync.checks.machines import (
     MachineGroup,
     MachineSize,
@@ -26,6 +25,7 @@ from gitsync.checks.machines import (
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
 from gitsync.errors import UnknownSizeError
 from gitsync.formats.arm_path import find_subscription, is_same_id, normalize_region
+from gitsync.formats.json_members import read_mapping
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 
 EXCEEDED: Final = "QuotaExceeded"

@@ -19,11 +19,6 @@ def list_questions(name: CheckName, change: PlannedChange) -> list[str]:
     return list(find(f"/subscriptions/{find_subscription(change.arm_id)}", change)) if find else []
 
 
-def _find_rules(subscription: str, _change: PlannedChange) -> Iterator[str]:
-    for kind in ("locks", "denyAssignments"):
-        yield f"{subscription}/providers/Microsoft.Authorization/{kind}"
-
-
 def _find_policies(_subscription: str, change: PlannedChange) -> Iterator[str]:
     for path in (
         "Microsoft.Authorization/policyAssignments",
@@ -60,7 +55,12 @@ def _find_limits(subscription: str, change: PlannedChange) -> Iterator[str]:
 _QUESTIONS: Final[Mapping[CheckName, Callable[[str, PlannedChange], Iterator[str]]]] = {
     CheckName.POLICY: _find_policies,
     CheckName.NAMES: _find_names,
-    CheckName.LOCKS: _find_rules,
+    CheckName.LOCKS: lambda subscription, _change: iter(
+        (
+            f"{subscription}/providers/Microsoft.Authorization/locks",
+            f"{subscription}/providers/Microsoft.Authorization/denyAssignments",
+        )
+    ),
     CheckName.QUOTA: _find_limits,
     CheckName.VERSIONS: lambda subscription, change: iter(
         (f"{subscription}/providers/{find_provider(change.arm_id)}",)

@@ -69,12 +69,16 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     import asyncio
 
     from gitsync.arm.clock import SystemClock
+    from gitsync.audit.report import list_figures
+    from gitsync.cli.searching import watch_search
     from gitsync.run.connections import find_global_subscription
 
     since = read_since(options.since, SystemClock().now())
-    config = replace(config, subscription=find_global_subscription(config) or None)
-    report = asyncio.run(_audit(options, config, since))
-    _print(report, options, config)
+    with watch_search(options, config, "audit") as watch:
+        config = replace(config, subscription=find_global_subscription(config) or None)
+        report = asyncio.run(_audit(options, config, since))
+        _print(report, options, config)
+    watch.searched(report.exit_code, list_figures(report))
     return report.exit_code
 
 
@@ -86,6 +90,7 @@ async def _audit(options: argparse.Namespace, config: Config, since: datetime) -
     from gitsync.cli.recorded import open_recorded
     from gitsync.cli.searching import open_search
     from gitsync.model.attribution import Who
+    from gitsync.unmanaged.inventory import make_inventory
 
     offline = read_whole(config, options.redactions)
     with open_recorded(config) as store:
@@ -96,7 +101,8 @@ async def _audit(options: argparse.Namespace, config: Config, since: datetime) -
     if not arm_ids:
         raise ConfigError(f"{config.source} has no resource with an ARM id.", hint="Check SOURCE and --path.")
     async with open_search(options, config) as search:
-        done = await audit(arm_ids, records, runs, since, Questions(search.arm, search.begin_session))
+        questions = Questions(search.arm, search.begin_session)
+        done = await audit(arm_ids, records, runs, since, questions, make_inventory(offline.everything, records).has)
         return AuditReport(
             audit=done,
             who=Who(config.who),

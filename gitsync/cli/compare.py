@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,7 +110,6 @@ def _make_unreadable(path: str, error: OSError) -> SourceError:
 
 def _read_document(path: str) -> ArmBody:
     """The one document of a file."""
-    from gitsync.diff.document_comparison import read_body
     from gitsync.manifests.yaml_documents import read_documents
 
     try:
@@ -122,7 +121,10 @@ def _read_document(path: str) -> ArmBody:
         raise SourceError(f"{path}:{problems[0].line}: {problems[0].message}", hint=problems[0].hint)
     if len(contents.documents) != 1:
         raise SourceError(f"{path} contains {len(contents.documents)} documents.", hint="Give one ARM body per file.")
-    return read_body(contents.documents[0].value, path)
+    body = contents.documents[0].value
+    if not isinstance(body, Mapping):
+        raise SourceError(f"{path} is not an object.", hint="Give the body of an ARM resource.")
+    return body
 
 
 def _format_lines(comparison: Comparison) -> Iterator[str]:

@@ -16,7 +16,7 @@ from typing import TextIO
 from gitsync.cli.target_folder import TargetFolder
 from gitsync.config.config import Config
 from gitsync.config.hosts import Host, find_host, is_pipeline
-from gitsync.errors import ConfigError, ExitCode, PublishError
+from gitsync.errors import SUCCESS, ConfigError, PublishError
 from gitsync.logging import neutralize
 from gitsync.model.attribution import Who
 from gitsync.model.report import Report
@@ -25,9 +25,6 @@ from gitsync.report.progress import Tally, print_progress
 
 REPORT_OUTPUTS = ("text", "json", "markdown", "html", "junit", "sarif")
 """The choices of --output for a command that prints a report."""
-
-_WELL = frozenset({ExitCode.FINE, ExitCode.PENDING, ExitCode.DRIFT})
-"""Exit codes of a run in which nothing failed."""
 
 _EVERY = 60.0  # seconds between two lines of progress
 
@@ -87,7 +84,7 @@ def format_text(
     """Format a report as stdout has it; "" for a quiet one, unless something failed or the run was interrupted. The
     run that a prelude announces follows.
     """
-    if quiet and report.exit_code in _WELL and not report.interrupted:
+    if quiet and report.exit_code in SUCCESS and not report.interrupted:
         return ""
     names = may_name_people(report.who, variables)
     width, colour = find_terminal_width(), use_colour(config)

@@ -1,10 +1,10 @@
-"""Shared by the commands that search Azure for what exists: the connection, its progress, and a failure of it."""
+"""Shared by the commands that search Azure for what exists: the connection, its progress and failures, and metrics."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from gitsync.errors import ArmError, SourceError
 if TYPE_CHECKING:
     from gitsync.arm.client import Arm
     from gitsync.arm.session import Session
+    from gitsync.run.watch import RunWatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,22 @@ class Search:
     @property
     def now(self) -> datetime:
         return self.arm.now
+
+
+@contextmanager
+def watch_search(options: argparse.Namespace, config: Config, command: str) -> Iterator[RunWatch]:
+    """Watch a search; what is asked for about one that an error ends is written."""
+    import os
+
+    from gitsync.arm.clock import SystemClock
+    from gitsync.run.watch import begin_watch
+
+    watch = begin_watch(config, os.environ, options.redactions, SystemClock(), None, command=command)
+    try:
+        yield watch
+    except Exception as error:
+        watch.failed(error)
+        raise
 
 
 @asynccontextmanager

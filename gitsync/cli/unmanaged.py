@@ -61,15 +61,19 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Search, print the report and return the exit code."""
     from gitsync.cli.offline import read_whole
     from gitsync.cli.recorded import load_state
+    from gitsync.cli.searching import watch_search
     from gitsync.run.connections import find_global_subscription
     from gitsync.unmanaged.inventory import make_inventory
+    from gitsync.unmanaged.report import list_figures
 
-    config = replace(config, subscription=find_global_subscription(config) or None)
-    offline = read_whole(config, options.redactions)
-    inventory = make_inventory(offline.everything, load_state(config).records.values())
-    scopes = _choose_scopes(options.resource_group, inventory, config)
-    report = asyncio.run(_search(options, config, inventory, scopes))
-    _print(report, options, config)
+    with watch_search(options, config, "unmanaged") as watch:
+        config = replace(config, subscription=find_global_subscription(config) or None)
+        offline = read_whole(config, options.redactions)
+        inventory = make_inventory(offline.everything, load_state(config).records.values())
+        scopes = _choose_scopes(options.resource_group, inventory, config)
+        report = asyncio.run(_search(options, config, inventory, scopes))
+        _print(report, options, config)
+    watch.searched(report.exit_code, list_figures(report))
     return report.exit_code
 
 

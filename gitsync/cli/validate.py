@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     report = _make_report(offline, code, format_rfc3339(started), format_rfc3339(clock.now()))
     forms = {
         "text": lambda _: "" if options.quiet and not code else "\n".join((*_format_lines(offline, config), "")),
-        "json": lambda _: json.dumps(_build_document(offline), indent=2) + "\n",
+        "json": lambda report: json.dumps(_build_document(offline, report), indent=2) + "\n",
     }
     publish(report, config, os.environ, forms, files=OUTPUTS)
     list_left_out(options, config, offline.coverage)
@@ -98,12 +98,16 @@ def _format_summary(offline: Offline) -> str:
     return f"{scope}: {format_problem_counts(offline.problems)}{left_out}."
 
 
-def _build_document(offline: Offline) -> dict[str, object]:
+def _build_document(offline: Offline, report: Report) -> dict[str, object]:
     from gitsync.report.json import build_problem
     from gitsync.report.run_facts import build_coverage
+    from gitsync.report.wording import format_headline
 
     errors = sum(problem.is_error for problem in offline.problems)
     return {
+        "command": report.command,
+        "exitCode": report.exit_code,
+        "headline": format_headline(report),
         "resources": len(offline.prepared),
         "files": offline.coverage.files,
         "passedOver": sum(offline.coverage.passed_over.values()),

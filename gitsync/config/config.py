@@ -351,7 +351,7 @@ class Config:
         None,
         "Write metrics of the run to this file, in OpenMetrics, for a textfile collector.",
         HelpGroup.OUTPUT,
-        _RUNS,
+        _RUNS | _LOOKS,
         is_advanced=True,
         metavar="FILE",
     )

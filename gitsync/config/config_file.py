@@ -4,13 +4,13 @@ A file that the operator chose (named by --config, or in a working folder outsid
 that git tracks comes from anyone who can write to the repository: it may give source settings only, or it could decide
 where tokens are sent and what is deleted.
 
-The file is flat but for `units`, so it needs no more than YAML's composer: every key is a setting, every value one text
-or a list of them, and every error names its line.
+The file is flat but for `units`: every key is a setting, every value one text or a list of them, and every error names
+its line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -22,6 +22,7 @@ from gitsync.config.values import parse_value
 from gitsync.errors import ConfigError
 
 if TYPE_CHECKING:
+    from gitsync.config.yaml_file import YamlNode
     from gitsync.model.unit import UnitEntry  # making its classes takes long
 
 FILE_NAME = "gitsync.yaml"
@@ -107,47 +108,26 @@ def _read(path: Path) -> bytes:
         raise ConfigError(f"The settings in {path} cannot be read: {error.strerror}.") from error
 
 
-def _compose(path: str, content: bytes) -> Any:
-    import yaml  # noqa: PLC0415 - only those who have such a file pay for it
-
-    if len(content) > MOST_BYTES:
-        raise ConfigError(f"{path} has more than {MOST_BYTES} bytes.", hint="Remove everything but settings from it.")
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"The settings in {path} cannot be read: it is not UTF-8.") from error
-    try:
-        return yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.reader.ReaderError as error:  # the only one that has a position and no line
-        line = text.count("\n", 0, error.position) + 1
-        raise ConfigError(f"{path}:{line}: this is not YAML: {error.reason}.") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f"{path}:{mark.line + 1}" if mark else path
-        raise ConfigError(f"{place}: this is not YAML: {getattr(error, 'problem', None) or error}.") from error
-    except RecursionError:
-        raise ConfigError(f"{path} nests values too deeply.", hint="Write one `key: value` per line.") from None
-
-
 def _read_entries(path: str, content: bytes, authorities: Collection[Authority]) -> dict[str, FileValue]:
     """The settings in a file, none of which may be of another class than `authorities`."""
-    root = _compose(path, content)
+    from gitsync.config.yaml_file import read_yaml  # noqa: PLC0415 - only those who have such a file pay for it
+
+    root = read_yaml(path, content, MOST_BYTES)
     if root is None:
         return {}
-    if root.id != "mapping":
+    if not root.is_mapping:
         raise ConfigError(f"{path}: settings are keys with values.", hint="Write one `key: value` per line.")
     values: dict[str, FileValue] = {}
     faults: list[str] = []
-    for key, value in root.value:
-        place = f"{path}:{key.start_mark.line + 1}"
-        name, complaint = _find_name(key, values, authorities)
-        texts, found = ((), [f"{place}: {complaint}"]) if complaint else _read_value(SETTINGS[name], value, path)
-        faults += found
+    for key, value in root.pairs():
+        name, complaint = _find_name(key.name, values, authorities)
+        texts, complaints = _read_value(SETTINGS[name], value) if name else ((), [])
+        faults += [f"{key.where}: {complaint}"] if complaint else complaints
         if texts:
-            values[name] = (texts, place)
+            values[name] = (texts, key.where)
         if len(faults) >= _MOST_ERRORS:
             del faults[_MOST_ERRORS:]
-            faults.append(f"{place}: the lines after this one are not checked.")
+            faults.append(f"{key.where}: the lines after this one are not checked.")
             break
     if faults:
         allowed = ", ".join(s.key for s in SETTINGS.values() if s.authority in authorities)
@@ -156,9 +136,8 @@ def _read_entries(path: str, content: bytes, authorities: Collection[Authority])
     return values
 
 
-def _find_name(node: Any, values: Mapping[str, FileValue], authorities: Collection[Authority]) -> tuple[str, str]:
+def _find_name(key: str, values: Mapping[str, FileValue], authorities: Collection[Authority]) -> tuple[str, str]:
     """The setting that a key stands for, or what is wrong with it."""
-    key = str(node.value)
     if key in _SECRETS:
         return "", f"{key} is a secret, which a file must not contain. Set the variable {_SECRETS[key].variables[0]}."
     if key not in _BY_KEY:
@@ -173,25 +152,16 @@ def _find_name(node: Any, values: Mapping[str, FileValue], authorities: Collecti
     return setting.name, f"{key} is given twice. Remove one of them." if setting.name in values else ""
 
 
-def _read_value(setting: Setting, node: Any, path: str) -> tuple[tuple[Any, ...], list[str]]:
+def _read_value(setting: Setting, node: YamlNode) -> tuple[tuple[Any, ...], list[str]]:
     """The texts of a setting, () for `key:` without one, and its faults."""
     if setting.form is SettingForm.UNITS:
         from gitsync.config.unit_entries import read_unit_entries  # noqa: PLC0415 - its classes take long to make
 
-        return read_unit_entries(node, lambda line: f"{path}:{line}")
-    members = list(_iterate_members(node))
-    if None in members:
-        return (), [f"{path}:{node.start_mark.line + 1}: {setting.key} takes one value, or a list of them."]
-    return tuple(text for text in members if text), []
-
-
-def _iterate_members(node: Any) -> Iterator[str | None]:
-    """Yield the texts of a value; None for each member that is neither a text nor nothing."""
-    for member in node.value if node.id == "sequence" else [node]:
-        if member.id != "scalar":
-            yield None
-        elif member.tag != "tag:yaml.org,2002:null":
-            yield str(member.value)
+        return read_unit_entries(node)
+    try:
+        return tuple(text for item in node.items() if not item.is_null and (text := item.text())), []
+    except ConfigError:
+        return (), [f"{node.where}: {setting.key} takes one value, or a list of them."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

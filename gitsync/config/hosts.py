@@ -1,9 +1,12 @@
-"""Finds the host of the pipeline that gitsync runs in, by the variables that it sets in every job."""
+"""Finds the host of the pipeline that gitsync runs in, and the page of the job, by the variables that it sets in every
+job.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from urllib.parse import quote
 
 from gitsync.config.values import OFF
 
@@ -23,6 +26,21 @@ OTHERS = ("CI", "JENKINS_URL", "TEAMCITY_VERSION", "CODEBUILD_BUILD_ID")
 def find_host(environment: Mapping[str, str]) -> Host | None:
     """Find the host of the pipeline; None outside of these."""
     return next((host for host in Host if environment.get(host.value, "").casefold() == "true"), None)
+
+
+def find_job_url(environment: Mapping[str, str]) -> str:
+    """Find the page of the job, with its log; "" outside of these hosts, or if one does not say."""
+    host = find_host(environment)
+    if host is Host.GITLAB:
+        return environment.get("CI_JOB_URL", "")
+    names = ("SYSTEM_COLLECTIONURI", "SYSTEM_TEAMPROJECT", "BUILD_BUILDID")
+    if host is Host.GITHUB:
+        names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
+    place, name, number = (environment.get(one, "") for one in names)
+    if host is None or not (place and name and number):
+        return ""
+    page = "actions/runs/" if host is Host.GITHUB else "_build/results?buildId="
+    return f"{place.rstrip('/')}/{quote(name)}/{page}{quote(number)}"
 
 
 def is_pipeline(environment: Mapping[str, str]) -> bool:

@@ -5,20 +5,18 @@ Separate from the comparison itself, because this reads untrusted JSON: errors n
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.diff.hints import Hints, find_kind_hints
 from gitsync.diff.three_way import Remembered, compare, make_baseline
-from gitsync.errors import SourceError
-from gitsync.manifests.yaml_documents import MAX_DEPTH
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
 from gitsync.model.verdict import Comparison
+from gitsync.problems.checked_mapping import read_json_line
 
 ArmBody = Mapping[str, Any]
 
@@ -90,76 +88,13 @@ def _find_newest_kind(catalog: Catalog, arm_type: str) -> Kind | None:
 
 def read_question(line: bytes, number: int) -> DocumentComparison:
     """Read the question in one line of JSON. Raises SourceError, with the line's number, if it is invalid."""
-    position = f"Line {number}"
-    try:
-        members = json.loads(line.decode().rstrip(), parse_constant=_refuse_number)
-    except ValueError as error:
-        raise SourceError(
-            f"{position} is not JSON: {_explain(error)}.", hint="Write one JSON object per line."
-        ) from error
-    except RecursionError as error:
-        raise _make_too_deep(position) from error
-    if _is_deep(members):
-        raise _make_too_deep(position)
-    if not isinstance(members, dict):
-        raise SourceError(f"{position} is not a JSON object.", hint="Write one JSON object per line.")
+    question = read_json_line(line, number)
     return DocumentComparison(
-        desired=read_body(members.get("desired"), f"{position}: desired"),
-        live=read_body(members.get("live"), f"{position}: live"),
-        baseline=_read_optional_body(members.get("baseline"), f"{position}: baseline"),
-        applied=_read_optional_body(members.get("applied"), f"{position}: applied"),
-        arm_type=_read_text(members, "type", position),
-        api_version=_read_text(members, "apiVersion", position),
-        own_id=_read_text(members, "id", position),
+        desired=question.within("desired").values,
+        live=question.within("live").values,
+        baseline=question.mapping("baseline"),
+        applied=question.mapping("applied"),
+        arm_type=question.text("type", ""),
+        api_version=question.text("apiVersion", ""),
+        own_id=question.text("id", ""),
     )
-
-
-def _read_optional_body(value: Any, name: str) -> ArmBody | None:
-    return None if value is None else read_body(value, name)
-
-
-def read_body(value: Any, name: str) -> ArmBody:
-    """Return the body of a resource. Raises SourceError if the value is not one; `name` names it in the message."""
-    if isinstance(value, Mapping):
-        return value
-    fault = "is absent" if value is None else "is not an object"
-    raise SourceError(f"{name} {fault}.", hint="Set it to the body of an ARM resource: a JSON object.")
-
-
-def _read_text(members: Mapping[str, Any], name: str, position: str) -> str:
-    value = members.get(name)
-    if value is None or isinstance(value, str):
-        return value or ""
-    raise SourceError(f"{position}: {name} is not text.", hint="Quote it, or remove it.")
-
-
-def _is_deep(value: Any) -> bool:
-    """Tell whether a value is nested deeper than a manifest may be; no body of ARM is."""
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        inner = [
-            child
-            for outer in level
-            if isinstance(outer, dict | list)
-            for child in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        if not inner:
-            return False
-        level = inner
-    return True
-
-
-def _make_too_deep(position: str) -> SourceError:
-    return SourceError(f"{position} is nested too deeply.", hint=f"No more than {MAX_DEPTH} levels are read.")
-
-
-def _refuse_number(spelled: str) -> NoReturn:
-    raise ValueError(f"{spelled} is not a JSON number")
-
-
-def _explain(error: Exception) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at column {error.colno}"
-    if isinstance(error, UnicodeDecodeError):
-        return f"byte {error.start + 1} is not UTF-8"
-    return str(error)

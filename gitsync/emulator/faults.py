@@ -15,10 +15,10 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
+from gitsync.config.yaml_file import FieldReader, YamlNode, read_as, read_each, read_fields
 from gitsync.emulator.http.messages import Course, ListFault, ServerRequest, ServerResponse, make_refusal
 from gitsync.emulator.state.store import Store
 from gitsync.emulator.types.behaviour import Style
-from gitsync.emulator.yaml_document import FieldReader, YamlNode, read_fields
 
 
 class Drop(StrEnum):
@@ -176,7 +176,7 @@ def read_rule(node: YamlNode) -> FaultRule:
     """Read a rule of a file: what it matches, and at least one action."""
     values = read_fields(node, _RULE)
     if not set(values) - {"match"}:
-        raise node.wrong("A rule needs an action.", f"Set one of {', '.join(sorted(set(_RULE) - {'match'}))}.")
+        raise node.wrong("a rule needs an action.", f"Set one of {', '.join(sorted(set(_RULE) - {'match'}))}.")
     hide = values.pop("hide", 0)
     if hide:  # a key of its own in the file, and a part of the course of the operation here
         values["course"] = replace(values.get("course") or Course(), hide=hide)
@@ -196,14 +196,14 @@ def _read_patterns(node: YamlNode) -> tuple[str, ...]:
 def _read_canned(node: YamlNode) -> Canned:
     values = read_fields(node, _ANSWER)
     if not {"status", "code"} & set(values):
-        raise node.wrong("An answer needs a status or a code.")
+        raise node.wrong("an answer needs a status or a code.")
     return Canned(**values)
 
 
 def _read_error(node: YamlNode) -> dict[str, Any]:
     members = node.members("code", "message", "details", "target")
     if not {"code", "message"} <= set(members):
-        raise node.wrong("An error needs a code and a message.")
+        raise node.wrong("an error needs a code and a message.")
     return {name: value.any() for name, value in members.items()}
 
 
@@ -212,7 +212,7 @@ def _make_move(node: YamlNode, values: Mapping[str, Any]) -> Move:
     if {"set", "remove"} & set(values):
         deeds.append("set or remove")
     if len(deeds) != 1:
-        raise node.wrong("A move needs one of create, delete, or set and remove.")
+        raise node.wrong("a move needs one of create, delete, or set and remove.")
     return Move(**values)
 
 
@@ -221,7 +221,7 @@ def read_planned_move(node: YamlNode) -> PlannedMove:
     values = read_fields(node, _PLANNED_MOVE)
     when = {name: values.pop(name) for name in ("at", "after") if name in values}
     if len(when) != 1 or "id" not in values:
-        raise node.wrong("A move without a rule needs an id, and either at or after.")
+        raise node.wrong("a move without a rule needs an id, and either at or after.")
     return PlannedMove(move=_make_move(node, values), **when)
 
 
@@ -235,7 +235,7 @@ _MATCH: Mapping[str, FieldReader] = {
     "path": ("path", _read_lower),
     "poll": ("poll", YamlNode.flag),
     "list": ("lists", YamlNode.flag),
-    "nth": ("nth", lambda node: tuple(item.count() for item in node.items())),
+    "nth": ("nth", read_each(YamlNode.count)),
     "after": ("after", YamlNode.count),
     "times": ("times", YamlNode.count),
 }
@@ -277,13 +277,13 @@ _PLANNED_MOVE: Mapping[str, FieldReader] = {
     "after": ("after", YamlNode.number),
 }
 _RULE: Mapping[str, FieldReader] = {
-    "match": ("match", lambda node: Match(**read_fields(node, _MATCH))),
+    "match": ("match", read_as(Match, _MATCH)),
     "answer": ("answer", _read_canned),
     "drop": ("drop", lambda node: node.choice(Drop)),
     "timeout": ("timeout", YamlNode.flag),
     "delay": ("delay", YamlNode.number),
     "hide": ("hide", YamlNode.count),
-    "operation": ("course", lambda node: Course(**read_fields(node, _OPERATION))),
-    "list": ("list_fault", lambda node: ListFault(**read_fields(node, _LIST))),
-    "move": ("move", lambda node: tuple(_make_move(item, read_fields(item, _MOVE)) for item in node.items())),
+    "operation": ("course", read_as(Course, _OPERATION)),
+    "list": ("list_fault", read_as(ListFault, _LIST)),
+    "move": ("move", read_each(lambda node: _make_move(node, read_fields(node, _MOVE)))),
 }

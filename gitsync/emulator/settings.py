@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
+from gitsync.config.yaml_file import FieldReader, YamlNode, read_as, read_each, read_fields, read_yaml
 from gitsync.emulator.faults import FaultRule, PlannedMove, read_planned_move, read_rule
 from gitsync.emulator.governance.policies import (
     EmulatedExemption,
@@ -26,8 +26,9 @@ from gitsync.emulator.governance.policies import (
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.state.deleted_resources import SOFT_DELETES, ConfiguredDeletion
 from gitsync.emulator.types.behaviour import Style
-from gitsync.emulator.yaml_document import FieldReader, YamlNode, read_document, read_fields
+from gitsync.errors import ConfigError
 
+_MOST_BYTES = 10_000_000
 TENANT = "11111111-1111-4111-8111-111111111111"
 ANONYMOUS = "anonymous"
 
@@ -260,7 +261,12 @@ class EmulatorSettings:
 
 def read_settings(path: Path) -> EmulatorSettings:
     """Read the settings of a file. ConfigError, with file and line, for an unknown key or a value of the wrong type."""
-    document = read_document(path)
+    try:
+        document = read_yaml(str(path), path.read_bytes(), _MOST_BYTES)
+    except OSError as error:
+        raise ConfigError(
+            f"The file {path} cannot be read: {error.strerror}.", hint="Set --script to an existing file."
+        ) from error
     members = document.members("settings", "rules", "moves") if document is not None else {}
     values = read_fields(members["settings"], _SETTINGS) if "settings" in members else {}
     if "settings" in members:
@@ -276,12 +282,12 @@ def _check_policy_names(settings: Mapping[str, YamlNode]) -> None:
     for policy in settings["policies"].items() if "policies" in settings else ():
         node = policy.members()["name"]
         if node.text().casefold() in names:
-            raise node.wrong(f"Duplicate policy {node.text()!r}.", "Rename one of them.")
+            raise node.wrong(f"duplicate policy {node.text()!r}.", "Rename one of them.")
         names.add(node.text().casefold())
     for exemption in settings["exemptions"].items() if "exemptions" in settings else ():
         node = exemption.members()["policy"]
         if node.text().casefold() not in names:
-            raise node.wrong(f"There is no policy {node.text()!r}.", "Set the name of one of the policies.")
+            raise node.wrong(f"there is no policy {node.text()!r}.", "Set the name of one of the policies.")
 
 
 def _read_limits(node: YamlNode) -> Limits | None:
@@ -289,26 +295,17 @@ def _read_limits(node: YamlNode) -> Limits | None:
     value = node.any()  # not its text: YAML has read `on` and `off` already
     if isinstance(value, bool | str):
         if value not in _SWITCH:
-            raise node.wrong(f"Unknown value {value!r}.", "Set on, off, or the buckets: {reads: {size: …}}.")
+            raise node.wrong(f"unknown value {value!r}.", "Set on, off, or the buckets: {reads: {size: …}}.")
         return Limits() if _SWITCH[value] else None
-    return Limits(**read_fields(node, {kind: (kind, _read_bucket) for kind in ("reads", "writes", "deletes")}))
+    return Limits(**read_fields(node, _LIMITS))
 
 
 _SWITCH: Mapping[bool | str, bool] = {True: True, False: False, "on": True, "off": False}
 """YAML 1.1 reads `on` and `off` as truth, unless they are quoted."""
 
 
-def _read_bucket(node: YamlNode) -> Bucket:
-    values = read_fields(node, {"size": ("size", YamlNode.count), "perSecond": ("per_second", YamlNode.number)})
-    if len(values) < 2:
-        raise node.wrong("A bucket needs both its size and perSecond.")
-    return Bucket(**values)
-
-
 def _read_lock(node: YamlNode) -> ManagementLock:
-    values = read_fields(node, _LOCK)
-    if "scope" not in values:
-        raise node.wrong("A lock needs a scope.", "Set the id of a group or a resource.")
+    values = read_fields(node, _LOCK, "scope")
     level = values.pop("level", _Level.CAN_NOT_DELETE)
     return ManagementLock(read_only=level is _Level.READ_ONLY, **values)
 
@@ -319,63 +316,43 @@ class _Level(StrEnum):
 
 
 def _read_deny_assignment(node: YamlNode) -> EmulatedDenyAssignment:
-    values = _read_whole(node, _DENY_ASSIGNMENT, "name", "scope", "actions")
+    values = read_fields(node, _DENY_ASSIGNMENT, "name", "scope", "actions")
     if not values.get("everyone") and not values.get("principals"):
-        raise node.wrong("A deny assignment needs principals.", "Set principals, or everyone: true.")
+        raise node.wrong("a deny assignment needs principals.", "Set principals, or everyone: true.")
     return EmulatedDenyAssignment(**values)
 
 
-def _read_refusal(node: YamlNode) -> BodyRefusal:
-    return BodyRefusal(**_read_whole(node, _REFUSAL, "if", "code"))
-
-
 def _read_principal(node: YamlNode) -> EmulatedPrincipal:
-    values = read_fields(node, _PRINCIPAL)
-    if "client" not in values:
-        raise node.wrong("A principal needs a clientId.")
+    values = read_fields(node, _PRINCIPAL, "clientId")
     return EmulatedPrincipal(**{"object": values["client"], **values})
 
 
 def _read_deletion(node: YamlNode) -> ConfiguredDeletion:
-    values = _read_whole(node, _DELETION, "id", "location")
+    values = read_fields(node, _DELETION, "id", "location")
     if parse(values["id"]).type.casefold() not in SOFT_DELETES:
         raise node.wrong(f"{values['id']!r} keeps nothing when deleted.", f"Use one of {', '.join(SOFT_DELETES)}.")
     return ConfiguredDeletion(**values)
 
 
-def _read_taken_name(node: YamlNode) -> TakenName:
-    return TakenName(**_read_whole(node, _TAKEN_NAME, "type", "name"))
-
-
 def _read_listed_types(node: YamlNode) -> tuple[ListedType, ...]:
-    rows = {kind: _read_whole(row, _LISTED_TYPE, "apiVersions") for kind, row in node.members().items()}
+    rows = {kind: read_fields(row, _LISTED_TYPE, "apiVersions") for kind, row in node.members().items()}
     return tuple(ListedType(type=kind, **row) for kind, row in rows.items())
 
 
-def _read_quota(node: YamlNode) -> EmulatedQuota:
-    return EmulatedQuota(**_read_whole(node, _QUOTA, "provider", "location", "name", "limit"))
-
-
-def _read_sku(node: YamlNode) -> EmulatedSku:
-    return EmulatedSku(**_read_whole(node, _SKU, "name", "family", "vCPUs", "location"))
-
-
 def _read_restriction(node: YamlNode) -> SkuRestriction:
-    restriction = SkuRestriction(**_read_whole(node, _RESTRICTION, "type"))
+    restriction = SkuRestriction(**read_fields(node, _RESTRICTION, "type"))
     if (restriction.type is RestrictionType.ZONE) != bool(restriction.zones):
-        raise node.wrong("A restriction of the type Zone needs zones, and no other has them.", 'Set zones: ["1"].')
+        raise node.wrong("a restriction of the type Zone needs zones, and no other has them.", 'Set zones: ["1"].')
     return restriction
 
 
-def _read_whole(node: YamlNode, table: Mapping[str, FieldReader], *needed: str) -> dict[str, Any]:
-    """Read the members of a mapping, of which some must be there."""
-    values = read_fields(node, table)
-    missing = [key for key in needed if table[key][0] not in values]
-    if missing:
-        raise node.wrong(f"Missing keys: {', '.join(missing)}.", f"Set {' and '.join(missing)}.")
-    return values
-
-
+_BUCKET: Mapping[str, FieldReader] = {
+    "size": ("size", YamlNode.count),
+    "perSecond": ("per_second", YamlNode.number),
+}
+_LIMITS: Mapping[str, FieldReader] = {
+    kind: (kind, read_as(Bucket, _BUCKET, *_BUCKET)) for kind in ("reads", "writes", "deletes")
+}
 _DELETION: Mapping[str, FieldReader] = {
     "id": ("id", YamlNode.text),
     "location": ("location", YamlNode.text),
@@ -399,7 +376,7 @@ _SKU: Mapping[str, FieldReader] = {
     **{name: (name, YamlNode.text) for name in ("name", "family", "location")},
     "vCPUs": ("cores", YamlNode.count),
     "zones": ("zones", YamlNode.texts),
-    "restricted": ("restricted", lambda node: tuple(_read_restriction(item) for item in node.items())),
+    "restricted": ("restricted", read_each(_read_restriction)),
 }
 _TAKEN_NAME: Mapping[str, FieldReader] = {name: (name, YamlNode.text) for name in ("type", "name")}
 _LOCK: Mapping[str, FieldReader] = {
@@ -420,14 +397,14 @@ _DENY_ASSIGNMENT: Mapping[str, FieldReader] = {
     "doNotApplyToChildScopes": ("only_at_scope", YamlNode.flag),
 }
 _REFUSAL: Mapping[str, FieldReader] = {
-    "if": ("conditions", lambda node: tuple(read_condition(item) for item in node.items())),
+    "if": ("conditions", read_each(read_condition)),
     "code": ("code", YamlNode.text),
     "message": ("message", YamlNode.text),
 }
 _PREFLIGHT: Mapping[str, FieldReader] = {
     "silent": ("silent", YamlNode.texts),
     "empty": ("empty", YamlNode.texts),
-    "refuse": ("refusals", lambda node: tuple(_read_refusal(item) for item in node.items())),
+    "refuse": ("refusals", read_each(read_as(BodyRefusal, _REFUSAL, "if", "code"))),
 }
 _DENIAL: Mapping[str, FieldReader] = {name: (name, YamlNode.text) for name in ("principal", "scope", "action")}
 _PRINCIPAL: Mapping[str, FieldReader] = {
@@ -461,28 +438,34 @@ _SETTINGS: Mapping[str, FieldReader] = {
     "types": ("types", lambda node: {kind: versions.texts() for kind, versions in node.members().items()}),
     "unregistered": ("unregistered", YamlNode.texts),
     "registrationPolls": ("registration_polls", YamlNode.count),
-    "operations": ("operations", lambda node: Timing(**read_fields(node, _TIMING))),
+    "operations": ("operations", read_as(Timing, _TIMING)),
     "busy": ("busy", lambda node: node.choice(Busy)),
-    "locks": ("locks", lambda node: tuple(_read_lock(item) for item in node.items())),
-    "denied": ("denied", lambda node: tuple(Denial(**read_fields(item, _DENIAL)) for item in node.items())),
+    "locks": ("locks", read_each(_read_lock)),
+    "denied": ("denied", read_each(read_as(Denial, _DENIAL))),
     "denyAssignments": (
         "deny_assignments",
-        lambda node: tuple(_read_deny_assignment(item) for item in node.items()),
+        read_each(_read_deny_assignment),
     ),
-    "policies": ("policies", lambda node: tuple(read_policy(item) for item in node.items())),
-    "exemptions": ("exemptions", lambda node: tuple(read_exemption(item) for item in node.items())),
-    "preflight": ("preflight", lambda node: PreflightSettings(**read_fields(node, _PREFLIGHT))),
+    "policies": ("policies", read_each(read_policy)),
+    "exemptions": ("exemptions", read_each(read_exemption)),
+    "preflight": ("preflight", read_as(PreflightSettings, _PREFLIGHT)),
     "throttle": ("limits", _read_limits),
     "rewrite": ("rewrite", YamlNode.flag),
     "pageSize": ("page_size", YamlNode.count),
     "requireToken": ("require_token", YamlNode.flag),
-    "principals": ("principals", lambda node: tuple(_read_principal(item) for item in node.items())),
+    "principals": ("principals", read_each(_read_principal)),
     "tokenSeconds": ("token_seconds", YamlNode.count),
-    "deleted": ("deleted", lambda node: tuple(_read_deletion(item) for item in node.items())),
-    "takenNames": ("taken_names", lambda node: tuple(_read_taken_name(item) for item in node.items())),
+    "deleted": ("deleted", read_each(_read_deletion)),
+    "takenNames": ("taken_names", read_each(read_as(TakenName, _TAKEN_NAME, "type", "name"))),
     "strictNames": ("strict_names", YamlNode.flag),
     "versions": ("versions", _read_listed_types),
-    "quotas": ("quotas", lambda node: tuple(_read_quota(item) for item in node.items())),
-    "skus": ("skus", lambda node: tuple(_read_sku(item) for item in node.items())),
-    "changeLog": ("change_log", lambda node: ChangeLogSettings(**read_fields(node, _CHANGE_LOG))),
+    "quotas": (
+        "quotas",
+        read_each(read_as(EmulatedQuota, _QUOTA, "provider", "location", "name", "limit")),
+    ),
+    "skus": (
+        "skus",
+        read_each(read_as(EmulatedSku, _SKU, "name", "family", "vCPUs", "location")),
+    ),
+    "changeLog": ("change_log", read_as(ChangeLogSettings, _CHANGE_LOG)),
 }

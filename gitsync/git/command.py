@@ -89,6 +89,7 @@ class Repository:
             grace=self.grace,
             folder=self.folder if self.folder.is_dir() else Path("/"),
             stdin=stdin,
+            has_secrets=False,  # none that is not in the repository, which is a folder
         )
 
     def _make_timeout_error(self, command: str, call: ProgramCall) -> GitError:

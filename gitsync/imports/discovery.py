@@ -9,6 +9,7 @@ from typing import Final
 from gitsync.arm.http.bodies import ListSource
 from gitsync.errors import RefusedListError, SourceError
 from gitsync.formats.arm_path import find_resource_group, is_below
+from gitsync.formats.json_members import read_text
 from gitsync.imports.acceptance import EXCLUDED, Acceptance
 from gitsync.imports.conversion.found_resources import GROUPS, FoundResource, SearchResult
 from gitsync.imports.conversion.scope import ImportScope
@@ -107,7 +108,8 @@ class Discovery:
             if is_inside and self._is_wanted(arm_id, entry):
                 arm_type = parse_arm_type(arm_id).casefold()
                 # Lists spell a group as each resource was created, so the spelling of the group itself counts.
-                by_type.setdefault(arm_type, {})[f"{folder}/{arm_id.split('/', 5)[5]}"] = _read_created(entry)
+                spelled_id = f"{folder}/{arm_id.split('/', 5)[5]}"
+                by_type.setdefault(arm_type, {})[spelled_id] = read_text(entry, "createdTime")
         kinds = {self._tree.find(arm_type): times for arm_type, times in sorted(by_type.items())}
         reads = [self._read_roots(kind, times) for kind, times in kinds.items() if kind]
         return [resource for batch in await asyncio.gather(*reads) for resource in batch]
@@ -166,11 +168,6 @@ def find_owner_id(arm_id: str) -> str:
     """
     scope, separator, path = arm_id.rpartition("/providers/")
     return arm_id.rsplit("/", 2)[0] if not separator or path.count("/") > 2 else scope
-
-
-def _read_created(entry: Body) -> str:
-    moment = entry.get("createdTime")
-    return moment if isinstance(moment, str) else ""
 
 
 def _make_unreadable(refused: RefusedListError) -> SourceError:

@@ -37,7 +37,7 @@ PLACEHOLDER = re.compile(r"\{\{|\}\}|\[\[|<[^<>]*>|#\{|@@|%\w+%|\$\(|(?<!\$)\{\w
 NAME_RULE = "Use lower-case letters, digits, '-' and '.', and at most 253 of them."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Header:
     """The identity of a document. `problems` are those of annotations and labels, which do not affect the identity.
     `others` are the fields beside the spec that are not read: what clusters write, and what is misplaced.
@@ -109,11 +109,16 @@ def find_placeholder(document: Document) -> Problem | None:
     """Warn if a document is a template: its identity has a placeholder of the tool that renders it."""
     for path in (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")):
         text = find_member(document.value, *path)
-        if isinstance(text, str) and PLACEHOLDER.search(text):
+        if isinstance(text, str) and _has_placeholder(text):
             message = f"{format_field(path)} is {quote_scalar(text)}, with a placeholder: this is a template."
             problem = _make_problem(document, TEMPLATE, path, message, RENDER)
             return replace(problem, level=Level.WARNING)
     return None
+
+
+@lru_cache(maxsize=4096)  # most texts are those of other manifests too
+def _has_placeholder(text: str) -> bool:
+    return PLACEHOLDER.search(text) is not None
 
 
 def _make_no_name(document: Document, kind: str) -> Problem:

@@ -55,7 +55,7 @@ SURROGATES = re.compile(rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u(
 Parser: Any = getattr(getattr(yaml, "cyaml", None), "CParser", yaml.SafeLoader)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Document:
     """One document: plain JSON values. `lines` has the line of each field, from 1; `problems` are those that leave the
     document readable. `text` is what it was read from. `patched` are the places of fields that a patch has set.
@@ -271,7 +271,7 @@ class _DocumentBuilder:
     def read_document(self, text: bytes) -> Document:
         event = self.next_event()
         value = self.read_value(event, None, event.start_mark.line + self.first_line)
-        problems = _find_lost_separator(self.problems)
+        problems = _find_lost_separator(self.problems) if self.problems else ()
         return Document(path=self.path, value=value, lines=Lines(self.lines), problems=problems, text=text)
 
     def read_value(self, event: Any, step: str | None, line: int) -> Any:
@@ -376,7 +376,8 @@ class _DocumentBuilder:
             raise Unreadable(
                 "InvalidKey", "A key of a mapping is itself a mapping or a list.", line, "Use text as keys."
             )
-        key = format_key(self.read_scalar(event, line))
+        scalar = self.read_scalar(event, line)
+        key = scalar if isinstance(scalar, str) else format_key(scalar)
         if key is None:
             raise Unreadable("InvalidKey", "A key of a mapping is null.", line, "Quote it if it is text.")
         self.nodes += len(key) // _CHARACTERS

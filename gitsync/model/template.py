@@ -74,7 +74,7 @@ Gap = ValueRef | Text | ReferenceKeys
 """What a body may have in place of plain JSON."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Template:
     """ARM id, api-version and PUT body with placeholders. `body` is plain JSON except for its `gaps`, which are found
     once: most bodies have none, and each stage of a run asks for them.
@@ -94,7 +94,7 @@ class Template:
         return not self.gaps and isinstance(self.arm_id, str)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Request:
     """A filled template: what is sent. Secrets in `body` are `Secret` values until they are serialised."""
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Final, NamedTuple
 
-from gitsync.config.hosts import Host, find_host
+from gitsync.config.hosts import find_job_url
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record
 from gitsync.model.report import Report
@@ -69,20 +69,7 @@ def make_message(state: str, before: str, report: Report, variables: Mapping[str
         f"Source: {target.repository} at {revision}" if target.repository else f"Revision: {revision}",
         f"Subscription: {target.subscription}" if target.subscription else "",
         f"Agent: {target.agent}" if target.agent else "",
-        find_link(variables),
+        find_job_url(variables),
     ]
     body = "\n".join(clean(line, _LONGEST) for line in lines if line)
     return Message(f"gitsync: {state or WELL}", body)
-
-
-def find_link(variables: Mapping[str, str]) -> str:
-    """Find the page of the job that this process is part of; "" if it is in none."""
-    host = find_host(variables)
-    if host is Host.GITHUB:
-        parts = [variables.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")]
-        return f"{parts[0]}/{parts[1]}/actions/runs/{parts[2]}" if all(parts) else ""
-    if host is Host.GITLAB:
-        return variables.get("CI_JOB_URL", "")
-    names = ("SYSTEM_COLLECTIONURI", "SYSTEM_TEAMPROJECT", "BUILD_BUILDID")
-    parts = [variables.get(name, "") for name in names]
-    return f"{parts[0].rstrip('/')}/{parts[1]}/_build/results?buildId={parts[2]}" if all(parts) else ""

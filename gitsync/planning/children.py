@@ -81,8 +81,12 @@ def find_embedded(child: Kind, parent: Mapping[str, Any]) -> list[Mapping[str, A
 
 def is_named_in(arm_type: str, name: str, parent: Mapping[str, Any]) -> bool:
     """Tell whether the body of a manifest names a child of this type: a rule of a load balancer, say."""
-    path = _PLACES.get(arm_type.casefold())
+    path, properties = _PLACES.get(arm_type.casefold()), parent.get("properties")
     entries = find_member(parent, *path.split("/")) if path else None
+    if not path and isinstance(properties, Mapping):
+        # Lists of a type without a kind, such as the backend pools of a load balancer, are named as the type.
+        member = arm_type.rpartition("/")[2].casefold()
+        entries = next((value for name, value in properties.items() if name.casefold() == member), None)
     names = [entry.get("name") for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
     return name.casefold() in {str(own).casefold() for own in names}
 

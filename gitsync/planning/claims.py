@@ -34,14 +34,17 @@ def assign_writers(prepared: Sequence[Prepared], records: Mapping[Key, Record]) 
 
     The others wait for it, and only read. `records` are those of the run's agent.
     """
-    writers = {one.key: writer.key for same in _group_by_id(prepared) for one, writer in _pair(same, records)}
+    shared = (same for same in _group_by_id(prepared) if len(same) > 1)
+    writers = {one.key: writer.key for same in shared for one, writer in _pair(same, records)}
+    if not writers:
+        return tuple(prepared)  # as in most runs
     waiting = tuple(
         replace(one, written_by=writer, depends_on=tuple(sorted({*one.depends_on, writer})))
         if (writer := writers.get(one.key))
         else one
         for one in prepared
     )
-    return _break_circles(waiting) if writers else waiting
+    return _break_circles(waiting)
 
 
 def _group_by_id(prepared: Iterable[Prepared]) -> Iterable[list[Prepared]]:

@@ -15,12 +15,13 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import translate
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Thread
 from typing import IO, NamedTuple
 
@@ -110,13 +111,8 @@ _TABLE: Mapping[Program, _Row] = {
 
 def select_environment(program: Program, environment: Mapping[str, str]) -> dict[str, str]:
     """The variables of `environment` that a program gets."""
-    return {name: value for name, value in environment.items() if _is_allowed(program, name)}
-
-
-@cache
-def _is_allowed(program: Program, name: str) -> bool:
-    """Kept for each name: a run starts git many times."""
-    return _compile_allowed(program).match(name) is not None
+    allowed = _compile_allowed(program)
+    return {name: value for name, value in environment.items() if allowed.match(name)}
 
 
 @cache
@@ -137,7 +133,8 @@ class Ended(NamedTuple):
 class ProgramCall:
     """A program to run. `command` begins with its name or path. `environment` is all of its environment, made with
     `select_environment`. `timeout` is in seconds; once `grace` has begun, the program's row may end it earlier.
-    `memory` is the most that `run` lets it allocate, in bytes; only Linux can limit it.
+    `memory` is the most that `run` lets it allocate, in bytes; only Linux can limit it. Its output `has_secrets` unless
+    the call says that it may be kept in a temporary file.
     """
 
     program: Program
@@ -148,6 +145,7 @@ class ProgramCall:
     folder: Path | None = None
     memory: int | None = None
     stdin: bytes = field(default=b"", repr=False)
+    has_secrets: bool = True
 
     @property
     def was_told_to_end(self) -> bool:
@@ -158,12 +156,18 @@ class ProgramCall:
 def run(call: ProgramCall) -> Ended:
     """Run a program to its end. TimeoutError if its time is over, OSError if it cannot be started."""
     waits = _iterate_waits(call)
-    with _start_process(call) as process:
+    # git writes 4 KB at once, and to read each takes longer than to write it; a file is read as a whole.
+    with nullcontext() if call.has_secrets else TemporaryFile() as file, _start_process(call, file) as process:
         for seconds in waits:
             with suppress(subprocess.TimeoutExpired):
                 output, complaint = process.communicate(timeout=seconds)
-                return Ended(process.returncode, output, complaint)
+                return Ended(process.returncode, _read_whole(file) if file else output, complaint)
     raise TimeoutError
+
+
+def _read_whole(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read()
 
 
 async def run_beside(call: ProgramCall) -> Ended:
@@ -201,14 +205,16 @@ def _iterate_waits(call: ProgramCall) -> Iterator[float]:
 
 
 @contextmanager
-def _start_process(call: ProgramCall) -> Iterator[subprocess.Popen[bytes]]:
-    """The process while it runs; the end of the context, also by a signal, ends the process and all that it started."""
+def _start_process(call: ProgramCall, output: IO[bytes] | None) -> Iterator[subprocess.Popen[bytes]]:
+    """The process while it runs; the end of the context, also by a signal, ends the process and all that it started.
+    Without a file for its output it has a pipe.
+    """
     process = subprocess.Popen(
         call.command,
         cwd=call.folder,
         env=dict(call.environment),
         stdin=subprocess.PIPE if call.stdin else subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+        stdout=output or subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )

@@ -172,10 +172,10 @@ class Lists:
         self._entries[entry_id] = None if is_odd else entry
 
 
-def is_settled(entry: Entry, arm_id: str, key: Key, registry: Registry) -> bool:
+def is_settled(live: Live, arm_id: str, key: Key, registry: Registry) -> bool:
     """Tell whether an entry shows a resource whose last operation has succeeded, in a state that its checks allow."""
-    live = Live(body=entry)
-    return not find_fault(entry, arm_id) and live.has_succeeded and registry.allows_listed(key.group, key.kind, live)
+    is_shown = not find_fault(live.body, arm_id)
+    return is_shown and live.has_succeeded and registry.allows_listed(key.group, key.kind, live)
 
 
 def _find_id(entry: Entry) -> str:

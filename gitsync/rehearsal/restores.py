@@ -14,12 +14,13 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.catalog.reference_targets import find_inner
 from gitsync.catalog.type_words import format_count, format_short_key, join_with_and
-from gitsync.checks.names import SOFT_DELETES, Retention, find_value
+from gitsync.checks.names import SOFT_DELETES, Retention
 from gitsync.formats.arm_path import find_resource_group, find_subscription
 from gitsync.model.facts import Kind, TypeFacts
 from gitsync.model.gvk import Key
 from gitsync.model.rehearsal import Gap, GapKind
 from gitsync.planning.data_types import find_loss
+from gitsync.problems.field_path import find_member
 from gitsync.rehearsal.rebuild import Rebuild, RebuiltResource
 
 _MODES: Final = frozenset({"createMode", "createOption"})
@@ -123,7 +124,7 @@ def _list_restores(kind: Kind, type_name: str, path: str, outer: tuple[str, ...]
 
 
 def _is_forgotten(member: RebuiltResource, soft: Retention) -> bool:
-    sku = find_value(member.body, ("sku", "name"))
+    sku = find_member(member.body, "sku", "name")
     return bool(soft.forgetful_sku) and str(sku).casefold() == soft.forgetful_sku
 
 
@@ -156,7 +157,7 @@ def _describe_data(member: RebuiltResource, number: int) -> Gap:
 
 def _describe_name(member: RebuiltResource, soft: Retention) -> Gap:
     arm_id = member.prepared.arm_id or ""
-    named = find_value(member.body, ("properties", "softDeleteRetentionInDays"))
+    named = find_member(member.body, "properties", "softDeleteRetentionInDays")
     days = named if isinstance(named, int) else soft.days
     name = arm_id.rpartition("/")[2] or format_short_key(member.key)
     return Gap(
@@ -176,7 +177,7 @@ def _advise(member: RebuiltResource, soft: Retention, arm_id: str) -> str:
         recover = f"To recover it with its contents, or else create it, set {restore.field}: {restore.mode}."
     else:
         recover = f"To recover it with its contents, set {soft.field} for a rebuild."
-    if find_value(member.body, ("properties", "enablePurgeProtection")) is True or not arm_id:
+    if find_member(member.body, "properties", "enablePurgeProtection") is True or not arm_id:
         return recover
     words = {
         "name": arm_id.rpartition("/")[2],

@@ -90,10 +90,13 @@ def format_author(change: Attribution, *, names: bool, quote: Quote = str) -> st
     name, label, client = (quote(clean(text)) for text in (change.name, change.label, change.client))
     tool = f" with {'the client ' if _GUID.fullmatch(change.client) else ''}{client}" if client else ""
     commit = f" (commit {quote(shorten_revision(change.commit))})" if change.commit else ""
+    application = f"the application {label or name}" if label or name else "an application"
+    if label and name:
+        application = f"the application {label} ({name})"
     assignment = quote(clean(change.label or change.name.rpartition("/")[2]))
     authors = {
         AuthorKind.PERSON: f"{name or A_PERSON}{tool}",
-        AuthorKind.APPLICATION: f"{_format_application(name, label)}{tool}",
+        AuthorKind.APPLICATION: f"{application}{tool}",
         AuthorKind.POLICY: f"the policy assignment {assignment}" if assignment else "a policy",
         AuthorKind.AZURE: "Azure itself",
         AuthorKind.GITSYNC: f"gitsync{commit}",
@@ -104,12 +107,6 @@ def format_author(change: Attribution, *, names: bool, quote: Quote = str) -> st
 
 def _is_delete(change: Attribution) -> bool:
     return change.operation.casefold().endswith(_DELETE)
-
-
-def _format_application(name: str, label: str) -> str:
-    if label and name:
-        return f"the application {label} ({name})"
-    return f"the application {label or name}" if label or name else "an application"
 
 
 def clean(text: str, most: int = _LONGEST) -> str:

@@ -20,6 +20,7 @@ from gitsync.planning.record_counts import round_duration
 from gitsync.report.authors import LONGEST_DOUBT, clean
 from gitsync.report.ordering import find_causes
 from gitsync.report.run_facts import build_coverage, build_target, estimate_sync
+from gitsync.report.wording import format_headline
 from gitsync.status.advice import find_condition_advice
 
 SCHEMA_VERSION = 1
@@ -42,6 +43,8 @@ def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
         "started": report.started,
         "finished": report.finished,
         "exitCode": report.exit_code,
+        "headline": format_headline(report),
+        "interrupted": report.interrupted,
         "requests": {
             "reads": requests.reads,
             "writes": requests.writes,

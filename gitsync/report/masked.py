@@ -89,7 +89,7 @@ def _mask_result(result: Result, mask: Mask) -> Result:
         record = record if condition is record.condition else replace(record, condition=condition)
     if record and (hold := mask_hold(record.hold, mask)) is not record.hold:
         record = replace(record, hold=hold)
-    masked_members: dict[str, Any] = {
+    members: dict[str, Any] = {
         "fault": mask_exception(result.fault, mask) if result.fault else None,
         "condition": mask_condition(result.condition, mask),
         "differences": tuple(
@@ -109,8 +109,8 @@ def _mask_result(result: Result, mask: Mask) -> Result:
         "policy_reason": mask(result.policy_reason),
         "last_commit": commit,
     }
-    is_same = all(masked is getattr(result, name) for name, masked in masked_members.items())
-    return result if is_same else replace(result, **masked_members)
+    masked_members = {name: masked for name, masked in members.items() if masked is not getattr(result, name)}
+    return replace(result, **masked_members) if masked_members else result
 
 
 def mask_exception(error: Exception, mask: Mask) -> Exception:

@@ -7,17 +7,20 @@ format of Prometheus read this too, since a gauge is written alike in both.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome
-from gitsync.report.progress import RunEnd, find_stage_seconds
+from gitsync.report.progress import Figures, RunEnd, find_stage_seconds
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
 
 LAST_SUCCESS = "gitsync_last_success_timestamp_seconds"
+MANAGED = "gitsync_managed_resources"
+UNMANAGED = "gitsync_unmanaged_resources"
+AUDITED = "gitsync_audited_operations"
 
 
 class Metric(NamedTuple):
@@ -42,10 +45,12 @@ METRICS: Mapping[str, Metric] = {
     "gitsync_run_throttled_seconds": Metric("How long at least one request was held back by limits of Azure."),
     "gitsync_run_stage_seconds": Metric("Time of all resources at a stage, waits included.", ("stage",)),
     "gitsync_run_stage_longest_seconds": Metric("Time of the slowest resource at a stage.", ("stage",)),
+    MANAGED: Metric("Resources that git has in the groups of a search, by kind.", ("kind",)),
+    UNMANAGED: Metric("Resources in the same groups that git does not have, by kind.", ("kind",)),
+    AUDITED: Metric("Writes, deletes and key actions on resources of git, by whose they were.", ("origin",)),
 }
-"""Every metric by name, in the order of the file. A refused run has those up to the exit code."""
-
-_Samples = Sequence[tuple[tuple[str, ...], float]]
+"""Every metric by name, in the order of the file. A refused run has those up to the exit code; the last three are those
+of `unmanaged` and `audit`."""
 
 
 def render(end: RunEnd, before: str = "") -> str:
@@ -96,21 +101,22 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _list_samples(end: RunEnd, last_success: float | None) -> Mapping[str, _Samples]:
+def _list_samples(end: RunEnd, last_success: float | None) -> Figures:
     ended = end.ended_at.timestamp()
     if end.is_success and end.is_whole:
         last_success = ended
-    run: dict[str, _Samples] = {
+    run: Figures = {
         "gitsync_run_end_timestamp_seconds": [((), ended)],
         LAST_SUCCESS: [] if last_success is None else [((), last_success)],
         "gitsync_run_duration_seconds": [((), round((end.ended_at - end.started_at).total_seconds(), 3))],
         "gitsync_run_success": [((), float(end.is_success))],
         "gitsync_run_exit_code": [((), end.exit_code)],
     }
-    return run | (_list_report_samples(end.report) | _list_stage_samples(end) if end.report else {})
+    of_report = {**_list_report_samples(end.report), **_list_stage_samples(end)} if end.report else {}
+    return {**run, **of_report, **end.figures}
 
 
-def _list_report_samples(report: Report) -> dict[str, _Samples]:
+def _list_report_samples(report: Report) -> Figures:
     requests, use = report.requests, report.use
     kinds = {
         "read": requests.reads,
@@ -135,7 +141,7 @@ def _list_report_samples(report: Report) -> dict[str, _Samples]:
     }
 
 
-def _list_stage_samples(end: RunEnd) -> dict[str, _Samples]:
+def _list_stage_samples(end: RunEnd) -> Figures:
     seconds = find_stage_seconds(end.visits)
     return {
         "gitsync_run_stage_seconds": [((stage.value,), round(sum(times), 3)) for stage, times in seconds.items()],
@@ -145,7 +151,7 @@ def _list_stage_samples(end: RunEnd) -> dict[str, _Samples]:
     }
 
 
-def _count(labels: Iterable[tuple[str, ...]]) -> _Samples:
+def _count(labels: Iterable[tuple[str, ...]]) -> list[tuple[tuple[str, ...], float]]:
     return sorted(Counter(labels).items())
 
 

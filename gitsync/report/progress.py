@@ -12,7 +12,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -311,10 +311,15 @@ def find_stage_seconds(visits: Mapping[Key, list[StageVisit]]) -> Mapping[Stage,
     return {stage: times for stage, times in seconds.items() if times}
 
 
+Figures = Mapping[str, Sequence[tuple[tuple[str, ...], float]]]
+"""The samples of metrics by name: the values of the labels that a metric has of its own, and the figure."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd:
-    """`report` is None if the run was refused or broke off; it is masked. `started` is `started_at` in the clock's
-    monotonic seconds, in which `visits` are. `is_whole` says that the run was not restricted to some resources.
+    """`report` is None if the run was refused or broke off, and for a search, which has `figures`; it is masked.
+    `started` is `started_at` in the clock's monotonic seconds, in which `visits` are. `is_whole` says that the run was
+    not restricted to some resources.
 
     `source` is a URL without a password, or a folder; `status` is the branch or folder that the settings name, "" for
     the default. With agent and command they tell this run from others that are watched in the same place.
@@ -332,3 +337,4 @@ class RunEnd:
     is_whole: bool
     report: Report | None
     visits: Mapping[Key, list[StageVisit]]
+    figures: Figures = field(default_factory=dict)

@@ -136,7 +136,9 @@ def format_cost(report: Report) -> str:
     """
     r = report.requests
     throttled = f" ({r.throttled} throttled)" if r.throttled else ""
-    return f"{_format_counts(r)}{throttled} in {_format_elapsed(report)}{_format_share(report)}"
+    elapsed = datetime.fromisoformat(report.finished) - datetime.fromisoformat(report.started)
+    seconds = format_seconds(round(elapsed.total_seconds()))
+    return f"{_format_counts(r)}{throttled} in {seconds}{_format_share(report)}"
 
 
 def format_costs(report: Report) -> list[str]:
@@ -216,9 +218,3 @@ def _format_share(report: Report) -> str:
     share, kind = max((share, kind) for kind, share in report.use.hour_shares.items())
     amount = f"{share:.0%}" if share >= _LEAST_SHARE else f"under {_LEAST_SHARE:.0%}"
     return f", {amount} of an hour's {kind}"
-
-
-def _format_elapsed(report: Report) -> str:
-    """Format the time from start to end in seconds, or minutes and seconds."""
-    span = datetime.fromisoformat(report.finished) - datetime.fromisoformat(report.started)
-    return format_seconds(round(span.total_seconds()))

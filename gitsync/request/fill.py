@@ -133,7 +133,12 @@ def fill_references(value: Any, arm_ids: Mapping[Key, str]) -> Any:
 
 def find_values(value: Any, namespace: str) -> Iterator[tuple[Address, str | None]]:
     """Every value of a Secret or a config map that a body or an ARM id needs, in order, as `find_value`."""
-    return (found for ref in find_value_refs(value) if (found := find_value(ref, namespace)))
+    return list_values(find_gaps(value), namespace)
+
+
+def list_values(gaps: Iterable[Gap], namespace: str) -> Iterator[tuple[Address, str | None]]:
+    """The same for the gaps of a body."""
+    return (found for ref in list_value_refs(gaps) if (found := find_value(ref, namespace)))
 
 
 def find_value(ref: ValueRef, namespace: str) -> tuple[Address, str | None] | None:

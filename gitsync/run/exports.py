@@ -20,7 +20,7 @@ from gitsync.model.result import Result
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.result_builder import find_forgotten_exports
 from gitsync.request.exports import find_addresses, may_export
-from gitsync.request.fill import find_values
+from gitsync.request.fill import list_values
 from gitsync.secrets.exports import Collected, find_exported_again, find_tried, warn_left_over
 from gitsync.secrets.protocols import ExportNeeds
 
@@ -32,8 +32,8 @@ def find_needed_secrets(prepared: Iterable[Prepared]) -> frozenset[Address]:
     return frozenset(
         address
         for one in prepared
-        if one.template and one.template.gaps
-        for address, _ in find_values(one.template.body, one.key.namespace)
+        if one.template
+        for address, _ in list_values(one.template.gaps, one.key.namespace)
         if address.object_kind is ObjectKind.SECRET
     )
 

@@ -56,12 +56,12 @@ async def settle_replacements(
     Azure is asked what is below each resource: a list that it refuses holds, since unknown is not absent.
     """
     results, due = dict(applied), dict[Key, Due]()
+    asked = sorted(key for key, result in applied.items() if result.replacement and result.replacement.is_due)
+    if not asked:
+        return results, due  # as in most runs
     ids = {key: result.arm_id for key, result in applied.items() if result.exists and result.arm_id}
     ids |= {key: record.arm_id for key, record in state.records.items()}
-    for key in sorted(applied):
-        replacement = applied[key].replacement
-        if replacement is None or not replacement.is_due:
-            continue
+    for key in asked:
         takes = find_takes(key, ids[key], ids)
         records = {name: applied[name].record if name in applied else state.records.get(name) for name in (key, *takes)}
         replacing = Due(takes, {name: record for name, record in records.items() if record is not None})

@@ -1,4 +1,4 @@
-"""Watch a run from outside: the first and the last line of its log, its metrics and its traces.
+"""Watch a run, or a search, from outside: the first and the last line of its log, its metrics and its traces.
 
 Metrics and traces are written at its end, also if the run is refused or ends with an error. Metrics that cannot be
 written fail a run that did its work, and are only logged for one that failed itself. Traces never fail a run.
@@ -15,7 +15,7 @@ from typing import Any
 from loguru import logger
 
 from gitsync.config.config import Config
-from gitsync.errors import ExitCode, GitsyncError, PublishError, SourceError
+from gitsync.errors import SUCCESS, ExitCode, GitsyncError, PublishError, SourceError
 from gitsync.git.source.location import Url, parse_location
 from gitsync.model.clock import Clock
 from gitsync.model.problem import Problem
@@ -24,13 +24,12 @@ from gitsync.planning.run_problems import DEFAULT_AGENT
 from gitsync.problems.problem_codes import find_code_meaning
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_problem
-from gitsync.report.progress import Progress, RunEnd, Silent, Timeline
+from gitsync.report.progress import Figures, Progress, RunEnd, Silent, Timeline
 from gitsync.report.traces import export_traces, is_traced
 from gitsync.report.wording import format_headline
 from gitsync.secrets.private_files import replace as replace_file
 
-_SUCCESS = frozenset({ExitCode.FINE, ExitCode.PENDING, ExitCode.DRIFT})
-_UNALARMING = _SUCCESS | {ExitCode.STDOUT_CLOSED}
+_UNALARMING = SUCCESS | {ExitCode.STDOUT_CLOSED}
 """Exit codes of runs that ended as they should. With the last, the reader of the report is gone; the work is done."""
 _LARGEST = 1_000_000
 """Bytes of an earlier file of metrics; one run of a hundred thousand resources has some thousands."""
@@ -67,6 +66,12 @@ class RunWatch:
             return replace(report, exit_code=report.exit_code or ExitCode.FAILED, problems=problems)
         return report
 
+    def searched(self, exit_code: ExitCode, figures: Figures) -> None:
+        """Write what is asked for about a search, whose report is printed. PublishError if that fails."""
+        end = replace(self._describe(exit_code, None), figures=figures)
+        self._export(end)
+        self._write_metrics(end)
+
     def failed(self, error: Exception) -> None:
         """Write what is asked for about a run that this error ended."""
         end = self._describe(error.exit_code if isinstance(error, GitsyncError) else ExitCode.FAULT, None)
@@ -87,7 +92,7 @@ class RunWatch:
             ended_at=self.clock.now(),
             started=self.started,
             exit_code=exit_code,
-            is_success=exit_code in _SUCCESS,
+            is_success=exit_code in SUCCESS,
             is_whole=not self.config.only,
             report=report,
             visits=self.timeline.visits,

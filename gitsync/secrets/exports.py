@@ -20,7 +20,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared
 from gitsync.problems.finding import locate_finding
-from gitsync.request.exports import find_first_fields, format_not_owned, group_keys, make_foreign
+from gitsync.request.exports import find_first_fields, format_not_owned, group_keys, make_foreign, may_export
 from gitsync.secrets.protocols import (
     ChecksAccess,
     Examines,
@@ -273,7 +273,7 @@ async def add_foreign_objects(prepared: Sequence[Prepared], sources: Sequence[Se
 
     A source that cannot tell adds none: the export itself asks it again, and fails.
     """
-    return tuple([await _add_to(resource, sources) for resource in prepared])
+    return tuple([await _add_to(one, sources) if may_export(one.resource) else one for one in prepared])
 
 
 async def _add_to(prepared: Prepared, sources: Sequence[SecretSource]) -> Prepared:

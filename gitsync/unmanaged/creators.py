@@ -14,9 +14,10 @@ from typing import Final
 
 from gitsync.attribution import activity_log, resource_graph
 from gitsync.attribution.attribution import MARGIN, SKEW
-from gitsync.attribution.change import RecordedChange, classify_caller, read_guid, read_mapping, read_time
+from gitsync.attribution.change import RecordedChange, classify_caller, read_guid, read_time
 from gitsync.checks.questions import Questions, shorten_text
 from gitsync.formats.arm_path import find_subscription, normalize_id
+from gitsync.formats.json_members import read_mapping
 from gitsync.model.attribution import Attribution, AuthorKind
 from gitsync.model.clock import format_rfc3339
 from gitsync.unmanaged.search import Stray
@@ -31,7 +32,7 @@ _TYPES: Final = {
 
 def read_creation(stray: Stray) -> Attribution:
     """Return what Azure showed of a creation: its time and its author, as far as they are known."""
-    said = read_mapping(stray.body.get("systemData"))
+    said = read_mapping(stray.body, "systemData")
     at = read_time(said.get("createdAt")) or read_time(stray.created)
     name = shorten_text(said.get("createdBy"))
     by_form = classify_caller(name, "") if name else AuthorKind.UNKNOWN

@@ -16,6 +16,8 @@ from gitsync.report.authors import clean, format_creation
 from gitsync.report.escape import format_block, format_code, shorten
 from gitsync.report.json import build_change
 from gitsync.report.markdown import select_fitting
+from gitsync.report.metrics import MANAGED, UNMANAGED
+from gitsync.report.progress import Figures
 from gitsync.report.wording import format_plural
 from gitsync.unmanaged.search import Estate, Stray
 
@@ -73,7 +75,7 @@ def join_estates(estates: Sequence[Estate]) -> Estate:
     return Estate(
         strays=tuple(stray for estate in estates for stray in estate.strays),
         managed=dict(sorted(managed.items())),
-        left_out=tuple(sorted({one for estate in estates for one in estate.left_out})),
+        left_out=tuple(sorted({left for estate in estates for left in estate.left_out})),
         unread=tuple(sorted({line for estate in estates for line in estate.unread})),
         gaps=tuple(sorted({line for estate in estates for line in estate.gaps})),
     )
@@ -94,8 +96,8 @@ def _group(strays: Iterable[Stray]) -> list[tuple[tuple[str, str], list[tuple[st
         return stray.label, stray.arm_id.casefold()
 
     return [
-        (group, [(label, list(same)) for label, same in groupby(sorted(ones, key=order), key=lambda one: one.label)])
-        for group, ones in sorted(by_group.items())
+        (group, [(label, list(same)) for label, same in groupby(sorted(inside, key=order), lambda stray: stray.label)])
+        for group, inside in sorted(by_group.items())
     ]
 
 
@@ -123,11 +125,14 @@ def format_lines(report: UnmanagedReport, *, names: bool) -> Iterator[str]:
                 yield f"    {_name(stray):<{width}}  {created}".rstrip()
         yield ""
     yield from _format_list("To write manifests of them:", list_imports(report))
-    counts = Counter(one.reason for one in report.estate.left_out)
+    counts = Counter(left.reason for left in report.estate.left_out)
     yield from _format_list("Left out:", [f"{count:>5}  {reason}" for reason, count in sorted(counts.items())])
     for title, lines in _list_notes(report):
         yield from _format_list(title, lines)
-    yield from _format_shares(report)
+    shares = [row for row in _list_kinds(report) if row[1] < row[2]]
+    width = max((len(label) for label, _, _ in shares), default=0)
+    rows = [f"{label:<{width}}  {count} of {total}" for label, count, total in shares]
+    yield from _format_list("Git has:", rows)
     yield _format_summary(report)
 
 
@@ -152,15 +157,9 @@ def _list_notes(report: UnmanagedReport) -> list[tuple[str, Sequence[str]]]:
 
 def _list_kinds(report: UnmanagedReport) -> list[tuple[str, int, int]]:
     """List all kinds in the scope: how many git has, of how many."""
-    strays = Counter(stray.label for stray in report.estate.strays)
-    labels = sorted({*strays, *report.estate.managed})
-    return [(one, report.estate.managed.get(one, 0), report.estate.managed.get(one, 0) + strays[one]) for one in labels]
-
-
-def _format_shares(report: UnmanagedReport) -> Iterator[str]:
-    rows = [row for row in _list_kinds(report) if row[1] < row[2]]
-    width = max((len(label) for label, _, _ in rows), default=0)
-    yield from _format_list("Git has:", [f"{label:<{width}}  {count} of {total}" for label, count, total in rows])
+    strays, managed = Counter(stray.label for stray in report.estate.strays), report.estate.managed
+    labels = sorted({*strays, *managed})
+    return [(label, managed.get(label, 0), managed.get(label, 0) + strays[label]) for label in labels]
 
 
 def _format_summary(report: UnmanagedReport) -> str:
@@ -170,6 +169,15 @@ def _format_summary(report: UnmanagedReport) -> str:
     strays = format_plural(len(report.estate.strays), "resource")
     known = f"Git has {report.managed} of {format_plural(total, 'resource')} in {groups} ({share})"
     return f"{strays} not in git. {known}; {format_plural(report.requests, 'request')}."
+
+
+def list_figures(report: UnmanagedReport) -> Figures:
+    """List what is counted for metrics."""
+    kinds = _list_kinds(report)
+    return {
+        MANAGED: [((label,), count) for label, count, _ in kinds],
+        UNMANAGED: [((label,), total - count) for label, count, total in kinds],
+    }
 
 
 def format_markdown(report: UnmanagedReport, *, names: bool) -> str:
@@ -203,7 +211,7 @@ def build_document(report: UnmanagedReport) -> dict[str, Any]:
     """Build the report as plain JSON."""
     return {
         "source": report.source,
-        "scopes": [{"subscription": one, "groups": list(groups)} for one, groups in sorted(report.scopes.items())],
+        "scopes": [{"subscription": id_, "groups": list(groups)} for id_, groups in sorted(report.scopes.items())],
         "unmanaged": len(report.estate.strays),
         "managed": report.managed,
         "share": round(report.share, 4),
@@ -221,7 +229,7 @@ def build_document(report: UnmanagedReport) -> dict[str, Any]:
             for stray in report.estate.strays
         ],
         "imports": list_imports(report),
-        "leftOut": [{"reason": one.reason, "subject": one.subject} for one in report.estate.left_out],
+        "leftOut": [{"reason": left.reason, "subject": left.subject} for left in report.estate.left_out],
         "unread": list(report.estate.unread),
         "gaps": list(report.estate.gaps),
         "withoutId": list(report.without_id),

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from gitsync.attribution.change import read_mapping
 from gitsync.attribution.resource_graph import query_rows
 from gitsync.checks.questions import Questions
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import find_resource_group, is_below, normalize_id
+from gitsync.formats.json_members import read_text
 from gitsync.imports.acceptance import BY_AZURE, Acceptance
 from gitsync.imports.conversion.found_resources import UNKNOWN, FoundResource, Omission, SearchResult
 from gitsync.imports.conversion.manifests import is_as_made
@@ -148,7 +148,7 @@ class EstateSearch:
             found = await query_rows(query, [scope.subscription], questions, most_pages=_MOST_PAGES)
             if found.gap:
                 self._gaps.append(f"Resource Graph: {found.gap}")
-            for arm_id in (str(read_mapping(row).get("id", "")) for row in found.rows):
+            for arm_id in (read_text(row, "id") for row in found.rows):
                 folder = by_name.get((find_resource_group(arm_id) or "").casefold(), "")
                 if folder and is_below(arm_id, f"{folder}/providers"):
                     ids[normalize_id(arm_id)] = f"{folder}/{arm_id.split('/', 5)[5]}"

@@ -7,7 +7,7 @@ checks the values of the right type.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from gitsync.catalog.aso_types import SECRET_TYPES
 from gitsync.catalog.places import find_root
@@ -54,13 +54,15 @@ def check_shape(visit: Visit, unknown: Level, kind: Kind | None = None) -> Itera
         return
     if visit.facts is None:
         return
-    fields, present = visit.fields, visit.present
-    spare = _SPARE if visit.name == "knownOwner" else frozenset()
-    yield from (
-        _make_unknown_field(visit, key, unknown, kind) for key in visit.value if key not in fields and key not in spare
-    )
-    yield from (_make_missing(visit, name, fields[name]) for name in visit.required if name not in present)
-    yield from _check_union(visit, present)
+    fields, spare = visit.fields, _SPARE if visit.name == "knownOwner" else frozenset()
+    if not visit.value.keys() <= fields.keys():  # few have unknown fields
+        others = [key for key in visit.value if key not in fields and key not in spare]
+        yield from (_make_unknown_field(visit, key, unknown, kind) for key in others)
+    for name in visit.required:
+        if visit.value.get(name) is None:
+            yield _make_missing(visit, name, fields[name])
+    if visit.facts.get("oneOf"):
+        yield from _check_union(visit)
 
 
 def check_missing_spec(resource: Resource, kind: Kind) -> Iterator[Finding]:
@@ -168,12 +170,10 @@ def _make_missing(visit: Visit, name: str, field: Field) -> Finding:
     )
 
 
-def _check_union(visit: Visit, present: Mapping[str, Any]) -> Iterator[Finding]:
+def _check_union(visit: Visit) -> Iterator[Finding]:
     """Check that exactly one member of a union is set. The enum of its discriminator checks the rest."""
-    if not visit.facts or not visit.facts.get("oneOf"):
-        return
     members = [name for name, field in sorted(visit.fields.items()) if not field.get("meta")]
-    set_members = [name for name in members if name in present]
+    set_members = [name for name in members if visit.value.get(name) is not None]
     if len(set_members) != 1:
         count_text = f"it sets {join_with_and(set_members)}" if set_members else "it sets none"
         yield Finding(

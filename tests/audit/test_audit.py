@@ -53,11 +53,11 @@ def log_says(*rows) -> Say:
     return Say(200, {"value": [row for some in rows for row in some]})
 
 
-async def look(*rows, records=(), runs=(RUN,), ids=(VAULT, VNET), credential=TOKEN, answer=None):
+async def look(*rows, records=(), runs=(RUN,), ids=(VAULT, VNET), credential=TOKEN, answer=None, declared=()):
     """Audit a log that has these rows."""
     async with rigged(access=None if credential else anonymous, credential=credential) as rig:
         rig.server.on("GET", LOG, answer or log_says(*rows))
-        return await audit(ids, records, runs, SINCE, make_questions(rig))
+        return await audit(ids, records, runs, SINCE, make_questions(rig), declared.__contains__)
 
 
 def show(done):
@@ -116,6 +116,39 @@ CASES = [
 @pytest.mark.parametrize(("rows", "shown", "why"), CASES, ids=[case[-1] for case in CASES])
 async def test_whose_it_was(rows, shown, why):
     assert show(await look(*rows)) == shown, why
+
+
+@pytest.mark.parametrize(
+    ("rows", "shown", "why"),
+    [
+        (
+            [log_rows(SUBNET, 5, ROB, **WRITE_SUBNET)],
+            [("other", "WRITE", "", False)],
+            "the manifest of a parent has it",
+        ),
+        (
+            [log_rows(SUBNET, 5, ROB, **WRITE_SUBNET), log_rows(VNET, 9, OURS, operation="sync 1")],
+            [("run", "WRITE", "b", False), ("other", "WRITE", "", True)],
+            "a write of the parent brings it back",
+        ),
+        (
+            [log_rows(VNET, 5, ROB), log_rows(SUBNET, 9, OURS, operation="sync 1", **WRITE_SUBNET)],
+            [("run", "WRITE", "b", False), ("other", "WRITE", "", False)],
+            "a write of a part is none of the whole",
+        ),
+    ],
+)
+async def test_a_part_that_its_parent_declares_is_audited(rows, shown, why):
+    done = await look(*rows, declared=(SUBNET.casefold(),))
+    assert show(done) == shown, why
+    part = next(one.arm_id for one in done.operations if one.part_of)
+    assert part == VNET + SUBNET.removeprefix(VNET).casefold(), "the parent is spelled as git does"
+
+
+async def test_a_write_of_the_parent_brings_back_no_child_of_its_own():
+    rows = [log_rows(SUBNET, 5, ROB, **WRITE_SUBNET), log_rows(VNET, 9, OURS, operation="sync 1")]
+    done = await look(*rows, ids=(VNET, SUBNET), declared=(VNET.casefold(), SUBNET.casefold()))
+    assert show(done) == [("run", "WRITE", "b", False), ("other", "WRITE", "", False)]
 
 
 async def test_operations_on_other_resources_are_counted():

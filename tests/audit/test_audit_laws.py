@@ -39,6 +39,7 @@ ROB, ROBOT = "rob@contoso.com", "44444444-0000-4000-8000-000000000000"
 
 steps = st.one_of(
     st.tuples(st.just("sync"), st.sampled_from(["", *NAMES])),  # with a change of this one in git before
+    st.tuples(st.just("killed"), st.sampled_from(NAMES)),  # likewise, and it was killed before it wrote its report
     st.tuples(st.sampled_from([ROB, ROBOT]), st.sampled_from(NAMES)),
     st.tuples(st.just("delete"), st.sampled_from(NAMES)),
 )
@@ -65,19 +66,26 @@ def test_each_operation_is_attributed(tmp_path_factory, done):
         shutil.rmtree(folder)
 
 
+def sync(world, since):
+    world.sync()
+    with StatusFolder(world.state) as store:
+        return store.read_runs(since, 1)
+
+
 def check(world, done):
     world.clock.elapsed += 7200
     since = world.clock.now()
-    rounds, runs, foreign, writes = dict.fromkeys(NAMES, 0), [], [], []
+    rounds, runs, foreign, writes, lost = dict.fromkeys(NAMES, 0), [], [], [], set()
     for number, (what, name) in enumerate(done):
         world.clock.elapsed += 60
-        if what == "sync":
-            if name:
-                rounds[name] = number + 1
-            say(world, rounds).sync()
+        if what in {"sync", "killed"}:
+            rounds |= {name: number + 1} if name else {}
+            new = [run for run in sync(say(world, rounds), since) if not run.sent & lost and run not in runs]
+            if what == "killed":
+                lost |= {sent for run in new for sent in run.sent}
+                continue
             writes += [(world.clock.now(), path) for path in (*world.sent("PUT"), *world.sent("DELETE"))]
-            with StatusFolder(world.state) as store:
-                runs += [run for run in store.read_runs(since, 1) if run not in runs]
+            runs += new
         elif what == "delete":
             if vnet_id(name) in world.azure().ids():
                 foreign.append((world.somebody_deletes(vnet(name), by=ROB), name))
@@ -88,9 +96,9 @@ def check(world, done):
     found = asyncio.run(look(world, runs, since))
     assert found.gaps == ()
     by_id = {one.change.correlation_id: one for one in found.operations}
-    assert {one.change.correlation_id for one in found.operations if one.origin in FOREIGN} == {
-        move for move, _ in foreign
-    }
+    not_ours = {one.change.correlation_id for one in found.operations if one.origin in FOREIGN}
+    assert not_ours - lost == {move for move, _ in foreign}
+    assert {one.origin for one in found.operations if one.change.correlation_id in lost} <= {Origin.UNKNOWN}
     ours = [one for one in found.operations if one.origin not in FOREIGN]
     assert {one.origin for one in ours} <= {Origin.RUN}
     assert len(ours) == len(writes)
@@ -108,4 +116,4 @@ async def look(world, runs, since):
             arm = await arms.open(access.sign_in)
             questions = Questions(arm, lambda: Session(deadline=world.clock.monotonic() + 600))
             ids = [world.id_of(rg()), *map(vnet_id, NAMES)]
-            return await audit(ids, (), runs, since - timedelta(seconds=1), questions)
+            return await audit(ids, (), runs, since - timedelta(seconds=1), questions, {}.__contains__)

@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
 
 from tests.support.command_line import SUBSCRIPTION, gitsync
 from tests.support.git_repositories import commit_all, init_repository
@@ -161,3 +162,25 @@ def test_a_source_without_a_subscription_is_refused(tmp_path):
     done = gitsync("audit", folder=tmp_path)
     assert done.code == 2
     assert "No subscription is set." in done.err
+
+
+def test_its_figures_are_metrics_also_of_an_audit_that_is_refused(night, tmp_path):
+    file = tmp_path / "audit.prom"
+    assert audit(night, "--metrics", str(file)).code == 4
+    assert read_figures(file) == {"other": 1, "unknown": 1, "ours": 0, "run": 4}
+    assert 'gitsync_run_success{agent="gitsync",command="audit"' in file.read_text()
+    assert audit(night, "--metrics", str(file), "--path", "nowhere").code == 2
+    assert read_figures(file) == {}
+    assert "gitsync_last_success_timestamp_seconds{" in file.read_text(), "that of the audit before"
+
+
+def read_figures(file):
+    found = (sample for family in parse(file.read_text()) for sample in family.samples)
+    return {one.labels["origin"]: one.value for one in found if one.name == "gitsync_audited_operations"}
+
+
+def test_metrics_that_cannot_be_written_fail_an_audit_after_its_report(night, tmp_path):
+    done = audit(night, "--metrics", str(tmp_path / "nowhere" / "audit.prom"))
+    assert done.code == 1
+    assert "1 operation by others" in done.out
+    assert "The metrics cannot be written to" in done.err

@@ -138,9 +138,9 @@ def test_each_line_gets_an_answer(tmp_path, capsys):
         ("{", "Line 2 is not JSON"),
         ("[]", "Line 2 is not a JSON object"),
         ({**QUESTION, "kind": "Lamp"}, "Line 2: Lamp of cache.azure.com/v20241101 is not known"),
-        ({**QUESTION, "expression": 1}, "Line 2: expression is not text"),
-        ({**QUESTION, "self": []}, "Line 2: self is not an object"),
-        ({**QUESTION, "secret": {"primaryKey": 1}}, "Line 2: secret has a value that is not text"),
+        ({**QUESTION, "expression": 1}, "Line 2: expression must be a string"),
+        ({**QUESTION, "self": []}, "Line 2: self must be a mapping"),
+        ({**QUESTION, "secret": {"primaryKey": 1}}, "Line 2: secret.primaryKey must be a string"),
     ],
 )
 def test_a_line_that_cannot_be_read_ends_the_command(tmp_path, capsys, line, told):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.config.hosts import Host, find_host, is_pipeline
+from gitsync.config.hosts import Host, find_host, find_job_url, is_pipeline
 
 ENVIRONMENTS = [
     ({"GITHUB_ACTIONS": "true", "CI": "true"}, Host.GITHUB, True, "GitHub sets both"),
@@ -23,3 +23,23 @@ ENVIRONMENTS = [
 )
 def test_the_host_of_a_job(environment, host, pipeline, why):
     assert (find_host(environment), is_pipeline(environment)) == (host, pipeline), why
+
+
+GITHUB = {"GITHUB_ACTIONS": "true", "GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "acme/estate"}
+AZURE = {"TF_BUILD": "True", "SYSTEM_COLLECTIONURI": "https://dev.azure.com/acme/", "BUILD_BUILDID": "7"}
+PAGES = [
+    ({**GITHUB, "GITHUB_RUN_ID": "7"}, "https://github.com/acme/estate/actions/runs/7", "the page of the run"),
+    (GITHUB, "", "no number: a link to no page is worse than none"),
+    ({"GITLAB_CI": "true", "CI_JOB_URL": "https://gitlab.com/a/-/jobs/7"}, "https://gitlab.com/a/-/jobs/7", "a URL"),
+    (
+        {**AZURE, "SYSTEM_TEAMPROJECT": "The estate"},
+        "https://dev.azure.com/acme/The%20estate/_build/results?buildId=7",
+        "a project may have blanks, at which a link would end",
+    ),
+    ({**GITHUB, "GITHUB_RUN_ID": "7", "GITHUB_ACTIONS": "false"}, "", "no job of a host"),
+]
+
+
+@pytest.mark.parametrize(("environment", "page", "why"), PAGES, ids=[row[-1] for row in PAGES])
+def test_the_page_of_a_job(environment, page, why):
+    assert find_job_url(environment) == page, why

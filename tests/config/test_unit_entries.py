@@ -101,8 +101,10 @@ FAULTS = [
     ("units:\n- path: a\n  substitute: [a]", "3: units[0].substitute: expected a text", "a list of variables"),
     ("units:\n- path: a\n  variables: true", "3: units[0].variables: expected envsubst", "a switch for a word"),
     ("units:\n- path: a\n  variables: envsubst\n  substitute: false", "2: units[0]: variables and `substitute: false` contradict", "on and off"),
-    ("units:\n- path: a\n  substitute:\n    a-b: c", "4: units[0].substitute: expected names of variables", "a name"),
-    ("units:\n- path: a\n  substitute:\n    A: [b]", "4: units[0].substitute: expected a text as the value of A", "a value"),
+    ("units:\n- path: a\n  substitute:\n    a-b: c", "4: units[0].substitute.a-b: expected a name of letters", "a name"),
+    ("units:\n- path: a\n  substitute:\n    A: [b]", "4: units[0].substitute.A: expected a text", "a value"),
+    ("units:\n- [path]: a", "2: units[0].?: expected a text", "a list as a key"),
+    ("units:\n- path: a\n  substitute: {{A: b}: c}", "3: units[0].substitute.?: expected a text", "a mapping as the name of a variable"),
     ("units: [" + "{path: a}," * 2001 + "]", "expected at most 2000 units", "more than any source has"),
 ]  # fmt: skip
 

@@ -14,6 +14,7 @@ import promql_parser
 import pytest
 import yaml
 
+from gitsync.audit.audit import Origin
 from gitsync.cli.main import COMMANDS
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import DRIFTED, Verdict
@@ -29,7 +30,8 @@ OF_KUBE_STATE_METRICS = {
     "kube_cronjob_status_last_successful_time": {"namespace", "cronjob"},
 }
 VALUES = {
-    "command": {"sync", "plan", "$command"},
+    "command": {"sync", "plan", "unmanaged", "audit", "$command"},
+    "origin": {origin.value for origin in Origin},
     "outcome": {outcome.value for outcome in Outcome},
     "verdict": {verdict.value for verdict in Verdict},
     "severity": {"error", "warning"},

@@ -260,9 +260,13 @@ async def test_the_settings_say_what_was_deleted_once_for_a_state(tmp_path):
 
 WRONG = [
     ("deleted: [{id: /subscriptions/s/x, location: a}]", "keeps nothing when deleted", "only some types hold names"),
-    ("deleted: [{location: a}]", "Missing keys: id", "it must be said what was deleted"),
-    ("takenNames: [{type: a/b}]", "Missing keys: name", "a name is needed"),
-    ("takenNames: [{type: a/b, name: x, where: y}]", "Unknown key 'where'", "other keys are mistakes"),
+    ("deleted: [{location: a}]", "missing keys: id", "it must be said what was deleted"),
+    ("takenNames: [{type: a/b}]", "missing keys: name", "a name is needed"),
+    (
+        "takenNames: [{type: a/b, name: x, where: y}]",
+        "takenNames[0].where: there is no such key",
+        "other keys are mistakes",
+    ),
 ]
 
 

@@ -107,9 +107,9 @@ async def test_lookups_are_no_types_that_a_table_could_lack():
 WRONG = [
     ("{apiVersions: [2023-01-01], locations: [westeurope]}", "", "a script sets them"),
     ("{apiVersions: 2023-01-01, locations: westeurope}", "", "one is as good as a list"),
-    ("{locations: [westeurope]}", "Missing keys: apiVersions", "a type has versions"),
-    ("{apiVersions: [2023-01-01], regions: [a]}", "Unknown key 'regions'", "other keys are mistakes"),
-    ("[2023-01-01]", "Expected a mapping", "a list of versions says nothing of locations"),
+    ("{locations: [westeurope]}", "missing keys: apiVersions", "a type has versions"),
+    ("{apiVersions: [2023-01-01], regions: [a]}", "regions: there is no such key", "other keys are mistakes"),
+    ("[2023-01-01]", "expected a mapping", "a list of versions says nothing of locations"),
 ]
 
 

@@ -340,11 +340,11 @@ def test_a_script_sets_quotas_and_sizes(tmp_path):
 
 
 WRONG = [
-    ("used: 8", "used: some", 2, "Expected a number", "a count is a number"),
-    (", limit: 20", "", 2, "Missing keys: limit", "a limit is needed"),
-    ("vCPUs: 4", "cores: 4", 3, "Unknown key 'cores'", "other keys are mistakes"),
+    ("used: 8", "used: some", 2, "settings.quotas[0].used: expected a number", "a count is a number"),
+    (", limit: 20", "", 2, "missing keys: limit", "a limit is needed"),
+    ("vCPUs: 4", "cores: 4", 3, "skus[0].cores: there is no such key", "other keys are mistakes"),
     ("{type: Location}", "{type: Zone}", 3, "needs zones", "some zones are closed"),
-    ("{type: Location}", "{type: Planet}", 3, "Unknown value 'Planet'", "there are two types"),
+    ("{type: Location}", "{type: Planet}", 3, "not 'Planet'", "there are two types"),
 ]
 
 

@@ -38,11 +38,11 @@ class Job:
         steps: dict[str, dict[str, str]] = {}
         given = {name: one.get("default", "") for name, one in ACTION["inputs"].items()} | self.inputs
         contexts: dict[str, Any] = {"github": self.github, "env": self.env, "steps": steps}
+        contexts["runner"] = {"temp": str(self.folder)}
         contexts["inputs"] = {name: _expand(str(value), contexts) for name, value in given.items()}
         self.used, self.log, failed = [], "", False
         for step in ACTION["runs"]["steps"]:
-            condition = step.get("if", "success()")
-            runs = not failed if condition == "success()" else holds(condition, contexts)
+            runs = holds(step.get("if", "${{ success() }}"), contexts, failed=failed)
             if step["name"] in left_out or not runs:
                 continue
             if "uses" in step:
@@ -100,7 +100,7 @@ def _evaluate(expression: str, contexts: Mapping[str, Any]) -> Any:
     expression = expression.strip()
     if found := _FORMAT.fullmatch(expression):
         return found[1] + str(_evaluate(found[2], contexts))
-    values = [_find(one.strip(), contexts) for one in expression.split("||")]
+    values = [_find(one.strip(" ()"), contexts) for one in expression.split("||")]
     return next(filter(None, values), values[-1])
 
 
@@ -114,11 +114,13 @@ def _find(name: str, contexts: Mapping[str, Any]) -> Any:
     return value
 
 
-def holds(condition: str, contexts: Mapping[str, Any]) -> bool:
-    """A conjunction of comparisons, after `!cancelled()`."""
+def holds(condition: str, contexts: Mapping[str, Any], *, failed: bool = False) -> bool:
+    """A conjunction of comparisons, after a function that says what of the steps before. No job is cancelled."""
     (expression,) = _EXPRESSION.findall(condition)
     first, *others = (part.strip() for part in expression.split("&&"))
-    assert first == "!cancelled()"
+    assert first in {"success()", "!cancelled()", "always()"}
+    if first == "success()" and failed:
+        return False
     for part in others:
         left, comparison, right = re.split(r" (==|!=) ", part)
         if (_evaluate(left, contexts) == _evaluate(right, contexts)) != (comparison == "=="):

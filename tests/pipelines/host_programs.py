@@ -1,4 +1,5 @@
-"""gh, glab and az as this machine does not have them: programs on the path that keep comments and pull requests in files.
+"""gh, glab and az as this machine does not have them: programs on the path that keep comments, pull requests, statuses
+and deployments in files.
 
 They record how they were called, with the variables that they got, and answer as the real ones do.
 """
@@ -40,6 +41,8 @@ def after(flag):
     return arguments[arguments.index(flag) + 1]
 
 requests = json.loads((home / "requests.json").read_text())
+statuses = json.loads((home / "statuses.json").read_text())
+deployments = json.loads((home / "deployments.json").read_text())
 
 def read_fields():
     pairs = [one.partition("=")[2].partition("=") for one in arguments if one.startswith(("--raw-field=", "--field="))]
@@ -122,7 +125,91 @@ def az_request():
     state = {{"abandoned": "closed"}}.get(after("--status")) if "--status" in arguments else None
     return on_azure(change(number, text, state))
 
+def keep_status(commit, context, state, description, url, most):
+    limit(description, most)
+    statuses.append(
+        {{"commit": commit, "context": context, "state": state, "description": description, "url": url}}
+    )
+    return statuses[-1]
+
+def list_last(commit):
+    return list({{one["context"]: one for one in statuses if one["commit"] == commit}}.values())
+
+def keep_deployment(commit, environment, **more):
+    deployments.append({{"id": 500 + len(deployments), "commit": commit, "environment": environment, "states": [], **more}})
+    return deployments[-1]
+
+def find_deployment(number):
+    return next(one for one in deployments if one["id"] == int(number))
+
+def gh_commit(path):
+    if path.startswith("commits/"):
+        return {{"statuses": list_last(path.split("/")[1])}}
+    sent = json.loads(stdin)
+    assert sent["state"] in ("pending", "success", "failure", "error")
+    commit = path.removeprefix("statuses/")
+    return keep_status(commit, sent["context"], sent["state"], sent.get("description", ""), sent.get("target_url"), 140)
+
+def gh_deployment(path):
+    if "/" not in path and "--method" not in arguments:
+        query = {{key: value[0] for key, value in parse_qs(urlsplit(path).query).items()}}
+        wanted = [query["sha"], query["environment"], query["task"]]
+        return [one for one in reversed(deployments) if [one["commit"], one["environment"], one["task"]] == wanted][:1]
+    if "--method" not in arguments:
+        return [{{"state": one}} for one in reversed(find_deployment(path.split("/")[1])["states"])][:1]
+    sent = json.loads(stdin)
+    if path == "deployments":
+        assert (sent["auto_merge"], sent["required_contexts"]) == (False, [])
+        return keep_deployment(sent["ref"], sent["environment"], task=sent["task"])
+    assert sent["state"] in ("in_progress", "success", "failure")
+    limit(sent.get("description", ""), 140)
+    find_deployment(path.split("/")[1])["states"].append(sent["state"])
+    return sent
+
+def glab_status(path):
+    place = path.split("/")
+    if "--method" not in arguments:
+        (name,) = parse_qs(urlsplit(path).query)["name"]
+        found = [one for one in list_last(place[4]) if one["context"] == name]
+        return [{{**one, "id": statuses.index(one), "name": name, "status": one["state"]}} for one in found]
+    sent = read_fields()
+    assert sent["state"] in ("pending", "running", "success", "failed", "canceled")
+    if any(one["context"] == sent["name"] and one["state"] == sent["state"] == "pending" for one in list_last(place[3])):
+        sys.exit("Cannot transition status via :enqueue from :pending")
+    return keep_status(place[3], sent["name"], sent["state"], sent.get("description", ""), sent.get("target_url"), 255)
+
+def glab_deployment(path):
+    if "--method" not in arguments:
+        (wanted,) = parse_qs(urlsplit(path).query)["environment"]
+        found = [one for one in reversed(deployments) if one["environment"] == wanted][:1]
+        return [{{**one, "sha": one["commit"], "deployable": None, "status": one["states"][-1]}} for one in found]
+    sent = read_fields()
+    assert sent["status"] in ("running", "success", "failed", "canceled")
+    if after("--method") == "POST":
+        one = keep_deployment(sent["sha"], sent["environment"], ref=sent["ref"], tag=sent["tag"])
+    else:
+        one = find_deployment(path.rpartition("/")[2])
+    one["states"].append(sent["status"])
+    return one
+
+def az_status():
+    (commit,) = (one.partition("=")[2] for one in arguments if one.startswith("commitId="))
+    if after("--http-method") == "GET":
+        assert "latestOnly=true" in arguments
+        split = [(one, *one["context"].rpartition("/")) for one in list_last(commit)]
+        return {{"value": [{{**one, "context": {{"genre": genre or None, "name": name}}}} for one, genre, _, name in split]}}
+    sent = json.loads(stdin)
+    assert sent["state"] in ("pending", "succeeded", "failed", "error")
+    context = "/".join(filter(None, (sent["context"]["genre"], sent["context"]["name"])))
+    return keep_status(commit, context, sent["state"], sent.get("description", ""), sent.get("targetUrl"), 255)
+
 def gh():
+    for one in arguments:
+        path = one.removeprefix("repos/acme/estate/")
+        if path.startswith(("commits/", "statuses/")):
+            return gh_commit(path)
+        if path.startswith("deployments"):
+            return gh_deployment(path)
     if any(one.startswith("repos/") for one in arguments):
         return gh_request()
     if arguments[:2] == ["pr", "view"]:
@@ -138,6 +225,10 @@ def glab():
     for one in arguments:
         if re.fullmatch("projects/5/merge_requests([/?][^/]*)?", one):
             return glab_request(one)
+        if re.match("projects/5/(statuses|repository/commits)/", one):
+            return glab_status(one)
+        if one.startswith("projects/5/deployments"):
+            return glab_deployment(one)
     if arguments[-1] == "user":
         return {{"id": 7}}
     if "--paginate" in arguments:
@@ -154,6 +245,8 @@ def glab():
 def az():
     if arguments[:2] == ["repos", "pr"]:
         return az_request()
+    if after("--resource") == "statuses":
+        return az_status()
     if after("--resource") == "connectionData":
         return {{"authenticatedUser": {{"id": "the-build"}}}}
     if after("--http-method") == "GET":
@@ -170,6 +263,8 @@ def az():
 answer = locals()[name]()
 (home / "comments.json").write_text(json.dumps(comments))
 (home / "requests.json").write_text(json.dumps(requests))
+(home / "statuses.json").write_text(json.dumps(statuses))
+(home / "deployments.json").write_text(json.dumps(deployments))
 print(json.dumps(answer))
 """
 
@@ -181,6 +276,7 @@ GITHUB = {
     "GITHUB_REPOSITORY": "acme/estate",
     "GITHUB_REF": "refs/pull/12/merge",
     "GITHUB_RUN_ID": "987",
+    "GITHUB_SHA": "c0ffee" * 6 + "beef",
     "GH_TOKEN": TOKEN,
 }
 GITLAB = {
@@ -188,6 +284,9 @@ GITLAB = {
     "CI_SERVER_HOST": "gitlab.example.com",
     "CI_PROJECT_ID": "5",
     "CI_MERGE_REQUEST_IID": "12",
+    "CI_COMMIT_SHA": "c0ffee" * 6 + "beef",
+    "CI_COMMIT_REF_NAME": "main",
+    "CI_PIPELINE_ID": "654",
     "CI_JOB_URL": "https://gitlab.example.com/acme/estate/-/jobs/987",
     "GITLAB_TOKEN": TOKEN,
 }
@@ -198,6 +297,7 @@ AZURE = {
     "BUILD_REPOSITORY_ID": "0a1b",
     "SYSTEM_PULLREQUEST_PULLREQUESTID": "12",
     "BUILD_BUILDID": "987",
+    "BUILD_SOURCEVERSION": "c0ffee" * 6 + "beef",
     "AZURE_DEVOPS_EXT_PAT": TOKEN,
 }
 
@@ -236,6 +336,16 @@ class Host:
     def put_requests(self, *requests: dict[str, Any]) -> None:
         (self.home / "requests.json").write_text(json.dumps(requests))
 
+    @property
+    def statuses(self) -> list[dict[str, Any]]:
+        """All statuses, the oldest first: commit, context, state, description and url."""
+        return json.loads((self.home / "statuses.json").read_text())
+
+    @property
+    def deployments(self) -> list[dict[str, Any]]:
+        """All deployments, the oldest first: commit, environment, and the states that each had."""
+        return json.loads((self.home / "deployments.json").read_text())
+
     def refuse(self, complaint: str) -> None:
         """Fail every call from now on."""
         (self.home / "refusal").write_text(complaint)
@@ -256,4 +366,6 @@ def make_host(home: Path, *programs: str) -> Host:
     host = Host(home)
     host.put()
     host.put_requests()
+    for name in ("statuses", "deployments"):
+        (home / f"{name}.json").write_text("[]")
     return host

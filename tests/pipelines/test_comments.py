@@ -154,7 +154,7 @@ def test_an_enterprise_server_gets_its_own_variable(tmp_path, folder):
         ({**GITLAB, "CI_MERGE_REQUEST_IID": ""}, [], "This job is not about a merge request."),
         ({**AZURE, "SYSTEM_PULLREQUEST_PULLREQUESTID": ""}, [], "This run is not about a pull request of Azure Repos."),
         (GITHUB, ["--number", "1/../2"], "--number '1/../2' is no number of a pull request."),
-        (GITHUB, ["--name", "a --> b"], "'a --> b' is no name of a comment."),
+        (GITHUB, ["--name", "a --> b"], "'a --> b' is no name of a target."),
     ],
 )
 def test_what_is_refused(tmp_path, folder, job, arguments, message):

@@ -23,11 +23,14 @@ class GitHub(http.server.BaseHTTPRequestHandler):
     comments: list
     seen: list
     pulls: list
+    posted: list
 
     def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "{}")
+        asked = json.loads(self.read_body() or "{}")
         self.seen.append((self.path, self.headers["Authorization"]))
-        if "/repos/" in self.path:
+        if "/statuses" in self.path or "/status?" in self.path or "/deployments" in self.path:
+            answer = json.dumps(self.answer_commits(asked)).encode()
+        elif "/repos/" in self.path:
             answer = json.dumps(self.answer_pulls(asked)).encode()
         else:
             answer = json.dumps({"data": self.answer(asked["query"], asked.get("variables", {}))}).encode()
@@ -38,6 +41,15 @@ class GitHub(http.server.BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
     do_GET = do_PATCH = do_POST  # noqa: N815 - the names that the server calls
+
+    def read_body(self):
+        if self.headers.get("Transfer-Encoding") != "chunked":  # as what gh reads from its own stdin is
+            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        chunks = []
+        while size := int(self.rfile.readline(), 16):
+            chunks.append(self.rfile.read(size))
+            self.rfile.readline()
+        return b"".join(chunks)
 
     def answer_pulls(self, asked):
         if self.command == "GET":
@@ -52,6 +64,18 @@ class GitHub(http.server.BaseHTTPRequestHandler):
         assert self.path.endswith("/repos/acme/estate/pulls/3")
         self.pulls[0].update(asked)
         return self.pulls[0]
+
+    def answer_commits(self, asked):
+        path = self.path.partition("/repos/acme/estate/")[2]
+        if self.command == "POST":
+            self.posted.append((path, asked))
+            return {"id": 500, **asked}
+        if path == "commits/c0ffee/status?per_page=100":
+            return {"statuses": [asked for path, asked in self.posted if path.startswith("statuses/")]}
+        if path == "deployments?sha=c0ffee&environment=pro%20d&task=gitsync&per_page=1":
+            return [{"id": 500} for path, _ in self.posted if path == "deployments"]
+        assert path == "deployments/500/statuses?per_page=1"
+        return [asked for path, asked in self.posted if path == "deployments/500/statuses"]
 
     def answer(self, query, variables):
         if "updateIssueComment" in query:
@@ -70,7 +94,7 @@ class GitHub(http.server.BaseHTTPRequestHandler):
 
 @contextmanager
 def serve():
-    handler = type("Handler", (GitHub,), {"comments": [dict(FORGED)], "seen": [], "pulls": []})
+    handler = type("Handler", (GitHub,), {"comments": [dict(FORGED)], "seen": [], "pulls": [], "posted": []})
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}", handler
@@ -83,6 +107,7 @@ def make_job(proxy, folder):
         "GITHUB_SERVER_URL": "http://github.localhost",
         "GITHUB_REPOSITORY": "acme/estate",
         "GITHUB_REF": "refs/pull/12/merge",
+        "GITHUB_SHA": "c0ffee",
         "GH_TOKEN": "t0ken-of-the-job",
         "HTTP_PROXY": proxy,
         "HOME": str(folder),
@@ -115,3 +140,23 @@ def test_gh_posts_a_comment_and_replaces_it(tmp_path):
             assert (ended.code, ended.err) == (0, "")
             assert hosted.comments == [FORGED, {"id": "IC_1", "viewerDidAuthor": True, "body": report.read_text()}]
     assert set(hosted.seen) == {("http://api.github.localhost/graphql", "token t0ken-of-the-job")}
+
+
+@pytest.mark.skipif(shutil.which("gh") is None, reason=REASON)
+def test_gh_posts_a_status_and_a_deployment_once(tmp_path):
+    headline = 'Updated 1: "a" & $(b) `c` @d'
+    report = {"command": "sync", "exitCode": 0, "headline": headline, "interrupted": False}
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    with serve() as (proxy, hosted):
+        flags = ("--status=report", "--name=pro d", "--deployment")
+        for _ in range(2):
+            ended = gitsync("comment", "report.md", *flags, folder=tmp_path, **make_job(proxy, tmp_path))
+            assert (ended.code, ended.err) == (0, "")
+    assert hosted.posted == [
+        (
+            "deployments",
+            {"ref": "c0ffee", "environment": "pro d", "task": "gitsync", "auto_merge": False, "required_contexts": []},
+        ),
+        ("deployments/500/statuses", {"state": "success", "description": headline}),
+        ("statuses/c0ffee", {"state": "success", "context": "gitsync/pro d", "description": headline}),
+    ]

@@ -128,6 +128,46 @@ def test_when_the_action_posts_a_comment(event, head, wanted, posts, why):
     assert holds(step["if"], contexts) is posts, why
 
 
+@pytest.mark.parametrize(
+    ("event", "head", "inputs", "posts", "why"),
+    [
+        ("pull_request", "acme/estate", {}, (True, True), "a pull request of this repository"),
+        ("pull_request", "mallory/estate", {}, (False, False), "the token of a fork's pull request cannot post one"),
+        ("push", "", {}, (True, True), "the commits of a branch have statuses, too"),
+        ("schedule", "", {}, (False, True), "a scheduled run says what it found, and else the last state stays"),
+        ("push", "", {"status": "false"}, (False, False), "nobody wants it"),
+        ("push", "", {"command": "accept"}, (False, False), "accept writes no report"),
+    ],
+)
+def test_when_the_action_posts_a_status(event, head, inputs, posts, why):
+    contexts = {
+        "inputs": {"status": "true", "command": "plan", **inputs},
+        "github": {
+            "event_name": event,
+            "repository": "acme/estate",
+            "event": {"pull_request": {"head": {"repo": {"full_name": head}}}} if head else {},
+        },
+    }
+    steps = [step for step in ACTION["runs"]["steps"] if step["name"].startswith("Say ")]
+    assert tuple(holds(step["if"], contexts) for step in steps) == posts, why
+
+
+def test_a_commit_says_how_its_runs_stand(estate):
+    """A sync with the input `status`, and one that is refused, which has no report."""
+    commit = estate.git("rev-parse", "main")
+    synced = estate.job("push", commit, command="sync", status="true", name="production")
+    assert synced.run("Install gitsync")["exit-code"] == "0", synced.log
+    refused = estate.job("push", commit, command="sync", status="true", name="production", path="../elsewhere")
+    assert refused.run("Install gitsync")["exit-code"] == "2", refused.log
+    assert {(one["commit"], one["context"]) for one in estate.host.statuses} == {(commit, "gitsync/production")}
+    assert [(one["state"], one["description"]) for one in estate.host.statuses] == [
+        ("pending", "The run has begun."),
+        ("success", "Created 1"),
+        ("pending", "The run has begun."),
+        ("failure", "The run gave no report. Its log says why."),
+    ]
+
+
 SLOW = """\
 #!/bin/sh
 trap 'exit 130' TERM

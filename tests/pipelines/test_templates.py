@@ -25,6 +25,11 @@ def run(line, folder, variables):
     return ended
 
 
+def read_post(line):
+    """Read the command that a job runs with POST_STATUS alone."""
+    return re.fullmatch(r'if \[ "\$POST_STATUS" = true \]; then (gitsync comment .*); fi', line)[1]
+
+
 def expand(text, variables):
     return re.sub(r"\$(\w+)", lambda found: variables[found[1]], text)
 
@@ -70,12 +75,19 @@ def test_gitlab_plans_and_rehearses_a_merge_request_and_writes_notes(tmp_path):
         subprocess.run(["bash", "-c", before], env=variables, check=True)
         token = Path(variables["AZURE_FEDERATED_TOKEN_FILE"])
         assert (token.read_text(), token.stat().st_mode & 0o777) == ("eyJ0", 0o600)
-        assert "1 create" in run(*plan["script"], project, variables).out
-        remove, comment = plan["after_script"]
+        say_begun, line = plan["script"]
+        run(read_post(say_begun), project, variables)
+        assert "1 create" in run(line, project, variables).out
+        remove, comment, say_ended = plan["after_script"]
         subprocess.run(["bash", "-c", remove], env=variables, check=True)
         assert not token.exists()
         run(comment, project, variables)
         assert "<code>ResourceGroup/more</code>" in estate.host.comments[0]["body"]
+        run(read_post(say_ended), project, variables)
+        assert [(one["commit"], one["state"]) for one in estate.host.statuses] == [
+            (merge, "pending"),
+            (merge, "success"),
+        ]
         assert {path.name for path in (project / "report").iterdir()} >= {"report.junit.xml", "report.html"}
 
         rehearse = GITLAB["gitsync-rehearse"]
@@ -102,14 +114,14 @@ def list_jobs():
         yield from [one] if "job" in one else next(iter(one.values()))
 
 
-def find_steps(job, connection):
-    """The steps of a job, with those of its condition on a connection."""
+def find_steps(job, connection, status=False):
+    """The steps of a job, with those of its conditions on a connection and on `postStatus`."""
     (found,) = (one for one in list_jobs() if one["job"] == job)
     for step in found["steps"]:
         ((name, content), *_) = step.items()
         if not name.startswith("${{"):
             yield step
-        elif ("else" in name) == connection:
+        elif status if "postStatus" in name else ("else" in name) == connection:
             yield from content
 
 
@@ -140,16 +152,23 @@ def test_azure_pipelines_plans_and_rehearses_a_pull_request_and_writes_threads(t
             "SYSTEM_TEAMPROJECT": "estate",
             "SYSTEM_PULLREQUEST_PULLREQUESTID": "1",
             "BUILD_REPOSITORY_ID": "0a1b",
+            "BUILD_SOURCEVERSION": merge,
             **fill(AZURE["jobs"][0]["variables"]),
         }
-        lines = [step for step in find_steps("gitsync_plan", connection=False) if "gitsync " in step.get("bash", "")]
+        steps = find_steps("gitsync_plan", connection=False, status=True)
+        lines = [step for step in steps if "gitsync " in step.get("bash", "")]
         outs = [run(step["bash"], tmp_path, {**variables, **fill(step.get("env", {}))}).out for step in lines]
-        assert "1 create" in outs[0]
-        assert outs[1] == "Posted the comment.\n"
         plan, rehearsal = (one["comments"][0]["content"] for one in estate.host.comments)
+        assert "1 create" in outs.pop(1)
         assert "<code>ResourceGroup/more</code>" in plan
-        assert "The sync would create 2" in outs[2]
+        assert "The sync would create 2" in outs.pop(2)
         assert "<code>ResourceGroup/more</code>" in rehearsal
+        assert outs == [
+            "Posted the status gitsync: pending.\n",
+            "Posted the comment.\n",
+            "Posted the comment.\n",
+            "Posted the status gitsync: success.\n",
+        ]
         (show,) = (
             one["bash"] for one in find_steps("gitsync_plan", connection=False) if "##vso" in one.get("bash", "")
         )

@@ -33,7 +33,7 @@ RIGHTS = {
 }
 """What each workflow may write, in any of its jobs."""
 
-NO_SETTINGS = {"command", "name", "comment", "upload-sarif", "git-token", "report"}
+NO_SETTINGS = {"command", "name", "comment", "status", "upload-sarif", "git-token", "report"}
 """Inputs that are no settings, or that the action gives a value of its own."""
 
 

@@ -8,6 +8,7 @@ import resource
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -117,7 +118,11 @@ async def by_waiting(call):
     return run(call)
 
 
-WAYS = [by_waiting, run_beside]
+async def by_a_file(call):
+    return run(replace(call, has_secrets=False))
+
+
+WAYS = [by_waiting, by_a_file, run_beside]
 
 
 @pytest.mark.parametrize("way", WAYS)

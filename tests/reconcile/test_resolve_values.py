@@ -12,7 +12,7 @@ from gitsync.arm.session import Session
 from gitsync.errors import DeadlineError
 from gitsync.model.plan import Apply
 from gitsync.model.result import Attempt, Stage
-from gitsync.model.template import SecretKeyRef
+from gitsync.model.template import ResourceRef, SecretKeyRef
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.stages.resolve_values import resolve_values
@@ -43,6 +43,6 @@ async def test_the_last_answer_of_azure_is_named(is_stopped, message):
     with pytest.raises(DeadlineError) as failure:
         await resolve_values(attempt, run)
     assert failure.value.message == f"{message}Last error: 404 ResourceGroupNotFound: It could not be found."
-    plain = prepared(vnet(), vnet_id())
-    attempt = replace(attempt, apply=Apply(prepared=plain))
-    assert await resolve_values(attempt, run) is attempt, "it needs none"
+    for body in ({}, {"properties": {"peer": ResourceRef(vnet("spoke"))}}):
+        attempt = replace(attempt, apply=Apply(prepared=prepared(vnet(), vnet_id(), body=body)))
+        assert await resolve_values(attempt, run) is attempt, "it needs none"

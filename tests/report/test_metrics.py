@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 from gitsync.model.problem import Level, Problem
 from gitsync.model.report import Report, RequestCounts, RequestUse
 from gitsync.model.result import Stage
-from gitsync.report.metrics import LAST_SUCCESS, METRICS, render
+from gitsync.report.metrics import AUDITED, LAST_SUCCESS, MANAGED, METRICS, UNMANAGED, render
 from gitsync.report.progress import StageVisit
 from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, RUN_END
 
@@ -31,6 +31,10 @@ END = replace(
     RUN_END,
     report=REPORT,
     visits={IN_SYNC.key: [StageVisit(Stage.OBSERVE, 10.0, 12.0)], DRIFTED.key: [StageVisit(Stage.OBSERVE, 11.0, 11.5)]},
+)
+SEARCH = replace(
+    RUN_END,
+    figures={MANAGED: [(("Subnet",), 2)], UNMANAGED: [(("Subnet",), 0), (("a\ud800",), 1)], AUDITED: [(("other",), 3)]},
 )
 FAILED = replace(END, exit_code=1, is_success=False, ended_at=END.started_at + timedelta(hours=1))
 REFUSAL = replace(FAILED, exit_code=2, report=None, visits={})
@@ -80,8 +84,23 @@ def test_the_older_text_format_reads_the_same():
 
 
 def test_the_table_names_what_is_written():
-    assert [family.name for family in parse(render(END))] == list(METRICS)
-    assert {sample.name for family in parse(render(END)) for sample in family.samples} == set(METRICS)
+    written = render(replace(END, figures=SEARCH.figures))
+    assert [family.name for family in parse(written)] == list(METRICS)
+    assert {sample.name for family in parse(written) for sample in family.samples} == set(METRICS)
+
+
+def test_a_search_has_its_figures_beside_those_of_its_end():
+    assert samples(render(SEARCH)) == {
+        ("gitsync_run_end_timestamp_seconds",): 1777629690.0,
+        ("gitsync_last_success_timestamp_seconds",): 1777629690.0,
+        ("gitsync_run_duration_seconds",): 90.0,
+        ("gitsync_run_success",): 1.0,
+        ("gitsync_run_exit_code",): 0.0,
+        ("gitsync_managed_resources", "Subnet"): 2.0,
+        ("gitsync_unmanaged_resources", "Subnet"): 0.0,
+        ("gitsync_unmanaged_resources", "a\\ud800"): 1.0,
+        ("gitsync_audited_operations", "other"): 3.0,
+    }
 
 
 def test_every_sample_tells_whose_it_is():

@@ -277,8 +277,8 @@ def test_another_secret_than_the_reviewed_one_is_refused(world):
         ({"revision": "0" * 40}, "another revision", "git moved since it was reviewed"),
         ({"prune": True}, "another prune", "deletes were reviewed, and would not be done"),
         ({"schema": 2}, "schema is 2", "a newer gitsync may mean something else by it"),
-        ({"nodes": []}, "nodes is not an object", "it was edited"),
-        ({"extra": 1}, "'extra' is not a member", "what is not understood may narrow"),
+        ({"nodes": []}, "nodes must be a mapping", "it was edited"),
+        ({"extra": 1}, "extra is not a known member", "what is not understood may narrow"),
     ],
 )
 def test_a_plan_of_something_else_is_refused_before_anything_is_touched(world, change, word, why):

@@ -26,6 +26,32 @@ def test_groups_are_those_of_manifests_and_records_by_subscription():
     assert sorted(inventory.groups.values()) == [("B",), ("core", "else")]
 
 
+BALANCER = f"{group_id()}/providers/Microsoft.Network/loadBalancers/lb"
+DECLARED = {
+    "inboundNatRules": [{"name": "ssh"}],
+    "backendAddressPools": [{"name": "Pool"}, {"id": "/x"}, "odd"],
+    "odd": "text",
+}
+
+
+@pytest.mark.parametrize(
+    ("child", "has", "why"),
+    [
+        ("inboundNatRules/ssh", True, "its manifest has this rule"),
+        ("inboundNatRules/rdp", False, "and no other"),
+        ("backendAddressPools/pool", True, "a type without a kind has its list, too"),
+        ("backendAddressPools/other", False, "and no other"),
+        ("odd/text", False, "this is no list"),
+        ("outboundRules/out", False, "there is no such list"),
+        ("backendAddressPools/pool/deeper/x", False, "what is below a part is none"),
+    ],
+)
+def test_a_child_counts_if_the_manifest_of_its_parent_names_it(child, has, why):
+    of = prepared(vnet("lb"), arm_id=BALANCER, body={"properties": DECLARED})
+    inventory = make_inventory([of], [])
+    assert inventory.has(f"{BALANCER}/{child}") is has, why
+
+
 def test_a_manifest_without_an_id_is_named_unless_a_record_knows_it():
     unknown = prepared(vnet("lab"), arm_id=None)
     assert make_inventory([unknown], []).without_id == (str(vnet("lab")),)

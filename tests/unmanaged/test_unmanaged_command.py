@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.messages import ListFault
@@ -74,6 +75,16 @@ def test_the_share_counts_what_git_has(estate):
     assert kinds["UserAssignedIdentity"] == (1, 2), "a record is enough, and what git let go of is a stray"
     assert kinds["LoadBalancersInboundNatRule"] == (1, 1), "the manifest of the balancer names one of them"
     assert document["share"] == round(15 / (15 + len(STRAYS) + 1), 4)
+
+
+def test_its_figures_are_metrics(estate, tmp_path):
+    file = tmp_path / "unmanaged.prom"
+    document = read(look(estate, "-o", "json", "--metrics", str(file))[0])
+    samples = [sample for family in parse(file.read_text()) for sample in family.samples]
+    for word in ("managed", "unmanaged"):
+        figures = {one.labels["kind"]: one.value for one in samples if one.name == f"gitsync_{word}_resources"}
+        assert figures == {one["kind"]: one[word] for one in document["kinds"]}
+    assert {one.labels["command"] for one in samples} == {"unmanaged"}
 
 
 def test_text_has_each_group_with_the_command_that_imports_it(estate):

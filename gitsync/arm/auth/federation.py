@@ -7,7 +7,6 @@ event loop and reads the environment of the process.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +18,7 @@ from azure.identity.aio import ClientAssertionCredential
 from gitsync.arm.cloud import is_safe
 from gitsync.arm.http.network import HttpConnection
 from gitsync.errors import ConfigError
+from gitsync.formats.json_members import as_mapping, read_claims, read_text
 from gitsync.formats.strict_json import read_json
 from gitsync.model.clock import Clock
 
@@ -39,7 +39,9 @@ class FederatedCredential:
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
         # A job's token lives for minutes: it is asked for again before azure-identity sends an old one.
-        if _read_expiry(self._token) < self._clock.now().timestamp() + _SPARE:
+        expiry = as_mapping(read_claims(self._token)).get("exp")  # seconds since 1970
+        soon = self._clock.now().timestamp() + _SPARE
+        if not isinstance(expiry, (int, float)) or expiry < soon:
             self._token = await self._tokens()
         return await self._exchange.get_token_info(*scopes, options=options)
 
@@ -106,17 +108,7 @@ def _read_token(status: int, body: bytes, member: str) -> str:
         answer = read_json(body)
     except ValueError:
         answer = None
-    token = answer.get(member) if isinstance(answer, dict) else None
-    if status != 200 or not isinstance(token, str) or not token:
+    token = read_text(answer, member)
+    if status != 200 or not token:
         raise ClientAuthenticationError(f"the CI system returned no identity token (HTTP {status})")
     return token
-
-
-def _read_expiry(token: str) -> float:
-    """Read the claim `exp` of a JWT (RFC 7519), seconds since 1970; 0 if there is none."""
-    try:
-        payload = token.split(".")[1]
-        expiry = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["exp"]
-    except (IndexError, KeyError, TypeError, ValueError):
-        return 0
-    return float(expiry) if isinstance(expiry, (int, float)) else 0

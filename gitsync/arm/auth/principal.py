@@ -5,11 +5,9 @@ The token is not verified: Azure does that, and nothing is decided by what is re
 
 from __future__ import annotations
 
-import base64
-import binascii
 from dataclasses import dataclass, replace
 
-from gitsync.formats.strict_json import read_json
+from gitsync.formats.json_members import read_claims, read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +48,12 @@ def read_principal(token: str) -> Principal | None:
     """Read the claims `tid`, `appid` or `azp`, `oid` and `xms_mirid` of a JWT (RFC 7519); None for
     anything else.
     """
-    try:
-        payload = token.removeprefix("Bearer ").split(".")[1]
-        claims = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-    except (IndexError, ValueError, binascii.Error):
-        return None
-    if not isinstance(claims, dict):
+    claims = read_claims(token)
+    if claims is None:
         return None
     return Principal(
-        tenant=_read_text(claims.get("tid")),
-        client=_read_text(claims.get("appid") or claims.get("azp")),
-        object=_read_text(claims.get("oid")),
-        managed=_read_text(claims.get("xms_mirid")),
+        tenant=read_text(claims, "tid"),
+        client=read_text(claims, "appid") or read_text(claims, "azp"),
+        object=read_text(claims, "oid"),
+        managed=read_text(claims, "xms_mirid"),
     )
-
-
-def _read_text(claim: object) -> str:
-    return claim if isinstance(claim, str) else ""

@@ -140,7 +140,12 @@ class SdkTransport:
 
 
 class _UnsharedRequest(HttpRequest):
-    """A request that is sent once. The SDK copies the requests of its callers, lest it alter theirs."""
+    """A request that is sent once, in one part. The SDK copies the requests of its callers, lest it alter theirs, and
+    asks each ten times for what its older requests had.
+    """
+
+    multipart_mixed_info: Any = None
+    files: Any = None
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         return self

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from gitsync.cel.budget import EvaluationBudget
@@ -92,16 +92,6 @@ def _compare_texts(budget: EvaluationBudget, left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def _compare_lists(budget: EvaluationBudget, left: Sequence[Any], right: Sequence[Any]) -> bool:
-    return len(left) == len(right) and all(is_equal(budget, a, b) for a, b in zip(left, right, strict=True))
-
-
-def _compare_maps(budget: EvaluationBudget, left: Mapping[Any, Any], right: Mapping[Any, Any]) -> bool:
-    if len(left) != len(right):
-        return False
-    return all(has_key(right, key) and is_equal(budget, value, right[key]) for key, value in left.items())
-
-
 def _compare_optionals(budget: EvaluationBudget, left: Optional, right: Optional) -> bool:
     if not (left.present and right.present):
         return left.present == right.present
@@ -111,8 +101,13 @@ def _compare_optionals(budget: EvaluationBudget, left: Optional, right: Optional
 _EQUAL: Final[dict[str, Compare]] = {
     "string": _compare_texts,
     "bytes": _compare_texts,
-    "list": _compare_lists,
-    "map": _compare_maps,
+    "list": lambda budget, left, right: (
+        len(left) == len(right) and all(is_equal(budget, a, b) for a, b in zip(left, right, strict=True))
+    ),
+    "map": lambda budget, left, right: (
+        len(left) == len(right)
+        and all(has_key(right, key) and is_equal(budget, value, right[key]) for key, value in left.items())
+    ),
     "optional": _compare_optionals,
 }
 

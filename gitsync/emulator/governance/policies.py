@@ -13,9 +13,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
+from gitsync.config.yaml_file import FieldReader, YamlNode, read_each, read_fields
 from gitsync.emulator.http.target import GROUP_TYPE, PathShape, parse
 from gitsync.emulator.patch import set_value
-from gitsync.emulator.yaml_document import FieldReader, YamlNode, read_fields
 
 UNKNOWN: Final = object()
 """In a body, a value that is only known when the template runs: it meets no condition."""
@@ -270,7 +270,7 @@ def read_condition(node: YamlNode) -> PolicyCondition:
     if "field" not in members and not operators and types:
         return PolicyCondition(types=types)
     if "field" not in members or len(operators) != 1:
-        raise node.wrong("A condition needs a field and one operator.", f"Operators: {', '.join(Operator)}.")
+        raise node.wrong("a condition needs a field and one operator.", f"Operators: {', '.join(Operator)}.")
     operator = operators[0]
     value = members[operator]
     if operator is Operator.EXISTS:
@@ -292,16 +292,13 @@ def _read_field(node: YamlNode) -> str:
 
 def read_policy(node: YamlNode) -> EmulatedPolicy:
     """Read one policy with its assignment."""
-    values = read_fields(node, _POLICY)
-    for member in ("name", "scope", "effect", "if"):
-        if {"if": "conditions"}.get(member, member) not in values:
-            raise node.wrong(f"A policy needs {member!r}.", f"Known keys: {', '.join(_POLICY)}.")
+    values = read_fields(node, _POLICY, "name", "scope", "effect", "if")
     change = values.pop("set", None)
     effect = values["effect"]
     if effect.changes != (change is not None):
         need = "needs" if effect.changes else "has no"
         raise node.wrong(
-            f"A policy with the effect {effect} {need} 'set'.", "Write set: {field: tags.env, value: dev}."
+            f"a policy with the effect {effect} {need} 'set'.", "Write set: {field: tags.env, value: dev}."
         )
     if change is not None:
         values |= change
@@ -311,10 +308,10 @@ def read_policy(node: YamlNode) -> EmulatedPolicy:
 def _read_change(node: YamlNode) -> dict[str, Any]:
     members = node.members("field", "value")
     if len(members) < 2:
-        raise node.wrong("What a policy sets needs both its field and its value.")
+        raise node.wrong("what a policy sets needs both its field and its value.")
     field = _read_field(members["field"])
     if field in _OWN_FIELDS or field == "location":
-        raise members["field"].wrong(f"A policy cannot set {field}.", "Set tags.X, or a path such as properties.a.b.")
+        raise members["field"].wrong(f"a policy cannot set {field}.", "Set tags.X, or a path such as properties.a.b.")
     return {"field": field, "value": members["value"].any()}
 
 
@@ -325,9 +322,7 @@ class _Mode(StrEnum):
 
 def read_exemption(node: YamlNode) -> EmulatedExemption:
     """Read one exemption."""
-    values = read_fields(node, _EXEMPTION)
-    if not {"policy", "scope"} <= values.keys():
-        raise node.wrong("An exemption needs a policy, by its name, and a scope.")
+    values = read_fields(node, _EXEMPTION, "policy", "scope")
     return EmulatedExemption(**{"name": values["policy"], **values})
 
 
@@ -335,11 +330,11 @@ _POLICY: Mapping[str, FieldReader] = {
     "name": ("name", YamlNode.text),
     "displayName": ("display_name", YamlNode.text),
     "scope": ("scope", read_scope),
-    "notScopes": ("not_scopes", lambda node: tuple(read_scope(item) for item in node.items())),
+    "notScopes": ("not_scopes", read_each(read_scope)),
     "effect": ("effect", lambda node: node.choice(Effect)),
     "mode": ("enforced", lambda node: node.choice(_Mode) is _Mode.DEFAULT),
     "message": ("message", YamlNode.text),
-    "if": ("conditions", lambda node: tuple(read_condition(item) for item in node.items())),
+    "if": ("conditions", read_each(read_condition)),
     "set": ("set", _read_change),
 }
 _EXEMPTION: Mapping[str, FieldReader] = {

@@ -21,6 +21,7 @@ from gitsync.extensions.api import (
     skipped,
 )
 from gitsync.formats.arm_path import is_same_id
+from gitsync.formats.json_members import read_mapping, read_text
 
 GROUP = "authorization.azure.com"
 BUILT_IN_ROLE = "BuiltInRole"
@@ -30,9 +31,7 @@ ROLES = LookupRequest("/providers/Microsoft.Authorization/roleDefinitions", "202
 
 def find_role_name(subject: Subject) -> str:
     """The name of a built-in role that the manifest gives; "" if it refers to a role otherwise."""
-    reference = subject.spec.get("roleDefinitionReference")
-    name = reference.get("wellKnownName") if isinstance(reference, Mapping) else None
-    return name if isinstance(name, str) else ""
+    return read_text(subject.spec.get("roleDefinitionReference"), "wellKnownName")
 
 
 def request_roles(subject: Subject) -> tuple[LookupRequest, ...]:
@@ -53,8 +52,7 @@ def set_role(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
             f'unable to find Azure built-in role-definition with well-known name "{name}" '
             "(see https://learn.microsoft.com/azure/role-based-access-control/built-in-roles)"
         )
-    properties = body.get("properties")
-    properties = properties if isinstance(properties, Mapping) else {}
+    properties = read_mapping(body, "properties")
     return {**body, "properties": {**properties, "roleDefinitionId": make_role_id(subject.arm_id, role_name)}}
 
 
@@ -90,9 +88,7 @@ async def skip_built_in(subject: Subject, next: NextImport) -> tuple[Subject, Im
 
 
 def _property(subject: Subject, name: str) -> str:
-    properties = subject.live.body.get("properties") if subject.live else None
-    value = properties.get(name) if isinstance(properties, Mapping) else None
-    return value if isinstance(value, str) else ""
+    return read_text(subject.live.body.get("properties"), name) if subject.live else ""
 
 
 EXTENSIONS: Extensions = (

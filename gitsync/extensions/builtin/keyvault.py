@@ -15,6 +15,7 @@ from typing import Any
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import ActionCall, Extension, Extensions, LookupRequest, Modifier, PermanentError, Subject
 from gitsync.formats.arm_path import find_resource_group, find_subscription
+from gitsync.formats.json_members import read_text
 from gitsync.model.live import Live
 
 GROUP = "keyvault.azure.com"
@@ -31,8 +32,7 @@ class Goal(StrEnum):
 
 def find_goal(subject: Subject) -> Goal | None:
     """The goal that a manifest states; None for a mode of Azure, and without a mode."""
-    properties = subject.spec.get("properties")
-    mode = properties.get("createMode") if isinstance(properties, Mapping) else None
+    mode = read_text(subject.spec.get("properties"), "createMode")
     return Goal(mode) if mode in set(Goal) else None
 
 
@@ -137,9 +137,7 @@ def _find_former_group(subject: Subject) -> str:
     purged.
     """
     deleted = _find_deleted(subject)
-    properties = deleted.body.get("properties") if deleted else None
-    vault_id = properties.get("vaultId") if isinstance(properties, Mapping) else None
-    vault = vault_id if isinstance(vault_id, str) else ""
+    vault = read_text(deleted.body.get("properties"), "vaultId") if deleted else ""
     group = find_resource_group(vault)
     if group is None or vault.rpartition("/")[2].casefold() != _get_name(subject).casefold():
         raise GitsyncError(

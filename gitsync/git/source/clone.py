@@ -1,6 +1,6 @@
 """A temporary bare repository that holds what was fetched from a remote, and nothing else.
 
-It is initialised and fetched into, never cloned: a clone fetches more than needed. It is deleted at the end of the
+It is made empty and fetched into, never cloned: a clone fetches more than needed. It is deleted at the end of the
 run.
 """
 
@@ -54,8 +54,10 @@ def open_clone(remote: Remote) -> Clone:
         grace=remote.grace,
     )
     try:
-        # Without a template there are no hooks; the branch has a name that no fetch brings.
-        repository.run("init", "--quiet", "--bare", "--template=", "--initial-branch=none", str(folder))
+        # All that git needs of a repository (gitrepository-layout(5)); the branch has a name that no fetch brings.
+        for name in ("objects", "refs"):
+            (folder / name).mkdir()
+        (folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="utf-8")
     except BaseException:
         remove_temporary_folder(folder)
         raise

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Review, Reviewed
 from gitsync.model.verdict import Action
+from gitsync.problems.checked_mapping import CheckedMapping
+from gitsync.problems.field_path import FieldPath, format_field
 
 SCHEMA = 1
 LARGEST = 64 * 1024 * 1024
@@ -23,9 +25,6 @@ LARGEST = 64 * 1024 * 1024
 _HINT = "Run `gitsync plan --out` to create a new plan."
 _MEMBERS = frozenset({"schema", "repository", "revision", "prune", "digestKey", "nodes"})
 _NODE_MEMBERS = frozenset({"action", "desiredDigest", "liveDigest", "etag", "secrets", "later"})
-_KINDS: Mapping[type, str] = {dict: "an object", str: "a string", bool: "true or false"}
-
-_T = TypeVar("_T")
 
 
 def encode_plan(review: Review) -> str:
@@ -71,34 +70,41 @@ def read_plan(path: Path) -> Review:
 
 def decode_plan(content: bytes) -> Review:
     """Read the plan in a text. ValueError has the problem with it."""
-    document = _require(json.loads(content.decode(), object_pairs_hook=_reject_duplicates), dict, "the file")
-    schema = document.get("schema")
+    members = json.loads(content.decode(), object_pairs_hook=_reject_duplicates)
+    if not isinstance(members, dict):
+        raise ValueError("the file is not an object")  # noqa: TRY004 - one kind of error for a file that is not a plan
+
+    def refuse(where: FieldPath, problem: str) -> ValueError:
+        return ValueError(f"{format_field(where)} {problem}")
+
+    document = CheckedMapping(members, refuse)
+    schema = members.get("schema")
     if schema != SCHEMA:
-        found = "it has no schema" if schema is None else f"its schema is {schema!r}"
-        raise ValueError(f"{found}; this gitsync reads {SCHEMA}")
-    _check_members(document, _MEMBERS, "the file")
-    nodes = _require(document["nodes"], dict, "nodes")
+        problem = "it has no schema" if schema is None else f"its schema is {schema!r}"
+        raise ValueError(f"{problem}; this gitsync reads {SCHEMA}")
+    document.check_names(_MEMBERS)
+    nodes = document.within("nodes")
     return Review(
-        repository=_require(document["repository"], str, "repository"),
-        revision=_require(document["revision"], str, "revision"),
-        prune=_require(document["prune"], bool, "prune"),
-        digest_key=_require(document["digestKey"], str, "digestKey"),
-        nodes={_parse_key(name): _decode_node(node, name) for name, node in nodes.items()},
+        repository=document.text("repository"),
+        revision=document.text("revision"),
+        prune=document.switch("prune"),
+        digest_key=document.text("digestKey"),
+        nodes={_parse_key(name): _decode_node(nodes, name) for name in nodes.values},
     )
 
 
-def _decode_node(value: Any, name: str) -> Reviewed:
+def _decode_node(nodes: CheckedMapping, name: str) -> Reviewed:
+    node = nodes.within(name)
     # Both are left out where they say nothing.
-    node = {"secrets": False, "later": [], **_require(value, dict, name)}
-    _check_members(node, _NODE_MEMBERS, name)
-    later = node["later"] if isinstance(node["later"], list) else [None]
+    node = node._replace(values={"secrets": False, "later": [], **node.values})
+    node.check_names(_NODE_MEMBERS)
     return Reviewed(
-        action=Action(_require(node["action"], str, f"action of {name}")),
-        desired=_require(node["desiredDigest"], str, f"desiredDigest of {name}"),
-        live=_require(node["liveDigest"], str, f"liveDigest of {name}"),
-        etag=None if node["etag"] is None else _require(node["etag"], str, f"etag of {name}"),
-        secrets=_require(node["secrets"], bool, f"secrets of {name}"),
-        later=tuple(_require(pointer, str, f"later of {name}") for pointer in later),
+        action=node.one_of("action", Action),
+        desired=node.text("desiredDigest"),
+        live=node.text("liveDigest"),
+        etag=None if node.values["etag"] is None else node.text("etag"),
+        secrets=node.switch("secrets"),
+        later=node.texts("later"),
     )
 
 
@@ -109,20 +115,8 @@ def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _check_members(members: Mapping[str, Any], names: frozenset[str], path: str) -> None:
-    if unexpected := sorted(set(members) ^ names):
-        problem = "is missing from" if unexpected[0] in names else "is not a member of"
-        raise ValueError(f"{unexpected[0]!r} {problem} {path}")
-
-
 def _parse_key(text: str) -> Key:
     try:
         return Key.parse(text)
     except ValueError:
         raise ValueError(f"{text!r} is not Kind.group/namespace/name") from None
-
-
-def _require(value: Any, kind: type[_T], name: str) -> _T:
-    if not isinstance(value, kind):
-        raise ValueError(f"{name} is not {_KINDS[kind]}")  # noqa: TRY004 - one kind of error for a file that is not a plan
-    return value

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
-from gitsync.git.state.fields import DocumentFields
+from gitsync.git.state.documents import check_schema, read_document
 from gitsync.git.state.seal import SEAL, RecordSeals
 from gitsync.git.state.yaml_text import dump, sort_keys
 from gitsync.model.condition import Condition, ConditionStatus, Severity
@@ -24,6 +24,7 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
+from gitsync.problems.checked_mapping import CheckedMapping
 
 # The path of the record of a resource: `<namespace>/<group>/<Kind>/<name>.yaml`. A config map has no group, so its
 # path is one folder shorter.
@@ -211,9 +212,9 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
     """Read what `encode_record` wrote. StateError (file, line, hint) for anything else; whether a run
     with the key wrote it is `Record.trust`.
     """
-    document = DocumentFields.read(path, content)
+    document = read_document(path, content)
     own = document.within("gitsync")
-    own.check_schema(SCHEMA)
+    check_schema(own, path, SCHEMA)
     metadata = document.within("metadata")
     gvk = GVK.parse(document.text("apiVersion"), document.text("kind"))
     key = Key(gvk.group, gvk.kind, metadata.text("namespace"), metadata.text("name"))
@@ -251,7 +252,7 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
     )
 
 
-def _read_generation(annotations: DocumentFields) -> int:
+def _read_generation(annotations: CheckedMapping) -> int:
     """Read the generation. Older files, and resources that were never sent, have none."""
     text = annotations.text(RECONCILED, "0")
     if not _GENERATION.fullmatch(text):
@@ -259,7 +260,7 @@ def _read_generation(annotations: DocumentFields) -> int:
     return int(text)
 
 
-def _read_exports(own: DocumentFields, key: Key) -> tuple[Address, ...]:
+def _read_exports(own: CheckedMapping, key: Key) -> tuple[Address, ...]:
     """Read the exported objects in the resource's own namespace, each as Secret/name or ConfigMap/name."""
     addresses = []
     for text in own.texts("exports"):
@@ -270,7 +271,7 @@ def _read_exports(own: DocumentFields, key: Key) -> tuple[Address, ...]:
     return tuple(addresses)
 
 
-def _read_writes(own: DocumentFields) -> dict[str, Any]:
+def _read_writes(own: CheckedMapping) -> dict[str, Any]:
     """Read what is kept of the writes; older files lack parts of it."""
     return {
         "operation": _read_operation(own),
@@ -282,14 +283,14 @@ def _read_writes(own: DocumentFields) -> dict[str, Any]:
     }
 
 
-def _read_operation(own: DocumentFields) -> PendingOperation | None:
+def _read_operation(own: CheckedMapping) -> PendingOperation | None:
     if own.mapping("operation") is None:
         return None
     operation = own.within("operation")
     return PendingOperation(operation.text("kind"), operation.text("startedAt"))
 
 
-def _read_hold(own: DocumentFields) -> HeldUntil | None:
+def _read_hold(own: CheckedMapping) -> HeldUntil | None:
     if own.mapping("hold") is None:
         return None
     hold = own.within("hold")
@@ -304,7 +305,7 @@ def _build_failure(failure: FailedWrite) -> Mapping[str, Any]:
     return {**members, **({"paths": list(failure.paths)} if failure.paths else {})}
 
 
-def _read_failure(own: DocumentFields) -> FailedWrite | None:
+def _read_failure(own: CheckedMapping) -> FailedWrite | None:
     if own.mapping("failedWrite") is None:
         return None
     failure = own.within("failedWrite")
@@ -317,7 +318,7 @@ def _build_streak(row: WriteStreak) -> Mapping[str, Any]:
     return {"at": row.at, "count": row.count, "paths": list(row.paths), **({"held": row.held} if row.held else {})}
 
 
-def _read_streak(own: DocumentFields) -> WriteStreak | None:
+def _read_streak(own: CheckedMapping) -> WriteStreak | None:
     """Read the streak of writes. Older files have none."""
     if own.mapping("row") is None:
         return None
@@ -333,7 +334,7 @@ def _build_last_write(write: LastWrite) -> Mapping[str, Any]:
     return members | {name: text for name, text in known.items() if text}
 
 
-def _read_last_write(own: DocumentFields) -> LastWrite | None:
+def _read_last_write(own: CheckedMapping) -> LastWrite | None:
     """Read the last write. Older files have none."""
     if own.mapping("lastWrite") is None:
         return None
@@ -346,7 +347,7 @@ def _read_last_write(own: DocumentFields) -> LastWrite | None:
     )
 
 
-def _read_durations(own: DocumentFields) -> Durations:
+def _read_durations(own: CheckedMapping) -> Durations:
     """Read the durations of writes, each if it is known. Older files have none."""
     if own.mapping("durations") is None:
         return Durations()
@@ -354,7 +355,7 @@ def _read_durations(own: DocumentFields) -> Durations:
     return Durations(**{name: durations.count(name) for name in Durations._fields if name in durations.values})
 
 
-def _read_condition(document: DocumentFields, own: DocumentFields) -> Condition | None:
+def _read_condition(document: CheckedMapping, own: CheckedMapping) -> Condition | None:
     """Read the condition Ready; others are ignored."""
     for condition in document.within("status").each("conditions"):
         if condition.text("type") == Condition.type:

@@ -15,7 +15,7 @@ from typing import Any
 from gitsync.errors import SourceError, StateError
 from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
 from gitsync.git.source.selection import IgnoreRules, ReadLimits, check_budget, select_visible
-from gitsync.git.state.fields import DocumentFields
+from gitsync.git.state.documents import check_schema, read_document
 from gitsync.git.state.record_files import (
     INVENTORY,
     REPORT,
@@ -37,6 +37,7 @@ from gitsync.model.export import OWNER, Address, Export, Leftover, ObjectKind, O
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.record import LastRun, Record, State
 from gitsync.model.secret import Secret
+from gitsync.problems.checked_mapping import CheckedMapping
 
 Files = Mapping[str, bytes | None]
 """Files to write by their path in the tree; None for one to remove."""
@@ -110,7 +111,7 @@ def read_last_run(listing: SourceListing) -> LastRun | None:
 def _check_index(content: bytes, records: Records) -> None:
     """Raise StateError if the index disagrees with the records."""
     entries = {}
-    for entry in DocumentFields.read(INVENTORY, content).each("resources"):
+    for entry in read_document(INVENTORY, content).each("resources"):
         key = entry.key("key")
         if key is None:
             raise entry.refusal("key", "is missing")
@@ -145,14 +146,14 @@ def _select_wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> 
     return wanted
 
 
-def _read_head(inventory: bytes) -> DocumentFields:
+def _read_head(inventory: bytes) -> CheckedMapping:
     """Read all but the index of the records."""
-    head = DocumentFields.read(INVENTORY, inventory.partition(_RESOURCES)[0].rstrip(b"\n") + b"\n")
-    head.check_schema(SCHEMA)
+    head = read_document(INVENTORY, inventory.partition(_RESOURCES)[0].rstrip(b"\n") + b"\n")
+    check_schema(head, INVENTORY, SCHEMA)
     return head
 
 
-def _read_revisions(head: DocumentFields) -> tuple[str | None, Mapping[str, str]]:
+def _read_revisions(head: CheckedMapping) -> tuple[str | None, Mapping[str, str]]:
     """Read the revision of the last run that changed something, and that of each agent, if there
     are several.
     """
@@ -161,7 +162,7 @@ def _read_revisions(head: DocumentFields) -> tuple[str | None, Mapping[str, str]
     return head.text("revision", "") or None, revisions
 
 
-def _read_notified(head: DocumentFields) -> Mapping[str, str]:
+def _read_notified(head: CheckedMapping) -> Mapping[str, str]:
     """Read what each agent has said last of the state of the estate."""
     notified = head.within("notified") if head.mapping("notified") is not None else None
     return {name: notified.text(name) for name in notified.values} if notified else {}
@@ -231,7 +232,7 @@ def build_leftovers(leftovers: Iterable[Leftover]) -> list[dict[str, Any]]:
     ]
 
 
-def read_leftovers(head: DocumentFields) -> frozenset[Leftover]:
+def read_leftovers(head: CheckedMapping) -> frozenset[Leftover]:
     """Read what `build_leftovers` wrote. StateError (file, line, hint) for anything else."""
     leftovers = set()
     for entry in head.each(_LEFTOVERS):
@@ -243,7 +244,7 @@ def read_leftovers(head: DocumentFields) -> frozenset[Leftover]:
     return frozenset(leftovers)
 
 
-def _read_owner(fields: DocumentFields, name: str) -> Owner:
+def _read_owner(fields: CheckedMapping, name: str) -> Owner:
     try:
         return Owner.parse(fields.text(name))
     except ValueError:
@@ -270,7 +271,7 @@ def encode_config_map(export: Export) -> bytes:
 
 def decode_config_map(path: str, content: bytes) -> Export:
     """Read what `encode_config_map` wrote. StateError (file, line, hint) for anything else."""
-    document = DocumentFields.read(path, content)
+    document = read_document(path, content)
     metadata = document.within("metadata")
     address = Address(ObjectKind.CONFIG_MAP, metadata.text("namespace"), metadata.text("name"))
     if make_config_map_path(address) != path:
@@ -283,5 +284,5 @@ def decode_config_map(path: str, content: bytes) -> Export:
     return Export(address=address, owner=owner, data=data, annotations=others, labels=labels)
 
 
-def _read_texts(fields: DocumentFields) -> Mapping[str, str]:
+def _read_texts(fields: CheckedMapping) -> Mapping[str, str]:
     return {name: fields.text(name) for name in sorted(fields.values)}

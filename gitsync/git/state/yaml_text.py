@@ -18,7 +18,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import yaml
 
@@ -121,25 +121,21 @@ def sort_keys(value: Any) -> Any:
 _PLAIN: Final = r"""(?:-?[0-9]|[A-Za-z/])[!-"$-9;-~]*+(?:[ :][!-"$-9;-~]++)*+"""
 _VALUE: Final = rf"(?:{_PLAIN}|'(?:[ -&(-~]|'')*+'|\[\]|\{{\}})"
 _LINE: Final = re.compile(rf"((?:  ){{0,48}})(- )?(?:([?:]) ({_VALUE})|({_PLAIN}):(?: ({_VALUE}))?|({_VALUE}))")
-_EMPTY: Final[Mapping[str, Callable[[], Any]]] = {"[]": list, "{}": dict}
+_EMPTY: Final[Mapping[str, type]] = {"[]": list, "{}": dict}
 _LONGEST_KEY: Final = 128  # PyYAML writes a longer one, such as an ARM id, as `? key` and `: value`
 
 
-class _Line(NamedTuple):
-    """What a line says. `indent` is that of its key or value, behind the dash of an entry in a list. A value that is
-    not in the line is below it (`is_open`); `make_empty` makes the value `[]` or `{}`.
-    """
-
-    indent: int
-    is_entry: bool = False
-    mark: str | None = None
-    key: str | None = None
-    value: Scalar = None
-    is_open: bool = False
-    make_empty: Callable[[], Any] | None = None
+class _Below:
+    """The value of a member whose value is in the lines below it."""
 
 
-_END: Final = _Line(indent=-1)
+_Line = tuple[int, bool, str | None, str | None, Scalar | type]
+"""What a line says: its indent, which is that of its key or value, behind the dash of an entry in a list; whether it
+begins an entry; the mark of a long key (`?`) or of its value (`:`); the key; and the value: a scalar, or a type,
+`_Below`, or list or dict for an empty one. A plain tuple, since a run looks at some sixty of each record.
+"""
+
+_END: Final[_Line] = (-1, False, None, None, None)
 
 
 class _OtherFormError(Exception):
@@ -157,7 +153,7 @@ def load(content: bytes) -> dict[str, Any] | None:
         members, end = _read_mapping(lines, 0, 0)
     except _OtherFormError:
         return None
-    return members if lines[0].indent == 0 and lines[end] is _END else None
+    return members if lines[0][0] == 0 and lines[end] is _END else None
 
 
 @lru_cache(maxsize=8192)  # most lines of records are those of others too
@@ -166,19 +162,10 @@ def _read_line(text: str) -> _Line:
     if match is None:
         raise _OtherFormError
     blanks, dash, mark, marked, key, value, alone = match.groups()
-    indent = len(blanks) + (2 if dash else 0)
     if key is not None and len(key) > _LONGEST_KEY:
         raise _OtherFormError
-    scalar = marked or value or alone
-    return _Line(
-        indent,
-        is_entry=dash is not None,
-        mark=mark,
-        key=None if key is None else _read_key(key),
-        value=None if scalar is None or scalar in _EMPTY else _read_scalar(scalar),
-        is_open=scalar is None,
-        make_empty=_EMPTY.get(scalar or ""),
-    )
+    indent, own_key = len(blanks) + (2 if dash else 0), None if key is None else _read_key(key)
+    return indent, dash is not None, mark, own_key, _read_value(marked or value or alone)
 
 
 @lru_cache(maxsize=1024)  # records have the same keys
@@ -187,6 +174,12 @@ def _read_key(text: str) -> str:
     if key is None:
         raise _OtherFormError
     return key
+
+
+def _read_value(text: str | None) -> Scalar | type:
+    if text is None:
+        return _Below
+    return _EMPTY[text] if text in _EMPTY else _read_scalar(text)
 
 
 def _read_scalar(text: str) -> Scalar:
@@ -198,47 +191,48 @@ def _read_mapping(lines: Sequence[_Line], at: int, indent: int) -> tuple[dict[st
     first member of an entry belongs to the list.
     """
     members: dict[str, Any] = {}
+    _, _, mark, key, value = lines[at]
     while True:
-        line = lines[at]
-        key, at = line.key, at + 1
-        if line.mark == "?":
-            if line.make_empty:
+        at += 1
+        if mark == "?":
+            if isinstance(value, type):
                 raise _OtherFormError
-            key, line, at = format_key(line.value), lines[at], at + 1
-            if line.mark != ":" or line.indent != indent or line.is_entry:
+            key, (own_indent, is_entry, mark, _, value) = format_key(value), lines[at]
+            if mark != ":" or own_indent != indent or is_entry:
                 raise _OtherFormError
+            at += 1
         if key is None or key in members:
             raise _OtherFormError
-        if line.is_open:
-            members[key], at = _read_below(lines, line, at)
+        if isinstance(value, type):
+            members[key], at = _read_below(lines, at, indent) if value is _Below else (value(), at)
         else:
-            members[key] = line.make_empty() if line.make_empty else line.value
-        if lines[at].indent != indent or lines[at].is_entry:
+            members[key] = value
+        own_indent, is_entry, mark, key, value = lines[at]
+        if own_indent != indent or is_entry:
             return members, at
 
 
-def _read_below(lines: Sequence[_Line], line: _Line, at: int) -> tuple[Any, int]:
-    """Read the value of the member in `line`, which is below it from line `at` on, and the number of the line behind
-    it.
-    """
-    below = lines[at]
-    if below.is_entry and below.indent == line.indent + 2:  # PyYAML does not indent lists
+def _read_below(lines: Sequence[_Line], at: int, indent: int) -> tuple[Any, int]:
+    """Read the value below a member with this indent, from line `at` on, and the number of the line behind it."""
+    own_indent, is_entry, _, _, _ = lines[at]
+    if is_entry and own_indent == indent + 2:  # PyYAML does not indent lists
         return _read_list(lines, at)
-    if below.indent > line.indent and not below.is_entry:
-        return _read_mapping(lines, at, below.indent)
+    if own_indent > indent and not is_entry:
+        return _read_mapping(lines, at, own_indent)
     raise _OtherFormError
 
 
 def _read_list(lines: Sequence[_Line], at: int) -> tuple[list[Any], int]:
     """Read the list whose first entry is in line `at`, and the number of the line behind it."""
     entries: list[Any] = []
-    indent = lines[at].indent
-    while lines[at].is_entry and lines[at].indent == indent:
-        line = lines[at]
-        if line.key is None and line.mark is None:
-            entries.append(line.make_empty() if line.make_empty else line.value)
+    indent = lines[at][0]
+    while True:
+        own_indent, is_entry, mark, key, value = lines[at]
+        if not is_entry or own_indent != indent:
+            return entries, at
+        if key is None and mark is None:
+            entries.append(value() if isinstance(value, type) else value)
             at += 1
         else:
             members, at = _read_mapping(lines, at, indent)
             entries.append(members)
-    return entries, at

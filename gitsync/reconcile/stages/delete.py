@@ -5,7 +5,7 @@ Separate from `prune`, which decides whether to delete.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gitsync.arm.client import ExtensionClient
 from gitsync.errors import ArmError
@@ -60,9 +60,7 @@ async def delete(attempt: PruneAttempt, run: Pruning) -> PruneAttempt:
 
 def record_deleted(attempt: PruneAttempt) -> PruneAttempt:
     """Return the attempt, stopped because the resource no longer exists."""
-    return replace(
-        attempt, write=attempt.write._replace(done=Action.DELETE), observed=attempt.observed._replace(exists=False)
-    ).stopped(DELETED)
+    return attempt.with_write(attempt.write._replace(done=Action.DELETE)).absent().stopped(DELETED)
 
 
 def _handle_refusal(attempt: PruneAttempt, failure: ArmError, ending: _Ending, cache: RunCache) -> PruneAttempt:

@@ -6,7 +6,6 @@ A list approves a resource or says nothing. All that is written, reported or rec
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from gitsync.diff.three_way import remove_secrets
@@ -36,16 +35,17 @@ async def approve_by_list(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt
     if listed is None:
         return attempt
     if is_sampled(attempt.key, run.clock.now().date()):
-        return replace(attempt, observed=attempt.observed._replace(is_sampled=True))
+        return attempt.with_observed(attempt.observed._replace(is_sampled=True))
     run.lists.note_approved(attempt.key, attempt.kind)
     return listed
 
 
 async def _judge_entry(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Observing) -> ApplyAttempt | None:
     """Return the attempt as compared with its entry in a list; None if that does not show the resource in sync."""
-    if not is_settled(entry, attempt.arm_id, attempt.key, run.registry) or not _shows_exports(attempt, entry, run):
+    live = Live(body=entry)
+    if not is_settled(live, attempt.arm_id, attempt.key, run.registry) or not _shows_exports(attempt, entry, run):
         return None
-    listed = replace(attempt, observed=attempt.observed._replace(live=Live(body=entry), exists=True, is_listed=True))
+    listed = attempt.with_observed(attempt.observed._replace(live=live, exists=True, is_listed=True))
     if _needs_read(listed, run):
         return None
     listed = await compare(listed, run)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from gitsync.errors import DeadlineError
 from gitsync.model.record import Claim, Record
 from gitsync.model.secret import Placeholder
-from gitsync.model.template import ConfigMapKeyRef
+from gitsync.model.template import ConfigMapKeyRef, ResourceRef
 from gitsync.model.verdict import Verdict
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Observing
@@ -28,6 +28,8 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if template.is_plain:
         return attempt
     refs = [*find_value_refs(template.arm_id), *(list_value_refs(template.gaps) if attempt.prepared.is_written else ())]
+    if all(isinstance(ref, ResourceRef) for ref in refs):  # ids are no values of a source
+        return attempt
     session = attempt.session
     if run.clock.monotonic() >= session.deadline:
         text = f"{session.end_reason} before the values of {attempt.key} were read. {session.last_error()}"
@@ -61,7 +63,7 @@ def resolve_id(attempt: ApplyAttempt, values: RunValues) -> ApplyAttempt:
         request = replace(request, arm_id=_recall_id(request.arm_id, attempt.record))
     if attempt.prepared.arm_id is None:
         values.add_arm_id(attempt.key, request.arm_id, is_sure=not attempt.prepared.id_doubt)
-    return replace(attempt, request=request, id_doubt=doubt)
+    return attempt.with_request(request, doubt)
 
 
 def _explain_unknown_name(attempt: ApplyAttempt, values: RunValues) -> str:

@@ -1,3 +1,3 @@
-"""Writes on pull requests where they are hosted, with the host's own program: comments, and pull requests of `accept`.
-One module a host.
+"""Writes where repositories are hosted, with the host's own program: comments on pull requests, statuses and
+deployments of commits, and pull requests of `accept`. One module a host.
 """

@@ -1,5 +1,5 @@
-"""Threads and pull requests of Azure Repos, with `az devops invoke` and `az repos pr` (the extension azure-devops of
-the Azure CLI).
+"""Threads, pull requests and statuses of Azure Repos, with `az devops invoke` and `az repos pr` (the extension
+azure-devops of the Azure CLI). Deployments are those of deployment jobs alone.
 
 Threads are closed when they are created: a branch policy may require that all are resolved, and a plan asks for no
 answer. The identity of the build needs the right "Contribute to pull requests" in the repository.
@@ -13,15 +13,19 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from gitsync.config.hosts import find_job_url
 from gitsync.errors import ConfigError
 from gitsync.processes.programs import Program
 from gitsync.processes.temporary_folders import open_temporary_folder
 from gitsync.report.hosts.host import (
     Comment,
+    Deployment,
     HostClient,
     HostUse,
     PullRequest,
     RequestState,
+    Status,
+    StatusState,
     choose_request,
     get_variable,
 )
@@ -30,13 +34,23 @@ _GRANT = (
     'Set AZURE_DEVOPS_EXT_PAT to $(System.AccessToken), and grant the build service "Contribute to pull requests" in '
     "the repository."
 )
-_HINTS = {HostUse.COMMENT: _GRANT, HostUse.PULL_REQUEST: _GRANT}
+_HINTS = {
+    HostUse.COMMENT: _GRANT,
+    HostUse.PULL_REQUEST: _GRANT,
+    HostUse.STATUS: "Set AZURE_DEVOPS_EXT_PAT to $(System.AccessToken), and grant the build service "
+    '"Contribute" in the repository.',
+}
 _VERSION = "6.0"
 _TEXT = 1
 """The type of a comment that a person or a program wrote."""
-_OF_THREADS, _OF_COMMENTS = "pullRequestThreads", "pullRequestThreadComments"
+_OF_THREADS, _OF_COMMENTS, _OF_COMMITS = "git/pullRequestThreads", "git/pullRequestThreadComments", "git/statuses"
 _HEADS = "refs/heads/"
 _STATES = {"active": RequestState.OPEN, "completed": RequestState.MERGED}
+_STATUS_STATES = {
+    StatusState.PENDING: "pending",
+    StatusState.SUCCESS: "succeeded",
+    StatusState.FAILURE: "failed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +65,7 @@ class AzureRepos:
     base: str
     environment: Mapping[str, str] = field(repr=False)
     longest_body: int = 4000
+    longest_description: int = 255  # no limit is documented
 
     def find_number(self) -> str:
         number = self.environment.get("SYSTEM_PULLREQUEST_PULLREQUESTID", "")
@@ -63,8 +78,8 @@ class AzureRepos:
 
     def list_own(self, number: str) -> Iterator[Comment]:
         try:
-            own = self._invoke("location", "connectionData", (), version="5.0-preview")["authenticatedUser"]["id"]
-            for thread in self._invoke("git", _OF_THREADS, self._name(number))["value"]:
+            own = self._invoke("location/connectionData", (), version="5.0-preview")["authenticatedUser"]["id"]
+            for thread in self._invoke(_OF_THREADS, self._name(number))["value"]:
                 first = thread["comments"][0] if thread["comments"] and not thread.get("isDeleted") else None
                 if first and first["author"]["id"] == own and "content" in first:
                     yield Comment((str(thread["id"]), str(first["id"])), str(first["content"]))
@@ -73,12 +88,12 @@ class AzureRepos:
 
     def create(self, number: str, text: str) -> None:
         comment = {"parentCommentId": 0, "content": text, "commentType": _TEXT}
-        self._invoke("git", _OF_THREADS, self._name(number), "POST", {"comments": [comment], "status": "closed"})
+        self._invoke(_OF_THREADS, self._name(number), "POST", {"comments": [comment], "status": "closed"})
 
     def replace(self, number: str, comment: Comment, text: str) -> None:
         thread, comment_number = comment.address
         route = (*self._name(number), f"threadId={thread}", f"commentId={comment_number}")
-        self._invoke("git", _OF_COMMENTS, route, "PATCH", {"content": text})
+        self._invoke(_OF_COMMENTS, route, "PATCH", {"content": text})
 
     def find_request(self, branch: str) -> PullRequest | None:
         found = self._run_repos(["list", *self._place, "--source-branch", branch, "--status", "all", "--top", "100"])
@@ -103,6 +118,42 @@ class AzureRepos:
 
     def close_request(self, number: str) -> None:
         self._run_repos(["update", "--id", number, "--status", "abandoned"])
+
+    def find_commit(self) -> str:
+        # The job of a pull request has the commit that merging it makes, which is on no page.
+        head = self.environment.get("SYSTEM_PULLREQUEST_SOURCECOMMITID")
+        return head or get_variable(self.environment, "BUILD_SOURCEVERSION")
+
+    def find_status(self, commit: str, context: str) -> Status | None:
+        route, query = (*self.route, f"commitId={commit}"), ("latestOnly=true", "top=1000")
+        states = {word: state for state, word in _STATUS_STATES.items()}
+        try:
+            for one in self._invoke(_OF_COMMITS, route, query=query)["value"]:
+                if _join_context(one["context"]) == context:
+                    state = states.get(one["state"])
+                    return Status(state, str(one["description"] or "")) if state else None
+        except (KeyError, TypeError):
+            raise self.client.make_unexpected() from None
+        return None
+
+    def post_status(self, commit: str, context: str, status: Status) -> None:
+        genre, _, name = context.rpartition("/")
+        body = {
+            "state": _STATUS_STATES[status.state],
+            "description": status.description,
+            "context": {"genre": genre, "name": name},
+            **({"targetUrl": self.log_url} if self.log_url else {}),
+        }
+        self._invoke(_OF_COMMITS, (*self.route, f"commitId={commit}"), "POST", body)
+
+    def find_deployment(self, commit: str, environment: str) -> Deployment | None:
+        raise ConfigError(
+            f"Azure Repos takes no deployment of {commit[:12]} to {environment} from a program.",
+            hint="Leave out --deployment; a deployment job of Azure Pipelines is recorded by itself.",
+        )
+
+    def post_deployment(self, commit: str, environment: str, status: Status, running: str) -> None:  # noqa: ARG002 - all are refused
+        self.find_deployment(commit, environment)
 
     def _read_request(self, request: Any) -> PullRequest:
         number = str(int(request["pullRequestId"]))
@@ -134,16 +185,18 @@ class AzureRepos:
 
     def _invoke(
         self,
-        area: str,
         resource: str,
         route: Sequence[str],
         method: str = "GET",
         body: Any = None,
         *,
+        query: Sequence[str] = (),
         version: str = _VERSION,
     ) -> Any:
-        command = ["devops", "invoke", "--organization", self.organization, "--area", area, "--resource", resource]
+        area, _, name = resource.partition("/")
+        command = ["devops", "invoke", "--organization", self.organization, "--area", area, "--resource", name]
         command += ["--route-parameters", *route] if route else []
+        command += ["--query-parameters", *query] if query else []
         command += ["--http-method", method, "--api-version", version, "--output", "json"]
         with open_temporary_folder() as folder:
             if body is not None:
@@ -153,12 +206,15 @@ class AzureRepos:
             return self.client.read(command)[0]
 
 
+def _join_context(context: Any) -> str:
+    return f"{context['genre']}/{context['name']}" if context.get("genre") else str(context["name"])
+
+
 def open_azure_repos(environment: Mapping[str, str], use: HostUse) -> AzureRepos:
     """Open the repository of a run of Azure Pipelines."""
     organization = get_variable(environment, "SYSTEM_COLLECTIONURI")
     project = get_variable(environment, "SYSTEM_TEAMPROJECT")
     repository = get_variable(environment, "BUILD_REPOSITORY_ID")
-    build = environment.get("BUILD_BUILDID", "")
     ref = environment.get("BUILD_SOURCEBRANCH", "")
     name = environment.get("BUILD_REPOSITORY_NAME") or repository
     return AzureRepos(
@@ -166,7 +222,7 @@ def open_azure_repos(environment: Mapping[str, str], use: HostUse) -> AzureRepos
         organization=organization,
         web=f"{organization}{quote(project)}/_git/{quote(name)}",
         route=(f"project={project}", f"repositoryId={repository}"),
-        log_url=f"{organization}{quote(project)}/_build/results?buildId={quote(build)}" if build else "",
+        log_url=find_job_url(environment),
         base=ref.removeprefix(_HEADS) if ref.startswith(_HEADS) else "",
         environment=environment,
     )

@@ -35,13 +35,20 @@ def post(host: PullRequestHost, number: str, text: str, name: str = "") -> bool:
     return old is not None
 
 
+def check_name(name: str) -> None:
+    """Check the name of a target, which is a part of a comment's first line, of a context, and of paths of a host.
+    Raises ConfigError if it does not fit.
+    """
+    if name and not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"{name!r} is no name of a target.",
+            hint="Use letters, digits, blanks, dots, underscores and single dashes; 60 characters at most.",
+        )
+
+
 def make_mark(name: str) -> str:
     """Make the first line of a comment, which no page shows. Raises ConfigError if the name does
     not fit into it.
     """
-    if name and not _NAME.fullmatch(name):
-        raise ConfigError(
-            f"{name!r} is no name of a comment.",
-            hint="Use letters, digits, blanks, dots, underscores and single dashes; 60 characters at most.",
-        )
+    check_name(name)
     return f"{MARKER.removesuffix(' -->')} {name} -->" if name else MARKER

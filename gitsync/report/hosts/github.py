@@ -1,7 +1,8 @@
-"""Comments and pull requests on GitHub, with `gh`: on github.com and on an Enterprise Server.
+"""Comments, pull requests, statuses and deployments on GitHub, with `gh`: on github.com and on an Enterprise Server.
 
 Rights and limits: the token of a job may comment with `pull-requests: write`; that of a fork's pull request may not.
 To open pull requests, the repository has to allow it, too, and those that the token of a job opens start no workflow.
+Statuses need `statuses: write`, and deployments `deployments: write`.
 """
 
 from __future__ import annotations
@@ -14,14 +15,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from gitsync.config.hosts import find_job_url
 from gitsync.errors import ConfigError
 from gitsync.processes.programs import Program
 from gitsync.report.hosts.host import (
     Comment,
+    Deployment,
     HostClient,
     HostUse,
     PullRequest,
     RequestState,
+    Status,
+    StatusState,
     choose_request,
     get_variable,
 )
@@ -30,8 +35,22 @@ _HINTS = {
     HostUse.COMMENT: "Set GH_TOKEN to the token of the job, and grant the job pull-requests: write.",
     HostUse.PULL_REQUEST: "Set GH_TOKEN to a token with pull-requests: write. For the token of the job, let GitHub "
     "Actions create pull requests, too (Settings, Actions, General).",
+    HostUse.STATUS: "Set GH_TOKEN to the token of the job, and grant the job statuses: write; with --deployment "
+    "deployments: write, too.",
 }
 _REF = re.compile(r"refs/pull/([0-9]+)/")
+_TASK = "gitsync"
+"""Tells our deployments from those of jobs with an environment."""
+_DEPLOYMENT_STATES = {
+    StatusState.PENDING: "in_progress",
+    StatusState.SUCCESS: "success",
+    StatusState.FAILURE: "failure",
+}
+_STATUS_STATES = {
+    "pending": StatusState.PENDING,
+    "success": StatusState.SUCCESS,
+    "failure": StatusState.FAILURE,
+}
 _UPDATE = (
     "mutation($id: ID!, $body: String!) { updateIssueComment(input: {id: $id, body: $body}) { issueComment { url } } }"
 )
@@ -48,11 +67,12 @@ class GitHub:
     base: str
     environment: Mapping[str, str] = field(repr=False)
     longest_body: int = 65_000  # GitHub refuses more than 65,536
+    longest_description: int = 140  # it refuses more
 
     def find_number(self) -> str:
         if found := _REF.match(self.environment.get("GITHUB_REF", "")):
             return found[1]
-        number = _read_event(self.environment.get("GITHUB_EVENT_PATH", ""))
+        number = self._read_event("number")
         if number is None:
             raise ConfigError(
                 "This job is not about a pull request.",
@@ -100,6 +120,60 @@ class GitHub:
     def close_request(self, number: str) -> None:
         self._send("PATCH", f"pulls/{number}", state="closed")
 
+    def find_commit(self) -> str:
+        # The job of a pull request has the commit that merging it makes, which is on no page. Once it is closed, the
+        # job is about the branch that it was merged to.
+        is_open = _REF.match(self.environment.get("GITHUB_REF", ""))
+        head = self._read_event("head", "sha") if is_open else None
+        return head or get_variable(self.environment, "GITHUB_SHA")
+
+    def find_status(self, commit: str, context: str) -> Status | None:
+        (found,) = self._call([f"repos/{self.repository}/commits/{commit}/status?per_page=100"])
+        try:
+            own = (one for one in found["statuses"] if str(one["context"]).casefold() == context.casefold())
+            return next((_read_status(one) for one in own), None)
+        except (KeyError, TypeError, ValueError):
+            raise self.client.make_unexpected() from None
+
+    def post_status(self, commit: str, context: str, status: Status) -> None:
+        self._post(
+            f"statuses/{commit}",
+            state=status.state.value,
+            context=context,
+            description=status.description,
+            target_url=self.log_url,
+        )
+
+    def find_deployment(self, commit: str, environment: str) -> Deployment | None:
+        query = f"sha={commit}&environment={quote(environment, safe='')}&task={_TASK}&per_page=1"
+        (found,) = self._call([f"repos/{self.repository}/deployments?{query}"])
+        try:
+            if not found:
+                return None
+            number = str(int(found[0]["id"]))
+            (statuses,) = self._call([f"repos/{self.repository}/deployments/{number}/statuses?per_page=1"])
+            # One without a status is of a run that ended between the two requests.
+            word = statuses[0]["state"] if statuses else _DEPLOYMENT_STATES[StatusState.PENDING]
+            return Deployment(number, {name: state for state, name in _DEPLOYMENT_STATES.items()}.get(word))
+        except (KeyError, TypeError, ValueError):
+            raise self.client.make_unexpected() from None
+
+    def post_deployment(self, commit: str, environment: str, status: Status, running: str) -> None:
+        if not running:
+            # It records what has been done: GitHub is not to merge, nor to wait for the statuses of the commit.
+            names = {"ref": commit, "environment": environment, "task": _TASK}
+            made = self._post("deployments", **names, auto_merge=False, required_contexts=[])
+            try:
+                running = str(int(made["id"]))
+            except (KeyError, TypeError, ValueError):
+                raise self.client.make_unexpected() from None
+        self._post(
+            f"deployments/{running}/statuses",
+            state=_DEPLOYMENT_STATES[status.state],
+            description=status.description,
+            log_url=self.log_url,
+        )
+
     @property
     def _flag(self) -> tuple[str, str]:
         return "--repo", f"{self.host}/{self.repository}"
@@ -109,8 +183,28 @@ class GitHub:
         names += ["--field=body=@-"] if body else []  # a text is longer than an argument may be
         return self._call(["--method", method, f"repos/{self.repository}/{path}", *names], body)
 
+    def _post(self, path: str, **fields: object) -> Any:
+        document = json.dumps({name: value for name, value in fields.items() if value != ""})
+        return self._call(["--method", "POST", f"repos/{self.repository}/{path}", "--input", "-"], document)[0]
+
     def _call(self, arguments: Sequence[str], stdin: str = "") -> list[Any]:
         return self.client.read(["api", "--hostname", self.host, *arguments], stdin)
+
+    def _read_event(self, *names: str) -> str | None:
+        """Read a value of the pull request in the event of the job. Of a closed one the ref has no number."""
+        path = self.environment.get("GITHUB_EVENT_PATH", "")
+        try:
+            value: Any = json.loads(Path(path).read_bytes())["pull_request"] if path else None
+            for name in names:
+                value = value[name]
+            return str(value)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+
+
+def _read_status(status: Any) -> Status | None:
+    state = _STATUS_STATES.get(status["state"])
+    return Status(state, str(status["description"] or "")) if state else None
 
 
 def _is_own(request: Any, repository: str) -> bool:
@@ -133,13 +227,12 @@ def open_github(environment: Mapping[str, str], use: HostUse) -> GitHub:
     """Open the repository of a job of GitHub Actions."""
     server = get_variable(environment, "GITHUB_SERVER_URL")
     name = get_variable(environment, "GITHUB_REPOSITORY")
-    run = environment.get("GITHUB_RUN_ID")
     host = urlsplit(server).netloc
     return GitHub(
         client=HostClient(Program.GH, _sign_in(environment, host), use, _HINTS[use]),
         host=host,
         repository=name,
-        log_url=f"{server}/{name}/actions/runs/{run}" if run else "",
+        log_url=find_job_url(environment),
         base=environment.get("GITHUB_REF_NAME", "") if environment.get("GITHUB_REF_TYPE") == "branch" else "",
         environment=environment,
     )
@@ -151,14 +244,3 @@ def _sign_in(environment: Mapping[str, str], host: str) -> Mapping[str, str]:
     if not token or host == "github.com" or host.endswith(".ghe.com"):
         return environment
     return {"GH_ENTERPRISE_TOKEN": token, **environment}
-
-
-def _read_event(path: str) -> str | None:
-    """Read the number from the event of a closed pull request, whose ref is the branch that it was
-    merged to.
-    """
-    try:
-        event: Any = json.loads(Path(path).read_bytes()) if path else {}
-        return str(int(event["pull_request"]["number"]))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None

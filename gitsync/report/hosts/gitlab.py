@@ -1,7 +1,7 @@
-"""Notes and merge requests on GitLab, with `glab`: on gitlab.com and on servers of one's own.
+"""Notes, merge requests, statuses and deployments on GitLab, with `glab`: on gitlab.com and on servers of one's own.
 
-The token of a job (`CI_JOB_TOKEN`) may write neither: glab needs `GITLAB_TOKEN`, of a project's or group's access token
-with the scope `api` and at least the role Reporter; Developer to open merge requests.
+The token of a job (`CI_JOB_TOKEN`) may write none of them: glab needs `GITLAB_TOKEN`, of a project's or group's
+access token with the scope `api` and at least the role Reporter; Developer for all but notes.
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from gitsync.config.hosts import find_job_url
 from gitsync.errors import ConfigError
 from gitsync.processes.programs import Program
 from gitsync.report.hosts.host import (
     Comment,
+    Deployment,
     HostClient,
     HostUse,
     PullRequest,
     RequestState,
+    Status,
+    StatusState,
     choose_request,
     get_variable,
 )
@@ -28,8 +32,17 @@ _HINTS = {
     "comment.",
     HostUse.PULL_REQUEST: "Set GITLAB_TOKEN to an access token of the project with the scope api and the role "
     "Developer; CI_JOB_TOKEN cannot open merge requests.",
+    HostUse.STATUS: "Set GITLAB_TOKEN to an access token of the project with the scope api and the role Developer; "
+    "CI_JOB_TOKEN cannot post statuses. With --deployment, a protected environment must allow it to deploy, too.",
 }
 _STATES = {"opened": RequestState.OPEN, "locked": RequestState.OPEN, "merged": RequestState.MERGED}
+_STATUS_STATES = {
+    "created": StatusState.PENDING,
+    "pending": StatusState.PENDING,
+    "running": StatusState.PENDING,
+    "success": StatusState.SUCCESS,
+    "failed": StatusState.FAILURE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +56,7 @@ class GitLab:
     base: str
     environment: Mapping[str, str] = field(repr=False)
     longest_body: int = 60_000  # GitLab takes more, which is too long to read
+    longest_description: int = 255
 
     def find_number(self) -> str:
         number = self.environment.get("CI_MERGE_REQUEST_IID", "")
@@ -98,6 +112,59 @@ class GitLab:
     def close_request(self, number: str) -> None:
         self._send("PUT", self._name(number), state_event="close")
 
+    def find_commit(self) -> str:
+        # Also of a merged result: a status is attached to the pipeline of the job, which has this commit.
+        return get_variable(self.environment, "CI_COMMIT_SHA")
+
+    def find_status(self, commit: str, context: str) -> Status | None:
+        query = f"per_page=100&name={quote(context, safe='')}"
+        (found,) = self._call([f"projects/{self.project}/repository/commits/{commit}/statuses?{query}"])
+        try:
+            own = [one for one in found if one["name"] == context]
+            last = max(own, key=lambda one: int(one["id"]), default=None)
+            state = last and _STATUS_STATES.get(last["status"])
+            return Status(state, str(last["description"] or "")) if last and state else None
+        except (KeyError, TypeError, ValueError):
+            raise self.client.make_unexpected() from None
+
+    def post_status(self, commit: str, context: str, status: Status) -> None:
+        fields = {
+            "state": "failed" if status.state is StatusState.FAILURE else status.state.value,
+            "name": context,
+            "description": status.description,
+            "target_url": self.log_url,
+            "pipeline_id": self.environment.get("CI_PIPELINE_ID", ""),
+        }
+        known = {name: value for name, value in fields.items() if value}
+        self._send("POST", f"projects/{self.project}/statuses/{commit}", **known)
+
+    def find_deployment(self, commit: str, environment: str) -> Deployment | None:
+        query = f"environment={quote(environment, safe='')}&order_by=id&sort=desc&per_page=1"
+        (found,) = self._call([f"projects/{self.project}/deployments?{query}"])
+        try:
+            # What has a `deployable` is of a job with an environment, which no program may change.
+            if not found or found[0]["sha"] != commit or found[0]["deployable"]:
+                return None
+            return Deployment(str(int(found[0]["id"])), _STATUS_STATES.get(found[0]["status"]))
+        except (KeyError, TypeError, ValueError):
+            raise self.client.make_unexpected() from None
+
+    def post_deployment(self, commit: str, environment: str, status: Status, running: str) -> None:
+        path = f"projects/{self.project}/deployments"
+        state = {StatusState.PENDING: "running", StatusState.FAILURE: "failed"}.get(status.state, "success")
+        if running:
+            self._send("PUT", f"{path}/{running}", status=state)
+            return
+        self._send(
+            "POST",
+            path,
+            environment=environment,
+            sha=commit,
+            ref=get_variable(self.environment, "CI_COMMIT_REF_NAME"),
+            tag="true" if self.environment.get("CI_COMMIT_TAG") else "false",
+            status=state,
+        )
+
     def _name(self, number: str = "") -> str:
         return f"projects/{self.project}/merge_requests{number and '/'}{number}"
 
@@ -126,7 +193,7 @@ def open_gitlab(environment: Mapping[str, str], use: HostUse) -> GitLab:
         project=quote(get_variable(environment, "CI_PROJECT_ID"), safe=""),
         client=HostClient(Program.GLAB, environment, use, _HINTS[use]),
         host=environment.get("CI_SERVER_FQDN") or get_variable(environment, "CI_SERVER_HOST"),
-        log_url=environment.get("CI_JOB_URL", ""),
+        log_url=find_job_url(environment),
         base=environment.get("CI_COMMIT_BRANCH", ""),
         environment=environment,
     )

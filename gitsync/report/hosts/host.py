@@ -1,6 +1,4 @@
-"""What every host of pull requests can do for gitsync, and its program: `gh`, `glab` or `az`, which signs in as the job
-does.
-"""
+"""What every host of pipelines can do for gitsync, and its program: `gh`, `glab` or `az`, signed in as the job."""
 
 from __future__ import annotations
 
@@ -21,6 +19,7 @@ class HostUse(StrEnum):
 
     COMMENT = "The comment was not posted"
     PULL_REQUEST = "The pull request was not written"
+    STATUS = "The status was not posted"
 
 
 class Comment(NamedTuple):
@@ -92,6 +91,63 @@ class PullRequestHost(Protocol):
     def close_request(self, number: str) -> None: ...
 
 
+class StatusState(StrEnum):
+    """What is said of a commit. Each host has its own words for these."""
+
+    PENDING = "pending"
+    SUCCESS = "success"
+    FAILURE = "failure"
+
+
+class Status(NamedTuple):
+    """What is said of a commit by one context. `description` is one line of plain text."""
+
+    state: StatusState
+    description: str
+
+
+class Deployment(NamedTuple):
+    """The last deployment of a commit to an environment. `state` is None for one that counts no more."""
+
+    number: str
+    state: StatusState | None
+
+
+class StatusHost(Protocol):
+    """The commits of a repository, on the host of its pipeline. Its methods raise PublishError if the host refuses."""
+
+    @property
+    def longest_description(self) -> int:
+        """How many characters the description of a status may have."""
+        ...
+
+    def find_commit(self) -> str:
+        """Find the commit that people see: of a pull request its last one, not what merging it makes. Raises
+        ConfigError if the host does not say.
+        """
+        ...
+
+    def find_status(self, commit: str, context: str) -> Status | None:
+        """Find what a context has said last of a commit."""
+        ...
+
+    def post_status(self, commit: str, context: str, status: Status) -> None:
+        """Say it of a commit, with a link to the log of the job."""
+        ...
+
+    def find_deployment(self, commit: str, environment: str) -> Deployment | None:
+        """Find the last deployment of a commit that gitsync recorded. Raises ConfigError if the host has none."""
+        ...
+
+    def post_deployment(self, commit: str, environment: str, status: Status, running: str) -> None:
+        """Record the state of a deployment: of the one that is `running`, or of a new one if that is ""."""
+        ...
+
+
+class PipelineHost(PullRequestHost, StatusHost, Protocol):
+    """All that the host of a pipeline can do."""
+
+
 def choose_request(requests: Iterable[PullRequest]) -> PullRequest | None:
     """Choose the open one of the pull requests of a branch, else the latest."""
     found = sorted(requests, key=lambda one: (one.state is RequestState.OPEN, int(one.number)))
@@ -158,5 +214,5 @@ def get_variable(environment: Mapping[str, str], name: str) -> str:
     """Get a variable that the host sets in every job. Raises ConfigError without it."""
     value = environment.get(name, "")
     if not value:
-        raise ConfigError(f"{name} is not set, so the pull request is unknown.", hint="Run it in a job of the host.")
+        raise ConfigError(f"{name} is not set, which the host sets in every job.", hint="Run it in a job of the host.")
     return value

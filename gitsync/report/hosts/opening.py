@@ -10,9 +10,9 @@ from gitsync.model.secret import Secret
 from gitsync.report.hosts.azure_repos import open_azure_repos
 from gitsync.report.hosts.github import open_github
 from gitsync.report.hosts.gitlab import open_gitlab
-from gitsync.report.hosts.host import HostUse, PullRequestHost
+from gitsync.report.hosts.host import HostUse, PipelineHost
 
-_OPENINGS: Mapping[Host, Callable[[Mapping[str, str], HostUse], PullRequestHost]] = {
+_OPENINGS: Mapping[Host, Callable[[Mapping[str, str], HostUse], PipelineHost]] = {
     Host.GITHUB: open_github,
     Host.GITLAB: open_gitlab,
     Host.AZURE: open_azure_repos,
@@ -21,7 +21,7 @@ _OPENINGS: Mapping[Host, Callable[[Mapping[str, str], HostUse], PullRequestHost]
 _TOKENS = ("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITLAB_TOKEN", "AZURE_DEVOPS_EXT_PAT")
 
 
-def open_host(environment: Mapping[str, str], use: HostUse) -> PullRequestHost:
+def open_host(environment: Mapping[str, str], use: HostUse) -> PipelineHost:
     """Open the repository of a job. Raises ConfigError outside of the pipelines that gitsync knows."""
     if host := find_host(environment):
         return _OPENINGS[host](environment, use)

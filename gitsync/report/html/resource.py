@@ -85,13 +85,16 @@ def render_card(result: Result, context: CardContext, *, opened: bool, body: Mar
     message = format_statement(refusals[0], result) if refusals else result.message
     authors = list_authors(result, names=context.names_people)
     told = (*_list_counts(result), namespace, str(result.source or ""))
+    is_deleted = result.action is Action.DELETE
+    takes = is_deleted or result.replacement
+    loss = describe_loss(result.arm_id, done=is_deleted and context.writes) if takes else ""
     return render_template(
         "card.html",
         result=result,
         context=context,
         failed=OUTCOME_LOOKS[Outcome.FAILED] if result.outcome is Outcome.FAILED else None,
         notes=list(_list_notes(result, context)),
-        said=" ".join(filter(None, (shorten(message, _SHORT_MESSAGE), _find_loss(result, context), *authors[:1]))),
+        said=" ".join(filter(None, (shorten(message, _SHORT_MESSAGE), loss, *authors[:1]))),
         more=[part for part in told if part],
         opened=opened,
         body=body,
@@ -115,12 +118,6 @@ def _list_notes(result: Result, context: CardContext) -> Iterator[str]:
         yield f"blocks {format_plural(blocked, 'resource')}"
     if cause := context.causes.get(result.key):
         yield cause
-
-
-def _find_loss(result: Result, context: CardContext) -> str:
-    """Find what a delete takes with it, or took; "" for what is not deleted."""
-    is_deleted = result.action is Action.DELETE
-    return describe_loss(result.arm_id, done=is_deleted and context.writes) if is_deleted or result.replacement else ""
 
 
 def _list_counts(result: Result) -> Iterator[str]:
@@ -181,7 +178,7 @@ def render_details(result: Result, context: CardContext) -> Markup:
 def _format_answers(result: Result) -> str:
     """Format the checks by their verdict: `fine: preflight, locks; not-checked: policy`."""
     checks = {verdict: dict.fromkeys(one.check for one in result.list_found(verdict)) for verdict in CheckVerdict}
-    return "; ".join(f"{verdict}: {', '.join(found)}" for verdict, found in checks.items() if found)
+    return "; ".join(f"{verdict}: {', '.join(names)}" for verdict, names in checks.items() if names)
 
 
 def _format_body(body: Mapping[str, Any] | None) -> list[str]:

@@ -6,13 +6,12 @@ kubeconfig, so a job on a laptop does not change the cluster of that laptop.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from gitsync.errors import ConfigError
-from gitsync.formats.strict_json import read_json
+from gitsync.formats.json_members import read_claims, read_text
 
 FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _OUTSIDE = (
@@ -55,21 +54,11 @@ def find_service_account(environment: Mapping[str, str], folder: Path = FOLDER) 
     if not token_text.strip():
         raise ConfigError(f"The token of the service account is empty: {token}.", hint=EMPTY_TOKEN)
     address = f"[{host}]" if ":" in host else host
+    subject = read_text(read_claims(token_text), "sub")
     return ServiceAccount(
         server=f"https://{address}:{port}",
         namespace=namespace,
         token=token,
         certificates=certificates,
-        name=_find_name(token_text),
+        name=subject.removeprefix(_SUBJECT) if subject.startswith(_SUBJECT) else "",
     )
-
-
-def _find_name(token: str) -> str:
-    """Find the account that a token names (`sub` of a JWT), as namespace:name; "" if it names none."""
-    try:
-        payload = token.split(".")[1]
-        claims = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-    except (IndexError, ValueError):
-        return ""
-    subject = claims.get("sub") if isinstance(claims, Mapping) else None
-    return subject.removeprefix(_SUBJECT) if isinstance(subject, str) and subject.startswith(_SUBJECT) else ""

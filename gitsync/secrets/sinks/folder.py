@@ -30,7 +30,7 @@ from gitsync.secrets.private_files import (
     sync_folder,
     write_new,
 )
-from gitsync.secrets.sources.folder import NOTE
+from gitsync.secrets.sources.folder import NOTE, read_note
 from gitsync.secrets.store_rules import check_export, check_names, check_owner, encode_value
 
 _IGNORES = (".gitignore", ".gitsyncignore")
@@ -174,17 +174,10 @@ def _read_note(folder: Path) -> Mapping[str, Any] | None:
         return None
     check_private_folder(folder)
     try:
-        note = json.loads((folder / NOTE).read_bytes())
+        content = (folder / NOTE).read_bytes()
     except FileNotFoundError:
         return {}
-    except ValueError:
-        note = None
-    if not isinstance(note, dict):
-        raise SecretStoreError(
-            f"{folder / NOTE} is damaged, so the owner of its files is unknown.",
-            hint=f"Remove {folder} if a resource can export it again.",
-        )
-    return note
+    return read_note(content, folder)
 
 
 def _read_owner(note: Mapping[str, Any] | None) -> str | None:

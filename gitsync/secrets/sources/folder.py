@@ -14,6 +14,7 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from gitsync.errors import SecretStoreError
 from gitsync.formats.strict_json import read_json
@@ -65,7 +66,10 @@ class FolderSource:
         check_names(address)
         with _explain_unreadable(address, top):
             folder = self._find_folder(top, address)
-            return None if folder is None else _read_owner(_read_content(top, folder / NOTE), folder)
+            if folder is None:
+                return None
+            note = _read_content(top, folder / NOTE)
+            return "" if note is None else str(read_note(note, folder).get("owner", ""))
 
     def _find_folder(self, top: Path, address: Address) -> Path | None:
         if not _is_folder(top):
@@ -89,19 +93,18 @@ def _explain_unreadable(address: Address, top: Path) -> Iterator[None]:
         ) from error
 
 
-def _read_owner(note: bytes | None, folder: Path) -> str:
-    if note is None:
-        return ""
+def read_note(content: bytes, folder: Path) -> Mapping[str, Any]:
+    """Read the note of the sink in the folder of an object. SecretStoreError if it is damaged."""
     try:
-        content = read_json(note)
+        note = read_json(content)
     except ValueError:
-        content = None
-    if not isinstance(content, dict):
+        note = None
+    if not isinstance(note, dict):
         raise SecretStoreError(
             f"{folder / NOTE} is damaged, so the owner of its files is unknown.",
             hint=f"Remove {folder} if a resource can export it again.",
         )
-    return str(content.get("owner", ""))
+    return note
 
 
 def _is_folder(path: Path) -> bool:

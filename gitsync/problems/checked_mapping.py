@@ -1,75 +1,59 @@
-"""Reads one document of the status tree, field by field: each is checked when it is used, and errors have its line."""
+"""Reads the fields of an untrusted mapping, each of which is checked when it is used.
+
+Where the mapping is from, and how its lines are found, only its format knows: a file of the status tree, a plan file, a
+line of JSON. So a format gives the function that makes the error of a field.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, NamedTuple, Self, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
-from gitsync.errors import StateError
-from gitsync.git.state.yaml_text import load
-from gitsync.manifests.yaml_documents import FileDocuments, read_documents
+from gitsync.errors import SourceError
+from gitsync.formats.strict_json import read_json
 from gitsync.model.gvk import Key
 from gitsync.problems.field_path import FieldPath, format_field
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
-_HINT = (
-    "Restore the file (see git log of the status branch), or remove it and its entry in "
-    "inventory.yaml: gitsync then treats its resource as never recorded."
-)
+Refuse = Callable[[FieldPath, str], Exception]
+"""Makes the error of a field. The text completes a sentence that begins with its name."""
 
 
-class DocumentFields(NamedTuple):
-    """A mapping somewhere in the document of a file. `where` is its path in it, () for the top."""
+class CheckedMapping(NamedTuple):
+    """A mapping somewhere in a document. `where` is its path in it, () for the top."""
 
-    path: str
-    content: bytes
     values: Mapping[str, Any]
+    refuse: Refuse
     where: FieldPath = ()
 
-    @classmethod
-    def read(cls, path: str, content: bytes) -> Self:
-        """Read the one document of a file, a mapping. StateError for anything else."""
-        values = load(content)
-        return cls(path, content, _read_mapping(path, content) if values is None else values)
+    def refusal(self, name: str, problem: str, *, index: int | None = None) -> Exception:
+        """Make the error of a field, or of one entry of it."""
+        return self.refuse((*self.where, name) if index is None else (*self.where, name, index), problem)
 
-    def refusal(self, name: str, problem: str, *, index: int | None = None) -> StateError:
-        """Make the error for a field, or for one entry of it: `problem` completes a sentence that begins
-        with its name.
-        """
-        path = (*self.where, name) if index is None else (*self.where, name, index)
-        (document,) = _read_all(self.path, self.content).documents  # again, for its lines
-        line = document.lines.find_nearest(path)
-        return StateError(f"{self.path}:{line}: {format_field(path)} {problem}.", hint=_HINT)
+    def check_names(self, names: Collection[str]) -> None:
+        """Refuse a mapping that lacks one of these members, or has another."""
+        for name in sorted(self.values.keys() ^ set(names)):
+            raise self.refusal(name, "is missing" if name in names else "is not a known member")
 
-    def check_schema(self, supported: int) -> None:
-        """Raise StateError if the file is of another schema: a newer one needs a newer gitsync."""
-        schema = self.count("schema")
-        if schema > supported:
-            raise StateError(
-                f"{self.path}: written by a newer gitsync (schema {schema}; this one reads {supported}).",
-                hint="Upgrade gitsync.",
-            )
-        if schema != supported:
-            raise self.refusal("schema", f"is {schema}, not {supported}")
-
-    def within(self, name: str, default: Mapping[str, Any] | None = None) -> DocumentFields:
+    def within(self, name: str, default: Mapping[str, Any] | None = None) -> CheckedMapping:
         """Return the mapping under `name`."""
         values = self.mapping(name)
         values = default if values is None else values
         if values is None:
             raise self.refusal(name, "is missing")
-        return DocumentFields(self.path, self.content, values, (*self.where, name))
+        return CheckedMapping(values, self.refuse, (*self.where, name))
 
-    def each(self, name: str) -> Iterator[DocumentFields]:
+    def each(self, name: str) -> Iterator[CheckedMapping]:
         """Yield the mappings of a list; nothing if it is absent."""
-        for number, value in enumerate(self._list(name)):
+        for index, value in enumerate(self._list(name)):
             if not isinstance(value, dict):
-                raise self.refusal(name, "must be a mapping", index=number)
-            yield DocumentFields(self.path, self.content, value, (*self.where, name, number))
+                raise self.refusal(name, "must be a mapping", index=index)
+            yield CheckedMapping(value, self.refuse, (*self.where, name, index))
 
     def mapping(self, name: str) -> Mapping[str, Any] | None:
         value: Mapping[str, Any] | None = self.values.get(name)
@@ -81,6 +65,12 @@ class DocumentFields(NamedTuple):
         value = self.values.get(name, default)
         if not isinstance(value, str):
             raise self.refusal(name, "is missing" if value is None else "must be a string")
+        return value
+
+    def switch(self, name: str) -> bool:
+        value = self.values.get(name)
+        if not isinstance(value, bool):
+            raise self.refusal(name, "is missing" if value is None else "must be true or false")
         return value
 
     def count(self, name: str, default: int | None = None) -> int:
@@ -143,22 +133,21 @@ def _parse_key(text: str) -> Key:
     return Key.parse(text)
 
 
-def _read_all(path: str, content: bytes) -> FileDocuments:
-    """Read a file with the reader of all YAML. Its size was checked when it was listed."""
-    return read_documents(path, content, max_bytes=len(content))
+def read_json_line(line: bytes, number: int) -> CheckedMapping:
+    """Read the object in one line of JSON; a null is as if it was not there. Errors name the number of the line."""
+    position, hint = f"Line {number}", "Write one JSON object per line."
+    try:
+        members = read_json(line.rstrip())
+    except json.JSONDecodeError as error:
+        raise SourceError(f"{position} is not JSON: {error.msg} at column {error.colno}.", hint=hint) from error
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{position} is not JSON: byte {error.start + 1} is not UTF-8.", hint=hint) from error
+    except ValueError as error:
+        raise SourceError(f"{position} is not JSON: {error}.", hint=hint) from error
+    if not isinstance(members, dict):
+        raise SourceError(f"{position} is not a JSON object.", hint=hint)
 
+    def refuse(where: FieldPath, problem: str) -> SourceError:
+        return SourceError(f"{position}: {format_field(where)} {problem}.", hint="Fix this member of the line.")
 
-def _read_mapping(path: str, content: bytes) -> Mapping[str, Any]:
-    file_contents = _read_all(path, content)
-    problems = [
-        *file_contents.problems,
-        *(problem for document in file_contents.documents for problem in document.problems),
-    ]
-    if problems:
-        first = min(problems, key=lambda problem: problem.order)
-        raise StateError(f"{path}:{first.line}: {first.message}", hint=_HINT)
-    is_whole = len(file_contents.documents) == 1 and content.endswith(b"\n")
-    if not is_whole or not isinstance(file_contents.documents[0].value, Mapping):
-        raise StateError(f"{path}:1: The file is not a single mapping, or is truncated.", hint=_HINT)
-    values: Mapping[str, Any] = file_contents.documents[0].value
-    return values
+    return CheckedMapping({name: value for name, value in members.items() if value is not None}, refuse)
