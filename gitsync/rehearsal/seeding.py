@@ -107,7 +107,7 @@ def _list_wanted(prepared: Iterable[Prepared], records: Iterable[Record]) -> Ite
         named = [] if one.arm_id is None or one.policy.allows_modify else [one.arm_id]
         named += [one.owner.arm_id] if one.owner and one.owner.arm_id else []
         named += [text for text in _list_texts(one.template.body) if _is_reference(text, one)] if one.template else []
-        for arm_id in named:
+        for arm_id in (arm_id for arm_id in named if parse_arm_type(arm_id).casefold() not in _ALWAYS_THERE):
             for path in (arm_id, *_list_above(arm_id)):
                 yield path, one.key
         for above in _list_above(one.arm_id or ""):
@@ -116,9 +116,7 @@ def _list_wanted(prepared: Iterable[Prepared], records: Iterable[Record]) -> Ite
 
 def _is_reference(text: str, prepared: Prepared) -> bool:
     """Tell whether a text of a body names another resource: a part of the resource itself is none."""
-    if not is_arm_id(text) or parse_arm_type(text).casefold() in _ALWAYS_THERE:
-        return False
-    return not normalize_id(text).startswith(normalize_id(prepared.arm_id or "\0"))
+    return is_arm_id(text) and not normalize_id(text).startswith(normalize_id(prepared.arm_id or "\0"))
 
 
 def _list_above(arm_id: str) -> Iterator[str]:

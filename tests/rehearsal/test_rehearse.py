@@ -296,6 +296,21 @@ def test_owners_by_id_and_what_is_above_them_are_stubs(world):
     assert (found.count, found.names) == (2, tuple(one.arm_id for one in rehearsal.stubs))
 
 
+def test_what_azure_has_by_itself_is_no_stub(world):
+    reader = "/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7"
+    role = f"""\
+        apiVersion: authorization.azure.com/v1api20220401
+        kind: RoleAssignment
+        metadata: {{name: reader}}
+        spec:
+          owner: {{armId: /subscriptions/{SUBSCRIPTION}}}
+          principalId: {OTHER}
+          roleDefinitionReference: {{armId: {reader}}}
+        """
+    rehearsal = rehearse_world(world.says(role=role), subscription=SUBSCRIPTION)
+    assert (len(rehearsal.writes), rehearsal.stubs, rehearsal.exit_code) == (1, (), 0)
+
+
 def test_what_is_only_read_for_the_first_time_is_a_stub(world):
     world.says(group=annotated(GROUP, reconcile_policy="skip"), vnet=VNET)
     rehearsal = rehearse_world(world)
