@@ -40,21 +40,22 @@ test: $(READY) ## all tests; TEST_ARGS='tests/request -k owner' for some of them
 fuzz: $(READY) ## hostile input of every kind for a minute; FUZZ_SECONDS=600 for longer
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest tests/fuzz -n0
 
+COPIED := deploy/pipelines/accept-github.yaml deploy/pipelines/drill-github.yaml # workflows of other repositories
+
 lint: $(READY) ## rules, layout, types, layers; workflows, templates and scripts
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/zizmor --offline --quiet --strict-collection . deploy/pipelines/accept-github.yaml
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yaml \
-		deploy/pipelines/accept-github.yaml
+	$(BIN)/zizmor --offline --quiet --strict-collection . $(COPIED)
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yaml $(COPIED)
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci deploy/pipelines/gitlab.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.azure-pipelines --data-transform azure-pipelines \
 		deploy/pipelines/azure-pipelines.yml
 	$(call if_installed,actionlint)
-	$(call if_installed,actionlint,deploy/pipelines/accept-github.yaml)
+	$(call if_installed,actionlint,$(COPIED))
 	$(call if_installed,shellcheck,$(SCRIPTS))
 
 words: $(READY) ## words that we do not use, in messages, help and documentation
@@ -68,6 +69,7 @@ bench: $(READY) ## how fast it is, as ratios against a bare client
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.growth
 	$(BIN)/python -m bench.large 1000 10000
+	$(BIN)/python -m bench.rehearsal
 
 catalog: $(READY) ## pack the facts about kinds again: make catalog FACTS=folder
 	@test -n "$(FACTS)" || { echo "Say where the facts are: make catalog FACTS=folder" >&2; exit 2; }

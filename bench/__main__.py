@@ -71,7 +71,7 @@ def _syncs(folder: Path, resources: int, rounds: int) -> list[Row]:
     ours: Measures = defaultdict(list)
     bare: Measures = defaultdict(list)
     for _ in range(rounds):
-        _forget(folder / "remote.git")
+        forget(folder / "remote.git")
         with azure() as url, azure() as other:
             for which in ("first", "second"):
                 ours[which].append(client("agent", url, tree))
@@ -120,7 +120,7 @@ def _starts(folder: Path, rounds: int) -> list[Row]:
     return [row for name in commands for row in rows(name, ours[name], bare)]
 
 
-def _forget(remote: Path) -> None:
+def forget(remote: Path) -> None:
     """Remove the recorded state."""
     subprocess.run(["git", "update-ref", "-d", "refs/heads/gitsync/status"], cwd=remote, check=True)
 

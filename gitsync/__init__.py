@@ -6,6 +6,7 @@ The map of the package, from the command down to what everything may use; import
     accept/         drift taken into git: which fields, in which text, proven, as a pull request
     api.py          the runs as functions: sync() and plan()
     doctor/         the checks of a set-up: tools, git, the identity and its rights
+    rehearsal/      a sync played in the built-in Azure before it runs
     audit/          who wrote the resources of git: runs, or others
     unmanaged/      what exists in Azure and git does not have
     run/            one run: load, prepare, plan, reconcile, write status; run.py is where it starts

@@ -46,3 +46,10 @@ def test_large_estates_are_measured_for_each_resource():
     head, *rows = done.stdout.splitlines()
     assert "ms/resource" in head
     assert [row.split()[:2] for row in rows] == [["20", "first"], ["20", "second"]]
+
+
+def test_rehearsals_are_measured_beside_the_syncs_that_they_play():
+    command = [sys.executable, "-m", "bench.rehearsal", "--resources", "20"]
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    _, *rows = done.stdout.splitlines()
+    assert [row.rsplit(maxsplit=3)[0] for row in rows] == ["of a first sync", "of a silent sync"], done.stderr

@@ -53,8 +53,10 @@ def main() -> int:
         folder = Path(name)
         with emulator(folder) as url:
             try:
-                play(Demo(folder, url, "manifests", "landing-zone"))
+                landing_zone = Demo(folder, url, "manifests", "landing-zone")
+                play(landing_zone)
                 show_flux(Demo(folder, url, "flux", "fleet"))
+                show_rehearsal(landing_zone)
             except Unexpected as error:
                 print(f"\nThis did not hold: {error}", file=sys.stderr)
                 return 1
@@ -152,6 +154,17 @@ def show_flux(demo: Demo) -> None:
     other = demo.gitsync("plan", "--path", "clusters/dev", "--status-branch", "gitsync/dev")
     expect(other["summary"] == {"create": 3}, "for clusters/dev, nothing exists yet")
     expect(demo.find_id(other, "StorageAccount").endswith("/contosofleetdev"), "its account has the values of dev")
+
+
+def show_rehearsal(demo: Demo) -> None:
+    heading("11. A drill: the landing zone from git into an empty subscription, played without Azure")
+    demo.ask("DELETE", "/_emulator/requests")
+    demo.run(str(GITSYNC), "rehearse", "--from-nothing")
+    rehearsal = json.loads((demo.reports / "rehearse.json").read_text())
+    resources = rehearsal["first"]["resources"]
+    expect(rehearsal["first"]["summary"] == {"create": len(resources)}, "every resource would be created again")
+    expect(rehearsal["silent"], "the sync after it would send no write")
+    expect(demo.ask("GET", "/_emulator/requests")["requests"] == [], "Azure was not asked")
 
 
 class Demo:

@@ -4,7 +4,7 @@ usage: python tools/report_pictures.py [FOLDER]
 
 Syncs examples/manifests to the built-in Azure as `make demo` does, changes one resource in Azure and three in git, and
 takes screenshots of the plan with a headless Chromium or Chrome from PATH: the HTML page, terminals of 80 and 140
-columns, and the comment on a pull request, as GitHub would show it.
+columns, and the comment on a pull request, as GitHub would show it; and of the page of a rehearsal from nothing.
 """
 
 from __future__ import annotations
@@ -76,6 +76,7 @@ def main(arguments: list[str]) -> int:
                 Shot("report", demo.reports / "report.html", 1280, 1325, 0.8),  # as wide as a page of the docs shows it
                 *(show_terminal(demo, columns, folder) for columns in (80, 140)),
                 show_comment(demo, folder),
+                show_rehearsal(demo),
             ]
         for shot in shots:
             picture = (pictures / f"{shot.name}.png").resolve()
@@ -156,6 +157,13 @@ def show_comment(demo: Demo, folder: Path) -> Shot:
     html = MarkdownIt("gfm-like", {"linkify": False}).render(done.stdout)
     page.write_text(_GITHUB + re.sub(r"^([-+]) .*$", r'<span class="d\1">\g<0></span>', html, flags=re.MULTILINE))
     return Shot("comment", page, 900, 1250)
+
+
+def show_rehearsal(demo: Demo) -> Shot:
+    """The page of a rehearsal of all from nothing."""
+    command = [str(GITSYNC), "rehearse", "--from-nothing", "--status-dir", "../status", "--log-level", "error"]
+    subprocess.run(command, cwd=demo.tree, env=environment(demo.azure), check=True, capture_output=True)
+    return Shot("rehearsal", demo.reports / "rehearse.html", 1280, 1400, 0.8)
 
 
 _GITHUB = (

@@ -37,6 +37,8 @@ PAGES = (
     ROOT / "docs/replace.md",
     ROOT / "docs/how-to/audit.md",
     ROOT / "docs/how-to/drift.md",
+    ROOT / "docs/how-to/drill.md",
+    ROOT / "docs/how-to/rehearse.md",
     ROOT / "docs/how-to/unmanaged.md",
     ROOT / "docs/how-to/emulator-in-tests.md",
     ROOT / "docs/how-to/first-repository.md",
@@ -48,6 +50,9 @@ VARYING = (
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
     (re.compile(r"\buntil \d{4}-\d\d-\d\d\b"), "until DAY"),
     (re.compile(r"\b(in|for) \d+s\b"), r"\1 DURATION"),
+    (re.compile(r"\b(take|in|and) about \w+"), r"\1 about DURATION"),
+    (re.compile(r" +(\d+m)?\d+s +"), " DURATION "),  # a column
+    (re.compile(r"[·░█]{24}"), "BAR"),
     (re.compile(r"\b\d+[smhd]\w* ago\b"), "AGE ago"),
     (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d( to [\d: -]+)? UTC"), "TIME UTC"),
     (re.compile(r"\((request|correlation) [0-9a-f-]{36}\)"), r"(\1 ID)"),

@@ -3,17 +3,25 @@
 #
 # Where SOURCE is not set, it reads the repository of the workflow by its URL. Nothing of a pull request is thus checked
 # out, and no file of it is run. gitsync itself adds the report to the summary of the job, and its figures to the
-# outputs of the step; this script adds `exit-code`, and `report` and `sarif`, which name what was written.
+# outputs of the step; this script adds `exit-code`, and `report`, `markdown` and `sarif`, which name what was written,
+# and the `name` of a comment that is not that of a plan.
 set -euo pipefail
 
 case ${COMMAND:-} in
     plan | sync | validate) flags=() ;;
+    rehearse)
+        flags=()
+        if [[ ${GITSYNC_FROM:-} == nothing ]]; then # a drill, of which the flag is no setting
+            flags=(--from-nothing)
+            unset GITSYNC_FROM
+        fi
+        ;;
     accept) # it makes commits from what is checked out
         flags=(--pull-request)
         export GITSYNC_SOURCE=${GITSYNC_SOURCE:-.}
         ;;
     *)
-        echo "${COMMAND:-The empty word} is not a command of this action. Use plan, sync, validate or accept." >&2
+        echo "${COMMAND:-The empty word} is not a command of this action. Use plan, sync, validate, rehearse or accept." >&2
         exit 2
         ;;
 esac
@@ -30,7 +38,7 @@ if [[ ${GITSYNC_FROM:-} == base ]]; then
 fi
 
 export GITSYNC_REPORT=${GITSYNC_REPORT:-$RUNNER_TEMP/gitsync-report}
-rm -f -- "$GITSYNC_REPORT"/report.{md,html,json,sarif,junit.xml,env}
+rm -f -- "$GITSYNC_REPORT"/{report.{md,html,json,sarif,junit.xml,env},rehearse.{md,html,json}}
 
 # A job that is cancelled interrupts this script alone, and is killed ten seconds later. gitsync gets the signal at once:
 # it begins nothing new and writes its status. The signal also ends a wait, so the script waits again.
@@ -45,6 +53,12 @@ do :; done
 {
     echo "exit-code=$code"
     echo "report=$GITSYNC_REPORT"
+    if [[ $COMMAND == rehearse ]]; then
+        echo "markdown=$GITSYNC_REPORT/rehearse.md"
+        echo "name=rehearsal"
+    else
+        echo "markdown=$GITSYNC_REPORT/report.md"
+    fi
     if [[ -e $GITSYNC_REPORT/report.sarif ]]; then
         echo "sarif=$GITSYNC_REPORT/report.sarif"
     fi

@@ -38,7 +38,8 @@ class Session:
     `attempts` has every failed try, the throttled ones too. `is_ended` tells that the run was stopped before the
     deadline came. `wait` is what the node waits for just now, for a display; None while it does something itself.
     `last_write` is the last one that was done, or may have been. `sent` are the correlation ids of all of them and of
-    the actions, by which Azure's log knows them.
+    the actions, by which Azure's log knows them. `sent_at` is when the last request was sent, and `written_at` the last
+    write, in the clock's monotonic seconds.
     """
 
     deadline: float
@@ -48,6 +49,8 @@ class Session:
     is_ended: bool = False
     wait: Wait | None = None
     last_write: LastWrite | None = None
+    sent_at: float = 0.0
+    written_at: float = 0.0
     sent: list[str] = field(default_factory=list)
     _limits: list[asyncio.Timeout] = field(default_factory=list)
     _throttled: set[int] = field(default_factory=set)  # places in `attempts`
@@ -80,7 +83,7 @@ class Session:
         """Keep a write that was done, or may have been. An action is none: most of them list keys."""
         self.sent += dict.fromkeys(filter(None, (write.correlation_id, write.returned_id)))
         if method != "POST":
-            self.last_write = write
+            self.last_write, self.written_at = write, self.sent_at
 
     def end(self, now: float, patience: float = LAST_ANSWER) -> None:
         """Bring the deadline forward: nothing more is begun, and what is under way has some seconds to end."""

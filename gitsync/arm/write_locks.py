@@ -1,47 +1,20 @@
 """Write locks: one write at a time if Azure would refuse the second
 (docs/reference/design.md#write-locks).
 
-`find_lock_name` defines which resources share a lock. A lock is held from the write until its
+`formats.arm_path.find_lock_name` defines which resources share a lock. A lock is held from the write until its
 operation has ended; reads need none.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 
 from gitsync.arm.session import Session
+from gitsync.formats.arm_path import find_lock_name, find_top_resource
 from gitsync.model.result import Wait
-
-_CONTAINER = re.compile(
-    r"^(/subscriptions/[^/]+(/resourceGroups/[^/]+)?|/providers/Microsoft\.Management/managementGroups/[^/]+)"
-    r"(?=/providers/)",
-    re.IGNORECASE,
-)
-
-
-def find_lock_name(arm_id: str) -> str:
-    """Find the name of the write lock of a resource: its top-most ancestor that is a resource, or itself.
-
-    So a virtual network and its subnets exclude each other, and so do sibling agent pools and their cluster, at any
-    depth: providers lock the top resource while an operation runs below it (Network, Kusto, Cosmos DB, AKS) and answer
-    409 or 429 to all others. A resource group, a subscription and a management group are containers, not resources:
-    writes directly below one run in parallel. An extension resource (role assignment, flux configuration) shares
-    the lock of the resource that it extends; at a container it has its own.
-    """
-    return _find_top(arm_id).casefold()
-
-
-def _find_top(arm_id: str) -> str:
-    container = _CONTAINER.match(arm_id)
-    prefix = container[0] if container else ""
-    segments = arm_id[len(prefix) :].strip("/").split("/")
-    is_resource = segments[0].casefold() == "providers"
-    kept = segments[:4] if is_resource else segments  # providers, namespace, type, name
-    return "/".join((prefix, *kept))
 
 
 class WriteLocks:
@@ -63,5 +36,5 @@ class WriteLocks:
 
 
 def _make_wait(arm_id: str) -> Wait:
-    *_, arm_type, name = _find_top(arm_id).split("/")
+    *_, arm_type, name = find_top_resource(arm_id).split("/")
     return Wait(f"waits for the write lock of {arm_type}/{name}")

@@ -1,8 +1,9 @@
 """Reads the packed tables of facts about Azure: the values that it gives by itself, the fields that
-it fixes, and its built-in roles.
+it fixes, for how long it works on writes, and its built-in roles.
 
 The first is made of recordings by tools/build_azure_values.py, the second of Microsoft's
-descriptions of its APIs and of refusals that users reported, by tools/build_immutable_fields.py.
+descriptions of its APIs and of refusals that users reported, by tools/build_immutable_fields.py,
+and the third of recordings by tools/build_durations.py.
 The roles are those that manifests of ASO kinds assign, from Azure's documentation of April 2026
 (https://learn.microsoft.com/azure/role-based-access-control/built-in-roles). A run reads roles from
 Azure, so one that is not in the table works as well.
@@ -24,6 +25,7 @@ from gitsync.catalog import data
 from gitsync.errors import CatalogError
 from gitsync.formats.arm_path import find_subscription
 from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.model.schedule import TypicalDuration
 from gitsync.problems.suggest import suggest
 
 
@@ -75,6 +77,15 @@ def _read_immutable_fields() -> Mapping[str, frozenset[str]]:
         arm_type, pointer, _ = line.split("\t")
         table[arm_type].add(pointer)
     return MappingProxyType({arm_type: frozenset(pointers) for arm_type, pointers in table.items()})
+
+
+@cache
+def read_typical_durations() -> Mapping[str, TypicalDuration]:
+    """Read for how long Azure works on the writes of each ARM type in lower case, as far as recordings show it."""
+    rows = (line.split("\t") for line in data.read("durations.tsv").decode().splitlines())
+    return MappingProxyType(
+        {arm_type: TypicalDuration(*(float(text) if text else None for text in seconds)) for arm_type, *seconds in rows}
+    )
 
 
 def find_built_in_role(name: str) -> str | None:

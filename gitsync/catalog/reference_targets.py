@@ -164,7 +164,7 @@ def _list_references(kind: Kind, type_name: str, path: str, outer: tuple[str, ..
     if type_name in outer:
         return
     for name, field in kind.types[type_name]["fields"].items():
-        inner = _find_inner(field)
+        inner = find_inner(field)
         if isinstance(inner, str):
             if inner in _REFERENCES:
                 yield f"{path}.{name}"
@@ -172,7 +172,7 @@ def _list_references(kind: Kind, type_name: str, path: str, outer: tuple[str, ..
             yield from _list_references(kind, inner["ref"], f"{path}.{name}", (*outer, type_name))
 
 
-def _find_inner(field: Field) -> FieldType:
+def find_inner(field: Field) -> FieldType:
     """The type of a field, or of the members of its lists and maps."""
     type_ = field["type"]
     while isinstance(type_, Mapping) and "ref" not in type_:

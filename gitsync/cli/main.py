@@ -48,6 +48,9 @@ class CommandEntry(NamedTuple):
 COMMANDS = {
     "sync": CommandEntry("gitsync.cli.sync", "Reconcile Azure with git, and write the status back.", CommandGroup.RUN),
     "plan": CommandEntry("gitsync.cli.plan", "Show what sync would do, and write nothing.", CommandGroup.RUN),
+    "rehearse": CommandEntry(
+        "gitsync.cli.rehearse", "Play the sync in the built-in Azure, and the sync after it. Offline.", CommandGroup.RUN
+    ),
     "accept": CommandEntry(
         "gitsync.cli.accept", "Take drift into git: edit the manifests to what Azure has.", CommandGroup.RUN
     ),

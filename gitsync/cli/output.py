@@ -58,12 +58,6 @@ _FORMS: Mapping[str, tuple[str, Callable[[Report], str]]] = {
 Markdown, which becomes a comment, has them with `--who names`.
 """
 
-_OF_A_STEP: Mapping[str, Callable[[Report], str]] = {
-    "GITHUB_STEP_SUMMARY": markdown.render,
-    "GITHUB_OUTPUT": pipelines.format_github_outputs,
-}
-"""By the variable that names a file of GitHub, what is added to it."""
-
 
 def tell(
     report: Report, config: Config, variables: Mapping[str, str], *, verbose: bool = False, quiet: bool = False
@@ -121,7 +115,8 @@ def publish(
     """
     renderers = {output: render for output, (_, render) in _FORMS.items()} | dict(forms)
     try:
-        _summarise(report, variables)
+        add_to_summary(partial(markdown.render, report), variables)
+        _append("GITHUB_OUTPUT", partial(pipelines.format_github_outputs, report), variables)
         if config.report_dir:
             wanted = {
                 name: partial(renderers[output], report) for output, (name, _) in _FORMS.items() if output in files
@@ -144,21 +139,21 @@ def print_annotations(report: Report, variables: Mapping[str, str], stream: Text
     stream.flush()
 
 
-def _summarise(report: Report, variables: Mapping[str, str]) -> None:
-    """Add the report to the job summary on GitHub, and its figures to the outputs of the step. Failures are logged."""
-    if find_host(variables) is not Host.GITHUB:
-        return
-    for variable, render in _OF_A_STEP.items():
-        if file := variables.get(variable):
-            _append(file, variable, render(report))
+def add_to_summary(render: Callable[[], str], variables: Mapping[str, str]) -> None:
+    """Add Markdown to the summary of the job on GitHub. A failure is logged."""
+    _append("GITHUB_STEP_SUMMARY", render, variables)
 
 
-def _append(file: str, variable: str, text: str) -> None:
+def _append(variable: str, render: Callable[[], str], variables: Mapping[str, str]) -> None:
+    """Add a text to the file of GitHub that a variable names."""
     from loguru import logger
 
+    file = variables.get(variable)
+    if find_host(variables) is not Host.GITHUB or not file:
+        return
     try:
         with Path(file).open("a", encoding="utf-8") as stream:
-            stream.write(text)
+            stream.write(render())
     except OSError as error:
         logger.warning("Cannot write to the file of {}: {}", variable, error.strerror)
 

@@ -43,9 +43,10 @@ _SYNC = frozenset({"sync"})
 _REVERT = frozenset({"revert"})  # a plan and a sync of what it names, which deletes and adopts nothing
 _RUNS = _PLAN | _SYNC | _REVERT
 _ACCEPT = frozenset({"accept"})
+_REHEARSE = frozenset({"rehearse"})  # plays a sync: takes what decides about it, and no identity
 _LOOKS = frozenset({"audit", "unmanaged"})  # compare Azure with manifests and records, and reconcile nothing
 _SET_UP = _RUNS | {"doctor"}  # doctor checks what a run would use
-_MANIFESTS = _SET_UP | {"eval", "graph", "render", "validate"}
+_MANIFESTS = _SET_UP | _REHEARSE | {"eval", "graph", "render", "validate"}
 _ESTATE = _MANIFESTS | _ACCEPT | _LOOKS  # need to know all that git has
 _SOURCE = _MANIFESTS | _LOOKS | {"describe", "status"}
 _RECORDS = _SET_UP | _ACCEPT | _LOOKS | {"describe", "eval", "status"}
@@ -210,7 +211,7 @@ class Config:
         False,
         "Delete resources that were removed from git. A plan always shows them.",
         HelpGroup.CHANGE,
-        _SET_UP - _REVERT,
+        (_SET_UP - _REVERT) | _REHEARSE,
         form=SettingForm.SWITCH,
     )
     plan_file: str | None = declare_setting(
@@ -232,7 +233,7 @@ class Config:
         tuple(name.value for name in CheckName),
         "What to ask Azure about changes before they are made: these checks, or none.",
         HelpGroup.CHANGE,
-        _SET_UP,
+        _SET_UP | _REHEARSE,
         form=SettingForm.LIST,
         choices=(*(name.value for name in CheckName), NO_CHECKS),
         metavar="CHECK",
@@ -250,21 +251,21 @@ class Config:
         "Limit of deletes in one run; more refuses the run. "
         "Default: the smaller of 10 and a fifth of the inventory, at least 1; 0 for an empty source.",
         HelpGroup.CHANGE,
-        _RUNS - _REVERT,
+        (_RUNS - _REVERT) | _REHEARSE,
         form=SettingForm.COUNT,
     )
     strict: bool = declare_setting(
         False,
         "Refuse the whole run if a manifest is invalid, before anything is touched.",
         HelpGroup.CHANGE,
-        _SET_UP | {"validate"},
+        _SET_UP | _REHEARSE | {"validate"},
         form=SettingForm.SWITCH,
     )
     adopt: str = declare_setting(
         "write",
         "Resources that exist without a record: write the values in git, or report the differences only.",
         HelpGroup.CHANGE,
-        _RUNS - _REVERT,
+        (_RUNS - _REVERT) | _REHEARSE,
         is_advanced=True,
         choices=("write", "report"),
     )
@@ -272,7 +273,7 @@ class Config:
         False,
         "Allow a revision that is older than the one that was applied last.",
         HelpGroup.CHANGE,
-        _RUNS,
+        _RUNS | _REHEARSE,
         is_advanced=True,
         form=SettingForm.SWITCH,
     )
@@ -288,7 +289,7 @@ class Config:
         False,
         "Send a PUT for every resource, changed or not, as Azure Service Operator does.",
         HelpGroup.CHANGE,
-        _RUNS - _REVERT,
+        (_RUNS - _REVERT) | _REHEARSE,
         is_advanced=True,
         form=SettingForm.SWITCH,
     )
@@ -305,7 +306,7 @@ class Config:
         "Writes in a row, with no change in git, that something may reset before a resource is reported as "
         "flapping and paused. 0 writes without limit.",
         HelpGroup.CHANGE,
-        _RUNS,
+        _RUNS | _REHEARSE,
         is_advanced=True,
         form=SettingForm.COUNT,
     )
@@ -326,7 +327,7 @@ class Config:
         None,
         "Also write the report to this folder, in every format.",
         HelpGroup.OUTPUT,
-        _RUNS | {"validate"},
+        _RUNS | _REHEARSE | {"validate"},
         flag="--report",
         metavar="FOLDER",
     )
@@ -559,7 +560,7 @@ class Config:
         metavar="FILE",
     )
     emulator_script: str | None = declare_setting(
-        None, "Faults that the emulator injects.", HelpGroup.AZURE, _AZURE, is_advanced=True, metavar="FILE"
+        None, "Faults that the emulator injects.", HelpGroup.AZURE, _AZURE | _REHEARSE, is_advanced=True, metavar="FILE"
     )
 
     # Secrets and ConfigMaps
@@ -568,7 +569,7 @@ class Config:
         "Sources of the Secrets and config maps that manifests reference, in this order, after what the run "
         "itself exports.",
         HelpGroup.SECRETS,
-        _SET_UP | _ACCEPT | {"validate"},
+        _SET_UP | _ACCEPT | _REHEARSE | {"validate"},
         form=SettingForm.LIST,
         choices=("manifests", "folder", "environment", "key-vault", "kubernetes"),
         metavar="SOURCE",
@@ -578,7 +579,7 @@ class Config:
         "Sinks of the Secrets and config maps that resources export, in addition to the memory of the run. "
         "status takes config maps only, and writes them next to the status.",
         HelpGroup.SECRETS,
-        _SET_UP,
+        _SET_UP | _REHEARSE,
         form=SettingForm.LIST,
         choices=("status", "folder", "key-vault", "kubernetes", "sops", "dotenv", "ci"),
         metavar="SINK",
@@ -587,14 +588,14 @@ class Config:
         None,
         "Key Vault of the source and the sink `key-vault`: its https address.",
         HelpGroup.SECRETS,
-        _SET_UP | _ACCEPT,
+        _SET_UP | _ACCEPT | _REHEARSE,
         form=SettingForm.URL,
     )
     secrets_folder: str | None = declare_setting(
         None,
         "Folder of the source `folder`: one folder per Secret, one file per key.",
         HelpGroup.SECRETS,
-        _SET_UP | _ACCEPT | {"validate"},
+        _SET_UP | _ACCEPT | _REHEARSE | {"validate"},
         is_advanced=True,
         metavar="FOLDER",
     )
@@ -602,7 +603,7 @@ class Config:
         None,
         "The same for config maps.",
         HelpGroup.SECRETS,
-        _SET_UP | _ACCEPT | {"validate"},
+        _SET_UP | _ACCEPT | _REHEARSE | {"validate"},
         is_advanced=True,
         metavar="FOLDER",
     )
@@ -640,7 +641,7 @@ class Config:
         None,
         "Branch for status and state. Default: gitsync/status if SOURCE has a remote.",
         HelpGroup.STATUS,
-        _RECORDS,
+        _RECORDS | _REHEARSE,
         metavar="BRANCH",
     )
     status_dir: str | None = declare_setting(
@@ -662,7 +663,7 @@ class Config:
         None,
         "Name of this agent. Resources recorded for another agent are left alone. Default: gitsync.",
         HelpGroup.STATUS,
-        _RECORDS,
+        _RECORDS | _REHEARSE,
         is_advanced=True,
     )
     heartbeat: bool = declare_setting(
@@ -709,7 +710,7 @@ class Config:
         3000.0,
         "Timeout of the whole run.",
         HelpGroup.LIMITS,
-        _AZURE - {"doctor"},
+        (_AZURE - {"doctor"}) | _REHEARSE,
         is_advanced=True,
         form=SettingForm.DURATION,
     )

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 MOST_STEPS = 100
 """Of a parent. The longest ids of Azure have some 20."""
+
+_CONTAINER = re.compile(
+    r"^(/subscriptions/[^/]+(/resourceGroups/[^/]+)?|/providers/Microsoft\.Management/managementGroups/[^/]+)"
+    r"(?=/providers/)",
+    re.IGNORECASE,
+)
 
 
 def is_same_id(left: str, right: str) -> bool:
@@ -85,3 +92,25 @@ def find_collection_type(path: str) -> str:
     _, marker, below = path.rpartition("/providers/")
     namespace, *steps = below.split("/")
     return "/".join((namespace, *steps[::2])) if marker else steps[-1]
+
+
+def find_lock_name(arm_id: str) -> str:
+    """Find the name of the write lock of a resource: its top-most ancestor that is a resource, or itself.
+
+    So a virtual network and its subnets exclude each other, and so do sibling agent pools and their cluster, at any
+    depth: providers lock the top resource while an operation runs below it (Network, Kusto, Cosmos DB, AKS) and answer
+    409 or 429 to all others. A resource group, a subscription and a management group are containers, not resources:
+    writes directly below one run in parallel. An extension resource (role assignment, flux configuration) shares
+    the lock of the resource that it extends; at a container it has its own.
+    """
+    return find_top_resource(arm_id).casefold()
+
+
+def find_top_resource(arm_id: str) -> str:
+    """Find the top-most ancestor of a resource that is a resource and no container, or itself."""
+    container = _CONTAINER.match(arm_id)
+    prefix = container[0] if container else ""
+    segments = arm_id[len(prefix) :].strip("/").split("/")
+    is_resource = segments[0].casefold() == "providers"
+    kept = segments[:4] if is_resource else segments  # providers, namespace, type, name
+    return "/".join((prefix, *kept))

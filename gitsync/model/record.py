@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Export, Leftover
@@ -102,6 +102,18 @@ class LastWrite:
     revision: str = ""
 
 
+class Durations(NamedTuple):
+    """For how many seconds Azure worked on the last create of a resource, and on its last update; None if no run has
+    seen the end of one.
+    """
+
+    create: int | None = None
+    update: int | None = None
+
+
+_NOT_MEASURED = Durations()
+
+
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Record:
     """State of one resource.
@@ -111,8 +123,8 @@ class Record:
     the spec, whose digest is `spec_digest`; `reconciled_generation` is the last one that was sent or found in Azure, 0
     for none. `writes` counts the runs that wrote it, `streak` those of them in a row that something undid
     (None: none yet). `failure` is set if the last write failed, and `last_write` is the last that was accepted or may
-    have been; None before the first, and in older records. `agent` names the agent that keeps it, and so does
-    `operator`, an annotation of ASO; older records lack it.
+    have been; None before the first, and in older records. `durations` are those of its writes. `agent` names the agent
+    that keeps it, and so does `operator`, an annotation of ASO; older records lack it.
     `credential` is the Secret that it was last reconciled with, by its name; "" for the global credential.
     `subscription` is that of the Secret; "" in older records, and for the global credential. `exports` are the Secrets
     and config maps that are its own, sorted. `unit` is the folder of the manifest, or the file if that was read alone
@@ -137,6 +149,7 @@ class Record:
     failure: FailedWrite | None = None
     streak: WriteStreak | None = None
     last_write: LastWrite | None = None
+    durations: Durations = _NOT_MEASURED
     owner: Key | None = None
     depends_on: tuple[Key, ...] = ()
     agent: str = ""

@@ -16,6 +16,7 @@ from gitsync.model.manifests import Coverage
 from gitsync.model.plan import Review
 from gitsync.model.problem import Problem
 from gitsync.model.result import Outcome, Result
+from gitsync.model.schedule import Schedule
 
 BUILT_IN_EMULATOR = "built-in emulator"
 """The endpoint of a run with `--emulator`."""
@@ -94,7 +95,8 @@ class Report:
     Azure was not read: the revision whose manifests take its place. `review` is the content of a plan for review, if
     requested. `coverage` counts what was read of the source. `target` is what the run reads and writes to, `use` what
     its requests were for. `checks` are those that the settings name, and `unrepeated` the requests of a plan for checks
-    that its sync does not repeat. `who` says where names of people may stand.
+    that its sync does not repeat. `who` says where names of people may stand. `schedule` foresees the writes of
+    the sync of a plan; it is empty for any other run.
     """
 
     command: str  # "sync", "plan" or "validate"
@@ -115,6 +117,7 @@ class Report:
     checks: tuple[CheckName, ...] = tuple(CheckName)
     unrepeated: RequestCounts = field(default_factory=RequestCounts)
     who: Who = Who.AUTO
+    schedule: Schedule = field(default_factory=Schedule)
 
     @property
     def summary(self) -> Mapping[str, int]:

@@ -105,12 +105,13 @@ class Result:
     `last_commit` and `last_source` are those of a resource which was removed from git: the line of its last manifest is
     0 if only the file is known. `replacement` says that it is not written, since
     Azure would refuse that. `renamed` is the other half of a rename: the resource that is deleted for this one, or
-    created. `failed_since` is the time (RFC 3339, UTC) since when a resource with the verdict FAILED_BEFORE has failed.
-    `fields` has the field of the manifest for the paths of differences, as far as it is known. `change` is what a plan
-    would do, for the checks, and `checks` are their findings, the most urgent first. `changed_by` are the changes in
-    Azure that made the drift, as far as Azure knows, the newest first. `live_body` is what a plan read of a resource
-    that drifted; None for all others. `hold` leaves the resource as it is; if it would be changed otherwise, the
-    verdict is HELD, and `withheld` what it is without the hold.
+    created. `deleted_with` is the resource whose delete includes that of this one. `failed_since` is the time (RFC
+    3339, UTC) since when a resource with the verdict FAILED_BEFORE has failed. `fields` has the field of the manifest
+    for the paths of differences, as far as it is known. `change` is what a plan would do, for the checks, and `checks`
+    are their findings, the most urgent first. `changed_by` are the changes in Azure that made the drift, as far as
+    Azure knows, the newest first. `live_body` is what a plan read of a resource that drifted; None for all others.
+    `hold` leaves the resource as it is; if it would be changed otherwise, the verdict is HELD, and `withheld` what it
+    is without the hold.
     """
 
     key: Key
@@ -144,6 +145,7 @@ class Result:
     last_source: SourceLocation | None = None
     replacement: Replacement | None = None
     renamed: Key | None = None
+    deleted_with: Key | None = None
     failed_since: str = ""
     fields: Mapping[str, ManifestField] = field(default_factory=dict)
     change: PlannedChange | None = field(default=None, repr=False)

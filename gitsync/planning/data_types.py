@@ -58,7 +58,12 @@ def describe_loss(arm_id: str | None, *, done: bool = False) -> str:
     """Describe what a delete of a resource takes along, or took if it is `done`, by the type in its ARM id; "" if its
     type holds no data.
     """
-    lost = _LOST.get(parse_arm_type(arm_id).casefold(), "") if arm_id else ""
+    lost = find_loss(parse_arm_type(arm_id)) if arm_id else ""
     if not lost:
         return ""
     return f"Held data: the delete took {lost}." if done else f"Holds data: a delete takes {lost}."
+
+
+def find_loss(arm_type: str) -> str:
+    """Find what is in resources of a type (in any case) and not in git: "its blobs"; "" if it holds no data."""
+    return _LOST.get(arm_type.casefold(), "")

@@ -23,7 +23,7 @@ from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
 from gitsync.planning.claims import find_last_policies, join_deletes
 from gitsync.planning.delete_scope import spread_holds
-from gitsync.planning.prune_holds import NOTHING_ELSE, Gap, Holds, find_holds
+from gitsync.planning.prune_holds import NOTHING_ELSE, Holds, RemovedResource, find_holds
 from gitsync.status.conditions import make_warning
 
 UNTRUSTED = "RecordNotTrusted"
@@ -119,7 +119,7 @@ def _make_prunes(
         named_id = named_ids.get(normalize_id(record.arm_id), "")
         is_renamed = bool(named_id) and is_same_id(record.arm_id, named_id)
         detaches = not policy.allows_delete or not record.claim.is_ours or is_renamed
-        gap = Gap(record, removal.path, removal.units)
+        gone = RemovedResource(record, removal.path, removal.units)
         named = f"A manifest still names {named_id}, which is below it." if named_id else ""
         is_needed = named or holds.on_owner(record)
         if is_needed:
@@ -133,7 +133,7 @@ def _make_prunes(
                 record, policy=policy, hold=max(filter(None, (removal.hold, record.hold)), default=None), **place
             ),
             detaches=detaches,
-            held="" if detaches else is_needed or removal.held or holds.on(gap),
+            held="" if detaches else is_needed or removal.held or holds.on(gone),
             reason=removal.reason,
             last_commit=removal.last_commit,
             last_source=SourceLocation(path, removal.line) if path else None,

@@ -34,7 +34,7 @@ class _Trace(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class RemovedResource:
     """A resource that was removed from git. `path` and `units` are the file and the units that declared it last, "" and
     none if unknown.
     """
@@ -71,9 +71,9 @@ class Holds:
     owners: Mapping[str, Prepared] = field(default_factory=dict)
     built: frozenset[str] = frozenset()
 
-    def on(self, gap: Gap) -> str:
+    def on(self, removed: RemovedResource) -> str:
         """Return why a resource is held, with file and line, and how to fix it; "" if it may be deleted."""
-        return next((text for rule in _RULES if (text := rule(self, gap))), "")
+        return next((text for rule in _RULES if (text := rule(self, removed))), "")
 
     def on_owner(self, record: Record) -> str:
         """Return the same of a resource that a manifest names as its owner; "" if none does."""
@@ -182,9 +182,9 @@ def _find_strays(elsewhere: Iterable[Resource]) -> tuple[Resource, ...]:
     return tuple(one for one in elsewhere if counts[one.key.namespace] == 1)
 
 
-def _check_any_fault(holds: Holds, gap: Gap) -> str:
+def _check_any_fault(holds: Holds, removed: RemovedResource) -> str:
     """Hold a record of an older gitsync for any error: it has no unit, so it does not say where to look."""
-    if gap.record.unit:
+    if removed.record.unit:
         return ""
     fault = next((p for p in (*holds.faults, *holds.invalid) if p.holds_deletes), None)
     if fault is None:
@@ -195,9 +195,9 @@ def _check_any_fault(holds: Holds, gap: Gap) -> str:
     )
 
 
-def _check_unit(holds: Holds, gap: Gap) -> str:
-    unit = gap.record.unit
-    places = {unit, *holds.moves.get(unit, ()), *gap.last_units} - {""}
+def _check_unit(holds: Holds, removed: RemovedResource) -> str:
+    unit = removed.record.unit
+    places = {unit, *holds.moves.get(unit, ()), *removed.last_units} - {""}
     fault = next((p for p in holds.faults if any(may_hide(p, place, holds.built) for place in places)), None)
     if fault is None:
         return ""
@@ -207,11 +207,11 @@ def _check_unit(holds: Holds, gap: Gap) -> str:
     )
 
 
-def _check_traces(holds: Holds, gap: Gap) -> str:
-    key = gap.record.key
+def _check_traces(holds: Holds, removed: RemovedResource) -> str:
+    key = removed.record.key
     kind = key.kind.casefold()
     # A manifest may give the resource its Azure name, which is the end of its ARM id.
-    names = {key.name.casefold(), gap.record.arm_id.rpartition("/")[2].casefold()} - {""}
+    names = {key.name.casefold(), removed.record.arm_id.rpartition("/")[2].casefold()} - {""}
     for trace in (trace for name in sorted(names) for trace in holds.traces.get(name, ())):
         if not trace.kind or measure_distance(trace.kind, kind, MOST_LETTERS_OF_KIND) is not None:
             return (
@@ -221,9 +221,9 @@ def _check_traces(holds: Holds, gap: Gap) -> str:
     return ""
 
 
-def _check_config_names(holds: Holds, gap: Gap) -> str:
+def _check_config_names(holds: Holds, removed: RemovedResource) -> str:
     """An Azure name from a config map may be any name."""
-    manifests = (manifest for manifest in holds.nameless if manifest.key[:3] == gap.record.key[:3])
+    manifests = (manifest for manifest in holds.nameless if manifest.key[:3] == removed.record.key[:3])
     manifest = next(manifests, None)
     if manifest is None:
         return ""
@@ -233,9 +233,9 @@ def _check_config_names(holds: Holds, gap: Gap) -> str:
     )
 
 
-def _check_typos(holds: Holds, gap: Gap) -> str:
-    for manifest in find_near(gap.record.key.name, holds.new):
-        likeness = describe_typo(manifest.key, gap.record.key)
+def _check_typos(holds: Holds, removed: RemovedResource) -> str:
+    for manifest in find_near(removed.record.key.name, holds.new):
+        likeness = describe_typo(manifest.key, removed.record.key)
         if likeness and manifest.key in holds.twice:
             return (
                 f"Held: {manifest.resource.source} declares {manifest.key} again, and it {likeness}. "
@@ -249,12 +249,13 @@ def _check_typos(holds: Holds, gap: Gap) -> str:
     return ""
 
 
-def _check_strays(holds: Holds, gap: Gap) -> str:
+def _check_strays(holds: Holds, removed: RemovedResource) -> str:
     for stray in holds.strays:
-        is_same_resource = stray.key._replace(namespace=gap.record.key.namespace) == gap.record.key
+        is_same_resource = stray.key._replace(namespace=removed.record.key.namespace) == removed.record.key
         is_written = stray.lines is not None and ("metadata", "namespace") in stray.lines
         if is_same_resource and not (
-            is_written and measure_distance(stray.key.namespace, gap.record.key.namespace, MOST_LETTERS_OF_NAME) is None
+            is_written
+            and measure_distance(stray.key.namespace, removed.record.key.namespace, MOST_LETTERS_OF_NAME) is None
         ):
             return (
                 f"Held: {stray.source} declares {stray.key}, alone in a namespace outside of this run. Fix its "
@@ -263,7 +264,7 @@ def _check_strays(holds: Holds, gap: Gap) -> str:
     return ""
 
 
-_RULES: tuple[Callable[[Holds, Gap], str], ...] = (
+_RULES: tuple[Callable[[Holds, RemovedResource], str], ...] = (
     _check_any_fault,
     _check_unit,
     _check_traces,

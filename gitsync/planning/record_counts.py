@@ -6,6 +6,8 @@ The generation counts the changes of a spec as Kubernetes does, and a digest sho
 A streak decides when to stop writing a resource that flaps. Separate from the comparison, which sees one run: this sees
 the writes of several: how many reverted a change in Azure, with no change in git, and which fields changed each time.
 A streak also ends when its last write is older than `LONGEST_GAP`.
+
+A duration is that of the last create or update, so coarse that it stays the same while Azure is as fast as before.
 """
 
 from __future__ import annotations
@@ -134,3 +136,20 @@ def _describe_value(value: Any) -> str:
         return "has nothing"
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
     return f"has {text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + '…'}"
+
+
+def renew_duration(recorded: int | None, measured: float | None) -> int | None:
+    """Return the duration to record, in seconds; `measured` is None if this run has seen no such write end. One that
+    differs by less than half from what is recorded tells nothing new.
+    """
+    if measured is None:
+        return recorded
+    seconds = round_duration(measured)
+    is_near = recorded is not None and abs(seconds - recorded) < recorded / 2
+    return recorded if is_near else seconds
+
+
+def round_duration(seconds: float) -> int:
+    """Round to whole seconds, at least one, and to two significant digits."""
+    whole = max(1, round(seconds))
+    return round(whole, min(0, 2 - len(str(whole))))

@@ -19,12 +19,12 @@ from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node
-from gitsync.model.record import Claim, FailedWrite, LastWrite, PendingOperation, Record, Trust, WriteStreak
+from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, Trust, WriteStreak
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import DRIFTED, Action, Comparison, Verdict
 from gitsync.planning.actions import decide_claim
 from gitsync.planning.claims import is_expected
-from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation
+from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation, renew_duration
 from gitsync.planning.replacement import (
     REFUSED,
     REPLACEMENT_BEGUN,
@@ -232,6 +232,7 @@ def _describe_node(node: Node) -> dict[str, Any]:
         "last_commit": node.last_commit,
         "last_source": node.last_source,
         "renamed": node.renamed,
+        "deleted_with": node.within,
         "hold": node.hold,
     }
 
@@ -346,6 +347,7 @@ def _make_record(
         failure=_find_failure(attempt, spec.generation, now),
         streak=_find_streak(attempt, now),
         last_write=_find_last_write(attempt, rules),
+        durations=_find_durations(attempt),
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on,
         agent=rules.agent,
@@ -381,6 +383,8 @@ def _find_reconciled(attempt: ApplyAttempt, generation: int) -> int:
 def _find_failure(attempt: ApplyAttempt, generation: int, now: datetime) -> FailedWrite | None:
     """Return the failed write that the next run tries again; one of an earlier run, if this one came to no write."""
     old = attempt.record.failure if attempt.record else None
+    if attempt.stop is None:  # it is as git says, also if a write was refused on the way there
+        return None
     if attempt.write.has_failed:
         since = old.since if old and old.generation == generation else format_rfc3339(now)
         kind = old.kind if old else Action.UPDATE if attempt.write.existed else Action.CREATE
@@ -388,7 +392,7 @@ def _find_failure(attempt: ApplyAttempt, generation: int, now: datetime) -> Fail
         undone = (one.path for one in _find_comparison(attempt).differences if one.rule in UNDONE)
         return FailedWrite(str(kind), since, generation, tuple(sorted({*(old.paths if old else ()), *undone})))
     has_ended = attempt.write.done is not Action.NONE and not attempt.write.unfinished
-    return None if has_ended or attempt.stop is None else old
+    return None if has_ended else old
 
 
 def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:
@@ -413,6 +417,15 @@ def _find_last_write(attempt: ReconciledAttempt, rules: RunRules) -> LastWrite |
     if attempt.session.last_write is not None:
         return replace(attempt.session.last_write, revision=rules.revision)
     return attempt.record.last_write if attempt.record else None
+
+
+def _find_durations(attempt: ApplyAttempt) -> Durations:
+    """Return the durations of the last writes, with those that this run has seen."""
+    old = attempt.record.durations if attempt.record else Durations()
+    return Durations(
+        create=renew_duration(old.create, attempt.write.create_seconds),
+        update=renew_duration(old.update, attempt.write.update_seconds),
+    )
 
 
 def _revise(attempt: ApplyAttempt, spec: SpecGeneration) -> dict[str, Any]:

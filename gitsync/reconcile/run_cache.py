@@ -9,9 +9,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 
-from gitsync.arm.write_locks import find_lock_name
 from gitsync.extensions.api import LookupRequest, LookupResult
-from gitsync.formats.arm_path import iterate_ancestors
+from gitsync.formats.arm_path import find_lock_name, iterate_ancestors
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 

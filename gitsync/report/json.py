@@ -16,6 +16,7 @@ from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
+from gitsync.planning.record_counts import round_duration
 from gitsync.report.authors import LONGEST_DOUBT, clean
 from gitsync.report.ordering import find_causes
 from gitsync.report.run_facts import build_coverage, build_target, estimate_sync
@@ -32,7 +33,7 @@ def render(report: Report, *, names: bool = False) -> str:
 
 def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
     """Build the report of plain JSON values; with the names of people only if `names`."""
-    requests, causes, need = report.requests, find_causes(report.results), estimate_sync(report)
+    requests, causes = report.requests, find_causes(report.results)
     return {
         "schemaVersion": SCHEMA_VERSION,
         "command": report.command,
@@ -54,8 +55,7 @@ def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
             "byType": report.use.by_type,
             "hourShares": {kind: round(share, 6) for kind, share in report.use.hour_shares.items()},
         },
-        "syncNeeds": need
-        and {"reads": need.reads, "writes": need.writes, "deletes": need.deletes, "questions": need.questions},
+        "syncNeeds": _build_sync_needs(report),
         "coverage": build_coverage(report.coverage),
         "summary": dict(report.summary),
         "outcomes": {outcome.value: count for outcome, count in report.outcomes.items()},
@@ -63,6 +63,24 @@ def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
         "resources": [
             _build_resource(r, causes.get(r.key), names=names) for r in sorted(report.results, key=lambda r: r.key)
         ],
+    }
+
+
+def _build_sync_needs(report: Report) -> dict[str, Any] | None:
+    need, schedule = estimate_sync(report), report.schedule
+    if need is None:
+        return None
+    time = {
+        "seconds": round_duration(schedule.seconds),
+        "waves": schedule.waves,
+        "durations": {estimate.value: times for estimate, times in schedule.count_estimates().items()},
+    }
+    return {
+        "reads": need.reads,
+        "writes": need.writes,
+        "deletes": need.deletes,
+        "questions": need.questions,
+        **(time if schedule.bars else {}),
     }
 
 

@@ -271,10 +271,10 @@ def format_age(since: str, now: datetime) -> str:
         seconds = int((now - datetime.fromisoformat(since)) / timedelta(seconds=1))
     except (TypeError, ValueError):
         return "<unknown>"
-    return format_seconds(max(seconds, 0))
+    return format_duration(max(seconds, 0))
 
 
-def format_seconds(seconds: int) -> str:
+def format_duration(seconds: int) -> str:
     """Format a duration in its largest units."""
     for limit, unit, letter, smaller, smaller_letter in _STEPS:
         if seconds < limit:

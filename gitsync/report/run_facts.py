@@ -13,12 +13,16 @@ from gitsync.logging import escape_controls
 from gitsync.model.manifests import Coverage, UnreadDocument, format_title
 from gitsync.model.problem import is_refused
 from gitsync.model.report import Report, RequestCounts, RunTarget
+from gitsync.model.schedule import Estimate, Schedule
 from gitsync.model.verdict import Action
+from gitsync.planning.record_counts import round_duration
+from gitsync.report.records import format_duration
 from gitsync.report.wording import format_plural, format_seconds, shorten_revision
 
 MOST_KINDS = 10  # in a sentence
 _LEAST_SHARE = 0.01
 _WRITES = frozenset({Action.CREATE, Action.UPDATE})
+_BASES = {Estimate.TYPE: "from recordings of Azure", Estimate.DEFAULT: "guessed"}
 
 
 class Fact(NamedTuple):
@@ -142,8 +146,28 @@ def format_costs(report: Report) -> list[str]:
     need = None if is_refused(report.problems) else estimate_sync(report)
     run = "" if report.base is not None else f"This {report.command} sent {format_cost(report)}."
     polls = ", and polls while Azure works" if need is not None and need.writes + need.deletes else ""
-    sync = "" if need is None or need == RequestCounts() else f"A sync would send about {_format_counts(need)}{polls}."
+    sync = "" if need is None or need == RequestCounts() else f"A sync would send about {_format_counts(need)}{polls}"
+    sync += f"{_format_expected_time(report.schedule)}." if sync else ""
     return [sentence for sentence in (run, sync) if sentence]
+
+
+def _format_expected_time(schedule: Schedule) -> str:
+    """Format how long the writes of a sync are expected to take, and which part of that its records do not tell."""
+    if not schedule.bars:
+        return ""
+    total = len(schedule.bars)
+    parts = (
+        f"{times} of {total} {_BASES[estimate]}"
+        for estimate, times in schedule.count_estimates().items()
+        if times and estimate in _BASES
+    )
+    basis = ", ".join(parts).removeprefix("1 of 1 ")
+    return f", and take {format_about(schedule)}{f' ({basis})' if basis else ''}"
+
+
+def format_about(schedule: Schedule) -> str:
+    """Format how long writes are expected to take together: `about 3m50s`."""
+    return f"about {format_duration(round_duration(schedule.seconds))}"
 
 
 def estimate_sync(report: Report) -> RequestCounts | None:
@@ -164,7 +188,8 @@ def estimate_sync(report: Report) -> RequestCounts | None:
     return RequestCounts(
         reads=sent.reads - unrepeated.reads + writes + 2 * again,
         writes=writes + again,
-        deletes=times[Action.DELETE] + again,
+        deletes=sum(result.action is Action.DELETE and result.deleted_with is None for result in report.results)
+        + again,
         questions=sent.questions - unrepeated.questions,
     )
 

@@ -35,6 +35,8 @@ PAST = {
     Action.DETACH: "detached",
 }
 
+PLANNED = {action: action.value for action in PAST}
+
 _GONE = frozenset({Action.DELETE, Action.DETACH})
 
 _UNTOUCHED = "Planned"
@@ -61,7 +63,7 @@ _MOST_RENDERERS = 3  # names in a sentence
 
 def format_subject(report: Report) -> str:
     """Format one line for a commit: the revision, the number of Ready resources, and the actions."""
-    parts = [format_ready(report), *format_failed(report), *_list_actions(report, PAST)]
+    parts = [format_ready(report), *format_failed(report), *list_actions(report, PAST)]
     return f"Status of {shorten_revision(report.revision)}: {', '.join(parts)}"
 
 
@@ -158,9 +160,9 @@ def format_failed(report: Report) -> list[str]:
 def _format_effect(report: Report, subject: str) -> str:
     """Format the actions of a sync, or those that a sync would take."""
     if report.command != "plan":
-        return ", ".join(_list_actions(report, PAST)) or "nothing changed"
+        return ", ".join(list_actions(report, PAST)) or "nothing changed"
     subject = subject if report.base is None else "the change"
-    actions = _list_actions(report, {action: action.value for action in PAST})
+    actions = list_actions(report, PLANNED)
     return f"{subject} would {', '.join(actions)}" if actions else f"{subject} would change nothing"
 
 
@@ -184,7 +186,8 @@ def count_actions(report: Report) -> Mapping[Action, int]:
     return Counter(result.action for result in report.results if result.is_fine or report.command == "plan")
 
 
-def _list_actions(report: Report, words: Mapping[Action, str]) -> list[str]:
+def list_actions(report: Report, words: Mapping[Action, str]) -> list[str]:
+    """List the actions of a run by number, in these words: `created 3`."""
     times = count_actions(report)
     return [f"{word} {times[action]}" for action, word in words.items() if times[action]]
 

@@ -23,7 +23,7 @@ from gitsync.model.resource import Prepared
 from gitsync.planning.claims import MovedClaims, move_claims, note_moves
 from gitsync.planning.delete_scope import spare_bystanders
 from gitsync.planning.plan import UNTRUSTED, hold_until, hold_untrusted, make_plan
-from gitsync.planning.prune_holds import Gap, find_holds
+from gitsync.planning.prune_holds import RemovedResource, find_holds
 from gitsync.planning.record_trust import find_untrusted
 from gitsync.planning.replacement import note_renames
 from gitsync.planning.run_problems import find_empty_source, merge_shared
@@ -118,7 +118,7 @@ def _hold_for_other_files(
     def find_reason(record: Record) -> str:
         declaring = next((one for one in others if _declares(one, record)), None)
         if declaring is None:
-            return holds.on(Gap(record, units=(folder,)))
+            return holds.on(RemovedResource(record, units=(folder,)))
         return (
             f"Held: {declaring.resource.source} declares {declaring.key}, and this run reads {source.file} alone. "
             "Sync that file, or their folder."

@@ -178,7 +178,7 @@ def _find_uses(prepared: Prepared) -> Iterator[_Use]:
 
 
 async def _is_found(use: _Use, manifests: Manifests, sources: Sequence[SecretSource]) -> bool:
-    if use.key in _list_declared_keys(use.address, manifests):
+    if use.key in list_declared_keys(use.address, manifests):
         return True
     try:
         found = [await source.read(use.address, (use.key,) if use.key else ()) for source in sources]
@@ -187,7 +187,7 @@ async def _is_found(use: _Use, manifests: Manifests, sources: Sequence[SecretSou
     return any(values is not None and (use.key is None or use.key in values) for values in found)
 
 
-def _list_declared_keys(address: Address, manifests: Manifests) -> Collection[str | None]:
+def list_declared_keys(address: Address, manifests: Manifests) -> Collection[str | None]:
     """List the keys of an object that manifests declare, and None for the object itself."""
     place = (address.namespace, address.name)
     plain = manifests.secrets if address.object_kind is ObjectKind.SECRET else manifests.config_maps

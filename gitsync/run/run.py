@@ -26,10 +26,12 @@ from gitsync.model.plan import Node, Plan
 from gitsync.model.record import State
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
+from gitsync.model.schedule import Schedule
 from gitsync.model.verdict import DRIFTED
 from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import expect_records
 from gitsync.planning.plan import hold_taken
+from gitsync.planning.planned_writes import foresee
 from gitsync.planning.replacement import warn_unused_consents
 from gitsync.planning.run_problems import find_agent
 from gitsync.planning.secret_digest import warn_uncompared_secrets
@@ -215,4 +217,5 @@ def _make_report(
         review=make_review(config, connections, reported) if config.plan_out and not writes else None,
         root=connections.source.root,
         coverage=coverage_of(connections.source, run_input.manifests),
+        schedule=Schedule() if writes else foresee(reported, config.request_share),
     )

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from gitsync.arm.http.failures import find_rbac_action
 from gitsync.arm.http.messages import format_target
-from gitsync.arm.write_locks import find_lock_name
 from gitsync.errors import ArmError
+from gitsync.formats.arm_path import find_lock_name
 
 SUB = "/subscriptions/S"
 RG = f"{SUB}/resourceGroups/G"

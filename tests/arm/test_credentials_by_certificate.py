@@ -14,11 +14,12 @@ from cryptography.hazmat.primitives.serialization import pkcs12
 from cryptography.x509.oid import NameOID
 
 from gitsync.arm.arms import open_arms
-from gitsync.arm.auth.access import ArmAccess, Limit, Network, RequestKind
+from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.cloud import make_cloud
 from gitsync.arm.session import Session
 from gitsync.errors import ConfigError
+from gitsync.model.limits import Limit, RequestKind
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from tests.support.arm_rig import API, CLIENT, OBJECT, TENANT, VNET, jwt, moving

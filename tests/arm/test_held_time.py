@@ -2,9 +2,9 @@
 
 import asyncio
 
-from gitsync.arm.auth.access import Limit, RequestKind
 from gitsync.arm.http.throttle import HeldTime, Throttle
 from gitsync.arm.session import Session
+from gitsync.model.limits import Limit, RequestKind
 from tests.support.fake_clock import FakeClock
 
 

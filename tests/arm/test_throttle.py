@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitsync.arm.auth.access import ARM_LIMITS, Limit, RequestKind
 from gitsync.arm.http.messages import Response
 from gitsync.arm.http.throttle import Throttle, classify_method
 from gitsync.arm.session import Session
+from gitsync.model.limits import ARM_LIMITS, Limit, RequestKind
 from gitsync.model.report import LimitUse
 from tests.support.fake_clock import FakeClock
 

@@ -5,11 +5,11 @@ from collections.abc import Awaitable
 
 import pytest
 
-from gitsync.arm.auth.access import Limit, RequestKind
 from gitsync.arm.http.messages import Response
 from gitsync.arm.http.throttle import Throttle
 from gitsync.arm.session import Session
 from gitsync.arm.write_locks import WriteLocks
+from gitsync.model.limits import Limit, RequestKind
 from gitsync.model.result import Wait
 from tests.support.arm_rig import API, GROUP, SUBSCRIPTION, VNET, Rig, moving
 from tests.support.fake_clock import FakeClock

@@ -17,7 +17,7 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.policy import Policy
-from gitsync.model.record import Claim, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
+from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
 from gitsync.model.secret import Secret
 
 AWKWARD = [
@@ -79,6 +79,9 @@ last_writes = st.builds(
 )
 
 
+durations = st.builds(Durations, st.none() | st.integers(0, 10**6), st.none() | st.integers(0, 10**6))
+
+
 @st.composite
 def records(draw):
     key = draw(keys)
@@ -99,6 +102,7 @@ def records(draw):
         failure=draw(st.none() | failures),
         streak=draw(st.none() | rows),
         last_write=draw(st.none() | last_writes),
+        durations=draw(durations),
         owner=draw(st.none() | keys),
         depends_on=tuple(draw(st.lists(keys, max_size=3))),
         agent=draw(texts),
@@ -159,6 +163,7 @@ RECORD = Record(
         at="2024-05-01T09:59:58Z",
         revision="a" * 40,
     ),
+    durations=Durations(create=140, update=3),
     owner=Key("a.azure.com", "A", "default", "a"),
     depends_on=(Key("b.azure.com", "B", "default", "b"),),
     agent="gitsync",
@@ -216,6 +221,9 @@ gitsync:
   declaredBy: Application
   dependsOn:
   - B.b.azure.com/default/b
+  durations:
+    create: 140
+    update: 3
   generation: 2
   lastWrite:
     at: '2024-05-01T09:59:58Z'
@@ -251,6 +259,12 @@ def test_a_file_of_before_the_last_write_was_kept_is_read_and_written_as_it_was(
     older = "".join([*lines[:begin], *lines[begin + 5 :]]).encode()
     assert decode_record(PLACE, older) == replace(RECORD, last_write=None)
     assert encode_record(replace(RECORD, last_write=None)) == older
+
+
+def test_a_file_of_before_durations_were_kept_is_read_and_written_as_it_was():
+    older = TEXT.replace("  durations:\n    create: 140\n    update: 3\n", "").encode()
+    assert decode_record(PLACE, older) == replace(RECORD, durations=Durations())
+    assert encode_record(replace(RECORD, durations=Durations())) == older
 
 
 def test_a_hold_is_kept():
@@ -303,8 +317,8 @@ def test_a_secret_is_never_written():
             "a generation is a number",
         ),
         ("schema: 1", "schema: 2", r"newer gitsync \(schema 2.*Upgrade", "a newer gitsync wrote it"),
-        ("schema: 1", "schema: 0", r"core\.yaml:51: gitsync\.schema is 0", "a schema that never was"),
-        ("schema: 1", "schema: one", r"core\.yaml:51: gitsync\.schema must be a whole", "no number"),
+        ("schema: 1", "schema: 0", r"core\.yaml:54: gitsync\.schema is 0", "a schema that never was"),
+        ("schema: 1", "schema: one", r"core\.yaml:54: gitsync\.schema must be a whole", "no number"),
         ("  schema: 1\n", "", r"gitsync\.schema is missing", "not ours"),
         ("gitsync:\n", "other:\n", "gitsync is missing", "not ours"),
         ("claim: created", "claim: stolen", r"core\.yaml:35: gitsync\.claim is 'stolen', not one of none,", "a word"),
@@ -319,6 +333,8 @@ def test_a_secret_is_never_written():
             "does not match metadata",
             "edited in one place",
         ),
+        ("    create: 140", "    create: 1.5", r"durations\.create must be a whole number", "no whole seconds"),
+        ("    create: 140\n    update: 3\n", "    - 140\n", r"durations must be a mapping", "a list"),
         ("  writes: 1", "  writes: -1", "must be a whole number", "below nothing"),
         ("  writes: 1", "  writes: true", "must be a whole number", "a truth is no number"),
         ("A.a.azure.com/default/a", "A", r"gitsync\.owner must be", "no key"),

@@ -56,6 +56,7 @@ def find_trust(content, seals=OURS):
         ({"exports": ["Secret/taken"]}, "an export that it does not have"),
         ({"applied": {"location": "westeurope"}}, "another body"),
         ({"lastWrite": {"at": "2026-01-01T00:00:00Z", "correlationId": "x"}}, "a write of somebody else as our own"),
+        ({"durations": {"create": 5}}, "a duration, though it decides nothing"),
         ({"dependsOn": []}, "a member more, even an empty one"),
     ],
 )

@@ -74,6 +74,29 @@ def test_a_pull_request_from_its_plan_to_the_status_branch(estate):
     assert list(estate.folder.rglob("owned")) == []
 
 
+def test_a_rehearsal_of_a_pull_request_needs_no_identity(estate):
+    """Its comment is beside that of the plan, and without leave to comment its summary is that of the job."""
+    estate.git("checkout", "--quiet", "-b", "network")
+    estate.commit("azure/network.yaml", NETWORK, "Add the network")
+    merge = estate.open_pull_request("network")
+    estate.job("pull_request", merge, **{"from": "base"}).run("Install gitsync")
+    job = estate.job("pull_request", merge, command="rehearse")
+    del job.env["GITSYNC_EMULATOR"]
+    outputs = job.run("Install gitsync")
+    assert outputs["exit-code"] == "0", job.log
+    assert "The sync would create 2" in job.log
+    plan, rehearsal = (comment["body"] for comment in estate.host.comments)
+    assert plan.startswith("<!-- gitsync -->")
+    assert rehearsal.startswith("<!-- gitsync rehearsal -->")
+    assert "<code>VirtualNetwork/web</code>" in rehearsal
+    assert job.summary.read_text().startswith("<!-- gitsync -->\n### The sync would create 2")
+    assert {path.name for path in Path(outputs["report"]).iterdir()} == {
+        "rehearse.html",
+        "rehearse.json",
+        "rehearse.md",
+    }
+
+
 def test_a_plan_that_is_refused_fails_the_step_and_replaces_the_comment(estate):
     estate.host.put({"id": "IC_1", "viewerDidAuthor": True, "body": "<!-- gitsync -->\nAn older plan."})
     job = estate.job("pull_request", "0" * 40, path="../elsewhere")
@@ -176,7 +199,8 @@ def test_a_job_that_is_cancelled_stops_gitsync_and_has_its_exit_code(tmp_path, n
     finally:
         process.kill()
         process.wait()
-    assert (tmp_path / "output").read_text() == f"exit-code=130\nreport={tmp_path}/gitsync-report\n"
+    report = f"{tmp_path}/gitsync-report"
+    assert (tmp_path / "output").read_text() == f"exit-code=130\nreport={report}\nmarkdown={report}/report.md\n"
 
 
 @pytest.mark.parametrize("command", ["emulator", "", "plan; touch owned", "--help"])
@@ -184,5 +208,5 @@ def test_another_command_is_refused(tmp_path, command):
     job = {"COMMAND": command, "PATH": os.environ["PATH"]}
     done = subprocess.run([RUN], env=job, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "Use plan, sync, validate or accept." in done.stderr
+    assert "Use plan, sync, validate, rehearse or accept." in done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -41,7 +41,7 @@ def add_a_group(estate):
     return estate.open_pull_request("more")
 
 
-def test_gitlab_plans_a_merge_request_and_writes_a_note(tmp_path):
+def test_gitlab_plans_and_rehearses_a_merge_request_and_writes_notes(tmp_path):
     with host_estate(tmp_path, "gitlab-ci-token") as estate:
         merge = add_a_group(estate)
         project = tmp_path / "builds" / "estate"
@@ -64,9 +64,12 @@ def test_gitlab_plans_a_merge_request_and_writes_a_note(tmp_path):
             "ID_TOKEN": "eyJ0",
         }
         (estate.folder / "hosted" / "acme" / "estate").rename(estate.folder / "hosted" / "acme" / "estate.git")
-        shared, plan = GITLAB[".gitsync"], GITLAB["gitsync-plan"]
+        offline, shared, plan = (GITLAB[name] for name in (".gitsync-offline", ".gitsync", "gitsync-plan"))
         (rule,) = (one for one in plan["rules"] if "TARGET_BRANCH_SHA" in one["if"])
-        for name, value in {**shared["variables"], **plan["variables"], **rule["variables"]}.items():
+        for name, value in {**offline["variables"], **plan["variables"]}.items():
+            variables[name] = expand(value, variables)
+        rehearsing = {name: value for name, value in variables.items() if name not in SIGN_IN}
+        for name, value in {**shared["variables"], **rule["variables"]}.items():
             variables[name] = expand(value, variables)
         (before,) = shared["before_script"]
         subprocess.run(["bash", "-c", before], env=variables, check=True)
@@ -87,6 +90,23 @@ def test_gitlab_plans_a_merge_request_and_writes_a_note(tmp_path):
         ]
         assert {path.name for path in (project / "report").iterdir()} >= {"report.junit.xml", "report.html"}
 
+        rehearse = GITLAB["gitsync-rehearse"]
+        assert "The sync would create 2" in run(*rehearse["script"], project, rehearsing).out
+        run(*rehearse["after_script"], project, rehearsing)
+        assert "<code>ResourceGroup/more</code>" in estate.host.comments[1]["body"]
+        assert (project / "report" / "rehearse.html").is_file()
+
+
+SIGN_IN = {"ID_TOKEN", "AZURE_FEDERATED_TOKEN_FILE"}
+
+
+def test_gitlab_gives_a_rehearsal_no_token_for_azure():
+    rehearse, shared = GITLAB["gitsync-rehearse"], GITLAB[".gitsync-offline"]
+    assert (rehearse["extends"], rehearse["variables"].keys()) == (".gitsync-offline", {"GITSYNC_REF"})
+    for job in (rehearse, shared):
+        assert not {"id_tokens", "before_script", "secrets"} & job.keys()
+    assert not SIGN_IN & shared["variables"].keys()
+
 
 def list_jobs():
     """The jobs, with those that a parameter adds."""
@@ -105,7 +125,7 @@ def find_steps(job, connection, status=False):
             yield from content
 
 
-def test_azure_pipelines_plans_a_pull_request_and_writes_a_thread(tmp_path):
+def test_azure_pipelines_plans_and_rehearses_a_pull_request_and_writes_threads(tmp_path):
     with host_estate(tmp_path, "anybody") as estate:
         merge = add_a_group(estate)
         source = tmp_path / "workspace" / "source"
@@ -114,12 +134,14 @@ def test_azure_pipelines_plans_a_pull_request_and_writes_a_thread(tmp_path):
         subprocess.run(["git", "checkout", "--quiet", merge], cwd=source, check=True)
         macros = {"Pipeline.Workspace": str(tmp_path / "workspace"), "Agent.TempDirectory": str(tmp_path)}
         macros["System.AccessToken"] = TOKEN
-        parameters = {"path": "azure", "subscription": SUBSCRIPTION}
+        parameters = {"path": "azure", "subscription": SUBSCRIPTION, "prune": "false"}
 
         def fill(variables):
             filled = {}
             for name, value in variables.items():
-                told = re.sub(r"\$\{\{ parameters\.(\w+) \}\}", lambda found: parameters[found[1]], value)
+                told = re.sub(
+                    r"\$\{\{ (?:lower\()?parameters\.(\w+)\)? \}\}", lambda found: parameters[found[1]], value
+                )
                 filled[name] = re.sub(r"\$\(([\w.]+)\)", lambda found: macros[found[1]], told)
             return filled
 
@@ -137,12 +159,22 @@ def test_azure_pipelines_plans_a_pull_request_and_writes_a_thread(tmp_path):
         lines = [step for step in steps if "gitsync " in step.get("bash", "")]
         outs = [run(step["bash"], tmp_path, {**variables, **fill(step.get("env", {}))}).out for step in lines]
         assert "1 create" in outs.pop(1)
+        rehearsal_text = outs.pop(2)
         assert outs == [
             "Posted the status gitsync: pending.\n",
             "Posted the comment.\n",
+            "Posted the comment.\n",
             "Posted the status gitsync: success.\n",
         ]
-        assert "<code>ResourceGroup/more</code>" in estate.host.comments[0]["comments"][0]["content"]
+        assert "The sync would create 2" in rehearsal_text
+        plan, rehearsal = (one["comments"][0]["content"] for one in estate.host.comments)
+        assert "<code>ResourceGroup/more</code>" in plan
+        assert "<code>ResourceGroup/more</code>" in rehearsal
+        (show,) = (
+            one["bash"] for one in find_steps("gitsync_plan", connection=False) if "##vso" in one.get("bash", "")
+        )
+        done = subprocess.run(["bash", "-c", show], env=variables, capture_output=True, text=True, check=True)
+        assert done.stdout == f"##vso[task.uploadsummary]{tmp_path}/report/rehearse.md\n"
 
 
 @pytest.mark.parametrize("job", ["gitsync_plan", "gitsync_sync"])

@@ -15,14 +15,15 @@ from tests.pipelines.action_runner import ACTION
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / ".github" / "workflows"
-ACCEPT = ROOT / "deploy" / "pipelines" / "accept-github.yaml"
-WORKFLOWS = [*sorted(FOLDER.glob("*.yaml")), ACCEPT]
+COPIED = sorted((ROOT / "deploy" / "pipelines").glob("*-github.yaml"))
+WORKFLOWS = [*sorted(FOLDER.glob("*.yaml")), *COPIED]
 SCRIPTS = sorted([*(ROOT / "deploy").rglob("*.sh"), ROOT / ".ci" / "run", ROOT / ".ci" / "go-program"])
 by_workflow = pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
 
 RIGHTS = {
     "accept-github": {"id-token"},
     "checks": set(),
+    "drill-github": set(),
     "example-plan": {"id-token", "pull-requests", "security-events"},
     "example-sync": {"contents", "id-token", "security-events"},
     "plan": {"id-token", "pull-requests", "security-events"},
@@ -95,12 +96,21 @@ def list_own_uses():
 
 def test_what_a_workflow_uses_of_the_same_commit_exists_and_has_the_inputs_that_it_gets():
     users = list(list_own_uses())
-    assert len(users) == 6
+    assert len(users) == 8
     for user in users:
         path = user["uses"].removeprefix("$/") if user["uses"].startswith("$") else ""
         inputs = load(ROOT / path)["on"]["workflow_call"]["inputs"] if path else ACTION["inputs"]
         assert user["with"].keys() <= inputs.keys()
         assert {name for name, one in inputs.items() if one.get("required") == "true"} <= user["with"].keys()
+
+
+def test_a_rehearsal_gets_no_identity_no_key_and_no_environment():
+    job = load(FOLDER / "plan.yaml")["jobs"]["rehearse"]
+    assert job["permissions"] == {"contents": "read", "pull-requests": "write"}
+    assert "environment" not in job
+    (rehearse,) = (step for step in job["steps"] if step.get("uses") == "$/")
+    assert not {"tenant-id", "client-id", "credential", "digest-key"} & rehearse["with"].keys()
+    assert "secrets." not in str(job)
 
 
 def test_every_input_of_the_action_is_a_setting_of_that_name_and_reaches_its_variable():
@@ -123,7 +133,7 @@ def test_every_input_of_the_action_is_a_setting_of_that_name_and_reaches_its_var
             "--quiet",
             "--strict-collection",
             ".",
-            str(ACCEPT),
+            *map(str, COPIED),
         ],
         ["actionlint"],
         ["shellcheck", *map(str, SCRIPTS)],

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gitsync.report.records import format_age, format_seconds
+from gitsync.report.records import format_age, format_duration
 
 SECONDS = [
     (0, "0s"),
@@ -26,7 +26,7 @@ SECONDS = [
 
 @pytest.mark.parametrize(("seconds", "text"), SECONDS, ids=[row[1] for row in SECONDS])
 def test_a_duration_is_in_its_largest_units(seconds, text):
-    assert format_seconds(seconds) == text
+    assert format_duration(seconds) == text
 
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.model.report import RequestCounts, RequestUse
+from gitsync.model.schedule import Bar, Estimate, Schedule
 from gitsync.model.verdict import Action
 from gitsync.report.run_facts import estimate_sync, format_cost, format_costs, list_by_type
 from gitsync.report.text import render
@@ -50,6 +51,60 @@ def test_what_a_plan_sent_and_what_a_sync_would_send_are_sentences_of_their_own(
         "This plan sent 12 reads, 1 write, 2 polls in 1m12s.",
         "A sync would send about 13 reads, 1 write, and polls while Azure works.",
     ]
+
+
+def make_schedule(*estimates, seconds=185.0):
+    bars = [
+        Bar(
+            key=IN_SYNC.key._replace(name=str(number)),
+            action=Action.UPDATE,
+            estimate=estimate,
+            ready=0.0,
+            sent=0.0,
+            end=seconds,
+            wave=1,
+        )
+        for number, estimate in enumerate(estimates)
+    ]
+    return Schedule(bars=tuple(bars))
+
+
+RECORD, TYPE, DEFAULT = Estimate.RECORD, Estimate.TYPE, Estimate.DEFAULT
+
+
+@pytest.mark.parametrize(
+    ("schedule", "ends"),
+    [
+        pytest.param(Schedule(), "polls while Azure works.", id="without writes there is no time"),
+        pytest.param(make_schedule(RECORD, RECORD), "works, and take about 3m.", id="as long as the last time"),
+        pytest.param(make_schedule(TYPE), "take about 3m (from recordings of Azure).", id="one write, of a known type"),
+        pytest.param(make_schedule(DEFAULT), "take about 3m (guessed).", id="one write, of an unknown type"),
+        pytest.param(
+            make_schedule(RECORD, TYPE, RECORD),
+            "take about 3m (1 of 3 from recordings of Azure).",
+            id="one of several is not from a record",
+        ),
+        pytest.param(
+            make_schedule(RECORD, TYPE, DEFAULT, TYPE),
+            "take about 3m (2 of 4 from recordings of Azure, 1 of 4 guessed).",
+            id="of all sources",
+        ),
+        pytest.param(make_schedule(RECORD, seconds=12.4), "take about 12s.", id="seconds"),
+        pytest.param(make_schedule(RECORD, seconds=3725.0), "take about 61m.", id="no false precision"),
+    ],
+)
+def test_a_plan_says_for_how_long_its_sync_would_write(schedule, ends):
+    [_, need] = format_costs(
+        replace(report(*results(Action.UPDATE), command="plan", requests=COUNTS), schedule=schedule)
+    )
+
+    assert need.endswith(ends)
+
+
+def test_what_goes_with_its_group_is_no_request():
+    within = replace(IN_SYNC, action=Action.DELETE, deleted_with=IN_SYNC.key)
+
+    assert estimate_sync(report(*results(Action.DELETE), within, command="plan", requests=COUNTS)).deletes == 1
 
 
 def test_no_other_run_says_what_a_sync_would_need():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.emulator.settings import EmulatorSettings
+from gitsync.emulator.settings import EmulatorSettings, Timing
+from gitsync.emulator.types.behaviour import Style
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.json import build_document
 from tests.support.fault_rules import rules
@@ -124,3 +125,14 @@ def test_a_failure_that_is_not_of_gitsync_is_drift_with_its_reason(tmp_path):
     found = of(world.plan(), "VirtualNetwork")
     assert (found.verdict, found.differences) == (Verdict.DRIFTED, ())
     assert found.condition.message == "Its last operation failed in Azure, and gitsync did not start that."
+
+
+def test_a_create_that_met_another_one_of_the_same_resource_is_no_failure(tmp_path):
+    """A killed run had sent it, and Azure showed nothing yet: the refused one waits, and finds the resource."""
+    world = World(tmp_path, operations=Timing(style=Style.ACCEPTED, polls=2))
+    world.synced(group=GROUP)
+    body = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}}}
+    world.outside("PUT", VNET_ID, body, "2024-03-01", operations=world.settings.operations)
+    report = world.says(group=GROUP, vnet=VNET).sync()
+    assert [r.status for r in world.requests if r.method == "PUT" and r.path == VNET_ID] == [409]
+    assert (report.exit_code, of(report, "VirtualNetwork").record.failure) == (0, None)

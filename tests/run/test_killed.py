@@ -21,7 +21,7 @@ import pytest
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style
 from gitsync.git.state.folder import StatusFolder
-from gitsync.model.record import Claim, Record
+from gitsync.model.record import Claim, Durations, Record
 from gitsync.model.verdict import Action, Verdict
 from tests.support.command_line import Azure, Moment, azure, ended, gitsync, start
 from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
@@ -100,7 +100,7 @@ def recorded(state: Path) -> tuple[dict[str, Record], str | None]:
 
 def timeless(record: Record) -> Record:
     condition = replace(record.condition, time="", request_id="") if record.condition else None
-    return replace(record, condition=condition, writes=0, last_write=None)
+    return replace(record, condition=condition, writes=0, last_write=None, durations=Durations())
 
 
 def files(state: Path) -> dict[str, bytes]:

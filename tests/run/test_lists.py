@@ -20,7 +20,7 @@ from gitsync.model.verdict import Verdict
 from gitsync.planning.list_cover import ROTATION, is_sampled
 from tests.run.test_drift_at_scale import DELETED, behind
 from tests.support.plain_estate import IN_A_GROUP, plain_estate
-from tests.support.world import SUBSCRIPTION, World, read_status, results
+from tests.support.world import SUBSCRIPTION, World, of, read_status, results
 
 GROUPS = 4
 SIZE = GROUPS * IN_A_GROUP
@@ -330,3 +330,18 @@ def test_a_stale_list_causes_no_write_that_single_reads_do_not(estate, tmp_path_
     report = world.sync()
     written = {find_key(report, write.split()[1]) for write in world.writes}
     assert written == listed.keys()
+
+
+def test_what_changed_alike_in_git_and_in_azure_is_read_and_recorded(world):
+    """As after a run that was killed before it could record its update: else the record would be behind for good."""
+    estate = plain_estate(GROUPS)
+    changed = {"g001": estate["g001"].replace("lockDuration: PT60S", "lockDuration: PT30S")}
+    (mails,) = (one for one in world.azure().ids() if one.endswith("/bus-001/queues/mails"))
+    world.somebody_changes(mails, {"/properties/lockDuration": "PT30S"})
+    report = world.says(**estate | changed).sync()
+    assert (report.exit_code, world.writes) == (0, [])
+    record = of(report, "NamespacesQueue", "bus-001-mails").record
+    assert [body["properties"]["lockDuration"] for body in (record.applied, record.baseline)] == ["PT30S", "PT30S"]
+    assert mails in world.sent("GET")
+    world.sync()
+    assert mails not in world.sent("GET")

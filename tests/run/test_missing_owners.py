@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.arm.auth.access import ARM_LIMITS, Limit, RequestKind
 from gitsync.emulator.settings import EmulatorSettings
+from gitsync.model.limits import ARM_LIMITS, Limit, RequestKind
 from gitsync.model.verdict import Action, Verdict
 from tests.run.test_scenarios import ASSIGNMENT, IDENTITY
 from tests.run.test_secret_digests import KEY

@@ -19,7 +19,7 @@ from typing import Any
 from uuid import UUID
 
 from gitsync.arm.arms import open_arms
-from gitsync.arm.auth.access import ARM_LIMITS, ArmAccess, Network
+from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import is_question
 from gitsync.arm.cloud import make_cloud
 from gitsync.catalog.catalog import open_catalog
@@ -37,6 +37,7 @@ from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.store import Update
 from gitsync.model.check import NO_CHECKS
 from gitsync.model.gvk import Key
+from gitsync.model.limits import ARM_LIMITS
 from gitsync.model.record import Trust
 from gitsync.model.report import Report
 from gitsync.model.result import Result

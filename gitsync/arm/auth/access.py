@@ -10,13 +10,13 @@ from __future__ import annotations
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, Protocol
 from uuid import UUID, uuid4
 
 from gitsync.arm.cloud import Cloud
 from gitsync.errors import ConfigError
+from gitsync.model.limits import ARM_LIMITS, Limit, RequestKind
 from gitsync.model.signin import SignIn
 from gitsync.redaction import Redactions
 
@@ -56,33 +56,6 @@ def read_trust(ca_bundle: Path | None) -> Trust:
         raise ConfigError(
             f"The CA bundle {ca_bundle} cannot be read: {error}.", hint="It must be a file of certificates in PEM."
         ) from error
-
-
-class RequestKind(StrEnum):
-    """What a request counts as; an action (POST) is a write."""
-
-    READS = "reads"
-    WRITES = "writes"
-    DELETES = "deletes"
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """A token bucket: how many requests at once, and how many more each second."""
-
-    burst: float
-    per_second: float
-
-    def take_share(self, share: float) -> Limit:
-        return Limit(self.burst * share, self.per_second * share)
-
-
-ARM_LIMITS: Mapping[RequestKind, Limit] = {
-    RequestKind.READS: Limit(250, 25),
-    RequestKind.WRITES: Limit(200, 10),
-    RequestKind.DELETES: Limit(200, 10),
-}
-"""ARM's, per principal and subscription, and the same for a tenant (Microsoft's request-limits-and-throttling)."""
 
 
 @dataclass(frozen=True, slots=True)

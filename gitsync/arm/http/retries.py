@@ -174,7 +174,7 @@ class Retrier:
         may_be_done, answer = False, None
         try:
             async with session.in_time(self.clock):
-                sent_at = await self._take_turn(request, session)
+                sent_at = session.sent_at = await self._take_turn(request, session)
                 try:
                     may_be_done = request.is_write
                     self._tally.count(request)

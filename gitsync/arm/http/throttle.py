@@ -25,11 +25,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from gitsync.arm.auth.access import ARM_LIMITS, Limit, RequestKind
 from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.arm.session import Session
 from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.model.clock import Clock
+from gitsync.model.limits import ARM_LIMITS, Limit, RequestKind
 from gitsync.model.report import LimitUse
 from gitsync.model.result import Wait
 from gitsync.validation.references import parse_arm_type

@@ -4,10 +4,11 @@ directly.
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from aiohttp import web
@@ -15,7 +16,7 @@ from aiohttp import web
 from gitsync.emulator.changes.moves import apply_moves, play_due_moves
 from gitsync.emulator.clock import EmulatorClock
 from gitsync.emulator.faults import Move
-from gitsync.emulator.http.handler import MOST_BYTES, RequestHandler, RequestLog
+from gitsync.emulator.http.handler import MOST_BYTES, LoggedRequest, RequestHandler, RequestLog
 from gitsync.emulator.http.messages import ServerRequest, ServerResponse
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.identity.tokens import Tokens
@@ -30,8 +31,9 @@ from gitsync.model.clock import Clock
 class Emulator:
     """An Azure Resource Manager on a socket of this machine: `async with Emulator() as azure: azure.url`.
 
-    The methods after `__aexit__` read and change the state without a request, for tests and demonstrations; ids are
-    case-insensitive.
+    `is_last` is asked about each request once its work is done: after the last one, nothing is answered any more, as if
+    the caller had died, and `is_over` is set. The methods after `__aexit__` read and change the state without a
+    request, for tests and demonstrations; ids are case-insensitive.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Emulator:
         settings: EmulatorSettings | None = None,
         store: Store | None = None,
         clock: Clock | None = None,
+        is_last: Callable[[LoggedRequest], bool] | None = None,
     ) -> None:
         settings, store, clock = settings or EmulatorSettings(), store or MemoryStore(), clock or EmulatorClock()
         if any(rule.list_fault and rule.list_fault.stale for rule in settings.rules):
@@ -49,6 +52,8 @@ class Emulator:
                 keep_configured(store, settings.deleted, clock.now().timestamp())
         play_due_moves(self.cloud)
         self.url = ""
+        self.is_over = asyncio.Event()
+        self._is_last = is_last
         self._handler = RequestHandler(self.cloud)
         self._runner: web.ServerRunner | None = None
 
@@ -121,15 +126,22 @@ class Emulator:
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         content, base = await _read_content(request), f"{request.scheme}://{request.host}"
+        if self.is_over.is_set():
+            return _break(request)
         own_answer = self._handler.answer_beside(request.path, request.method, content, base, request.remote or "")
         if own_answer is not None:
             return _make_response(own_answer)
         answer = await self._handler.answer(_read_request(request, base), content)
-        if answer is not None:
-            return _make_response(answer)
-        if request.transport is not None:  # the connection breaks: the client sees no answer at all
-            request.transport.abort()
-        return web.Response()
+        if self._is_last is not None and self._is_last(self.requests[-1]):
+            self.is_over.set()
+        return _break(request) if answer is None or self.is_over.is_set() else _make_response(answer)
+
+
+def _break(request: web.BaseRequest) -> web.Response:
+    """Break the connection: the client sees no answer at all."""
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
 
 
 def _read_request(request: web.BaseRequest, base: str) -> ServerRequest:

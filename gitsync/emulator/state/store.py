@@ -196,6 +196,14 @@ class MemoryStore:
         self._notes: dict[str, Any] = {}
         self._changes: list[LoggedChange] = []
 
+    def copy(self) -> MemoryStore:
+        """Return a store that begins as this one is now. Values are never changed in place, so both may hold them."""
+        other = MemoryStore()
+        other._resources, other._keys = dict(self._resources), list(self._keys)
+        other._operations, other._notes = dict(self._operations), dict(self._notes)
+        other._changes = list(self._changes)
+        return other
+
     def transaction(self) -> AbstractContextManager[None]:
         return nullcontext()
 

@@ -386,12 +386,21 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
 @lru_cache(maxsize=2048)
 def find_behaviour(kind: str) -> TypeBehaviour:
     """Find the behaviour of an ARM type, in any case."""
-    words = kind.casefold().split("/")
-    patterns = ["/".join((*words[:depth], "*")) for depth in range(2, len(words))]
     changes: dict[str, Any] = {}
-    for name in (words[0], *patterns, "/".join(words)):
+    for name in _list_rows(kind):
         changes |= _ROWS.get(name, {})
     return replace(TypeBehaviour(), **changes)
+
+
+def is_recorded(kind: str) -> bool:
+    """Tell whether answers of Azure about an ARM type, or its provider, are recorded; for others the usual is taken."""
+    return any(name in _ROWS for name in _list_rows(kind))
+
+
+def _list_rows(kind: str) -> list[str]:
+    """List the names of the rows that apply to a type, the most general first."""
+    words = kind.casefold().split("/")
+    return [words[0], *("/".join((*words[:depth], "*")) for depth in range(2, len(words))), "/".join(words)]
 
 
 @lru_cache(maxsize=2048)

@@ -23,7 +23,7 @@ from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.policy import Policy
-from gitsync.model.record import Claim, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
+from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
 from gitsync.problems.checked_mapping import CheckedMapping
 
 # The path of the record of a resource: `<namespace>/<group>/<Kind>/<name>.yaml`. A config map has no group, so its
@@ -186,6 +186,7 @@ def _build_own_members(record: Record) -> Mapping[str, Any]:
         "credential": record.credential,
         "declaredBy": record.declared_by,
         "dependsOn": [str(key) for key in record.depends_on],
+        "durations": {name: seconds for name, seconds in record.durations._asdict().items() if seconds is not None},
         "failedWrite": _build_failure(record.failure) if record.failure else {},
         "lastWrite": _build_last_write(record.last_write) if record.last_write else {},
         "hold": {"reason": record.hold.reason, "until": str(record.hold.day)} if record.hold else {},
@@ -278,6 +279,7 @@ def _read_writes(own: CheckedMapping) -> dict[str, Any]:
         "failure": _read_failure(own),
         "streak": _read_streak(own),
         "last_write": _read_last_write(own),
+        "durations": _read_durations(own),
     }
 
 
@@ -343,6 +345,14 @@ def _read_last_write(own: CheckedMapping) -> LastWrite | None:
         at=write.moment("at"),
         revision=write.text("revision", ""),
     )
+
+
+def _read_durations(own: CheckedMapping) -> Durations:
+    """Read the durations of writes, each if it is known. Older files have none."""
+    if own.mapping("durations") is None:
+        return Durations()
+    durations = own.within("durations")
+    return Durations(**{name: durations.count(name) for name in Durations._fields if name in durations.values})
 
 
 def _read_condition(document: CheckedMapping, own: CheckedMapping) -> Condition | None:

@@ -88,7 +88,15 @@ async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         return await handle_refusal(attempt, failure, run)
     if not finished:
         return attempt.unfinished().stopped(attempt.describe_unsettled())
-    return attempt.stopped(RECONCILING, waits=True) if restores else attempt
+    return attempt.stopped(RECONCILING, waits=True) if restores else _note_duration(attempt, run)
+
+
+def _note_duration(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
+    """Note how long Azure worked on the write, without the time that it waited for its lock or a limit."""
+    seconds = run.clock.monotonic() - attempt.session.written_at
+    if attempt.decision.action is Action.CREATE:
+        return replace(attempt, write=attempt.write._replace(create_seconds=seconds))
+    return replace(attempt, write=attempt.write._replace(update_seconds=seconds))
 
 
 def _note_restored(attempt: ApplyAttempt) -> ApplyAttempt:

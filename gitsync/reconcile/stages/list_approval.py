@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gitsync.diff.three_way import remove_secrets
 from gitsync.model.export import ObjectKind
 from gitsync.model.live import Live
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.list_cover import is_sampled
+from gitsync.planning.secret_digest import mask_digests
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.lists import is_settled
 from gitsync.reconcile.protocols import Observing
@@ -71,10 +73,12 @@ def _is_in_sync(attempt: ApplyAttempt) -> bool:
     """Tell whether a comparison found nothing. A value that an entry lacks is a difference, unless the record says that
     Azure never returns it.
     """
-    comparison = attempt.decision.comparison
-    if attempt.stop or attempt.decision.action is not Action.NONE or comparison is None:
+    comparison, remembered = attempt.decision.comparison, attempt.remembered
+    if attempt.stop or attempt.decision.action is not Action.NONE or comparison is None or remembered is None:
         return False
-    return comparison.verdict is Verdict.IN_SYNC and not (comparison.differences or comparison.because)
+    # Git and Azure may have changed alike, as after a run that was killed: a read then makes the record anew.
+    is_recorded = attempt.decision.is_untouched or mask_digests(remembered.applied) == remove_secrets(attempt.desired)
+    return is_recorded and comparison.verdict is Verdict.IN_SYNC and not (comparison.differences or comparison.because)
 
 
 async def note_read(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:

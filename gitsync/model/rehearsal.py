@@ -1,0 +1,132 @@
+"""What a rehearsal found: the sync as it went in the built-in Azure, and what that cannot show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from gitsync.errors import ExitCode
+from gitsync.model.gvk import Key
+from gitsync.model.problem import SourceLocation
+from gitsync.model.report import Report
+from gitsync.model.schedule import Schedule
+from gitsync.model.verdict import Action
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RehearsedWrite:
+    """A write as Azure got it. `number` counts from 1, `key` is None if no resource of the run has the id.
+    `method` and `status` are of the request.
+    """
+
+    number: int
+    arm_id: str
+    method: str
+    status: int
+    key: Key | None = None
+    action: Action = Action.NONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stub:
+    """A resource without a record that something refers to: it was made empty. `wanted_by` are sorted."""
+
+    arm_id: str
+    wanted_by: tuple[Key, ...]
+
+
+class Blank(StrEnum):
+    """What a rehearsal cannot know."""
+
+    SEALS = "seals"  # of records: there is no key
+    SECRETS = "secrets"  # values that a throwaway stands for
+    KINDS = "kinds"  # types whose answers are not recorded
+    POLICIES = "policies"  # of Azure, without a fixture in the script of the emulator
+    QUOTAS = "quotas"
+    STUBS = "stubs"  # fields of resources without a record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotRehearsed:
+    """`count` of things that were not rehearsed, with their names, sorted; `sentence` says what that means."""
+
+    blank: Blank
+    sentence: str
+    count: int = 0
+    names: tuple[str, ...] = ()
+
+
+class GapKind(StrEnum):
+    """What git cannot bring back into an empty subscription, in the order in which it is solved."""
+
+    OWNER = "owner"  # an owner or a reference outside of git: skip, armId
+    VALUE = "value"  # a Secret or ConfigMap that only a cluster, a vault or the environment has
+    ID = "id"  # an id in the manifest that a new resource will not have
+    NAME = "name"  # a soft-deleted resource holds the name
+    DATA = "data"  # the resource comes back empty
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """`stops`: the resource, or one that depends on it, cannot be created until somebody acts. `message` says what is
+    missing, in full sentences that do not repeat the field; `hint` is an order that says what to do. `field` is one of
+    the manifest, "" for all.
+    """
+
+    kind: GapKind
+    key: Key
+    message: str
+    hint: str
+    stops: bool
+    source: SourceLocation | None = None
+    field: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interrupt:
+    """A run that was killed after its write `number`, and the run after it. `differences` are sentences about what did
+    not end as in the run that nothing disturbed; none if all did. `sent_twice` are ids that were created twice.
+    """
+
+    number: int
+    arm_id: str
+    differences: tuple[str, ...] = ()
+    sent_twice: tuple[str, ...] = ()
+
+    @property
+    def is_fine(self) -> bool:
+        return not self.differences and not self.sent_twice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsal:
+    """`first` is the sync, `second` the one after it, which must be silent; None if the first was refused, for the
+    reason in `refusal`. `writes` are those of the first, in the order in which Azure got them, and `later_writes`
+    those of the second. `schedule` says how long they are expected to take. `interrupts` are those of
+    --interrupt, `gaps` those of --from-nothing.
+    """
+
+    from_nothing: bool
+    first: Report | None
+    second: Report | None = None
+    refusal: str = ""
+    writes: tuple[RehearsedWrite, ...] = ()
+    later_writes: tuple[RehearsedWrite, ...] = ()
+    schedule: Schedule = field(default_factory=Schedule)
+    stubs: tuple[Stub, ...] = ()
+    not_rehearsed: tuple[NotRehearsed, ...] = ()
+    interrupts: tuple[Interrupt, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def is_silent(self) -> bool:
+        """Tell whether the second run wrote nothing. What Azure refused is not written."""
+        return self.second is not None and all(write.status >= 400 for write in self.later_writes)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """FAILED if the sync fails, is refused, is not silent the second time, or does not survive an interrupt."""
+        if self.first is None or self.first.exit_code is not ExitCode.FINE or not self.is_silent:
+            return ExitCode.FAILED
+        is_stopped = any(gap.stops for gap in self.gaps)
+        return ExitCode.FAILED if is_stopped or not all(one.is_fine for one in self.interrupts) else ExitCode.FINE

@@ -1,0 +1,85 @@
+"""The expected course of the writes of a run: when each begins and ends, and which decide how long the run takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from gitsync.model.gvk import Key
+from gitsync.model.verdict import Action
+
+
+class Estimate(StrEnum):
+    """Where the duration of a write comes from, the best source first."""
+
+    RECORD = "record"  # the last create or update of this resource
+    TYPE = "type"  # the median of the type in recordings of Azure
+    DEFAULT = "default"  # nothing is known of the type
+
+
+class TypicalDuration(NamedTuple):
+    """How many seconds Azure works on the writes of one type; None if no recording shows it."""
+
+    create: float | None = None
+    update: float | None = None
+    delete: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedWrite:
+    """A write as the schedule needs it. `seconds` is how long Azure works on it. `lock` is the ARM id below which Azure
+    is written by one request at a time, "" for none.
+
+    `after` are the resources whose writes end first: their deletes for a delete, their other writes for any other. A
+    resource that is replaced has two writes, DELETE and REPLACE, which creates it again.
+    """
+
+    key: Key
+    action: Action
+    seconds: float
+    estimate: Estimate
+    after: tuple[Key, ...] = ()
+    lock: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """One write on the time line, in seconds since the first write of the run.
+
+    From `ready` (what it depends on has ended) to `sent` it waits for its lock or for the limit of ARM; from `sent` to
+    `end` Azure works on it. `wave` counts the writes on its longest chain of dependencies, from 1. `is_critical`: it is
+    on the chain that decides how long the run takes, which leads from the last write to end back to one that waited for
+    no other.
+    """
+
+    key: Key
+    action: Action
+    estimate: Estimate
+    ready: float
+    sent: float
+    end: float
+    wave: int
+    is_critical: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """`bars` are sorted by `sent`, then by key. `seconds` is the end of the last one, 0 without writes."""
+
+    bars: tuple[Bar, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        return max((bar.end for bar in self.bars), default=0.0)
+
+    def count_estimates(self) -> Mapping[Estimate, int]:
+        """Count the writes by where their durations come from, all of them."""
+        times = Counter(bar.estimate for bar in self.bars)
+        return {estimate: times[estimate] for estimate in Estimate}
+
+    @property
+    def waves(self) -> int:
+        return max((bar.wave for bar in self.bars), default=0)

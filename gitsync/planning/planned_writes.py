@@ -1,0 +1,128 @@
+"""The writes of a run from its results, for the schedule: what waits for what, and how long Azure works on each.
+
+The results may be those of a plan or of a sync: both know what was to be written, and in which order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+
+from gitsync.catalog.packed_tables import read_typical_durations
+from gitsync.formats.arm_path import find_lock_name, iterate_ancestors, normalize_id
+from gitsync.model.gvk import Key
+from gitsync.model.record import Durations, Record
+from gitsync.model.result import Result
+from gitsync.model.schedule import Estimate, PlannedWrite, Schedule, TypicalDuration
+from gitsync.model.verdict import Action
+from gitsync.planning.schedule import make_schedule
+from gitsync.validation.references import parse_arm_type
+
+DEFAULT_SECONDS = 10.0
+"""How long Azure works on a write of which nothing is known: the median of recorded creates that take time. Those of
+updates and deletes are the same (docs/decisions/durations.md).
+"""
+
+_APPLIED = frozenset({Action.CREATE, Action.UPDATE, Action.REPLACE})
+
+
+def foresee(results: Collection[Result], share: float, records: Mapping[Key, Record] | None = None) -> Schedule:
+    """Foresee the course of the sync that a plan found necessary. `share` is how much of ARM's limits it may use.
+    `records` are those before the run; the results of a plan have them.
+    """
+    if all(result.action is Action.NONE for result in results):
+        return Schedule()  # as most
+    if records is None:
+        records = {result.key: result.record for result in results if result.record}
+    try:
+        return make_schedule(make_writes(results, records, read_typical_durations()), share)
+    except CycleError:  # of records: the sync itself refuses it
+        return Schedule()
+
+
+def make_writes(
+    results: Iterable[Result], records: Mapping[Key, Record], typical: Mapping[str, TypicalDuration]
+) -> tuple[PlannedWrite, ...]:
+    """Make the writes of a run, sorted. `records` are those before the run, and `typical` are the durations by ARM
+    type in lower case. A replaced resource has two writes, and so has what its delete takes along.
+    """
+    by_key = {result.key: result for result in results}
+    replaced = {key for result in by_key.values() for key in _list_replaced(result)} & by_key.keys()
+    applied = {
+        key: Action.REPLACE if key in replaced else result.action
+        for key, result in by_key.items()
+        if key in replaced or result.action in _APPLIED
+    }
+    deleted = {key for key, result in by_key.items() if result.action is Action.DELETE and result.deleted_with is None}
+    locations = {key: _find_location(result, records.get(key)) for key, result in by_key.items()}
+
+    def make_write(key: Key, action: Action, after: Iterable[Key]) -> PlannedWrite:
+        arm_id = locations[key]
+        durations = records[key].durations if key in records else Durations()
+        arm_type = parse_arm_type(arm_id).casefold() if arm_id else ""
+        seconds, estimate = _estimate(action, durations, typical.get(arm_type))
+        lock = find_lock_name(arm_id) if arm_id else ""
+        return PlannedWrite(
+            key=key, action=action, seconds=seconds, estimate=estimate, after=tuple(sorted(after)), lock=lock
+        )
+
+    before = _find_applied_before(by_key, applied)
+    dependents = _find_dependents(deleted | replaced, by_key, locations)
+    return (
+        *(make_write(key, action, before[key]) for key, action in sorted(applied.items())),
+        *(make_write(key, Action.DELETE, dependents[key]) for key in sorted(dependents)),
+    )
+
+
+def _list_replaced(result: Result) -> Iterator[Key]:
+    """List what is deleted and created again with a resource, itself first; nothing if it is not replaced."""
+    if result.action is Action.REPLACE:
+        yield result.key
+        yield from result.replacement.takes if result.replacement else ()
+
+
+def _find_location(result: Result, record: Record | None) -> str:
+    """Find the ARM id as the write lock does: as far as it is known, else that on record."""
+    return result.arm_id or (record.arm_id if record else "")
+
+
+def _find_applied_before(results: Mapping[Key, Result], applied: Mapping[Key, Action]) -> dict[Key, frozenset[Key]]:
+    """Find the writes that each resource waits for: those of its dependencies, and through one that is not written
+    those before it.
+    """
+    edges = {
+        key: [other for other in {*result.depends_on, result.owner} if other and other in results and other != key]
+        for key, result in results.items()
+        if result.action is not Action.DELETE
+    }
+    before: dict[Key, frozenset[Key]] = {}
+    for key in TopologicalSorter(edges).static_order():
+        direct = edges.get(key, ())
+        passed = (before[other] for other in direct if other not in applied)
+        before[key] = frozenset(other for other in direct if other in applied).union(*passed)
+    return before
+
+
+def _find_dependents(
+    deleted: Iterable[Key], results: Mapping[Key, Result], locations: Mapping[Key, str]
+) -> dict[Key, set[Key]]:
+    """Find the deletes that each delete waits for: of what depends on the resource, and of what is below it."""
+    dependents: dict[Key, set[Key]] = {key: set() for key in deleted}
+    by_id = {normalize_id(locations[key]): key for key in sorted(dependents)}
+    for key in dependents:
+        above = (by_id[path] for path in iterate_ancestors(locations[key]) if path in by_id)
+        for other in {*results[key].depends_on, *above} - {key}:
+            if other in dependents:
+                dependents[other].add(key)
+    return dependents
+
+
+def _estimate(action: Action, last: Durations, typical: TypicalDuration | None) -> tuple[float, Estimate]:
+    """Estimate how long Azure works on a write: as long as the last time, else as it does for the type."""
+    recorded, by_type = {
+        Action.UPDATE: (last.update, typical.update if typical else None),
+        Action.DELETE: (None, typical.delete if typical else None),
+    }.get(action, (last.create, typical.create if typical else None))
+    if recorded is not None:
+        return float(recorded), Estimate.RECORD
+    return (by_type, Estimate.TYPE) if by_type is not None else (DEFAULT_SECONDS, Estimate.DEFAULT)

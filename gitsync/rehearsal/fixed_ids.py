@@ -1,0 +1,275 @@
+"""Find ids that a rebuilt estate does not have: Azure made them for the resources of today, and a manifest has them as
+text.
+
+An id counts only if the estate has a resource that it may be of. What outlives a subscription is left alone: users,
+groups and applications of Entra ID, tenants, built-in roles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import Any, Final, NamedTuple
+
+from gitsync.catalog.spec_visitor import Visit
+from gitsync.catalog.type_words import format_short_key
+from gitsync.formats.arm_path import find_subscription
+from gitsync.model.export import Address, Export, ObjectKind
+from gitsync.model.gvk import Key
+from gitsync.model.rehearsal import Gap, GapKind
+from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.problems.finding import find_place
+from gitsync.rehearsal.rebuild import Rebuild, RebuiltResource
+from gitsync.request.exports import find_destinations
+
+_GUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_ISSUER: Final = re.compile(r"https://[a-z0-9.-]*oic\.[a-z0-9-]+\.azure\.\w+/.+", re.IGNORECASE)
+_PEOPLE: Final = frozenset({"user", "group", "foreigngroup", "device"})
+_APPLICATIONS: Final = ("servicePrincipal", "servicePrincipalProfile", "oAuth2", "registration")
+"""Fields above ids of applications, which Entra ID has."""
+
+_IDENTITY: Final = "microsoft.managedidentity/userassignedidentities"
+_ASSIGNMENT: Final = "microsoft.authorization/roleassignments"
+
+
+def _is_identity(member: RebuiltResource) -> bool:
+    return member.kind.arm_type.casefold() == _IDENTITY
+
+
+def _has_principal(member: RebuiltResource) -> bool:
+    identity = member.body.get("identity")
+    kind = identity.get("type") if isinstance(identity, Mapping) else ""
+    return _is_identity(member) or "systemassigned" in str(kind).casefold()
+
+
+def _is_cluster(member: RebuiltResource) -> bool:
+    return member.kind.arm_type.casefold() == "microsoft.containerservice/managedclusters"
+
+
+def _is_workspace(member: RebuiltResource) -> bool:
+    return member.kind.arm_type.casefold() == "microsoft.operationalinsights/workspaces"
+
+
+class Maker(NamedTuple):
+    """What has an id: how people call the id, its form, the resources that Azure makes one for, and the field that
+    exports it, "" for none.
+    """
+
+    noun: str
+    form: re.Pattern[str]
+    makes: Callable[[RebuiltResource], bool]
+    export: str = ""
+
+
+_PRINCIPAL: Final = Maker("the principal of a managed identity", _GUID, _has_principal, "principalId")
+_CLIENT: Final = Maker("the client id of a managed identity", _GUID, _is_identity, "clientId")
+_WORKSPACE: Final = Maker("the id of a Log Analytics workspace", _GUID, _is_workspace)
+
+MAKERS: Final[Mapping[str, Maker]] = {
+    "clientId": _CLIENT,
+    "customerId": _WORKSPACE,
+    "extensionPrincipalId": _PRINCIPAL,
+    "identity": _CLIENT,
+    "identityClientId": _CLIENT,
+    "issuer": Maker("the issuer of a cluster's tokens", _ISSUER, _is_cluster, "oidcIssuerProfile"),
+    "objectId": _PRINCIPAL,
+    "principalId": _PRINCIPAL,
+    "sid": _PRINCIPAL,
+    "workspaceId": _WORKSPACE,
+}
+"""By the name of the field."""
+
+
+class Exported(NamedTuple):
+    """A value that a resource of the estate exported, as the status has it."""
+
+    owner: Key
+    address: Address
+    key: str
+
+
+class Ids:
+    """What is known of the ids of the rebuild."""
+
+    def __init__(self, rebuild: Rebuild, config_maps: Mapping[Address, Export]) -> None:
+        self.rebuild = rebuild
+        self.exported = {
+            value.reveal().casefold(): Exported(export.owner.key, address, key)
+            for address, export in sorted(config_maps.items(), reverse=True)
+            if export.owner.key in rebuild.by_key
+            for key, value in sorted(export.data.items(), reverse=True)
+            if _changes(value.reveal()) and "tenant" not in key.casefold()
+        }
+
+    @cached_property
+    def networks(self) -> list[IPv4Network | IPv6Network]:
+        """The address spaces of the estate's networks."""
+        prefixes = (_find_prefixes(member.body) for member in self.rebuild.members)
+        return [network for group in prefixes for text in group if (network := _read_network(text)) is not None]
+
+    @cached_property
+    def given_addresses(self) -> frozenset[str]:
+        """The private addresses that manifests give to resources."""
+        return frozenset(address for member in self.rebuild.members for address in _find_addresses(member.body))
+
+
+def find_fixed_ids(rebuild: Rebuild, config_maps: Mapping[Address, Export]) -> Iterator[Gap]:
+    """Find ids as text. `config_maps` are those that the resources of today exported, as the status has them."""
+    ids = Ids(rebuild, config_maps)
+    for member in rebuild.members:
+        for path, text, visit in member.list_texts():
+            name = str(path[-1])
+            if path[1] == "operatorSpec" or "tenant" in name.casefold():
+                continue
+            if (known := ids.exported.get(text.casefold())) is not None and known.owner != member.key:
+                yield _describe_known(member, path, visit, known)
+            elif _may_be_of(member, path, text, visit, ids):
+                yield _describe_likely(member, path, visit, rebuild)
+            elif _is_private_address(text, visit, name, ids):
+                yield _describe_address(member, path, visit)
+        yield from _find_other_subscriptions(member, rebuild)
+
+
+def _may_be_of(member: RebuiltResource, path: FieldPath, text: str, visit: Visit, ids: Ids) -> bool:
+    """Tell whether a text may be the id of a resource of the rebuild."""
+    maker = MAKERS.get(str(path[-1]))
+    if maker is None or not maker.form.fullmatch(text) or any(step in _APPLICATIONS for step in path):
+        return False
+    if any(str(visit.value.get(field)).casefold() in _PEOPLE for field in ("principalType", "administratorType")):
+        return False
+    return any(maker.makes(other) for other in ids.rebuild.members if other.key != member.key)
+
+
+def _changes(text: str) -> bool:
+    """Tell whether a value is one that is another after a rebuild: it has a UUID, or is an address."""
+    return _GUID.search(text) is not None or _read_address(text) is not None
+
+
+def _describe_known(member: RebuiltResource, path: FieldPath, visit: Visit, known: Exported) -> Gap:
+    config_map = known.address
+    message = (
+        f"{format_short_key(known.owner)} exports this id as key {known.key} of {config_map}. A rebuilt resource has "
+        "another one."
+    )
+    sibling = _find_sibling(visit, str(path[-1]))
+    if not sibling:
+        hint = "Change it once that resource is rebuilt: no field of this kind takes it from a ConfigMap."
+    elif config_map.namespace == member.key.namespace:
+        hint = f"Set {format_field((*path[:-1], sibling))} to {{name: {config_map.name}, key: {known.key}}} instead."
+    else:
+        hint = f"Export it to a ConfigMap of namespace {member.key.namespace}, and name that in {sibling}."
+    stops = member.kind.arm_type.casefold() == _ASSIGNMENT
+    return _make(member, path, message, hint, stops=stops)
+
+
+def _describe_likely(member: RebuiltResource, path: FieldPath, visit: Visit, rebuild: Rebuild) -> Gap:
+    maker = MAKERS[str(path[-1])]
+    message = f"If this is {maker.noun} of this estate, a rebuilt one has another."
+    if sibling := _find_sibling(visit, str(path[-1])):
+        hint = _advise_export(member, maker, format_field((*path[:-1], sibling)), rebuild)
+        keep = "for a user or a group, set principalType" if "principalType" in visit.fields else "keep any other id"
+        return _make(member, path, message, f"{hint}; {keep}.")
+    hint = "Change it once that resource is rebuilt: no field of this kind takes it from a ConfigMap."
+    return _make(member, path, message, hint)
+
+
+def _advise_export(member: RebuiltResource, maker: Maker, field: str, rebuild: Rebuild) -> str:
+    """Name the export to use, if only one resource of the namespace may be meant."""
+    makers = [one for one in rebuild.members if maker.makes(one) and one.key.namespace == member.key.namespace]
+    if len(makers) != 1 or maker.export not in makers[0].kind.config_maps:
+        return f"Export it to a ConfigMap, and set {field} instead"
+    (one,) = makers
+    to = find_destinations(one.prepared.resource, ObjectKind.CONFIG_MAP).get(maker.export)
+    if to is not None:
+        config_map = f"{{name: {to.address.name}, key: {to.key}}}"
+        return f"Set {field} to {config_map} instead, which {format_short_key(one.key)} exports"
+    return f"Export {maker.export} of {format_short_key(one.key)} to a ConfigMap, and set {field} instead"
+
+
+def _is_private_address(text: str, visit: Visit, name: str, ids: Ids) -> bool:
+    """Tell whether a text is an address of the estate's networks that no manifest gives to a resource, in a field that
+    takes one from a ConfigMap too.
+    """
+    if not _find_sibling(visit, name) or (address := _read_address(text)) is None:
+        return False
+    return text not in ids.given_addresses and any(address in network for network in ids.networks)
+
+
+def _describe_address(member: RebuiltResource, path: FieldPath, visit: Visit) -> Gap:
+    other = format_field((*path[:-1], _find_sibling(visit, str(path[-1]))))
+    message = "This is an address of a network of the estate, and no manifest gives it to a resource. A rebuilt "
+    hint = f"Give the resource a fixed address in its manifest, or export the address and set {other} instead."
+    return _make(member, path, f"{message}resource may get another one.", hint)
+
+
+def _find_other_subscriptions(member: RebuiltResource, rebuild: Rebuild) -> Iterator[Gap]:
+    """Find ids of another subscription that name what a manifest declares in this one."""
+    for path, arm_id in _list_arm_ids(member):
+        if (other := rebuild.find_twin(arm_id)) is not None:
+            message = (
+                f"The id is of {format_short_key(other.key)} in the subscription {find_subscription(arm_id)}, and git "
+                "declares that in another one."
+            )
+            hint = "Name the manifest by its group, kind and name instead."
+            yield _make(member, path, message, hint, stops=True)
+
+
+def _list_arm_ids(member: RebuiltResource) -> Iterator[tuple[FieldPath, str]]:
+    for visit in member.visits:
+        if visit.fits and isinstance(visit.value, Mapping) and isinstance(arm_id := visit.value.get("armId"), str):
+            yield (*visit.path, "armId"), arm_id
+
+
+def _make(member: RebuiltResource, path: FieldPath, message: str, hint: str, *, stops: bool = False) -> Gap:
+    return Gap(
+        kind=GapKind.ID,
+        key=member.key,
+        message=message,
+        hint=hint,
+        stops=stops,
+        source=find_place(path, member.prepared.resource),
+        field=format_field(path),
+    )
+
+
+def _find_sibling(visit: Visit, name: str) -> str:
+    """Find the field that takes the value of another one from a ConfigMap; "" if there is none."""
+    pair = visit.fields[name].get("optionalConfigMapPair")
+    others = (other for other, field in visit.fields.items() if field.get("optionalConfigMapPair") == pair)
+    return next((other for other in others if other != name), "") if pair else ""
+
+
+def _read_address(text: str) -> Any:
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None
+
+
+def _read_network(text: str) -> IPv4Network | IPv6Network | None:
+    try:
+        return ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
+def _find_prefixes(body: Mapping[str, Any]) -> Iterator[str]:
+    properties = body.get("properties")
+    space = properties.get("addressSpace") if isinstance(properties, Mapping) else None
+    prefixes = space.get("addressPrefixes") if isinstance(space, Mapping) else None
+    yield from (one for one in (prefixes if isinstance(prefixes, list) else []) if isinstance(one, str))
+
+
+def _find_addresses(value: Any) -> Iterator[str]:
+    """Find the fields of a body that give a private address."""
+    if isinstance(value, list):
+        for entry in value:
+            yield from _find_addresses(entry)
+    elif isinstance(value, Mapping):
+        for name, entry in value.items():
+            if name in {"privateIPAddress", "staticIp"} and isinstance(entry, str):
+                yield entry
+            else:
+                yield from _find_addresses(entry)

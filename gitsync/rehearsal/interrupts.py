@@ -1,0 +1,165 @@
+"""Kill a sync after each of its writes, and let the next one go on: the estate must end as if nothing had happened.
+
+The killed run is cut off from Azure and from its state at that moment, as a process that gets SIGKILL. So it is one
+kill for each write that Azure does: only there changes what a run has to remember.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields, replace
+from http import HTTPStatus
+from itertools import takewhile
+from typing import Any, Final
+
+from gitsync.diff.leaf_changes import find_changes
+from gitsync.emulator.http.target import parse
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.store import StoredResource
+from gitsync.emulator.types.implicit_resources import find_resource
+from gitsync.errors import ExitCode
+from gitsync.formats.arm_path import normalize_id
+from gitsync.formats.json_pointer import format_pointer
+from gitsync.model.gvk import Key
+from gitsync.model.record import Durations, Record
+from gitsync.model.rehearsal import Interrupt
+from gitsync.model.report import Report
+from gitsync.planning.secret_digest import mask_digests
+from gitsync.rehearsal.sandbox import Played, Sandbox, Snapshot, is_write, play
+
+MOST: Final = 50
+"""Writes after which a sync is killed: all of them, or an even sample of so many."""
+
+_MOST_NAMED: Final = 3
+_TAKEN: Final = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED})
+
+
+async def interrupt(
+    sandbox: Sandbox, before: Snapshot, undisturbed: Played, after: Snapshot, keys: Mapping[str, Key]
+) -> tuple[Interrupt, ...]:
+    """Play the same sync once for each kill, with the sync after it. `before` and `after` are snapshots around the run
+    that nothing disturbed.
+    """
+    writes = sum(map(is_write, undisturbed.requests))
+    return tuple([await _interrupt(sandbox, before, undisturbed, after, keys, number) for number in choose(writes)])
+
+
+def choose(writes: int, most: int = MOST) -> list[int]:
+    """Choose the writes to be killed after, by their numbers: the first and the last are among them."""
+    if writes <= most:
+        return list(range(1, writes + 1))
+    return [1 + round(step * (writes - 1) / (most - 1)) for step in range(most)]
+
+
+async def _interrupt(
+    sandbox: Sandbox, before: Snapshot, undisturbed: Played, after: Snapshot, keys: Mapping[str, Key], number: int
+) -> Interrupt:
+    killed, left = await play(sandbox, before.copy(), kill_after=number)
+    last = [request.path for request in killed.requests if is_write(request)][:number][-1:]
+    resumed, end = await play(sandbox, left)
+    return Interrupt(
+        number=number,
+        arm_id=last[0] if last else "",
+        differences=(
+            *_list_failures(resumed, undisturbed.report),
+            *_compare_azure(sandbox, end, after, keys),
+            *_compare_records(end, after),
+        ),
+        sent_twice=_find_sent_twice(killed, resumed, undisturbed, set(before.store.keys("/"))),
+    )
+
+
+def _list_failures(resumed: Played, undisturbed: Report | None) -> Iterator[str]:
+    """List what went wrong in the run after the kill, and did not in the run that nothing disturbed."""
+    if resumed.report is None:
+        yield f"The sync after the kill is refused: {resumed.refusal}"
+    elif resumed.report.exit_code is not ExitCode.FINE:
+        fine = {one.key for one in undisturbed.results if one.is_fine} if undisturbed else set()
+        for one in resumed.report.results:
+            if not one.is_fine and one.key in fine:
+                yield f"{one.key} is not ready after the next sync: {one.condition.reason}: {one.condition.message}"
+
+
+def _compare_azure(sandbox: Sandbox, end: Snapshot, wanted: Snapshot, keys: Mapping[str, Key]) -> Iterator[str]:
+    arm_ids = sorted({arm_id for one in (end, wanted) for arm_id in one.store.keys("/")})
+    for arm_id in arm_ids:
+        name, now, then = (
+            keys.get(normalize_id(arm_id), arm_id),
+            *(_find(sandbox, one, arm_id) for one in (end, wanted)),
+        )
+        if now is None:
+            yield f"{name} is missing in Azure."
+        elif then is None:
+            yield f"{name} is in Azure, and should not be."
+        elif now.state != then.state and not now.operation:  # one that nobody has to wait for goes on
+            yield f"{name} is {now.state} in Azure, and should be {then.state}."
+        elif paths := [format_pointer(path) for path, _, _ in find_changes(now.body, then.body)]:
+            yield f"{name} differs in Azure in {_join(paths)}."
+
+
+def _find(sandbox: Sandbox, snapshot: Snapshot, arm_id: str) -> StoredResource | None:
+    """Find a resource as Azure shows it: some exist with their parents, whether or not a run has written them."""
+    return find_resource(EmulatedCloud(snapshot.store, sandbox.emulator, sandbox.clock), parse(arm_id))
+
+
+def _compare_records(end: Snapshot, wanted: Snapshot) -> Iterator[str]:
+    now, then = end.state.records, wanted.state.records
+    for key in sorted({*now, *then}):
+        if key not in now:
+            yield f"{key} is not recorded."
+        elif key not in then:
+            yield f"{key} is recorded, and should not be."
+        elif names := _list_different_members(now[key], then[key]):
+            yield f"The record of {key} differs in {_join(names)}."
+
+
+def _list_different_members(left: Record, right: Record) -> list[str]:
+    left, right = _drop_course(left), _drop_course(right)
+    return [one.name for one in fields(Record) if one.compare and getattr(left, one.name) != getattr(right, one.name)]
+
+
+def _drop_course(record: Record) -> Record:
+    """Return a record without what tells when it came to be, and in how many steps. Digests are those of the last write
+    that is known, which had another key before the rehearsal.
+    """
+    condition = replace(record.condition, time="", request_id="") if record.condition else None
+    course: Any = {"writes": 0, "last_write": None, "durations": Durations()}
+    return replace(record, condition=condition, applied=mask_digests(record.applied), **course)
+
+
+def _find_sent_twice(killed: Played, resumed: Played, undisturbed: Played, existed: Collection[str]) -> tuple[str, ...]:
+    """Find what was created in more accepted PUTs than it takes without a kill.
+
+    A create that Azure accepted, and did not show yet when the next run read it, is no finding: that run has to send it
+    again, and a PUT may be repeated.
+    """
+    usual, first, again = Counter(_list_puts(undisturbed)), _list_puts(killed), _list_puts(resumed)
+    pending = {
+        normalize_id(one.path) for one in killed.requests if one.method == "PUT" and one.status == HTTPStatus.ACCEPTED
+    }
+    sent = Counter([*first, *again])
+    return tuple(
+        arm_id
+        for arm_id in sorted(sent)
+        if arm_id not in existed
+        and sent[arm_id] > max(usual[arm_id], 1)
+        and not (arm_id in pending and not _was_shown(resumed, arm_id))
+    )
+
+
+def _was_shown(played: Played, arm_id: str) -> bool:
+    """Tell whether Azure showed a resource before a run sent its first PUT of it."""
+    requests = (one for one in played.requests if normalize_id(one.path) == arm_id and not one.poll)
+    return any(one.status == HTTPStatus.OK for one in takewhile(lambda one: one.method != "PUT", requests))
+
+
+def _list_puts(played: Played) -> list[str]:
+    """List the ids of PUTs that Azure accepted."""
+    accepted = (one for one in played.requests if one.method == "PUT" and not one.poll and one.status in _TAKEN)
+    return [normalize_id(one.path) for one in accepted]
+
+
+def _join(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"{', '.join(names[:_MOST_NAMED])}{more}"

@@ -1,0 +1,145 @@
+"""What records tell of the values that a rehearsal lacks: subscriptions, config maps and variables.
+
+A record has what was sent last. Where the manifest has a reference, the value that it stood for can be read there: a
+config map that did not change then changes nothing, and a variable that no source has names the same resources.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Final, get_args
+
+from gitsync.formats.arm_path import find_subscription
+from gitsync.model.export import Address, ObjectKind
+from gitsync.model.gvk import Key
+from gitsync.model.record import Record, State
+from gitsync.model.resource import Prepared
+from gitsync.model.template import ConfigMapKeyRef, Gap, SecretMapRef, Text
+from gitsync.rehearsal.stand_ins import AskedValues, KnownValues, ValueName, make_up
+from gitsync.request.credential_choice import GLOBAL, CredentialName
+
+_GAPS: Final = get_args(Gap)
+
+
+def find_known_values(
+    state: State, prepared: Collection[Prepared], subscription: str, asked: AskedValues = frozenset()
+) -> KnownValues:
+    """Learn what records tell. `prepared` is what the manifests are with the values that were made up so far, which
+    are those that were `asked` for.
+    """
+    values: dict[ValueName, str] = _learn_variables(prepared, state.records, asked)
+    secret_keys: dict[Address, tuple[str, ...]] = {}
+    for one in prepared:
+        record, namespace = state.records.get(one.key), one.key.namespace
+        if record is None or one.template is None:
+            continue
+        pairs = [(one.template.arm_id, record.arm_id), *_pair(one.template.body, record.applied)]
+        for gap, sent in pairs:
+            if isinstance(gap, SecretMapRef) and isinstance(sent, Mapping):
+                secret_keys.setdefault(Address(ObjectKind.SECRET, namespace, gap.name), tuple(sorted(sent)))
+            elif (found := _read_value(gap, sent)) is not None:
+                ref, text = found
+                values.setdefault((Address(ObjectKind.CONFIG_MAP, namespace, ref.name), ref.key), text)
+    return KnownValues(
+        subscription=subscription,
+        subscriptions=_find_subscriptions(state.records.values()),
+        values=values,
+        secret_keys=secret_keys,
+    )
+
+
+def find_subscription_of(state: State) -> str:
+    """Find the subscription of the global credential: that of most records without another; "" if there is none."""
+    found = [find_subscription(one.arm_id) or "" for one in state.records.values() if one.credential == GLOBAL]
+    return max(sorted({*found} - {""}), key=found.count, default="")
+
+
+def _find_subscriptions(records: Iterable[Record]) -> dict[CredentialName, str]:
+    """Find the subscriptions of credential Secrets: that of most records which name the Secret."""
+    found: defaultdict[CredentialName, list[str]] = defaultdict(list)
+    for record in records:
+        subscription = record.subscription or find_subscription(record.arm_id) or ""
+        if record.credential != GLOBAL and subscription:
+            found[record.key.namespace, record.credential].append(subscription)
+    return {name: max(sorted(set(texts)), key=texts.count) for name, texts in sorted(found.items())}
+
+
+def _pair(template: Any, sent: Any) -> Iterator[tuple[Any, Any]]:
+    """Pair the gaps of a body with what was sent there."""
+    if isinstance(template, _GAPS):
+        yield template, sent
+    elif isinstance(template, Mapping) and isinstance(sent, Mapping):
+        yield from (pair for key, child in template.items() if key in sent for pair in _pair(child, sent[key]))
+    elif isinstance(template, list) and isinstance(sent, list) and len(template) == len(sent):
+        yield from (pair for child, other in zip(template, sent, strict=True) for pair in _pair(child, other))
+
+
+def _read_value(gap: Any, sent: Any) -> tuple[ConfigMapKeyRef, str] | None:
+    """Read the value of a config map out of what was sent, as it is or inside of a text."""
+    if not isinstance(sent, str):
+        return None
+    if isinstance(gap, ConfigMapKeyRef):
+        return gap, sent
+    if not isinstance(gap, Text) or sum(not isinstance(part, str) for part in gap.parts) != 1:
+        return None
+    at = next(index for index, part in enumerate(gap.parts) if not isinstance(part, str))
+    before = "".join(part for part in gap.parts[:at] if isinstance(part, str))
+    after = "".join(part for part in gap.parts[at + 1 :] if isinstance(part, str))
+    ref = gap.parts[at]
+    fits = len(sent) > len(before) + len(after) and sent.startswith(before) and sent.endswith(after)
+    if not fits or not isinstance(ref, ConfigMapKeyRef):
+        return None
+    return ref, sent[len(before) : len(sent) - len(after)]
+
+
+# Variables, whose made-up values are in the names and fields of manifests.
+
+
+def _learn_variables(
+    prepared: Iterable[Prepared], records: Mapping[Key, Record], asked: AskedValues
+) -> dict[ValueName, str]:
+    """Learn the values of variables that only one set of values gives the recorded resources."""
+    tokens = {make_up(*name): name for name in asked}
+    candidates: dict[str, set[str]] = {}
+    for one in prepared if tokens else ():
+        own = [records[one.key]] if one.key in records else _list_similar(one, records.values())
+        texts = [(one.arm_id or "", record.arm_id) for record in own]
+        if len(own) == 1 and one.template:
+            texts += _pair_texts(one.template.body, own[0].applied)
+        matches = [_match(text, sent, tokens) for text, sent in texts]
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for token, value in (pair for match in matches for pair in match.items()):
+            found[token].add(value)
+        for token, values in found.items():
+            candidates[token] = candidates.get(token, values) & values
+    return {tokens[token]: min(values) for token, values in sorted(candidates.items()) if len(values) == 1}
+
+
+def _list_similar(prepared: Prepared, records: Iterable[Record]) -> list[Record]:
+    """List the records of the same kind and file: one of them may be that of a manifest whose name has a variable."""
+    key, path = prepared.key, prepared.resource.source.path
+    return [one for one in records if (one.key.group, one.key.kind, one.path) == (key.group, key.kind, path)]
+
+
+def _match(text: str, sent: str, tokens: Mapping[str, ValueName]) -> dict[str, str]:
+    """Return what the tokens of a text stand for in what was sent; nothing if that is another text."""
+    present = [token for token in tokens if token in text]
+    if not present:
+        return {}
+    pattern, names = re.escape(text), {token: f"t{number}" for number, token in enumerate(present)}
+    for token, name in names.items():
+        pattern = pattern.replace(re.escape(token), f"(?P<{name}>.+?)", 1).replace(re.escape(token), f"(?P={name})")
+    match = re.fullmatch(pattern, sent)
+    return {token: match[name] for token, name in names.items()} if match else {}
+
+
+def _pair_texts(template: Any, sent: Any) -> Iterator[tuple[str, str]]:
+    """Pair the texts of a body with what was sent there."""
+    if isinstance(template, str) and isinstance(sent, str):
+        yield template, sent
+    elif isinstance(template, Mapping) and isinstance(sent, Mapping):
+        yield from (pair for key, child in template.items() if key in sent for pair in _pair_texts(child, sent[key]))
+    elif isinstance(template, list) and isinstance(sent, list) and len(template) == len(sent):
+        yield from (pair for child, other in zip(template, sent, strict=True) for pair in _pair_texts(child, other))

@@ -1,0 +1,170 @@
+"""Find the Secrets and ConfigMaps that a rebuild needs and git does not have: no manifest declares them, and no
+resource exports them. It says where the settings look for each.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from gitsync.catalog.type_words import format_short_key, join_with_or
+from gitsync.config.config import Config
+from gitsync.formats.arm_path import name_resource
+from gitsync.model.export import Address, ObjectKind
+from gitsync.model.gvk import Key
+from gitsync.model.manifests import Manifests
+from gitsync.model.problem import SourceLocation
+from gitsync.model.rehearsal import Gap, GapKind
+from gitsync.model.resource import Prepared
+from gitsync.model.unit import Unit
+from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.problems.finding import find_place
+from gitsync.rehearsal.rebuild import Rebuild
+from gitsync.request.exports import find_addresses
+from gitsync.run.referenced_values import list_declared_keys
+from gitsync.secrets.keyvault.index import make_secret_name, make_vault_key
+from gitsync.secrets.sources.environment import make_secret_variable
+from gitsync.validation.annotations import CREDENTIAL_FROM
+
+_OBJECTS = {
+    "secretReference": ObjectKind.SECRET,
+    "secretMapReference": ObjectKind.SECRET,
+    "configMapReference": ObjectKind.CONFIG_MAP,
+}
+_VAULT = "microsoft.keyvault/vaults"
+
+
+class ValueNeed(NamedTuple):
+    """A value that something needs: one key of an object, None for all of it. `user` is the resource that names it, or
+    the first of the unit that does. `has_known_keys` tells that a run asks for single keys of it.
+    """
+
+    address: Address
+    key: str | None
+    user: Prepared
+    source: SourceLocation
+    field: str = ""
+    unit: str = ""
+    has_known_keys: bool = False
+
+
+def find_missing_values(
+    rebuild: Rebuild, manifests: Manifests, config: Config, units: Iterable[Unit], credentials: Mapping[Key, str]
+) -> Iterator[Gap]:
+    """Find what git does not have, each key once. `credentials` are the Secrets that the records name, by resource."""
+    exported = frozenset(pair for one in rebuild.prepared for pair in find_addresses(one.resource))
+    needs: defaultdict[tuple[Address, str], list[ValueNeed]] = defaultdict(list)
+    for need in (*_list_needs(rebuild), *_list_credentials(rebuild, credentials), *_list_of_units(rebuild, units)):
+        # An expression may export any key, so its object counts as exported with each.
+        is_exported = not exported.isdisjoint({(need.address, need.key), (need.address, None)})
+        if not is_exported and need.key not in list_declared_keys(need.address, manifests):
+            needs[need.address, need.key or ""].append(need)
+    # A key has no gap of its own if all of its object is missing, and needed.
+    whole = {address for address, key in needs if not key}
+    for (address, key), group in sorted(needs.items()):
+        if not key or address not in whole:
+            yield _describe(group, rebuild, config)
+
+
+def _list_needs(rebuild: Rebuild) -> Iterator[ValueNeed]:
+    for member in rebuild.members:
+        for visit in member.visits:
+            if visit.name in _OBJECTS and visit.fits and isinstance(name := visit.value.get("name"), str):
+                key = visit.value.get("key")
+                yield ValueNeed(
+                    Address(_OBJECTS[visit.name], member.key.namespace, name),
+                    key if isinstance(key, str) else None,
+                    member.prepared,
+                    find_place(visit.path, member.prepared.resource),
+                    format_field(visit.path),
+                    has_known_keys=isinstance(key, str),
+                )
+
+
+def _list_credentials(rebuild: Rebuild, credentials: Mapping[Key, str]) -> Iterator[ValueNeed]:
+    """List the Secrets that resources are written with: those that they name, and those that they were written with."""
+    path: FieldPath = ("metadata", "annotations", CREDENTIAL_FROM)
+    for member in rebuild.members:
+        resource = member.prepared.resource
+        named = resource.annotations.get(CREDENTIAL_FROM, "")
+        name = named or credentials.get(member.key, "")
+        if name and "/" not in name:
+            address = Address(ObjectKind.SECRET, member.key.namespace, name)
+            field = format_field(path) if named else ""
+            yield ValueNeed(address, None, member.prepared, find_place(path, resource), field, has_known_keys=True)
+
+
+def _list_of_units(rebuild: Rebuild, units: Iterable[Unit]) -> Iterator[ValueNeed]:
+    """List what units take their variables from."""
+    firsts: dict[str, Prepared] = {}
+    for member in rebuild.members:
+        if member.prepared.resource.unit is not None:
+            firsts.setdefault(member.prepared.resource.unit.name, member.prepared)
+    for name, unit in sorted({unit.name: unit for unit in units}.items()):
+        for reference in unit.options.substitution.references if unit.options.substitution else ():
+            if name in firsts and not reference.optional:
+                address = Address(ObjectKind(reference.kind), reference.namespace, reference.name)
+                place = SourceLocation(unit.file, unit.line) if unit.file else firsts[name].resource.source
+                yield ValueNeed(address, None, firsts[name], place, unit=unit.title, has_known_keys=True)
+
+
+def _describe(needs: list[ValueNeed], rebuild: Rebuild, config: Config) -> Gap:
+    need = needs[0]
+    address, key = need.address, need.key
+    what = f"Key {key} of {address}" if key else str(address)
+    others = len({one.user.key for one in needs}) - 1
+    user = f"the variables of {need.unit}" if need.unit else format_short_key(need.user.key)
+    needed = f"{user} and {others} more need it" if others else f"{user} {'need' if need.unit else 'needs'} it"
+    places, lost = _list_places(need, config), _find_lost_vault(rebuild, config)
+    has_vault = bool(lost) and any(place.endswith(f" in {config.key_vault}") for place in places)
+    looked = (
+        f" The settings look for it in {join_with_or(places)}."
+        if places
+        else " No other source of the settings can have it."
+    )
+    warning = f" A rebuild makes {lost} new, without its secrets." if has_vault else ""
+    return Gap(
+        kind=GapKind.VALUE,
+        key=need.user.key,
+        message=f"{what} is in no manifest, and no resource exports it; {needed}.{looked}{warning}",
+        hint=_advise(address.object_kind, has_places=bool(places)),
+        stops=not places or (has_vault and len(places) == 1),
+        source=need.source,
+        field=need.field,
+    )
+
+
+def _advise(object_kind: ObjectKind, *, has_places: bool) -> str:
+    add = "Add it to git, encrypted with SOPS" if object_kind is ObjectKind.SECRET else "Add it to git"
+    if has_places:
+        return f"{add}, or keep a copy outside of the subscription."
+    return f"{add}, or name the source that has it with --secret-sources."
+
+
+def _list_places(need: ValueNeed, config: Config) -> list[str]:
+    """List where a run would look for a value, but for git."""
+    address, key = need.address, need.key
+    is_secret = address.object_kind is ObjectKind.SECRET
+    folder = config.secrets_folder if is_secret else config.config_maps_folder
+    path = "/".join(filter(None, (folder, address.namespace, address.name, key)))
+    places = {"folder": path if folder else "", "kubernetes": "the cluster of the job"}
+    if is_secret and need.has_known_keys:  # a variable has one key, and no object as a whole
+        variables = "the variable " if key else "variables that begin with "
+        places["environment"] = f"{variables}{make_secret_variable(address, key or '')}"
+    if is_secret and config.key_vault:
+        secret = (
+            f"the secret {make_secret_name(make_vault_key(address, key))}" if key else f"the secrets of {address.name}"
+        )
+        places["key-vault"] = f"{secret} in {config.key_vault}"
+    return [place for word in config.secret_sources if (place := places.get(word, ""))]
+
+
+def _find_lost_vault(rebuild: Rebuild, config: Config) -> str:
+    """Find the resource that is the key vault of the settings; "" if it is none of the rebuild."""
+    host = (urlsplit(config.key_vault or "").hostname or "").partition(".")[0]
+    vaults = (one for one in rebuild.members if one.kind.arm_type.casefold() == _VAULT and one.prepared.arm_id)
+    return next(
+        (format_short_key(one.key) for one in vaults if name_resource(one.prepared.arm_id or "").casefold() == host), ""
+    )

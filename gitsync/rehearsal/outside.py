@@ -1,0 +1,151 @@
+"""Find what a rebuild needs and git does not make: owners and references to what no manifest declares, and resources
+that gitsync only watches. Each is one gap, whatever the number of resources that need it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from gitsync.catalog.type_words import format_count, format_short_key
+from gitsync.formats.arm_path import find_deployment_scope, normalize_id
+from gitsync.model.gvk import Key
+from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.rehearsal import Gap, GapKind
+from gitsync.model.resource import Prepared
+from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.problems.finding import find_place
+from gitsync.rehearsal.rebuild import Rebuild, RebuiltResource
+from gitsync.validation.references import OWNERS, REFERENCES, find_named_references, is_arm_id
+
+_OWNER = ("spec", "owner")
+
+
+class Mention(NamedTuple):
+    """An owner or a reference: the field, and the manifest or the ARM id that it names."""
+
+    user: RebuiltResource
+    path: FieldPath
+    key: Key | None = None
+    arm_id: str = ""
+
+    def find_target(self, rebuild: Rebuild) -> str:
+        """Return one text for all uses of one resource; in another subscription, for all of one resource group."""
+        if self.key:
+            return str(self.key)
+        is_elsewhere = rebuild.is_elsewhere(self.arm_id)
+        return find_deployment_scope(self.arm_id).casefold() if is_elsewhere else rebuild.locate(self.arm_id)
+
+
+def find_outside(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Gap]:
+    """Find what is outside of git. `known_ids` are those of resources that other sources declare."""
+    uses: dict[str, list[Mention]] = {}
+    for use in _list_uses(rebuild, known_ids):
+        if _is_missing(use, rebuild):
+            uses.setdefault(use.find_target(rebuild), []).append(use)
+    yield from (_describe_missing(group, rebuild) for group in uses.values())
+    watched: dict[str, list[Prepared]] = {}
+    for one in rebuild.prepared:
+        if _is_left_out(one, rebuild):  # several namespaces may watch one resource
+            watched.setdefault(rebuild.locate(one.arm_id) if one.arm_id else str(one.key), []).append(one)
+    yield from (_describe_watched(group, rebuild) for group in watched.values())
+
+
+def find_refused(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Mapping[str, str]:
+    """Find the resources that Azure refuses to create, since one that they refer to is missing: by ARM id, the id of
+    that one. What has no owner is left out: there nothing is sent.
+    """
+    uses = (use for use in _list_uses(rebuild, known_ids) if use.arm_id and use.path[:2] != _OWNER)
+    missing = [use for use in uses if _is_missing(use, rebuild) and not rebuild.is_elsewhere(use.arm_id)]
+    return {use.user.prepared.arm_id: use.arm_id for use in reversed(missing) if use.user.prepared.arm_id}
+
+
+def _list_uses(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Mention]:
+    for member in rebuild.members:
+        owner = member.prepared.owner
+        if owner is not None and owner.arm_id:
+            # Of an owner that another source declares, the manifest has the name.
+            yield Mention(member, _OWNER if owner.key else (*_OWNER, "armId"), arm_id=owner.arm_id)
+        elif owner is not None and owner.key:
+            yield Mention(member, _OWNER, owner.key)
+        for path, key in find_named_references(member.kind, member.prepared.resource.spec, member.key.namespace):
+            arm_id = "" if key in rebuild.by_key else known_ids.get(key, "")
+            yield Mention(member, path, None if arm_id else key, arm_id)
+        yield from _list_ids(member)
+
+
+def _list_ids(member: RebuiltResource) -> Iterator[Mention]:
+    """List the references by ARM id, without the owner."""
+    for visit in member.visits:
+        if visit.name in REFERENCES - OWNERS and visit.fits and isinstance(arm_id := visit.value.get("armId"), str):
+            yield Mention(member, (*visit.path, "armId"), arm_id=arm_id)
+    for path, text, visit in member.list_texts():
+        if visit.fields[str(path[-1])].get("mode") == "reference":
+            yield Mention(member, path, arm_id=text)
+
+
+def _is_missing(use: Mention, rebuild: Rebuild) -> bool:
+    """Tell whether no manifest declares what is named, and it does not come without one."""
+    if use.key is not None:
+        return use.key not in rebuild.by_key
+    if not is_arm_id(use.arm_id) or rebuild.comes_along(use.arm_id) or rebuild.find_twin(use.arm_id):
+        return False
+    place = rebuild.locate(use.arm_id)
+    if any(one.arm_id and rebuild.locate(one.arm_id) == place for one in rebuild.prepared):
+        return False
+    return rebuild.is_elsewhere(use.arm_id) or not rebuild.outlives(use.arm_id)
+
+
+def _describe_missing(uses: list[Mention], rebuild: Rebuild) -> Gap:
+    use, users = uses[0], {one.user.key for one in uses}
+    target = use.arm_id or format_short_key(use.key or use.user.key)
+    needed = _count(len(users | rebuild.find_dependents(users)))
+    if is_elsewhere := bool(use.arm_id) and rebuild.is_elsewhere(use.arm_id):
+        others = len({normalize_id(one.arm_id) for one in uses}) - 1
+        more = f", as {'is' if others == 1 else 'are'} {format_count(others, 'other')} of its group" if others else ""
+        message = f"{target} is in another subscription, and in no manifest{more}. {needed}"
+        hint = "Check that it is there before a rebuild: git does not bring it back."
+    else:
+        message = f"No manifest declares {target}. {needed}"
+        hint = "Add its manifest, or create it before a rebuild."
+    return Gap(
+        kind=GapKind.OWNER,
+        key=use.user.key,
+        message=message,
+        hint=hint,
+        stops=not is_elsewhere,
+        source=find_place(use.path, use.user.prepared.resource),
+        field=format_field(use.path),
+    )
+
+
+def _is_left_out(one: Prepared, rebuild: Rebuild) -> bool:
+    """Tell whether gitsync only watches a resource, and the one above it is not left out as well."""
+    if rebuild.makes(one) or one.is_watched:
+        return False
+    above = rebuild.by_key.get(one.owner.key) if one.owner and one.owner.key else None
+    return above is None or rebuild.makes(above)
+
+
+def _describe_watched(same: list[Prepared], rebuild: Rebuild) -> Gap:
+    one, dependents = same[0], rebuild.find_dependents(other.key for other in same)
+    if one.is_left_to_capz:
+        why, hint = "CAPZ manages it", "Let CAPZ create its cluster before a rebuild."
+    else:
+        why = f"its policy is {one.policy}"
+        hint = f"Create it before a rebuild, or set its policy to {Policy.MANAGE}."
+    return Gap(
+        kind=GapKind.OWNER,
+        key=one.key,
+        message=f"It is only read, since {why}. {_count(len(dependents))}",
+        hint=hint,
+        # A sync fails as long as it is not there; what CAPZ has may be there later.
+        stops=bool(dependents) or not one.is_left_to_capz,
+        source=find_place(("metadata", "annotations", RECONCILE_POLICY), one.resource),
+    )
+
+
+def _count(number: int) -> str:
+    if not number:
+        return "No resource that gitsync writes depends on it."
+    return f"{format_count(number, 'resource')} {'depends' if number == 1 else 'depend'} on it."

@@ -1,0 +1,178 @@
+"""The estate that a rebuild from git makes: what is written, what is left to others, and what waits for what."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.spec_visitor import Visit, visit_spec
+from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, iterate_ancestors, normalize_id
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import Key
+from gitsync.model.resource import Prepared
+from gitsync.problems.field_path import FieldPath
+from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
+from gitsync.validation.references import REFERENCES, parse_arm_type
+
+_GROUP_FIELDS = frozenset({"infrastructureResourceGroup", "managedResourceGroupName", "nodeResourceGroup"})
+_WATCHERS = "networkwatcherrg"  # Azure makes it with the first network of a region
+_DEFAULT = "default"
+_AZURES_OWN = ("/locations/", "/providers/microsoft.authorization/")
+"""In ids of a subscription that no resource group is part of: what Azure has by itself, such as built-in roles."""
+
+
+class RebuiltResource(NamedTuple):
+    """A resource that a rebuild writes, its kind, and the values of its spec."""
+
+    prepared: Prepared
+    kind: Kind
+    visits: list[Visit]
+
+    @property
+    def key(self) -> Key:
+        return self.prepared.key
+
+    @property
+    def body(self) -> Mapping[str, Any]:
+        return self.prepared.template.body if self.prepared.template else {}
+
+    def list_texts(self) -> Iterator[tuple[FieldPath, str, Visit]]:
+        """List every text of a named field, with its path and the mapping that it is in; no reference and no secret."""
+        for visit in self.visits:
+            if visit.shape == "mapping" and visit.fits and visit.name not in REFERENCES:
+                for name, value in visit.present.items():
+                    if isinstance(value, str):
+                        yield (*visit.path, name), value, visit
+
+
+class Rebuild:
+    """The manifests of a run, as the searches for gaps look at them."""
+
+    def __init__(self, prepared: Iterable[Prepared], catalog: Catalog) -> None:
+        self.prepared = tuple(sorted(prepared, key=lambda one: (one.key, one.resource.source)))
+        self.catalog = catalog
+        self.by_key = {one.key: one for one in self.prepared}
+
+    @cached_property
+    def members(self) -> tuple[RebuiltResource, ...]:
+        """What a rebuild writes, sorted by key."""
+        written = [one for one in self.prepared if one.is_written and not one.is_watched]
+        kinds = [(one, self.catalog.kind(one.resource.gvk)) for one in written]
+        return tuple(
+            RebuiltResource(one, kind, visit_spec(kind, one.resource.spec)) for one, kind in kinds if kind is not None
+        )
+
+    @cached_property
+    def subscriptions(self) -> frozenset[str]:
+        """The subscriptions that a rebuild fills, in lower case."""
+        return frozenset((find_subscription(one.prepared.arm_id or "") or "").casefold() for one in self.members) - {""}
+
+    @cached_property
+    def written_ids(self) -> Mapping[str, RebuiltResource]:
+        """What a rebuild writes, by its ARM id as `locate` returns it."""
+        return {self.locate(one.prepared.arm_id): one for one in self.members if one.prepared.arm_id}
+
+    def locate(self, arm_id: str) -> str:
+        """Return the one spelling of an id by which it is looked up. Without a subscription in the settings, every id
+        counts as one of the subscription that is rebuilt.
+        """
+        normalized = normalize_id(arm_id)
+        if PLACEHOLDER_SUBSCRIPTION not in self.subscriptions or find_subscription(normalized) is None:
+            return normalized
+        return "/".join(("/subscriptions", PLACEHOLDER_SUBSCRIPTION, *normalized.split("/")[3:]))
+
+    def is_elsewhere(self, arm_id: str) -> bool:
+        """Tell whether an id is of a subscription that a rebuild does not fill."""
+        subscription = find_subscription(self.locate(arm_id))
+        return subscription is not None and subscription not in self.subscriptions
+
+    def outlives(self, arm_id: str) -> bool:
+        """Tell whether the resource of an id is there though the subscription is empty: it is in another one or in the
+        tenant, or Azure has it by itself.
+        """
+        path = normalize_id(arm_id)
+        if not path.startswith("/subscriptions/") or path.count("/") == 2 or self.is_elsewhere(arm_id):
+            return True
+        return "/resourcegroups/" not in path and any(part in path for part in _AZURES_OWN)
+
+    @cached_property
+    def _by_path(self) -> Mapping[str, RebuiltResource]:
+        return {_cut_subscription(arm_id): one for arm_id, one in self.written_ids.items()}
+
+    def find_twin(self, arm_id: str) -> RebuiltResource | None:
+        """Find what a rebuild writes at the same place of another subscription as an id, or what its resource is a part
+        of; None for any other id.
+        """
+        if not self.is_elsewhere(arm_id):
+            return None
+        whole, *above = map(_cut_subscription, iterate_ancestors(arm_id))
+        paths = [path for path in (whole, *(one for one in above if "/providers/" in one)) if path in self._by_path]
+        return self._by_path[paths[0]] if paths else None
+
+    def makes(self, one: Prepared) -> bool:
+        """Tell whether a resource is there after a rebuild: a manifest writes it, or it comes with another one."""
+        if one.is_written and not one.is_watched:
+            return True
+        return one.arm_id is not None and (self.locate(one.arm_id) in self.written_ids or self.comes_along(one.arm_id))
+
+    def comes_along(self, arm_id: str) -> bool:
+        """Tell whether Azure makes the resource of an id with one that a rebuild writes: a part of its body, its
+        default child, or what is in the resource group of its nodes.
+        """
+        group = (find_resource_group(arm_id) or "").casefold()
+        if group == _WATCHERS or group in self._made_groups:
+            return True
+        above = next((path for path in iterate_ancestors(self.locate(arm_id)) if path in self.written_ids), None)
+        if above is None or not is_below(self.locate(arm_id), above) or "/providers/" not in above:
+            return False
+        home, (type_name, name) = self.catalog.home_of(parse_arm_type(arm_id)), arm_id.rstrip("/").split("/")[-2:]
+        # What is a kind of ASO has a manifest of its own, unless the body of its parent has it inside.
+        return home is None or name == _DEFAULT or _has_entry(self.written_ids[above].body, type_name, name)
+
+    @cached_property
+    def _made_groups(self) -> frozenset[str]:
+        """The resource groups that Azure makes for resources of the estate, in lower case."""
+        groups = set[str]()
+        for arm_id, member in self.written_ids.items():
+            properties = member.body.get("properties")
+            named = properties if isinstance(properties, Mapping) else {}
+            groups.update(text.casefold() for field in _GROUP_FIELDS if isinstance(text := named.get(field), str))
+            if member.key.kind == "ManagedCluster":
+                groups.add(
+                    f"mc_{find_resource_group(arm_id)}_{arm_id.rpartition('/')[2]}_{member.body.get('location')}"
+                )
+        return frozenset(groups)
+
+    @cached_property
+    def _waiting(self) -> Mapping[Key, set[Key]]:
+        """The keys that directly depend on each key."""
+        waiting: defaultdict[Key, set[Key]] = defaultdict(set)
+        for one in self.prepared:
+            for other in one.depends_on:
+                waiting[other].add(one.key)
+        return waiting
+
+    def find_dependents(self, keys: Iterable[Key]) -> frozenset[Key]:
+        """Find the resources that a rebuild writes and that depend on any of these, over any number of others."""
+        pending, reached = list(keys), set[Key]()
+        while pending:
+            for other in self._waiting.get(pending.pop(), set()) - reached:
+                reached.add(other)
+                pending.append(other)
+        return frozenset(key for key in reached if self.makes(self.by_key[key]))
+
+
+def _cut_subscription(arm_id: str) -> str:
+    """Return an id without its subscription; "" for a subscription itself."""
+    return "/".join(arm_id.split("/")[3:])
+
+
+def _has_entry(body: Mapping[str, Any], type_name: str, name: str) -> bool:
+    """Tell whether a list of a body, by the name of the type of a child, has an entry of this name."""
+    properties = body.get("properties")
+    entries = properties.get(type_name) if isinstance(properties, Mapping) else None
+    named = entries if isinstance(entries, list) else []
+    return any(isinstance(one, Mapping) and str(one.get("name")).casefold() == name.casefold() for one in named)

@@ -1,0 +1,209 @@
+"""THE REHEARSAL: records → an estate in the emulator → the real sync → the sync after it.
+
+It has no run of its own: `run.run.sync_revision` runs on connections to an emulator in memory, a state in memory, and
+made-up Secrets. Only git is read, and nothing is written outside of the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from loguru import logger
+
+from gitsync.arm.clock import SystemClock
+from gitsync.catalog.catalog import open_catalog
+from gitsync.config.config import Config
+from gitsync.config.config_file import find_source_settings
+from gitsync.emulator.faults import Canned, FaultRule, Match
+from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.settings import EmulatorSettings, read_settings
+from gitsync.emulator.state.store import MemoryStore
+from gitsync.formats.arm_path import normalize_id
+from gitsync.git.source.checkout import Checkout
+from gitsync.model.clock import Clock
+from gitsync.model.gvk import Key
+from gitsync.model.record import State
+from gitsync.model.rehearsal import Gap, Rehearsal
+from gitsync.model.resource import Prepared
+from gitsync.planning.planned_writes import foresee
+from gitsync.planning.run_problems import find_agent
+from gitsync.processes.programs import Grace
+from gitsync.redaction import Redactions, tell_settings
+from gitsync.rehearsal.blanks import list_blanks
+from gitsync.rehearsal.gaps import find_gaps
+from gitsync.rehearsal.interrupts import interrupt
+from gitsync.rehearsal.known_values import find_known_values, find_subscription_of
+from gitsync.rehearsal.outside import find_refused
+from gitsync.rehearsal.rebuild import Rebuild
+from gitsync.rehearsal.sandbox import Sandbox, Snapshot, list_writes, play
+from gitsync.rehearsal.seeding import Seeds, find_seeds, plant
+from gitsync.rehearsal.stand_ins import StateInMemory, disarm
+from gitsync.report.progress import Progress, Silent
+from gitsync.run.connections import open_source, open_state
+from gitsync.run.known_ids import read_known_from
+from gitsync.run.load import RunInput, load_run_input
+from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
+
+ELSEWHERE: Final = "known-from"
+"""The agent that records of --known-from have in a rehearsal: they are not the run's own."""
+
+
+async def rehearse(  # noqa: PLR0913 - what a rehearsal is given from outside
+    config: Config,
+    *,
+    from_nothing: bool = False,
+    interrupts: bool = False,
+    redactions: Redactions | None = None,
+    progress: Progress | None = None,
+    grace: Grace | None = None,
+    clock: Clock | None = None,
+) -> Rehearsal:
+    """Play the sync of these settings, and the sync after it.
+
+    Raises ConfigError, SourceError or StateError if the settings are wrong, or what they name cannot be read.
+    """
+    redactions, grace, clock = redactions or Redactions(), grace or Grace(), clock or SystemClock()
+    tell_settings(redactions, config, os.environ)
+    unsealed = replace(config, digest_key=None, previous_digest_key=None)
+    with open_source(config, grace) as source, open_state(unsealed, source, clock, writes=False) as store:
+        state = store.load()
+        agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
+        state = _add_foreign(state, config, source, redactions)
+        settings = find_source_settings(config, source.settings)
+        subscription = config.subscription or find_subscription_of(state) or PLACEHOLDER_SUBSCRIPTION
+        config = disarm(config, agent)
+        sandbox = Sandbox(
+            config=replace(config, namespace=settings.namespace, unknown_fields=settings.unknown_fields),
+            source=source,
+            settings=settings,
+            emulator=_read_emulator_settings(config),
+            subscription=subscription,
+            state_name=store.name,
+            clock=clock,
+            stop=asyncio.Event(),
+            redactions=redactions,
+            progress=progress or Silent(),
+            known=find_known_values(state, (), subscription),
+        )
+        with _silent_logs():
+            return await _rehearse(sandbox, state, from_nothing=from_nothing, interrupts=interrupts)
+
+
+@contextmanager
+def _silent_logs() -> Iterator[None]:
+    """Log nothing while the context lasts: a line about a rehearsed change would look like one of a change."""
+    logger.disable("gitsync")
+    try:
+        yield
+    finally:
+        logger.enable("gitsync")
+
+
+async def _rehearse(sandbox: Sandbox, recorded: State, *, from_nothing: bool, interrupts: bool) -> Rehearsal:
+    sandbox, run_input = await _learn(sandbox, recorded)
+    prepared = run_input.prepared
+    rebuild = Rebuild(prepared, open_catalog()) if from_nothing else None
+    if rebuild is not None:
+        refused = find_refused(rebuild, run_input.manifests.known_ids)
+        sandbox = replace(sandbox, emulator=_refuse(sandbox.emulator, refused))
+    seeds = find_seeds(recorded, prepared, rebuild)
+    before, keys = (
+        _make_snapshot(sandbox, seeds, State({}) if from_nothing else recorded),
+        _find_keys(recorded, prepared),
+    )
+    first, after = await play(sandbox, before.copy())
+    rehearsal = Rehearsal(
+        from_nothing=from_nothing,
+        first=first.report,
+        refusal=first.refusal,
+        writes=list_writes(first, keys),
+        schedule=foresee(first.report.results if first.report else (), sandbox.config.request_share, recorded.records),
+        stubs=seeds.stubs,
+        gaps=_find_gaps(sandbox, rebuild, run_input, recorded),
+    )
+    rehearsal = replace(rehearsal, not_rehearsed=list_blanks(sandbox, recorded.records.values(), rehearsal))
+    if first.report is None:
+        return rehearsal
+    second, _ = await play(sandbox, after.copy())
+    return replace(
+        rehearsal,
+        second=second.report,
+        refusal=second.refusal,
+        later_writes=list_writes(second, keys),
+        interrupts=await interrupt(sandbox, before, first, after, keys) if interrupts else (),
+    )
+
+
+def _find_gaps(sandbox: Sandbox, rebuild: Rebuild | None, run_input: RunInput, recorded: State) -> tuple[Gap, ...]:
+    """Find what git cannot bring back, in a drill."""
+    if rebuild is None:
+        return ()
+    return find_gaps(rebuild, run_input.manifests, sandbox.config, sandbox.source.units.values(), recorded)
+
+
+async def _learn(sandbox: Sandbox, recorded: State) -> tuple[Sandbox, RunInput]:
+    """Read the manifests as the run does, and learn the values that it lacks from records. With those of variables, the
+    manifests are others, and are read again.
+    """
+    run_input = await _load(sandbox, recorded)
+    known = find_known_values(recorded, run_input.prepared, sandbox.subscription, sandbox.asked)
+    is_new = not known.values.keys().isdisjoint(sandbox.asked)
+    sandbox = replace(sandbox, known=known, asked=set())
+    if is_new:
+        run_input = await _load(sandbox, recorded)
+        known = find_known_values(recorded, run_input.prepared, sandbox.subscription)
+        sandbox = replace(sandbox, known=replace(known, values={**known.values, **sandbox.known.values}))
+    return sandbox, run_input
+
+
+async def _load(sandbox: Sandbox, recorded: State) -> RunInput:
+    """Read and prepare the manifests as the run does, to see what they refer to."""
+    async with sandbox.open_run(MemoryStore(), StateInMemory(recorded, sandbox.state_name)) as (_, connections):
+        state = connections.store.load()
+        _, _, run_input = await load_run_input(
+            sandbox.config, connections, state, sandbox.config.agent or "", writes=True
+        )
+        return run_input
+
+
+def _refuse(settings: EmulatorSettings, refused: Mapping[str, str]) -> EmulatorSettings:
+    """Refuse what refers to a missing resource, as Azure does: the emulator does not look whether one is there."""
+    rules = (
+        FaultRule(
+            match=Match(methods={"PUT"}, path=normalize_id(arm_id)),
+            answer=Canned(code="LinkedInvalidPropertyId", status=400, message=f"The resource {missing} was not found."),
+        )
+        for arm_id, missing in sorted(refused.items())
+    )
+    return replace(settings, rules=(*settings.rules, *rules))
+
+
+def _make_snapshot(sandbox: Sandbox, seeds: Seeds, state: State) -> Snapshot:
+    store = MemoryStore()
+    plant(Emulator(sandbox.emulator, store, sandbox.clock), seeds)
+    return Snapshot(store, state)
+
+
+def _find_keys(state: State, prepared: Iterable[Prepared]) -> dict[str, Key]:
+    """Find the resource of each ARM id: the manifest that writes it, else the record."""
+    keys = {normalize_id(one.arm_id): key for key, one in sorted(state.records.items()) if one.arm_id}
+    by_manifest = sorted(prepared, key=lambda one: (one.is_written, one.key))
+    return keys | {normalize_id(one.arm_id): one.key for one in by_manifest if one.arm_id}
+
+
+def _read_emulator_settings(config: Config) -> EmulatorSettings:
+    return read_settings(Path(config.emulator_script)) if config.emulator_script else EmulatorSettings(limits=None)
+
+
+def _add_foreign(state: State, config: Config, source: Checkout, redactions: Redactions) -> State:
+    """Add the records of --known-from, as those of another agent: their resources exist, and their ids may be used."""
+    foreign = read_known_from(config, source, None, redactions.add)
+    records = {key: record for place in reversed(foreign.places) for key, record in place.records.items()}
+    others = {key: replace(record, agent=ELSEWHERE) for key, record in records.items()}
+    return replace(state, records={**others, **state.records})

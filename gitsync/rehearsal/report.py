@@ -1,0 +1,300 @@
+"""A rehearsal as text, Markdown and JSON: whether it would work, what stops it, the writes in their order, the requests
+beside ARM's limits, and what a rehearsal cannot know.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from gitsync.logging import escape_controls
+from gitsync.model.gvk import Key
+from gitsync.model.limits import ARM_LIMITS
+from gitsync.model.rehearsal import Gap, Interrupt, Rehearsal, RehearsedWrite
+from gitsync.model.report import Report
+from gitsync.model.schedule import Bar
+from gitsync.rehearsal.findings import (
+    FindingGroup,
+    RehearsalFinding,
+    format_headline,
+    join_names,
+    list_gaps,
+    list_left_out,
+    list_wrong,
+    name_resources,
+)
+from gitsync.rehearsal.writes import (
+    WriteRow,
+    draw_bar,
+    format_estimates,
+    format_size,
+    list_requests,
+    list_rows,
+)
+from gitsync.report.escape import format_code, shorten
+from gitsync.report.json import build_document as build_report
+from gitsync.report.json import build_source
+from gitsync.report.markdown import MARKER, select_fitting
+from gitsync.report.terminal import Paint, format_table, indent
+from gitsync.report.wording import format_plural, shorten_revision
+
+CRITICAL: Final = "*"
+"""Marks a write that decides how long the sync takes."""
+
+CRITICAL_MEANS: Final = "On the critical path: if it takes less time, so does the sync."
+
+_FEW_NAMES: Final = 5  # of what was not rehearsed, and of stubs, without -v
+_LONGEST: Final = 400  # characters of a text in Markdown
+_MOST_DETAILS: Final = 10  # lines below a finding in Markdown
+# Characters of the parts in Markdown; together they leave room below the 65,536 of a comment.
+_FINDINGS_ROOM, _WRITES_ROOM, _NOTES_ROOM = 24_000, 20_000, 6_000
+
+
+def list_conditions(rehearsal: Rehearsal, most_names: int) -> list[tuple[str, list[str]]]:
+    """List what limits the answer, by title: stubs, and what was not rehearsed."""
+    names = name_resources(rehearsal)
+    stubs = [f"{stub.arm_id}, for {join_names([names[key] for key in stub.wanted_by], 2)}" for stub in rehearsal.stubs]
+    more = len(stubs) - most_names
+    shown = [*stubs[:most_names], *([f"… and {more} more"] if more > 0 else [])]
+    parts = (
+        (f"Made empty, since no record has them ({len(stubs)})", shown),
+        ("Not rehearsed", list_left_out(rehearsal, most_names)),
+    )
+    return [(title, lines) for title, lines in parts if lines]
+
+
+def format_interrupts(rehearsal: Rehearsal) -> str:
+    """Say how many interrupts ended as the run that nothing disturbed; "" without any."""
+    fine = sum(one.is_fine for one in rehearsal.interrupts)
+    if not rehearsal.interrupts:
+        return ""
+    ends = "ends" if fine == 1 else "end"
+    return f"{fine} of {format_plural(len(rehearsal.interrupts), 'interrupt')} {ends} as the run without one."
+
+
+def format_lines(
+    rehearsal: Rehearsal, *, width: int | None = None, colour: bool = False, verbose: bool = False
+) -> Iterator[str]:
+    """Format a rehearsal as lines of text; a `verbose` one has all names, and each request that wrote."""
+    paint, first = Paint(on=colour), rehearsal.first
+    headline = [paint.bold(line) for line in indent(format_headline(rehearsal), width, by=0)]
+    most = 1_000_000 if verbose else _FEW_NAMES
+    parts = [
+        [*headline, *_format_about(first)],
+        *(_format_group(group, paint, width) for group in list_wrong(rehearsal)),
+        _format_writes(rehearsal, paint, width),
+        _format_log(rehearsal.writes, width) if verbose else [],
+        indent(format_interrupts(rehearsal), width, by=0) if rehearsal.interrupts else [],
+        _format_requests(first, paint, width),
+        *(_format_group(group, paint, width) for group in list_gaps(rehearsal)),
+        *(_format_notes(title, lines, paint, width) for title, lines in list_conditions(rehearsal, most)),
+    ]
+    shown = [part for part in parts if part]
+    for number, part in enumerate(shown):
+        yield from ([""] if number else [])
+        yield from part
+    if sum(map(len, shown)) >= _SCREEN:  # the end of a long report is what a terminal shows
+        yield from ("", *headline)
+
+
+_SCREEN: Final = 25
+
+
+def _format_about(report: Report | None) -> list[str]:
+    if report is None:
+        return []
+    resources = format_plural(len(report.results), "resource")
+    return [f"rehearsal of {escape_controls(shorten_revision(report.revision))}: {resources}"]
+
+
+def _format_group(group: FindingGroup, paint: Paint, width: int | None) -> list[str]:
+    lines = [paint.bold(f"{group.title} ({len(group.findings)})")]
+    for finding in group.findings:
+        place = f"   {escape_controls(finding.place)}" if finding.place else ""
+        title = f"{escape_controls(finding.title)}{place}"
+        lines += [paint.mark_bad(line) if group.is_wrong else line for line in indent(title, width, by=2)]
+        for text in filter(None, (finding.message, *finding.details)):
+            lines += indent(escape_controls(" ".join(text.split())), width, by=4)
+    return lines
+
+
+def _format_writes(rehearsal: Rehearsal, paint: Paint, width: int | None) -> list[str]:
+    rows = list_rows(rehearsal, name_resources(rehearsal))
+    if not rows:
+        return []
+    total = rehearsal.schedule.seconds
+    cells = [
+        [row.wave, row.start, row.takes, row.action, f"{row.name}{f' {CRITICAL}' if row.is_critical else ''}",
+         draw_bar(row.bar, total)]
+        for row in rows
+    ]  # fmt: skip
+    head = ["WAVE", "START", "TAKES", "ACTION", "RESOURCE", "TIME LINE"]
+    estimates = format_estimates(rehearsal.schedule)
+    is_critical = any(row.is_critical for row in rows)
+    waits = ", ░ it waits" if any(row.bar and row.bar.sent > row.bar.ready for row in rows) else ""
+    legend = f"█ Azure works{waits}.{f' {CRITICAL} {CRITICAL_MEANS}' if is_critical else ''}"
+    return [
+        paint.bold(format_size(rehearsal)),
+        *(f"  {line}" for line in format_table(head, cells, width=width and width - 2)),
+        *(line for text in (legend, estimates) if estimates for line in indent(text, width, by=2)),
+    ]
+
+
+def _format_log(writes: Sequence[RehearsedWrite], width: int | None) -> list[str]:
+    rows = [
+        [str(one.number), escape_controls(one.method), str(one.status), escape_controls(one.arm_id)] for one in writes
+    ]
+    return format_table(["NUMBER", "METHOD", "STATUS", "ID"], rows, width=width) if rows else []
+
+
+def _format_requests(report: Report | None, paint: Paint, width: int | None) -> list[str]:
+    rows = list(list_requests(report.requests)) if report else []
+    if not rows:
+        return []
+    table = format_table(["KIND", "SENT", "AZURE TAKES"], rows, width=width and width - 2)
+    return [paint.bold("Requests"), *(f"  {line}" for line in table)]
+
+
+def _format_notes(title: str, lines: Sequence[str], paint: Paint, width: int | None) -> list[str]:
+    return [paint.bold(title), *(line for text in lines for line in indent(escape_controls(text), width, by=2))]
+
+
+def format_markdown(rehearsal: Rehearsal) -> str:
+    """Format a rehearsal as Markdown, for the summary of a job or a comment: what it says first is what stops it, and
+    all else is folded. Foreign text is code.
+    """
+    first, rows = rehearsal.first, list_rows(rehearsal, name_resources(rehearsal))
+    about = f"gitsync rehearse of {format_code(shorten_revision(first.revision))}." if first else ""
+    room = _FINDINGS_ROOM
+    parts = [f"{MARKER}\n### {format_headline(rehearsal)}", about]
+    for group in list_wrong(rehearsal):
+        items = select_fitting([_format_item(finding) for finding in group.findings], room, "finding")
+        room -= sum(map(len, items))
+        parts += [f"#### {group.title} ({len(group.findings)})", "\n".join(items)]
+    parts += [format_interrupts(rehearsal)]
+    if rows:
+        parts.append(_fold(format_size(rehearsal), _format_table(rehearsal, rows)))
+    if requests := list(list_requests(first.requests)) if first else []:
+        parts.append(
+            _fold(
+                "Requests", "\n".join(["| Kind | Sent | Azure takes |", "|---|---|---|", *map(_format_row, requests)])
+            )
+        )
+    for group in list_gaps(rehearsal):
+        items = select_fitting([_format_item(finding) for finding in group.findings], _NOTES_ROOM, "finding")
+        parts.append(_fold(f"{group.title} ({len(group.findings)})", "\n".join(items)))
+    for title, lines in list_conditions(rehearsal, _FEW_NAMES):
+        items = [f"- {format_code(shorten(line, _LONGEST))}" for line in lines]
+        parts.append(_fold(title, "\n".join(select_fitting(items, _NOTES_ROOM, "line"))))
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _fold(title: str, content: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{content}\n\n</details>"
+
+
+def _format_item(finding: RehearsalFinding) -> str:
+    place = f" {format_code(shorten(finding.place, _LONGEST))}" if finding.place else ""
+    message = f"<br>{format_code(shorten(finding.message, _LONGEST))}" if finding.message else ""
+    lines = [shorten(line, _LONGEST) for line in finding.details[:_MOST_DETAILS]]
+    details = "".join(f"<br>{format_code(line)}" for line in lines)
+    return f"- **{format_code(shorten(finding.title, _LONGEST))}**{place}{message}{details}"
+
+
+def _format_table(rehearsal: Rehearsal, rows: Sequence[WriteRow]) -> str:
+    cells = [_format_row((row.wave, row.start, row.takes, row.action, *_name_cells(row))) for row in rows]
+    fitting = select_fitting(cells, _WRITES_ROOM, "write")
+    more = [] if fitting[-1].startswith("|") else ["", fitting.pop()]
+    head = ["| Wave | Start | Takes | Action | Resource | Critical |", "|---:|---:|---:|---|---|---|"]
+    estimates = format_estimates(rehearsal.schedule)
+    return "\n".join([*head, *fitting, *more, *(["", estimates] if estimates else [])])
+
+
+def _name_cells(row: WriteRow) -> tuple[str, str]:
+    return format_code(shorten(row.name, _LONGEST)), "yes" if row.is_critical else ""
+
+
+def _format_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def render_json(rehearsal: Rehearsal) -> str:
+    """Render a rehearsal as JSON, indented, with a newline at its end."""
+    return json.dumps(build_document(rehearsal), indent=2) + "\n"
+
+
+def build_document(rehearsal: Rehearsal) -> dict[str, Any]:
+    """Build a rehearsal of plain JSON values."""
+    return {
+        "fromNothing": rehearsal.from_nothing,
+        "headline": format_headline(rehearsal),
+        "exitCode": rehearsal.exit_code,
+        "refusal": rehearsal.refusal or None,
+        "silent": rehearsal.is_silent if rehearsal.second else None,
+        "seconds": round(rehearsal.schedule.seconds, 3),
+        "waves": rehearsal.schedule.waves,
+        "first": rehearsal.first and build_report(rehearsal.first),
+        "second": rehearsal.second and build_report(rehearsal.second),
+        "writes": [_build_write(one) for one in rehearsal.writes],
+        "laterWrites": [_build_write(one) for one in rehearsal.later_writes],
+        "schedule": [_build_bar(one) for one in rehearsal.schedule.bars],
+        "limits": {kind.value: {"atOnce": one.burst, "perSecond": one.per_second} for kind, one in ARM_LIMITS.items()},
+        "interrupts": [_build_interrupt(one) for one in rehearsal.interrupts],
+        "gaps": [_build_gap(one) for one in rehearsal.gaps],
+        "stubs": [{"armId": one.arm_id, "wantedBy": list(map(str, one.wanted_by))} for one in rehearsal.stubs],
+        "notRehearsed": [
+            {"what": one.blank.value, "count": one.count, "names": list(one.names), "message": one.sentence}
+            for one in rehearsal.not_rehearsed
+        ],
+    }
+
+
+def _name(key: Key | None) -> str | None:
+    return str(key) if key else None
+
+
+def _build_write(write: RehearsedWrite) -> dict[str, Any]:
+    return {
+        "number": write.number,
+        "resource": _name(write.key),
+        "armId": write.arm_id,
+        "action": write.action.value,
+        "method": write.method,
+        "status": write.status,
+    }
+
+
+def _build_bar(bar: Bar) -> dict[str, Any]:
+    return {
+        "resource": _name(bar.key),
+        "action": bar.action.value,
+        "wave": bar.wave,
+        "ready": round(bar.ready, 3),
+        "sent": round(bar.sent, 3),
+        "end": round(bar.end, 3),
+        "estimate": bar.estimate.value,
+        "critical": bar.is_critical,
+    }
+
+
+def _build_interrupt(interrupt: Interrupt) -> dict[str, Any]:
+    return {
+        "number": interrupt.number,
+        "armId": interrupt.arm_id,
+        "fine": interrupt.is_fine,
+        "differences": list(interrupt.differences),
+        "createdTwice": list(interrupt.sent_twice),
+    }
+
+
+def _build_gap(gap: Gap) -> dict[str, Any]:
+    return {
+        "kind": gap.kind.value,
+        "resource": _name(gap.key),
+        "stops": gap.stops,
+        "message": gap.message,
+        "hint": gap.hint,
+        "field": gap.field,
+        "source": build_source(gap.source),
+    }

@@ -1,0 +1,189 @@
+"""Find what comes back empty, or does not come back under its name, though git declares it.
+
+The fields of a restore are those of the kind itself: next to the field that says how a resource is created are those
+that say from what.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from gitsync.catalog.reference_targets import find_inner
+from gitsync.catalog.type_words import format_count, format_short_key, join_with_and
+from gitsync.checks.names import SOFT_DELETES, Retention
+from gitsync.formats.arm_path import find_resource_group, find_subscription
+from gitsync.model.facts import Kind, TypeFacts
+from gitsync.model.gvk import Key
+from gitsync.model.rehearsal import Gap, GapKind
+from gitsync.planning.data_types import find_loss
+from gitsync.problems.field_path import find_member
+from gitsync.rehearsal.rebuild import Rebuild, RebuiltResource
+
+_MODES: Final = frozenset({"createMode", "createOption"})
+_BEST_MODES: Final = ("PointInTimeRestore", "Copy", "Restore", "GeoRestore", "createOrRecover", "Recover", "recover")
+_RESTORING: Final = frozenset(
+    {mode.casefold() for mode in _BEST_MODES}
+    | {"copystart", "copyfromsansnapshot", "import", "importsecure", "recovery", "revivedropped"}
+    | {"restoreexternalbackup", "restorelongtermretentionbackup"}
+)
+_REPLACING: Final = _RESTORING | {"purgethencreate"}
+_SOURCE: Final = re.compile(r"source(Server|Database|Resource)\w*(Reference|Id)")
+_TIME: Final = re.compile(r"restorePointInTime|pointInTimeUTC|restoreParameters")
+
+_WITHOUT: Final = frozenset(
+    {
+        "microsoft.compute/virtualmachinescalesets",  # its instances are made of an image
+        "microsoft.network/dnszones",  # its records are in git
+        "microsoft.network/privatednszones",
+        "microsoft.resources/resourcegroups",
+    }
+)
+_PASSING: Final = ("microsoft.eventhub/", "microsoft.servicebus/")
+"""Providers of types whose data is on its way, and is not restored."""
+
+_SQL_SERVER: Final = "microsoft.sql/servers"
+"""Its databases are restored one by one, so it has a gap only if git declares none."""
+
+
+class Restore(NamedTuple):
+    """How a manifest names a restore: a field and its value, and the fields that say from what."""
+
+    field: str
+    mode: str
+    sources: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"set {self.field}: {self.mode}{f' with {join_with_and(self.sources)}' if self.sources else ''}"
+
+
+def find_losses(rebuild: Rebuild) -> Iterator[Gap]:
+    """Find what a rebuild makes empty, and the names that deleted resources may hold. What is below a resource that
+    comes back empty is part of its gap.
+    """
+    empty: dict[Key, list[RebuiltResource]] = {}
+    keys = {member.key: member for member in rebuild.members}
+    for member in rebuild.members:
+        soft = SOFT_DELETES.get(member.kind.arm_type.casefold())
+        if soft is not None and soft.recover is not None and not _is_forgotten(member, soft):
+            if not names_restore(member, _REPLACING):
+                yield _describe_name(member, soft)
+        elif find_data(member.kind) and not names_restore(member):
+            empty.setdefault(_find_top(member, keys).key, []).append(member)
+    servers = {
+        member.prepared.owner.key for member in rebuild.members if member.prepared.owner and find_data(member.kind)
+    }
+    for key, group in empty.items():
+        if key not in servers or keys[key].kind.arm_type.casefold() != _SQL_SERVER:
+            yield _describe_data(keys[key], len(group))
+
+
+def find_data(kind: Kind) -> str:
+    """Find what a resource of a kind has that a rebuild does not bring back; "" for none."""
+    arm_type = kind.arm_type.casefold()
+    return "" if arm_type in _WITHOUT or arm_type.startswith(_PASSING) else find_loss(arm_type)
+
+
+def names_restore(member: RebuiltResource, modes: frozenset[str] = _RESTORING) -> bool:
+    """Tell whether a manifest says from what its resource is restored."""
+    for visit in member.visits:
+        name = visit.path[-1]
+        if name in _MODES and str(visit.value).casefold() in modes:
+            return True
+        if name == "restore" and visit.value is True:
+            return True
+    return False
+
+
+@cache
+def find_restore(kind: Kind) -> Restore | None:
+    """Find how a manifest of a kind names a restore; None if no field does."""
+    restores = [*_list_restores(kind, kind.spec, "spec", ())]
+    return min(restores, key=lambda one: (_BEST_MODES.index(one.mode), one.field.count("."), one.field), default=None)
+
+
+def _list_restores(kind: Kind, type_name: str, path: str, outer: tuple[str, ...]) -> Iterator[Restore]:
+    if type_name in outer:
+        return
+    facts: TypeFacts = kind.types[type_name]
+    names = sorted(facts["fields"])
+    sources = [*[name for name in names if _SOURCE.fullmatch(name)][:1], *[n for n in names if _TIME.fullmatch(n)]]
+    for name, field in facts["fields"].items():
+        inner: Any = find_inner(field)
+        if name in _MODES:
+            choices: Any = field["type"]
+            words = choices.get("enum", ()) if isinstance(choices, dict) else ()
+            mode = next((mode for mode in _BEST_MODES if mode in words), None)
+            if mode is not None:
+                yield Restore(f"{path}.{name}", mode, tuple(f"{path}.{source}" for source in sources))
+        elif not isinstance(inner, str):
+            yield from _list_restores(kind, inner["ref"], f"{path}.{name}", (*outer, type_name))
+
+
+def _is_forgotten(member: RebuiltResource, soft: Retention) -> bool:
+    sku = find_member(member.body, "sku", "name")
+    return bool(soft.forgetful_sku) and str(sku).casefold() == soft.forgetful_sku
+
+
+def _find_top(member: RebuiltResource, members: dict[Key, RebuiltResource]) -> RebuiltResource:
+    """Find the highest resource above one that comes back empty with it."""
+    top, seen = member, {member.key}
+    current: RebuiltResource | None = member
+    while current and (owner := current.prepared.owner) and owner.key and owner.key not in seen:
+        seen.add(owner.key)
+        current = members.get(owner.key)
+        if current and find_data(current.kind) and current.kind.arm_type.casefold() != _SQL_SERVER:
+            top = current
+    return top
+
+
+def _describe_data(member: RebuiltResource, number: int) -> Gap:
+    below = number - 1
+    also = f" So {'does' if below == 1 else 'do'} {format_count(below, 'resource')} below it." if below else ""
+    restore = find_restore(member.kind)
+    hint = f"To restore it, {restore}." if restore else "Restore its data from a backup after a rebuild."
+    return Gap(
+        kind=GapKind.DATA,
+        key=member.key,
+        message=f"It comes back without {find_data(member.kind)}.{also}",
+        hint=hint,
+        stops=False,
+        source=member.prepared.resource.source,
+    )
+
+
+def _describe_name(member: RebuiltResource, soft: Retention) -> Gap:
+    arm_id = member.prepared.arm_id or ""
+    named = find_member(member.body, "properties", "softDeleteRetentionInDays")
+    days = named if isinstance(named, int) else soft.days
+    name = arm_id.rpartition("/")[2] or format_short_key(member.key)
+    return Gap(
+        kind=GapKind.NAME,
+        key=member.key,
+        message=f"If the {soft.noun} was deleted, Azure holds the name {name} for {days} days, and refuses to create "
+        "it. A new one is empty.",
+        hint=_advise(member, soft, arm_id),
+        stops=False,
+        source=member.prepared.resource.source,
+    )
+
+
+def _advise(member: RebuiltResource, soft: Retention, arm_id: str) -> str:
+    restore = find_restore(member.kind)
+    if restore and restore.mode == "createOrRecover":
+        recover = f"To recover it with its contents, or else create it, set {restore.field}: {restore.mode}."
+    else:
+        recover = f"To recover it with its contents, set {soft.field} for a rebuild."
+    if find_member(member.body, "properties", "enablePurgeProtection") is True or not arm_id:
+        return recover
+    words = {
+        "name": arm_id.rpartition("/")[2],
+        "group": find_resource_group(arm_id) or "",
+        "location": str(member.body.get("location")),
+    }
+    purge = soft.purge.format_map({gap: shlex.quote(word) for gap, word in words.items()})
+    subscription = shlex.quote(find_subscription(arm_id) or "")
+    return f"{recover} To delete it for good, purge it: `{purge} --subscription {subscription}`."

@@ -1,0 +1,184 @@
+"""The sandbox in which runs are played: an emulator and a state in memory, from which the next run goes on.
+
+Separate from the rehearsal, which decides what is played; and the only place where a run meets what stands in for
+Azure, its status and its Secrets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Final, NamedTuple
+
+from gitsync.arm.arms import open_arms
+from gitsync.arm.auth.access import ArmAccess, Network, PollInterval
+from gitsync.arm.cloud import make_cloud
+from gitsync.catalog.catalog import open_catalog
+from gitsync.config.config import Config
+from gitsync.config.config_file import SourceSettings
+from gitsync.emulator.http.handler import LoggedRequest
+from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.settings import EmulatorSettings
+from gitsync.emulator.state.store import MemoryStore
+from gitsync.errors import ConfigError, GitsyncError
+from gitsync.extensions.registry import Registry
+from gitsync.formats.arm_path import normalize_id
+from gitsync.git.source.checkout import Checkout
+from gitsync.model.clock import Clock
+from gitsync.model.gvk import Key
+from gitsync.model.limits import Limit, RequestKind
+from gitsync.model.record import State
+from gitsync.model.rehearsal import RehearsedWrite
+from gitsync.model.report import BUILT_IN_EMULATOR, Report
+from gitsync.model.signin import Method, SignIn
+from gitsync.model.verdict import Action
+from gitsync.reconcile.context import Connections
+from gitsync.redaction import Redactions
+from gitsync.rehearsal.stand_ins import KnownValues, StateInMemory, ValueName, make_stores
+from gitsync.report.progress import Progress
+from gitsync.run.run import sync_revision
+
+_WRITES: Final = frozenset({"PUT", "PATCH", "DELETE"})
+_UNLIMITED: Final = Limit(1_000_000, 1_000_000)
+"""The limits of ARM count in the expected time, and not in that of the rehearsal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sandbox:
+    """What all runs of a rehearsal share. `config` is disarmed, and `asked` are the values that were made up."""
+
+    config: Config
+    source: Checkout
+    settings: SourceSettings
+    emulator: EmulatorSettings
+    subscription: str
+    state_name: str
+    clock: Clock
+    stop: asyncio.Event
+    redactions: Redactions
+    progress: Progress
+    known: KnownValues
+    asked: set[ValueName] = field(default_factory=set)
+
+    @asynccontextmanager
+    async def open_run(
+        self, store: MemoryStore, state: StateInMemory, is_last: Callable[[LoggedRequest], bool] | None = None
+    ) -> AsyncIterator[tuple[Emulator, Connections]]:
+        """Open the emulator on what a store holds, and the connections of a run to it."""
+        async with Emulator(self.emulator, store, self.clock, is_last=is_last) as azure:
+            access = ArmAccess(
+                cloud=make_cloud(azure.url),
+                sign_in=SignIn(method=Method.ANONYMOUS),
+                network=Network(concurrency=self.config.concurrency),
+                limits=dict.fromkeys(RequestKind, _UNLIMITED),
+                poll_interval=PollInterval(first=0.02),
+                redactions=self.redactions,
+            )
+            async with open_arms(access, self.clock) as arms:
+                arm = await arms.open(access.sign_in)
+                self.progress.watch(arm.list_limits)
+                yield (
+                    azure,
+                    Connections(
+                        source=self.source,
+                        settings=self.settings,
+                        store=state,
+                        arm=arm,
+                        clock=self.clock,
+                        stop=self.stop,
+                        subscription=self.subscription,
+                        catalog=open_catalog(),
+                        registry=Registry.load(),
+                        progress=self.progress,
+                        redactions=self.redactions,
+                        secret_stores=make_stores(self.config, state.state, self.known, self.asked),
+                        endpoint=BUILT_IN_EMULATOR,
+                    ),
+                )
+
+
+class Snapshot(NamedTuple):
+    """What exists at a moment: in the emulator, and on record."""
+
+    store: MemoryStore
+    state: State
+
+    def copy(self) -> Snapshot:
+        return Snapshot(self.store.copy(), self.state)
+
+
+class Played(NamedTuple):
+    """A run that was played: its report, None if it was refused; and what Azure got."""
+
+    report: Report | None
+    refusal: str
+    requests: Sequence[LoggedRequest]
+
+
+async def play(sandbox: Sandbox, snapshot: Snapshot, kill_after: int = 0) -> tuple[Played, Snapshot]:
+    """Run a sync on what a snapshot has, which it changes, and return the snapshot after it.
+
+    With `kill_after`, the run is killed once Azure has done so many writes: nothing that it does at its end has an
+    effect, and nothing comes of it but what Azure got.
+    """
+    state, numbers = StateInMemory(snapshot.state, sandbox.state_name), count(1)
+
+    def is_last(request: LoggedRequest) -> bool:
+        if not is_write(request) or next(numbers) != kill_after:
+            return False
+        state.cut_off()
+        return True
+
+    async with sandbox.open_run(snapshot.store, state, is_last) as (azure, connections):
+        run = asyncio.ensure_future(sync_revision(sandbox.config, connections, writes=True))
+        over = asyncio.ensure_future(azure.is_over.wait())
+        await asyncio.wait({run, over}, return_when=asyncio.FIRST_COMPLETED)
+        run.cancel()  # nothing happens to one that has ended
+        over.cancel()
+        await asyncio.wait({run, over})
+        report, refusal = (None, "") if azure.is_over.is_set() else _find_end(run, sandbox.redactions)
+        return Played(report, refusal, tuple(azure.requests)), Snapshot(snapshot.store, state.state)
+
+
+def _find_end(run: asyncio.Future[Report], redactions: Redactions) -> tuple[Report | None, str]:
+    """Return the report of a run, or what the guards refuse."""
+    try:
+        return _tidy(run.result()), ""
+    except ConfigError:
+        raise
+    except GitsyncError as error:
+        return None, redactions.mask(f"{error.message} {error.hint}".strip())
+
+
+def _tidy(report: Report) -> Report:
+    """Return the report without what a rehearsal says in another way: that it compares no secrets."""
+    return replace(report, problems=tuple(one for one in report.problems if one.code != "SecretsNotCompared"))
+
+
+def list_writes(played: Played, keys: Mapping[str, Key]) -> tuple[RehearsedWrite, ...]:
+    """List what changed something, in the order in which Azure got it."""
+    done = {one.key: one.action for one in played.report.results} if played.report else {}
+    return tuple(
+        _make_write(number, request, keys.get(normalize_id(request.path)), done)
+        for number, request in enumerate(filter(is_write, played.requests), 1)
+    )
+
+
+def is_write(request: LoggedRequest) -> bool:
+    """Tell whether a request changes a resource. A POST reads keys, or asks a question."""
+    return request.method in _WRITES and not request.poll
+
+
+def _make_write(number: int, request: LoggedRequest, key: Key | None, done: Mapping[Key, Action]) -> RehearsedWrite:
+    action = done.get(key, Action.NONE) if key else Action.NONE
+    return RehearsedWrite(
+        number=number,
+        arm_id=request.path,
+        method=request.method,
+        status=request.status,
+        key=key,
+        action=Action.DELETE if request.method == "DELETE" else action,
+    )

@@ -1,0 +1,154 @@
+"""The estate that a rehearsal begins with: what records say of Azure, and what they and manifests only name.
+
+A resource is made with the values that Azure had for the fields of git when a run last saw it (the baseline of its
+record): what else Azure has of it is not known, and no run compares that. What something refers to without a record is
+made empty, as a stub.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, get_args
+
+from gitsync.emulator.http.server import Emulator
+from gitsync.formats.arm_path import find_resource_group, iterate_ancestors, normalize_id
+from gitsync.model.gvk import Key
+from gitsync.model.record import Record, State
+from gitsync.model.rehearsal import Stub
+from gitsync.model.resource import Prepared
+from gitsync.model.template import Gap, ReferenceKeys
+from gitsync.planning.secret_digest import mask_digests
+from gitsync.rehearsal.rebuild import Rebuild
+from gitsync.validation.references import is_arm_id, parse_arm_type
+
+_GAPS: Final = get_args(Gap)
+_ALWAYS_THERE: Final = frozenset(
+    {
+        "microsoft.authorization/roledefinitions",
+        "microsoft.authorization/policydefinitions",
+        "microsoft.resources/subscriptions",
+    }
+)
+"""Types that Azure has by itself, or that no manifest creates below a group."""
+
+
+NOT_FOUND: Final = "AzureResourceNotFound"
+
+
+class Seeds(NamedTuple):
+    """The bodies of what exists, by ARM id, and which of them are stubs."""
+
+    bodies: Mapping[str, Mapping[str, Any]]
+    stubs: tuple[Stub, ...]
+
+
+def exists(record: Record) -> bool:
+    """Tell whether a record says that its resource is in Azure. A create that was only expected is not."""
+    is_seen = record.condition is not None and record.condition.is_ready
+    return bool(record.arm_id) and (record.claim.is_ours or is_seen)
+
+
+def _is_absent(record: Record) -> bool:
+    """Tell whether the last run looked for a resource that is only read, and Azure did not have it."""
+    return not record.claim.is_ours and record.condition is not None and record.condition.reason == NOT_FOUND
+
+
+def find_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild | None = None) -> Seeds:
+    """Find what exists before the run; for a `rebuild`, what is there though the subscription is empty."""
+    prepared = tuple(prepared)
+    bodies: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    desired = {
+        normalize_id(one.arm_id): _drop_gaps(one.template.body) for one in prepared if one.arm_id and one.template
+    }
+    for _, record in sorted(state.records.items()) if rebuild is None else ():
+        arm_id = normalize_id(record.arm_id)
+        if exists(record) and (arm_id not in bodies or record.claim.is_ours):
+            bodies[arm_id] = (record.arm_id, _find_body(record, desired.get(arm_id, {})))
+    created = {normalize_id(one.arm_id) for one in prepared if one.arm_id and one.is_written}
+    absent = {normalize_id(one.arm_id) for one in state.records.values() if _is_absent(one)}
+    wanted: defaultdict[str, set[Key]] = defaultdict(set)
+    spelled: dict[str, str] = {}
+    for arm_id, key in _list_wanted(prepared, state.records.values() if rebuild is None else ()):
+        name = normalize_id(arm_id)
+        # What is below a resource that the run creates cannot be there yet.
+        is_new = any(path in created and path not in bodies for path in iterate_ancestors(name))
+        is_missing = is_new or name in absent or (rebuild is not None and not rebuild.outlives(arm_id))
+        if name not in bodies and not is_missing:
+            spelled.setdefault(name, arm_id)
+            wanted[name].add(key)
+    stubs = tuple(Stub(arm_id=spelled[name], wanted_by=tuple(sorted(keys))) for name, keys in sorted(wanted.items()))
+    empty = {name: (spelled[name], desired.get(name, {})) for name in wanted}
+    return Seeds(dict(sorted({**empty, **bodies}.values())), stubs)
+
+
+def plant(azure: Emulator, seeds: Seeds) -> None:
+    """Make what exists, parents first: a parent that is made later would drop its children."""
+    for arm_id, body in sorted(seeds.bodies.items(), key=lambda one: (one[0].count("/"), one[0])):
+        azure.put(arm_id, body)
+
+
+def _find_body(record: Record, desired: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A record without a baseline is of a resource that was written and not seen since, or never written."""
+    if record.baseline is not None:
+        return record.baseline
+    body: Mapping[str, Any] = mask_digests(record.applied) if record.applied is not None else desired
+    return body
+
+
+def _list_wanted(prepared: Iterable[Prepared], records: Iterable[Record]) -> Iterator[tuple[str, Key]]:
+    """List the ids that something needs, with what needs them: what is only read, owners, references, and whatever is
+    above any of these.
+    """
+    for record in records:
+        for above in _list_above(record.arm_id):
+            yield above, record.key
+    for one in prepared:
+        named = [] if one.arm_id is None or one.policy.allows_modify else [one.arm_id]
+        named += [one.owner.arm_id] if one.owner and one.owner.arm_id else []
+        named += [text for text in _list_texts(one.template.body) if _is_reference(text, one)] if one.template else []
+        for arm_id in named:
+            for path in (arm_id, *_list_above(arm_id)):
+                yield path, one.key
+        for above in _list_above(one.arm_id or ""):
+            yield above, one.key
+
+
+def _is_reference(text: str, prepared: Prepared) -> bool:
+    """Tell whether a text of a body names another resource: a part of the resource itself is none."""
+    if not is_arm_id(text) or parse_arm_type(text).casefold() in _ALWAYS_THERE:
+        return False
+    return not normalize_id(text).startswith(normalize_id(prepared.arm_id or "\0"))
+
+
+def _list_above(arm_id: str) -> Iterator[str]:
+    """List the resources above an id, the nearest first, and the group: what must exist for it to exist."""
+    scope, separator, path = arm_id.rpartition("/providers/")
+    if not separator:
+        return
+    namespace, *steps = path.split("/")
+    for end in range(len(steps) - 2, 0, -2):
+        yield f"{scope}/providers/{namespace}/{'/'.join(steps[:end])}"
+    if "/providers/" in scope:  # an extension of another resource
+        yield scope
+        yield from _list_above(scope)
+    elif find_resource_group(scope):
+        yield scope
+
+
+def _list_texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, ReferenceKeys):
+        yield from (one for one in value.references if isinstance(one, str))
+    elif isinstance(value, Mapping):
+        yield from (text for child in value.values() for text in _list_texts(child))
+    elif isinstance(value, list):
+        yield from (text for child in value for text in _list_texts(child))
+
+
+def _drop_gaps(value: Any) -> Any:
+    """Return a body without the values that only a run fills in."""
+    if isinstance(value, Mapping):
+        return {key: _drop_gaps(child) for key, child in value.items() if not isinstance(child, _GAPS)}
+    return [_drop_gaps(child) for child in value if not isinstance(child, _GAPS)] if isinstance(value, list) else value

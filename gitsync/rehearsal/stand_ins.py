@@ -1,0 +1,233 @@
+"""What a rehearsal has in place of everything outside of the process: the settings without keys, the state in memory,
+and sources and sinks that hold made-up values.
+
+A made-up value follows from the name of what it stands for, so that it is the same in every run of a rehearsal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from types import TracebackType
+from typing import Final, Self
+from uuid import UUID, uuid5
+
+from gitsync.config.config import Config
+from gitsync.git.state.store import Update, find_changes, merge
+from gitsync.manifests.credential_secret import CLIENT, KEYS, OF_NAMESPACE, REQUIRED, SUBSCRIPTION, TENANT, is_id
+from gitsync.model.attribution import Who
+from gitsync.model.export import NAMELESS, Address, Export, ObjectKind, Owner
+from gitsync.model.gvk import Key
+from gitsync.model.manifests import Manifests
+from gitsync.model.record import Heartbeat, LastRun, Record, State, Trust
+from gitsync.model.secret import Secret
+from gitsync.model.signin import Method
+from gitsync.request.credential_choice import CredentialName
+from gitsync.secrets.protocols import SecretSource
+from gitsync.secrets.sinks.status import KeptConfigMaps
+from gitsync.secrets.sources.manifests import ManifestSource
+from gitsync.secrets.stores import SecretStores
+
+_DIGEST_KEY: Final = "the digest key of all rehearsals, which protects nothing"
+"""Digests of records are compared by their key first: none of another key ever counts as changed."""
+
+_NAMES: Final = UUID("6d7c1b52-1d0e-4a53-9a0f-0d9a4b0c7e11")
+_NOBODY: Final = str(UUID(int=0))
+
+
+def disarm(config: Config, agent: str) -> Config:
+    """Return the settings of a rehearsal: those of a sync, but for all that signs, sends or writes anywhere. Files that
+    are not committed yet may be rehearsed.
+    """
+    return replace(
+        config,
+        agent=agent,
+        emulator="",
+        credential=Method.ANONYMOUS.value,
+        digest_key=Secret(_DIGEST_KEY),
+        previous_digest_key=None,
+        known_from=(),
+        who=Who.OFF.value,
+        allow_dirty=True,
+        heartbeat=False,
+        notify=None,
+        notify_file=None,
+        metrics=None,
+        plan_file=None,
+        plan_out=None,
+    )
+
+
+class StateInMemory:
+    """A StateStore. Every record that it has counts as signed, since a rehearsal has no key to check seals with.
+
+    Once it is `cut_off`, it is as the store of a process that was killed: nothing is written any more.
+    """
+
+    def __init__(self, state: State, name: str) -> None:
+        self.name = name
+        self.state = state
+        self._is_cut_off = False
+
+    def load(self) -> State:
+        records = {key: replace(record, trust=Trust.SIGNED) for key, record in self.state.records.items()}
+        return replace(self.state, records=records)
+
+    def check_writable(self) -> None:
+        """Do nothing: memory is writable."""
+
+    def reserve(self, update: Update) -> Mapping[Key, Record]:
+        self.save(update)
+        return {}
+
+    def save(self, update: Update) -> bool:
+        changes = find_changes(self.state, update)
+        if changes and not self._is_cut_off:
+            self.state = merge(self.state, changes, update.revision, update.agent)
+        return bool(changes)
+
+    def cut_off(self) -> None:
+        self._is_cut_off = True
+
+    def read_last_run(self) -> LastRun | None:
+        return None
+
+    def read_runs(self, since: datetime, most: int) -> tuple[LastRun, ...]:  # noqa: ARG002 - the protocol's
+        return ()
+
+    def read_heartbeats(self) -> tuple[Heartbeat, ...]:
+        return ()
+
+    def move_heartbeat(self, heartbeat: Heartbeat) -> None:
+        """Do nothing: a rehearsal is no sign of life."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Nothing to close."""
+
+
+ValueName = tuple[Address, str]
+"""A value: the object that has it, and its key."""
+
+AskedValues = AbstractSet[ValueName]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownValues:
+    """What is known of the values that a rehearsal lacks.
+
+    `subscriptions` are those of credential Secrets, as records have them, and `subscription` is that of all others.
+    `values` are those that were sent last, of config maps and of variables, and `secret_keys` the keys of whole
+    Secrets.
+    """
+
+    subscription: str
+    subscriptions: Mapping[CredentialName, str] = field(default_factory=dict)
+    values: Mapping[ValueName, str] = field(default_factory=dict)
+    secret_keys: Mapping[Address, tuple[str, ...]] = field(default_factory=dict)
+
+
+class MadeUpSource:
+    """A Source that has every object with every key, but for what manifests declare: that has the keys of git, and
+    variables without a key there have their defaults. `asked` are the objects that it was asked for, with their keys.
+
+    The Secret of a namespace that is the credential of all in it exists only if a record or a manifest names it, since
+    it decides where a resource goes.
+    """
+
+    name = "rehearsal"
+    is_remote = False
+
+    def __init__(self, known: KnownValues, manifests: Manifests, asked: set[ValueName]) -> None:
+        self._known = known
+        self._encrypted = manifests.encrypted
+        self._declared = manifests.declared
+        self._asked = asked
+
+    async def owner(self, _address: Address) -> str | None:
+        """Return None: it has no object that an export could be in the way of."""
+        return None
+
+    async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
+        is_secret = address.object_kind is ObjectKind.SECRET
+        if is_secret and self._is_credential(address, keys):
+            return self._read_credential(address)
+        encrypted = self._encrypted.get(address)
+        if address in self._declared and not encrypted:
+            return None
+        own = tuple(encrypted.values) if encrypted else self._known.secret_keys.get(address, ("value",))
+        names = [key for key in keys if not encrypted or key in own] or (() if keys else own)
+        known = {name: text for name in names if (text := self._known.values.get((address, name)))}
+        self._asked |= {(address, name) for name in names if name not in known}
+        return {name: Secret(known.get(name) or make_up(address, name)) for name in names}
+
+    def _is_credential(self, address: Address, keys: Sequence[str]) -> bool:
+        return address.name == OF_NAMESPACE or (bool(keys) and set(keys) <= set(KEYS))
+
+    def _read_credential(self, address: Address) -> Mapping[str, Secret] | None:
+        encrypted = self._encrypted.get(address)
+        subscription = self._known.subscriptions.get((address.namespace, address.name))
+        if subscription is None and encrypted is None and address.name == OF_NAMESPACE:
+            return None
+        written = encrypted.values.get(SUBSCRIPTION, "") if encrypted else ""
+        self._asked |= {(address, key) for key in REQUIRED}
+        values = {SUBSCRIPTION: (written if is_id(written) else subscription) or self._known.subscription}
+        return {key: Secret(value) for key, value in {**values, TENANT: _NOBODY, CLIENT: _NOBODY}.items()}
+
+
+def make_up(address: Address, key: str) -> str:
+    """Make up a value: a UUID, which most fields take."""
+    return str(uuid5(_NAMES, f"{address}/{key}"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeUpStores(SecretStores):
+    """The manifests, then a source that has all the rest. Nothing is decrypted, and no source of the settings is
+    asked. `asked` collects what was made up.
+    """
+
+    known: KnownValues
+    asked: set[ValueName]
+
+    def list_sources(self, manifests: Manifests) -> tuple[SecretSource, ...]:
+        return ManifestSource(manifests), MadeUpSource(self.known, manifests, self.asked)
+
+
+def make_stores(config: Config, state: State, known: KnownValues, asked: set[ValueName]) -> SecretStores:
+    """Make the sources of a run, and a sink in memory for each that the settings name."""
+    owners = {
+        address: str(Owner(key, record.agent or NAMELESS))
+        for key, record in state.records.items()
+        for address in record.exports
+    }
+    return MadeUpStores(
+        sinks=tuple(SinkInMemory(word, owners) for word in config.export_to if word != KeptConfigMaps.name),
+        keeps_config_maps=KeptConfigMaps.name in config.export_to,
+        known=known,
+        asked=asked,
+    )
+
+
+class SinkInMemory:
+    """A Sink. It begins with the objects that records say were exported, of which it knows the owners alone."""
+
+    def __init__(self, name: str, owners: Mapping[Address, str]) -> None:
+        self.name = name
+        self._owners = dict(owners)
+
+    async def check(self) -> None:
+        """Do nothing: memory is writable."""
+
+    async def owner(self, address: Address) -> str | None:
+        return self._owners.get(address)
+
+    async def write(self, export: Export) -> None:
+        self._owners[export.address] = str(export.owner)
+
+    async def remove(self, address: Address, owner: Owner) -> None:
+        if self._owners.get(address) == str(owner):
+            del self._owners[address]

@@ -1,0 +1,133 @@
+"""Lays out the time line of a rehearsed sync: a row for each write, with a pale bar while it waits and a solid one
+while Azure works, over bands for the waves and an axis. All is in shares of the width, so it fits every screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
+from typing import Final, NamedTuple
+
+from gitsync.model.schedule import Bar, Schedule
+from gitsync.model.verdict import Action
+from gitsync.rehearsal.writes import WriteRow
+from gitsync.report.html.looks import Tone
+
+MOST_ROWS: Final = 40
+"""Rows that are shown from the start: the critical path, and then the longest of the others."""
+
+_STEPS: Final = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400)
+_MOST_STEPS: Final = 6  # of the axis: their labels have room on a phone
+_LEAST_BAND: Final = 4.0  # percent of the width; a narrower band has no room for its number
+_LEAST_WAVE: Final = 16.0  # and for the word before the number
+_WAVE: Final = "wave "
+_LATEST_LABEL: Final = 88.0  # percent: a label further to the right would leave the picture of a phone
+
+
+class ActionLook(NamedTuple):
+    """How an action looks: no two differ by colour alone."""
+
+    sign: str
+    tone: Tone
+
+
+ACTION_LOOKS: Final[Mapping[Action, ActionLook]] = {
+    Action.CREATE: ActionLook("+", Tone.NEW),
+    Action.UPDATE: ActionLook("~", Tone.CHANGE),
+    Action.REPLACE: ActionLook("⇄", Tone.DRIFT),
+    Action.DELETE: ActionLook("−", Tone.DELETE),  # noqa: RUF001 - the minus sign is as wide as the plus
+    Action.DETACH: ActionLook("○", Tone.REST),
+    Action.NONE: ActionLook("·", Tone.REST),
+}
+
+
+class Span(NamedTuple):
+    """A part of the width, in percent; `label` is written there, if there is room."""
+
+    x: str
+    width: str
+    label: str = ""
+
+
+class Tick(NamedTuple):
+    """A line of the axis; without a label where that has no room."""
+
+    x: str
+    label: str
+
+
+class TimelineRow(NamedTuple):
+    """One write on the time line. `wait` is None if it does not wait."""
+
+    row: WriteRow
+    bar: Bar
+    look: ActionLook
+    wait: Span | None
+    work: Span
+
+
+class TimeChart(NamedTuple):
+    """`shown` and `folded` are rows in the order in which they begin."""
+
+    shown: Sequence[TimelineRow]
+    folded: Sequence[TimelineRow]
+    bands: Sequence[Span]
+    ticks: Sequence[Tick]
+
+
+def lay_out(schedule: Schedule, rows: Iterable[WriteRow]) -> TimeChart | None:
+    """Lay out the time line; None if no time is expected of any write."""
+    total = schedule.seconds
+    if total <= 0:
+        return None
+    placed = [_place(row, row.bar, total) for row in rows if row.bar]
+    first = sorted(placed, key=lambda one: (not one.bar.is_critical, one.bar.sent - one.bar.end, one.bar.key))
+    kept = {*first[:MOST_ROWS], *(one for one in placed if one.bar.is_critical)}
+    return TimeChart(
+        shown=[one for one in placed if one in kept],
+        folded=[one for one in placed if one not in kept],
+        bands=_place_waves(schedule, total),
+        ticks=_place_ticks(total),
+    )
+
+
+def _place(row: WriteRow, bar: Bar, total: float) -> TimelineRow:
+    wait = _span(bar.ready, bar.sent, total) if bar.sent > bar.ready else None
+    return TimelineRow(row, bar, ACTION_LOOKS[bar.action], wait, _span(bar.sent, bar.end, total))
+
+
+def _span(begin: float, end: float, total: float, label: str = "") -> Span:
+    x, width = 100 * begin / total, 100 * (end - begin) / total
+    return Span(f"{x:.2f}", f"{width:.2f}", label)
+
+
+def _place_waves(schedule: Schedule, total: float) -> list[Span]:
+    """A wave lasts from its first write that could begin to that of the next wave; long writes outlast their wave."""
+    begins: dict[int, float] = {}
+    for bar in schedule.bars:
+        begins[bar.wave] = min(bar.ready, begins.get(bar.wave, total))
+    waves = sorted(begins)
+    ends = [*(begins[wave] for wave in waves[1:]), total]
+    bands: list[Span] = []
+    for wave, end in zip(waves, ends, strict=True):
+        width = 100 * (end - begins[wave]) / total
+        says_wave = width >= _LEAST_WAVE and not any(band.label.startswith(_WAVE) for band in bands)
+        label = f"{_WAVE}{wave}" if says_wave else str(wave) if width >= _LEAST_BAND else ""
+        bands += [_span(begins[wave], end, total, label)] if width > 0 else []
+    return bands
+
+
+def _place_ticks(total: float) -> list[Tick]:
+    days = _STEPS[-1] * ceil(total / _STEPS[-1] / _MOST_STEPS)
+    step = next((step for step in _STEPS if total / step <= _MOST_STEPS), days)
+    return [
+        Tick(f"{100 * at / total:.2f}", _format_tick(at, step) if 100 * at / total <= _LATEST_LABEL else "")
+        for at in range(0, int(total) + 1, step)
+    ]
+
+
+def _format_tick(at: int, step: int) -> str:
+    if at == 0:
+        return "0"
+    size, unit = (3600, "h") if step >= 3600 else (60, "min") if step >= 60 else (1, "s")
+    return f"{at // size} {unit}"
