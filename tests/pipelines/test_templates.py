@@ -159,12 +159,12 @@ def test_azure_pipelines_plans_and_rehearses_a_pull_request_and_writes_threads(t
         lines = [step for step in steps if "gitsync " in step.get("bash", "")]
         outs = [run(step["bash"], tmp_path, {**variables, **fill(step.get("env", {}))}).out for step in lines]
         assert "1 create" in outs.pop(1)
-        rehearsal_text = outs.pop(2)
+        rehearsal_text = outs.pop(3)
         assert outs == [
             "Posted the status gitsync: pending.\n",
             "Posted the comment.\n",
-            "Posted the comment.\n",
             "Posted the status gitsync: success.\n",
+            "Posted the comment.\n",
         ]
         assert "The sync would create 2" in rehearsal_text
         plan, rehearsal = (one["comments"][0]["content"] for one in estate.host.comments)
