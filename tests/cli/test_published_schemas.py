@@ -44,6 +44,7 @@ COMMANDS = {
     "explain": ("explain", "vnet"),
     "graph": ("graph",),
     "import": ("import", "--out", "imported"),
+    "rehearse": ("rehearse", "--from-nothing"),
     "render": ("render",),
     "report": ("plan",),
     "status": ("status",),

@@ -58,7 +58,7 @@ def test_what_is_read(line, expected, why):
         ("A/b --non", "Unknown flag --non. See", "dashes make no two words alike"),
         (
             "A/b --strict",
-            "gitsync describe has no flag --strict. These commands have it: doctor, plan, revert, sync, ",
+            "gitsync describe has no flag --strict. These commands have it: doctor, plan, rehearse, revert, ",
             "another command's flag",
         ),
         ("A/b c d", "Unexpected argument 'd'.", "SOURCE is one"),
