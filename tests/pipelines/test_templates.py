@@ -158,17 +158,18 @@ def test_azure_pipelines_plans_and_rehearses_a_pull_request_and_writes_threads(t
         steps = find_steps("gitsync_plan", connection=False, status=True)
         lines = [step for step in steps if "gitsync " in step.get("bash", "")]
         outs = [run(step["bash"], tmp_path, {**variables, **fill(step.get("env", {}))}).out for step in lines]
-        plan, rehearsal = (one["comments"][0]["content"] for one in estate.host.comments)
         assert "1 create" in outs.pop(1)
-        assert "<code>ResourceGroup/more</code>" in plan
-        assert "The sync would create 2" in outs.pop(2)
-        assert "<code>ResourceGroup/more</code>" in rehearsal
+        rehearsal_text = outs.pop(3)
         assert outs == [
             "Posted the status gitsync: pending.\n",
             "Posted the comment.\n",
-            "Posted the comment.\n",
             "Posted the status gitsync: success.\n",
+            "Posted the comment.\n",
         ]
+        assert "The sync would create 2" in rehearsal_text
+        plan, rehearsal = (one["comments"][0]["content"] for one in estate.host.comments)
+        assert "<code>ResourceGroup/more</code>" in plan
+        assert "<code>ResourceGroup/more</code>" in rehearsal
         (show,) = (
             one["bash"] for one in find_steps("gitsync_plan", connection=False) if "##vso" in one.get("bash", "")
         )
