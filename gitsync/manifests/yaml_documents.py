@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -49,6 +50,8 @@ RENDER = "Render it, and commit the result. If it is not a manifest, add it to .
 
 # JSON is YAML, with one exception: characters beyond the basic plane, written as two escapes.
 SURROGATES = re.compile(rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+
+_resolve = lru_cache(maxsize=8192)(resolve)  # most scalars are those of other manifests too
 
 # The C parser is some ten times as fast; wheels of PyYAML have it. It alone: the constructor and the resolver of a
 # loader would be made for each document, and nothing here asks them.
@@ -325,7 +328,7 @@ class _DocumentBuilder:
             return self.read_tagged(event, line)
         if not event.implicit[0]:  # it has quotes, or is a block
             return QuotedText(event.value) if self.marks_quotes and "$" in event.value else event.value
-        value = resolve(event.value)
+        value = _resolve(event.value)
         if isinstance(value, float) and not math.isfinite(value):
             self.add("NotANumber", f"{event.value} is not a number in JSON.", line, "Quote it if it is text.")
         return value

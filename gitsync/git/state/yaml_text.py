@@ -17,7 +17,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import yaml
@@ -122,6 +122,7 @@ _PLAIN: Final = r"""(?:-?[0-9]|[A-Za-z/])[!-"$-9;-~]*+(?:[ :][!-"$-9;-~]++)*+"""
 _VALUE: Final = rf"(?:{_PLAIN}|'(?:[ -&(-~]|'')*+'|\[\]|\{{\}})"
 _LINE: Final = re.compile(rf"((?:  ){{0,48}})(- )?(?:([?:]) ({_VALUE})|({_PLAIN}):(?: ({_VALUE}))?|({_VALUE}))")
 _EMPTY: Final[Mapping[str, type]] = {"[]": list, "{}": dict}
+_MOST_LINES: Final = 8192  # that are kept from one text to the next
 _LONGEST_KEY: Final = 128  # PyYAML writes a longer one, such as an ARM id, as `? key` and `: value`
 
 
@@ -148,6 +149,8 @@ def load(content: bytes) -> dict[str, Any] | None:
     """
     if not content.isascii() or not content.endswith(b"\n"):
         return None
+    if _read_line.cache_info().currsize > _MOST_LINES:  # a cache with a limit of its own is half as fast
+        _read_line.cache_clear()
     try:
         lines = [*map(_read_line, content.decode().split("\n")[:-1]), _END]
         members, end = _read_mapping(lines, 0, 0)
@@ -156,7 +159,7 @@ def load(content: bytes) -> dict[str, Any] | None:
     return members if lines[0][0] == 0 and lines[end] is _END else None
 
 
-@lru_cache(maxsize=8192)  # most lines of records are those of others too
+@cache  # most lines of records are those of others too
 def _read_line(text: str) -> _Line:
     match = _LINE.fullmatch(text)
     if match is None:
@@ -194,8 +197,8 @@ def _read_mapping(lines: Sequence[_Line], at: int, indent: int) -> tuple[dict[st
     _, _, mark, key, value = lines[at]
     while True:
         at += 1
-        if mark == "?":
-            if isinstance(value, type):
+        if mark:
+            if mark == ":" or isinstance(value, type):
                 raise _OtherFormError
             key, (own_indent, is_entry, mark, _, value) = format_key(value), lines[at]
             if mark != ":" or own_indent != indent or is_entry:
@@ -203,10 +206,10 @@ def _read_mapping(lines: Sequence[_Line], at: int, indent: int) -> tuple[dict[st
             at += 1
         if key is None or key in members:
             raise _OtherFormError
-        if isinstance(value, type):
-            members[key], at = _read_below(lines, at, indent) if value is _Below else (value(), at)
+        if value is _Below:
+            members[key], at = _read_below(lines, at, indent)
         else:
-            members[key] = value
+            members[key] = value() if type(value) is type else value
         own_indent, is_entry, mark, key, value = lines[at]
         if own_indent != indent or is_entry:
             return members, at
