@@ -30,7 +30,7 @@ waits for it: in a unit that waits for owners, and if CAPZ manages it.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class OwnerRef:
     """The owner of a resource: another manifest, or a resource in Azure by its id.
 

@@ -20,7 +20,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class ResourceList:
     """One list that a run may ask for: its path as a manifest spells it, and normalized. `principal` stands for the
     credential that asks.
