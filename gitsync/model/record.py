@@ -27,7 +27,10 @@ class Claim(StrEnum):
 
     @property
     def is_ours(self) -> bool:
-        return self in {Claim.CREATED, Claim.ADOPTED}
+        return self in _OURS
+
+
+_OURS = frozenset({Claim.CREATED, Claim.ADOPTED})
 
 
 class Trust(StrEnum):

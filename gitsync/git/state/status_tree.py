@@ -119,10 +119,11 @@ def _check_index(content: bytes, records: Records) -> None:
             raise StateError(f"{INVENTORY} names {key}, but {make_record_path(key)} does not exist.", hint=_HINT)
         entries[key] = entry
     for key, record in records.items():
-        if key not in entries:
+        indexed = entries.get(key)
+        if indexed is None:
             raise StateError(f"{make_record_path(key)} exists, but {INVENTORY} does not name {key}.", hint=_HINT)
         for name, text in (("armId", record.arm_id), ("claim", record.claim), ("policy", record.policy)):
-            if entries[key].text(name) != text:  # an edited id would have another resource deleted
+            if indexed.text(name) != text:  # an edited id would have another resource deleted
                 raise StateError(f"{make_record_path(key)} and {INVENTORY} differ in {name}.", hint=_HINT)
 
 
