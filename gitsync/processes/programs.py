@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import resource
 import signal
 import subprocess
@@ -18,8 +17,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from fnmatch import translate
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Thread
@@ -66,7 +63,9 @@ class Program(StrEnum):
 
 
 class _Row(NamedTuple):
-    """`variables` are names or patterns. `grace` is in seconds after the run is stopped: the program ends by then."""
+    """`variables` are names, or beginnings of names with a star behind. `grace` is in seconds after the run is stopped:
+    the program ends by then.
+    """
 
     variables: tuple[str, ...]
     grace: float
@@ -111,14 +110,9 @@ _TABLE: Mapping[Program, _Row] = {
 
 def select_environment(program: Program, environment: Mapping[str, str]) -> dict[str, str]:
     """The variables of `environment` that a program gets."""
-    allowed = _compile_allowed(program)
-    return {name: value for name, value in environment.items() if allowed.match(name)}
-
-
-@cache
-def _compile_allowed(program: Program) -> re.Pattern[str]:
-    """A pattern for the names of all variables that a program gets."""
-    return re.compile("|".join(translate(pattern) for pattern in _TABLE[program].variables))
+    allowed = _TABLE[program].variables
+    beginnings = tuple(name.removesuffix("*") for name in allowed if name.endswith("*"))
+    return {name: value for name, value in environment.items() if name in allowed or name.startswith(beginnings)}
 
 
 class Ended(NamedTuple):
