@@ -68,8 +68,8 @@ class Step(NamedTuple, Generic[A]):
 
 
 class Leg(NamedTuple, Generic[A]):
-    """Stages that follow each other. `acts` says that a plan leaves them out, and `locks` that they share one hold of
-    the write lock, if there is something to write.
+    """Stages that follow each other. `acts` says that a plan leaves them out, and so does a resource which a list has
+    approved. `locks` says that they share one hold of the write lock, if there is something to write.
     """
 
     steps: tuple[Step[A], ...]
@@ -98,16 +98,16 @@ APPLY: tuple[Leg[ApplyAttempt], ...] = (
     ),
     Leg(
         (
-            Step(Stage.ACT, act, is_for_open=True),
-            Step(Stage.POLL, poll, is_for_open=True),
+            Step(Stage.ACT, act),
+            Step(Stage.POLL, poll),
         ),
         acts=True,
         locks=True,
     ),
     Leg(
         (
-            Step(Stage.READ_BACK, read_back, is_for_open=True),
-            Step(Stage.POST_CHECK, post_check, is_for_open=True),
+            Step(Stage.READ_BACK, read_back),
+            Step(Stage.POST_CHECK, post_check),
         ),
         acts=True,
     ),
@@ -241,7 +241,7 @@ async def _pause(tries: int, stop: Stop, session: Session, clock: Clock) -> bool
 async def _run_stages(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> A:
     """Run the stages until one stops the attempt."""
     for leg in legs:
-        if leg.acts and not run.rules.writes:
+        if leg.acts and (attempt.observed.is_listed or not run.rules.writes):
             continue
         is_locked = leg.locks and attempt.decision.action is not Action.NONE
         async with run.locks.hold(attempt.location, attempt.session) if is_locked else _NO_LOCK:
