@@ -18,7 +18,7 @@ from gitsync.manifests.yaml_documents import ENCRYPTED, RENDER, TEMPLATE, Docume
 from gitsync.model.gvk import GVK
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
-from gitsync.problems.field_path import FieldPath, find_member, format_field
+from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.suggest import measure_distance
 
 LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -107,8 +107,16 @@ def _list_others(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def find_placeholder(document: Document) -> Problem | None:
     """Warn if a document is a template: its identity has a placeholder of the tool that renders it."""
-    for path in (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")):
-        text = find_member(document.value, *path)
+    value = document.value
+    metadata = value.get("metadata")
+    names = metadata if isinstance(metadata, dict) else {}
+    identity: dict[FieldPath, Any] = {
+        ("apiVersion",): value["apiVersion"],
+        ("kind",): value["kind"],
+        ("metadata", "name"): names.get("name"),
+        ("metadata", "namespace"): names.get("namespace"),
+    }
+    for path, text in identity.items():
         if isinstance(text, str) and _has_placeholder(text):
             message = f"{format_field(path)} is {quote_scalar(text)}, with a placeholder: this is a template."
             problem = _make_problem(document, TEMPLATE, path, message, RENDER)
