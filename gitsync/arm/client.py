@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -185,8 +185,10 @@ class Reader:
         first, source = format_target(path, api_version, query), ListSource(path)
         read = partial(self._read, path, accepts=_LIST, is_optional=is_optional)
         page = read_page(await read(first), source, self._parts.cloud)
-        async for entries in self._follow_pages(page, source, {first}, read):
-            yield entries
+        # Who stops early closes this generator; left to the event loop, the inner one costs a task of its own.
+        async with aclosing(self._follow_pages(page, source, {first}, read)) as pages:
+            async for entries in pages:
+                yield entries
 
     async def read_document(
         self, path: str, api_version: str, query: Mapping[str, str] | None = None
