@@ -5,6 +5,7 @@ Only the chosen command is imported, and no library at all for `--help`, so that
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -160,6 +161,7 @@ def run(argv: list[str] | None = None) -> int:
         return opened[0].mask(text) if opened else text
 
     if argv is None:  # run as a program, not from a test
+        atexit.register(gc.freeze)  # the end of a process frees all memory: a last search for garbage is for nothing
         report_unraisable(mask)
     return run_guarded(lambda: _run_command(arguments[0], arguments[1:], opened), mask)
 
