@@ -104,7 +104,7 @@ def _find_atoms(by_key: Mapping[Key, ShardMember]) -> list[_Atom]:
     for key, member in sorted(by_key.items()):
         if member.arm_id:
             partition.join(key, first_of.setdefault(_find_container(member.arm_id), key))
-        if member.owner in by_key:
+        if member.owner and member.owner in by_key:
             partition.join(key, member.owner)
     for key, member in by_key.items():
         parents = islice(iterate_ancestors(member.arm_id), 1, None)

@@ -33,11 +33,15 @@ class Clone:
         self.repository.run("fetch", *options, "--", self.url, *refspecs)
 
     def find_fetched(self) -> str:
-        """Find the object that the only refspec of the last fetch has brought, in the file where git
+        """Find the object that the first refspec of the last fetch has brought, in the file where git
         noted it.
         """
         with (self.repository.folder / "FETCH_HEAD").open(encoding="utf-8", errors="replace") as file:
             return file.readline().partition("\t")[0]
+
+    def count_fetched(self) -> int:
+        """Count what the last fetch has brought."""
+        return (self.repository.folder / "FETCH_HEAD").read_bytes().count(b"\n")
 
     def close(self) -> None:
         remove_temporary_folder(self.repository.folder)

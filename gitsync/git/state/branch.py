@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import NamedTuple, Self, TypeVar
 from urllib.parse import quote, unquote
@@ -21,13 +21,24 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_rand
 from gitsync.errors import GitError, GitsyncError, PublishError, StateError
 from gitsync.git.access import Remote
 from gitsync.git.command import Repository
-from gitsync.git.source.clone import Clone, list_advertised, open_clone
+from gitsync.git.source.clone import Clone, fetch_commit, list_advertised, open_clone
 from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import Url, folder_of, is_commit_id
 from gitsync.git.state.record_files import UNSEALED
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, read_last_run, read_state
-from gitsync.git.state.store import Changes, Update, find_changes, merge, split_taken
+from gitsync.git.state.store import Changes, Update, find_changes, join_changes, merge, split_taken
+from gitsync.git.state.worker_branches import (
+    FETCHED,
+    LONGEST_RUN,
+    NOTHING,
+    Recorded,
+    format_trailers,
+    list_workers,
+    name_worker,
+    name_workers,
+    read_recorded,
+)
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
 from gitsync.model.record import Heartbeat, LastRun, Record, State
@@ -41,9 +52,12 @@ T = TypeVar("T")
 class StatusBranch:
     """A StateStore. `branch` is the short name of a branch that holds nothing else. `patience` scales, in seconds, the
     waits between pushes that lost against other runs.
+
+    What workers have recorded beside it is part of the state, and is taken into it with the next push. `start` is set
+    for the branch of a worker: the commit that it begins with, "" for none.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a branch is opened with
         self,
         remote: Remote,
         branch: str,
@@ -52,6 +66,7 @@ class StatusBranch:
         author: Author | None = None,
         patience: float = 0.3,
         seals: RecordSeals = UNSEALED,
+        start: str | None = None,
     ) -> None:
         self._remote = remote
         self._branch = branch
@@ -59,9 +74,12 @@ class StatusBranch:
         self._author = author or Author()
         self._patience = patience
         self._seals = seals
+        self._start = start
         self._opened_clone: Clone | None = None
         self._tip: str | None = None  # the last commit that was read
-        self._base = State({})  # its state
+        self._lease = ""  # the commit that the branch points to, which is not the tip before a worker's first push
+        self._base = State({})  # its state, with what workers have recorded
+        self._recorded = Recorded()
 
     @property
     def name(self) -> str:
@@ -96,8 +114,10 @@ class StatusBranch:
 
     def save(self, update: Update) -> bool:
         changes = find_changes(self._base, update)
-        if changes:
+        is_worker = self._start is not None  # whose end is worth a commit, also of a run that changed nothing
+        if changes or self._recorded.changes or is_worker:
             self._retry(lambda: self._try_to_save(changes, update))
+        self._remove_workers()
         return bool(changes)
 
     def read_last_run(self) -> LastRun | None:
@@ -160,17 +180,20 @@ class StatusBranch:
     def _try_to_save(self, changes: Changes, update: Update) -> None:
         """Push our changes on top of the last state that was read."""
         after = merge(self._base, changes, update.revision, update.agent)
-        commit = self._commit(
-            build_files(changes, after, update, self._seals), format_status_message(update.headline, update.revision)
-        )
+        message = format_status_message(update.headline, update.revision)
+        if self._start is not None:
+            message += ("" if update.revision else "\n") + format_trailers(self._start, update.exit_code)
+        all_changes = join_changes(self._recorded.changes, changes)
+        commit = self._commit(build_files(all_changes, after, update, self._seals), message)
         try:
-            self._push(commit, f"--force-with-lease=refs/heads/{self._branch}:{self._tip or ''}")
+            self._push(commit, f"--force-with-lease=refs/heads/{self._branch}:{self._lease}")
         except GitError as error:
             # A lost answer looks like a refusal: the push has failed only if the branch lacks the changes.
             if error.timed_out or not self._has_changes(changes):
                 raise
             return
-        self._tip, self._base = commit, after
+        self._tip, self._lease, self._base = commit, commit, after
+        self._recorded = replace(self._recorded, changes=NOTHING)
 
     def _has_changes(self, changes: Changes) -> bool:
         """Read again after a failed push: it may have arrived although its answer was lost."""
@@ -181,25 +204,58 @@ class StatusBranch:
         return merge(self._base, changes, self._base.revision) == self._base
 
     def _refresh(self) -> None:
-        self._tip = self._fetch()
-        self._base = self._read(self._tip)
+        self._tip, has_workers = self._fetch()
+        state = self._read(self._tip)
+        self._recorded = Recorded()
+        if has_workers:
+            clone = self._clone()
+            self._recorded = read_recorded(clone, list_workers(clone), state, self._seals)
+        self._base = merge(state, self._recorded.changes, state.revision)
+
+    def _remove_workers(self) -> None:
+        """Remove the branches of workers that have ended, or that no run can belong to any more: all that they have
+        recorded is on the status branch. What cannot be removed stays for a later run.
+        """
+        since = self._clock.now() - LONGEST_RUN
+        over = [one for one in self._recorded.branches if one.exit_code is not None or one.time < since]
+        names = {one: f"refs/heads/{name_worker(self._branch, one.run_id, one.number)}" for one in over}
+        if names:
+            leases = [f"--force-with-lease={name}:{one.commit}" for one, name in names.items()]
+            arguments = ("--", self._remote.url, *(f":{name}" for name in names.values()))
+            self._clone().repository.succeeds("push", "--quiet", *leases, *arguments)
+            self._recorded = Recorded()
 
     def _clone(self) -> Clone:
         if self._opened_clone is None:
             self._opened_clone = open_clone(self._remote)
         return self._opened_clone
 
-    def _fetch(self) -> str | None:
-        """Fetch the commit that the branch points to, None if there is no such branch."""
-        clone = self._clone()
+    def _fetch(self) -> tuple[str | None, bool]:
+        """Fetch the commit that the branch points to, None if there is no such branch, and the branches of workers.
+        Return whether there are some.
+        """
+        clone, own = self._clone(), f"refs/heads/{self._branch}"
+        workers = f"refs/heads/{name_workers(self._branch)}*"
+        refspecs = [f"+{workers}:{FETCHED}*"] if self._start is None else []
         try:
-            clone.fetch(f"+refs/heads/{self._branch}:{_TIP}")
+            clone.fetch(f"+{own}:{_TIP}", *refspecs)
         except GitError:
             # git has no code for a branch that does not exist. An outage must not look like an empty status.
-            if list_advertised(clone, f"refs/heads/{self._branch}"):
+            advertised = list_advertised(clone, own, workers)
+            if own in advertised:
                 raise
-            return None
-        return clone.find_fetched()
+            self._lease = ""
+            if self._start is None and advertised:
+                clone.fetch(*refspecs)
+            return self._begin(), self._start is None and bool(advertised)
+        self._lease = clone.find_fetched()
+        return self._lease, clone.count_fetched() > 1
+
+    def _begin(self) -> str | None:
+        """Return what a branch begins with that does not exist yet; GitError if that cannot be fetched."""
+        if self._start and not fetch_commit(self._clone(), self._start):
+            raise GitError(f"The commit {self._start} of the status is gone.", hint="Run this again.")
+        return self._start or None
 
     def _read(self, tip: str | None) -> State:
         if tip is None:
@@ -326,8 +382,6 @@ def _format_data(content: bytes) -> Iterator[bytes]:
 _FETCHED = "refs/gitsync/heartbeats/"
 _FIELDS = 4
 _LATEST = int(datetime.max.replace(tzinfo=UTC).timestamp())
-_LONGEST_RUN = timedelta(days=1)
-"""How much later the heartbeat of a run that overlaps may be. One that is even later has a wrong time."""
 
 
 class _Beat(NamedTuple):
@@ -364,8 +418,9 @@ def move_heartbeat(clone: Clone, branch: str, heartbeat: Heartbeat, author: Auth
     """
     name = name_heartbeat(branch, heartbeat.agent)
     before = next((beat for beat in _fetch(clone, branch) if beat.heartbeat.agent == heartbeat.agent), None)
-    # A run that began earlier may end later. A time far ahead is wrong, and would stop the heartbeat for good.
-    if before and heartbeat.time <= before.heartbeat.time <= heartbeat.time + _LONGEST_RUN:
+    # A run that began earlier may end later, by at most the longest run. A time that is further ahead is wrong, and
+    # would stop the heartbeat for good.
+    if before and heartbeat.time <= before.heartbeat.time <= heartbeat.time + LONGEST_RUN:
         return
     message = format_status_message(f"Last success of {heartbeat.agent}", heartbeat.revision)
     commit = write_commit(

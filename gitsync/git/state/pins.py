@@ -20,9 +20,9 @@ from gitsync.git.source.clone import Clone
 from gitsync.git.source.location import is_commit_id
 from gitsync.git.state.branch import Author, Commit, format_status_message, write_commit
 from gitsync.git.state.seal import RecordSeals
+from gitsync.git.state.worker_branches import LONGEST_RUN
 
 RUNS: Final = "gitsync/runs/"
-LONGEST_RUN: Final = timedelta(days=1)
 KEPT: Final = timedelta(days=7)
 """How long pins stay, for people who look at a run that went wrong."""
 

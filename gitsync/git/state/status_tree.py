@@ -68,7 +68,7 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
         contents = listing.read(wanted_entries)
     except SourceError as error:
         raise StateError(f"The status in {listing.name} cannot be read: {error.message}", hint=error.hint) from error
-    head = _read_head(contents[INVENTORY])
+    head = read_head(contents[INVENTORY])
     revision, revisions = _read_revisions(head)
     record_list = (decode_record(path, content, seals) for path, content in contents.items() if is_record_path(path))
     config_map_list = (
@@ -147,7 +147,7 @@ def _select_wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> 
     return wanted
 
 
-def _read_head(inventory: bytes) -> CheckedMapping:
+def read_head(inventory: bytes) -> CheckedMapping:
     """Read all but the index of the records."""
     head = read_document(INVENTORY, inventory.partition(_RESOURCES)[0].rstrip(b"\n") + b"\n")
     check_schema(head, INVENTORY, SCHEMA)

@@ -20,7 +20,8 @@ class Update:
     `revision` is the commit of the records of `agent`. `summary` and `report` are the texts of SUMMARY.md and
     report.json, made only if something is written; None to leave them as they are. `headline` is one line. `leftovers`
     has each export that the run should remove, and whether it is still there. `notified` is the state that a
-    notification of `agent` has said, "" for all is well; None if none was sent.
+    notification of `agent` has said, "" for all is well; None if none was sent. `exit_code` is that of the run, None
+    before its end.
     """
 
     records: Mapping[Key, Record | None]
@@ -32,6 +33,7 @@ class Update:
     agent: str = ""
     leftovers: Mapping[Leftover, bool] = field(default_factory=dict)
     notified: str | None = None
+    exit_code: int | None = None
 
 
 class StateStore(Protocol):
@@ -145,6 +147,16 @@ def find_changes(base: State, update: Update) -> Changes:
         config_maps=config_maps,
         leftovers=leftovers,
         notified={update.agent: update.notified or ""} if says_more else {},
+    )
+
+
+def join_changes(first: Changes, then: Changes) -> Changes:
+    """Join two changes, of which `then` came later."""
+    return Changes(
+        records=dict(sorted({**first.records, **then.records}.items())),
+        config_maps=dict(sorted({**first.config_maps, **then.config_maps}.items())),
+        leftovers={**first.leftovers, **then.leftovers},
+        notified={**first.notified, **then.notified},
     )
 
 

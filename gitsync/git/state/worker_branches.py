@@ -1,0 +1,163 @@
+"""What workers of a run have recorded, each on a branch of its own beside the status branch, until a later run or the
+gathering of their reports takes it into the status branch.
+
+So workers that end in the same second do not race for one branch. A worker begins with the pinned commit of the status
+branch, so the difference between both is what it has recorded. A record that somebody else has changed on the status
+branch since is left alone, unless that only announced a write: the worker knows better how it ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from gitsync.errors import GitError, StateError
+from gitsync.git.source.clone import Clone, fetch_commit
+from gitsync.git.source.listing import Revision
+from gitsync.git.source.location import is_commit_id
+from gitsync.git.state.record_files import INVENTORY, decode_record, is_config_map_path, is_record_path
+from gitsync.git.state.seal import RecordSeals
+from gitsync.git.state.status_tree import decode_config_map, read_head, read_leftovers
+from gitsync.git.state.store import Changes
+from gitsync.model.export import Address, Export, Leftover
+from gitsync.model.gvk import Key
+from gitsync.model.record import Claim, Record, State
+
+FETCHED: Final = "refs/gitsync/workers/"
+BASE: Final = "Base"
+ENDED: Final = "Ended"
+
+LONGEST_RUN: Final = timedelta(days=1)
+NOTHING: Final = Changes(records={}, config_maps={})
+_EMPTY: Final = "0" * 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerBranch:
+    """The branch of one worker: the id of its run, its number, its last commit and when that was made. `base` is the
+    commit of the status branch that it began with, "" if there was none. `exit_code` is None if it has not ended.
+    """
+
+    run_id: str
+    number: int
+    commit: str
+    time: datetime
+    base: str
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What workers have recorded and the status branch does not have. `branches` are all of theirs, sorted."""
+
+    changes: Changes = NOTHING
+    branches: tuple[WorkerBranch, ...] = ()
+
+
+def name_workers(branch: str) -> str:
+    """Return the folder of the branches of workers that belong to a status branch. It is no folder of that branch: git
+    cannot have a branch inside of another one.
+    """
+    return f"{branch}-shards/"
+
+
+def name_worker(branch: str, run_id: str, number: int) -> str:
+    return f"{name_workers(branch)}{run_id}/{number}"
+
+
+def format_trailers(base: str | None, exit_code: int | None) -> str:
+    """Write the end of the message of a worker's commit."""
+    ended = f"{ENDED}: {exit_code}\n" if exit_code is not None else ""
+    return f"{BASE}: {base or _EMPTY}\n{ended}"
+
+
+def list_workers(clone: Clone) -> tuple[WorkerBranch, ...]:
+    """List the branches of workers that were fetched. StateError for one that no worker has written."""
+    form = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:body)%01"
+    text = clone.repository.run("for-each-ref", f"--format={form}", FETCHED).decode("utf-8", "replace")
+    branches = (_parse_branch(row.strip("\n").split("\0")) for row in text.split("\x01") if row.strip("\n"))
+    return tuple(sorted(branches, key=lambda one: (one.run_id, one.number)))
+
+
+def _parse_branch(fields: list[str]) -> WorkerBranch:
+    name, commit, seconds, body = (*fields, "", "", "", "")[:4]
+    run_id, _, number = name.removeprefix(FETCHED).partition("/")
+    lines = {name: value for name, _, value in (line.partition(": ") for line in body.splitlines())}
+    base, ended = lines.get(BASE, ""), lines.get(ENDED, "")
+    are_numbers = all(text.isascii() and text.isdigit() and len(text) <= 11 for text in (number, seconds, ended or "0"))
+    if not (are_numbers and is_commit_id(base)):
+        raise StateError(
+            f"The branch {run_id}/{number} of a worker was not written by gitsync.", hint="Remove that branch."
+        )
+    return WorkerBranch(
+        run_id=run_id,
+        number=int(number),
+        commit=commit,
+        time=datetime.fromtimestamp(int(seconds), UTC),
+        base="" if base == _EMPTY else base,
+        exit_code=int(ended) if ended else None,
+    )
+
+
+def read_recorded(clone: Clone, branches: Iterable[WorkerBranch], state: State, seals: RecordSeals) -> Recorded:
+    """Read what workers have recorded since the status branch was as it was for them; `state` is what it has now.
+
+    Raises GitError if the commit that a worker began with cannot be fetched, StateError for a record of another form.
+    """
+    records: dict[Key, Record | None] = {}
+    config_maps: dict[Address, Export | None] = {}
+    leftovers: dict[Leftover, bool] = {}
+    branches = tuple(branches)
+    for branch in branches:
+        before, after = _read_difference(clone, branch, seals)
+        for key in sorted(before.records.keys() | after.records.keys()):
+            if _may_take(state.records.get(key), before.records.get(key), after.records.get(key)):
+                records[key] = after.records.get(key)
+        for address in sorted(before.config_maps.keys() | after.config_maps.keys()):
+            if state.config_maps.get(address) == before.config_maps.get(address):
+                config_maps[address] = after.config_maps.get(address)
+        leftovers |= {leftover: leftover in after.leftovers for leftover in before.leftovers ^ after.leftovers}
+    changes = Changes(records=records, config_maps=config_maps, leftovers=leftovers)
+    return Recorded(changes=changes, branches=branches)
+
+
+def _may_take(now: Record | None, before: Record | None, after: Record | None) -> bool:
+    """Tell whether the record of a worker replaces that of the status branch."""
+    if now == after:
+        return False
+    return now == before or (now is not None and (now.claim is Claim.EXPECTED or now.is_replacing))
+
+
+def _read_difference(clone: Clone, branch: WorkerBranch, seals: RecordSeals) -> tuple[State, State]:
+    """Read the records and config maps that a worker has changed, as they were before and as they are now."""
+    if branch.base and not fetch_commit(clone, branch.base):
+        raise GitError(
+            f"The commit {branch.base[:12]} that worker {branch.number} of the run {branch.run_id} began with is gone.",
+            hint="Restore the history of the status branch.",
+        )
+    trees = [
+        Revision(repository=clone.repository, commit=commit, label=f"worker {branch.number} of {branch.run_id}")
+        for commit in (branch.base, branch.commit)
+        if commit
+    ]
+    listed = [{entry.path: entry for entry in tree.entries("")} for tree in trees]
+    first, last = (listed[0], listed[1]) if branch.base else ({}, listed[0])
+    changed = {path for path in first.keys() | last.keys() if first.get(path) != last.get(path)}
+    wanted = {path for path in changed if is_record_path(path) or is_config_map_path(path) or path == INVENTORY}
+    contents = [
+        tree.read(entry for path, entry in sorted(entries.items()) if path in wanted)
+        for tree, entries in zip(trees, listed, strict=True)
+    ]
+    before, after = contents if branch.base else [{}, contents[0]]
+    return _decode(before, seals), _decode(after, seals)
+
+
+def _decode(contents: Mapping[str, bytes], seals: RecordSeals) -> State:
+    records = [decode_record(path, content, seals) for path, content in contents.items() if is_record_path(path)]
+    exports = [decode_config_map(path, content) for path, content in contents.items() if is_config_map_path(path)]
+    leftovers = read_leftovers(read_head(contents[INVENTORY])) if INVENTORY in contents else frozenset()
+    return State(
+        {one.key: one for one in records}, config_maps={one.address: one for one in exports}, leftovers=leftovers
+    )

@@ -1,0 +1,150 @@
+"""What workers of a run record: on branches of their own, united by who reads, and folded by the next push."""
+
+from dataclasses import replace
+
+import pytest
+
+from gitsync.git.access import GitAccess, open_remote
+from gitsync.git.source.location import Url
+from gitsync.git.state.branch import StatusBranch
+from gitsync.git.state.worker_branches import name_worker
+from gitsync.git.state.worker_store import WorkerStore
+from gitsync.model.record import Claim, State
+from tests.git.remembered import a_record, an_update
+
+NAME = "gitsync/status"
+
+
+@pytest.fixture
+def open_status(bare, clock):
+    remote = open_remote(Url(bare.url, "file"), GitAccess())
+    return lambda: StatusBranch(remote, NAME, clock=clock, patience=0.01)
+
+
+@pytest.fixture
+def open_worker(bare, clock, open_status):
+    """Opens the store of a worker that begins with a commit of the status branch."""
+    remote = open_remote(Url(bare.url, "file"), GitAccess())
+
+    def open_it(number, start="", pinned=None, run_id="42"):
+        own = StatusBranch(remote, name_worker(NAME, run_id, number), clock=clock, patience=0.01, start=start)
+        return WorkerStore(own, open_status(), pinned or State({}))
+
+    return open_it
+
+
+def save(store, *records, ended=0, **changes):
+    with store:
+        store.load()
+        return store.save(replace(an_update(*records), exit_code=ended, **changes))
+
+
+def load(store):
+    with store:
+        return store.load()
+
+
+def branches(bare):
+    return bare.git("branch", "--list", "--format=%(refname:short)", "gitsync/*").splitlines()
+
+
+def tip(bare):
+    return bare.git("rev-parse", NAME)
+
+
+def test_records_of_workers_are_part_of_the_state_and_the_next_push_takes_them(open_status, open_worker, bare):
+    one, two, three, new = (a_record(name) for name in ("one", "two", "three", "new"))
+    save(open_status(), one, two)
+    start, pinned = tip(bare), load(open_status())
+    changed = replace(one, writes=2)
+    save(open_worker(1, start, pinned), changed)
+    save(open_worker(2, start, pinned), three, records={two.key: None, three.key: three})
+    assert tip(bare) == start
+    assert load(open_status()).records == {one.key: changed, three.key: three}
+    save(open_status(), new)
+    assert branches(bare) == [NAME]
+    assert load(open_status()).records == {one.key: changed, three.key: three, new.key: new}
+    assert bare.git("rev-list", "--count", NAME) == "2"
+
+
+def test_a_first_sync_by_workers_has_no_status_branch_before(open_status, open_worker, bare):
+    one, two = a_record("one"), a_record("two")
+    save(open_worker(1), one)
+    save(open_worker(2), two)
+    assert branches(bare) == ["gitsync/status-shards/42/1", "gitsync/status-shards/42/2"]
+    assert load(open_status()).records == {one.key: one, two.key: two}
+    with open_status() as store:
+        store.load()
+        assert not store.save(an_update()), "nothing of its own"
+    assert branches(bare) == [NAME]
+    assert load(open_status()).records == {one.key: one, two.key: two}
+
+
+def test_a_worker_that_changed_nothing_still_says_that_it_ended(open_status, open_worker, bare):
+    one = a_record("one")
+    save(open_status(), one)
+    assert not save(open_worker(3, tip(bare), load(open_status())), one, ended=1)
+    assert bare.git("log", "-1", "--format=%(trailers:key=Ended,valueonly)", "gitsync/status-shards/42/3") == "1"
+
+
+def test_a_worker_that_is_started_again_reads_what_it_has_claimed(open_status, open_worker):
+    claim = replace(a_record("one"), claim=Claim.EXPECTED, writes=0)
+    with open_worker(1) as store:
+        store.load()
+        assert store.reserve(an_update(claim)) == {}
+    assert load(open_worker(1)).records == {claim.key: claim}
+    assert load(open_worker(2)).records == {}
+    assert load(open_status()).records == {claim.key: claim}, "the next run knows what may exist"
+
+
+def test_claims_of_a_worker_that_goes_on_are_folded_and_its_branch_stays(open_status, open_worker, bare, clock):
+    claim = replace(a_record("one"), claim=Claim.EXPECTED, writes=0)
+    other = a_record("other")
+    with open_worker(1) as store:
+        store.load()
+        store.reserve(an_update(claim))
+        save(open_status(), other)  # a run that overlaps
+        assert branches(bare) == [NAME, "gitsync/status-shards/42/1"]
+        created = replace(claim, claim=Claim.CREATED, writes=1)
+        store.save(replace(an_update(created), exit_code=0))
+    assert load(open_status()).records == {created.key: created, other.key: other}
+    save(open_status(), other)
+    assert branches(bare) == [NAME]
+    assert load(open_status()).records == {created.key: created, other.key: other}
+
+
+def test_a_worker_that_never_ended_is_forgotten_after_a_day(open_status, open_worker, bare, clock):
+    claim = replace(a_record("one"), claim=Claim.EXPECTED, writes=0)
+    with open_worker(1) as store:
+        store.load()
+        store.reserve(an_update(claim))
+    save(open_status(), a_record("other"))
+    assert branches(bare) == [NAME, "gitsync/status-shards/42/1"]
+    clock.time = "2024-05-02T11:00:01Z"
+    save(open_status(), a_record("other"))
+    assert branches(bare) == [NAME]
+    assert load(open_status()).records[claim.key] == claim
+
+
+def test_what_a_later_run_has_recorded_is_not_undone_by_a_branch_that_was_left_behind(open_status, open_worker, bare):
+    one = a_record("one")
+    save(open_status(), one)
+    start = tip(bare)
+    save(open_worker(1, start, load(open_status())), replace(one, writes=2))
+    left = bare.git("rev-parse", "gitsync/status-shards/42/1")
+    save(open_status(), replace(one, writes=3))
+    bare.git("update-ref", "refs/heads/gitsync/status-shards/42/1", left)  # it could not be removed
+    assert load(open_status()).records == {one.key: replace(one, writes=3)}
+
+
+def test_a_claim_is_left_to_the_run_that_has_recorded_the_resource_since_the_pin(open_status, open_worker, bare):
+    other = a_record("other")
+    save(open_status(), other)
+    start, pinned = tip(bare), load(open_status())
+    one = a_record("one")
+    save(open_status(), one, other)
+    claim = replace(one, claim=Claim.EXPECTED, writes=0)
+    with open_worker(1, start, pinned) as store:
+        store.load()
+        assert store.reserve(an_update(claim)) == {one.key: one}
+    assert load(open_status()).records == {one.key: one, other.key: other}
