@@ -23,7 +23,7 @@ from gitsync.git.source.checkout import is_content_of
 from gitsync.git.source.clone import Clone, fetch_commit, list_advertised, open_clone
 from gitsync.git.source.location import check_ref
 from gitsync.git.source.worktree import Head, WorkTree, find_head, find_work_tree
-from gitsync.git.state.branch import Author, Commit, write_commit
+from gitsync.git.state.commits import Author, Commit, write_commit
 from gitsync.git.state.stores import make_author, open_own_repository
 from gitsync.model.attribution import Who
 from gitsync.model.clock import Clock

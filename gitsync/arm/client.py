@@ -120,6 +120,12 @@ class Arm:
         """What these requests were for."""
         return self._traffic.use
 
+    def divide_limits(self, workers: Mapping[str, int]) -> None:
+        """Leave to the other workers of the run their part of Azure's limits, from the first request to a subscription
+        on. `workers` counts by subscription, in lower case, those that send requests to it.
+        """
+        self._traffic.workers.update(workers)
+
     def list_limits(self) -> list[LimitUse]:
         """List how the run uses Azure's limits just now."""
         return self._traffic.list_limits()

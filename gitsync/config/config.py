@@ -46,10 +46,10 @@ _ACCEPT = frozenset({"accept"})
 _REHEARSE = frozenset({"rehearse"})  # plays a sync: takes what decides about it, and no identity
 _LOOKS = frozenset({"audit", "unmanaged"})  # compare Azure with manifests and records, and reconcile nothing
 _SET_UP = _RUNS | {"doctor"}  # doctor checks what a run would use
-_MANIFESTS = _SET_UP | _REHEARSE | {"eval", "graph", "render", "validate"}
+_MANIFESTS = _SET_UP | _REHEARSE | {"eval", "graph", "render", "shards", "validate"}
 _ESTATE = _MANIFESTS | _ACCEPT | _LOOKS  # need to know all that git has
 _SOURCE = _MANIFESTS | _LOOKS | {"describe", "status"}
-_RECORDS = _SET_UP | _ACCEPT | _LOOKS | {"describe", "eval", "status"}
+_RECORDS = _SET_UP | _ACCEPT | _LOOKS | {"describe", "eval", "shards", "status"}
 _AZURE = _SET_UP | _ACCEPT | _LOOKS | {"eval", "import"}
 _PRINTING = _SOURCE | _ACCEPT | {"compare", "explain", "import"}
 _EVERY_COMMAND = frozenset({"*"})
@@ -107,6 +107,32 @@ class Config:
         metavar="NAME=VALUE",
         variables=(f"{VARIABLE_PREFIX}NAME",),
         flag="--set",
+    )
+    shard: str | None = declare_setting(
+        None,
+        "Sync only the part of one of many workers, as `gitsync shards` shows them: 2/8 is the second of eight.",
+        HelpGroup.READ,
+        _SYNC,
+        is_advanced=True,
+        pattern=r"[1-9][0-9]{0,3}/[1-9][0-9]{0,3}",
+        metavar="NUMBER/WORKERS",
+    )
+    shards: int | None = declare_setting(
+        None,
+        "Number of workers in an Indexed Job of Kubernetes, whose JOB_COMPLETION_INDEX says which of them this is.",
+        HelpGroup.READ,
+        _SYNC,
+        is_advanced=True,
+        form=SettingForm.POSITIVE,
+        flag="",
+    )
+    run_id: str | None = declare_setting(
+        None,
+        "Id that the workers of one run share, and no other run has: that of the pipeline's run, or of the Job.",
+        HelpGroup.READ,
+        _SYNC | {"shards"},
+        is_advanced=True,
+        metavar="ID",
     )
     from_revision: str | None = declare_setting(
         None,

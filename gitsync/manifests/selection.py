@@ -25,7 +25,7 @@ from gitsync.model.resource import Prepared
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Names of resources and namespaces; empty means all.
+    """Names of resources and namespaces; empty means all. `keys` are those of a shard, None without shards.
 
     A name is `Kind.group/namespace/name`, `Kind/name`, or a pattern of either with * and ?. Other names are spelled out
     first (`spell_out`).
@@ -33,9 +33,12 @@ class Selection:
 
     only: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ()
+    keys: frozenset[Key] | None = None
 
     def has(self, key: Key) -> bool:
         """Tell whether the run covers a resource."""
+        if self.keys is not None and key not in self.keys:
+            return False
         if self.namespaces and key.namespace not in self.namespaces:
             return False
         if not self.only:

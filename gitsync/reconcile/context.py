@@ -27,6 +27,7 @@ from gitsync.planning.secret_digest import Digests
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.identities import Identities, OpenAs
 from gitsync.reconcile.lists import Lists
+from gitsync.reconcile.protocols import Others
 from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.redaction import Redactions
@@ -64,6 +65,10 @@ class Connections:
     def redact(self, secret: Secret) -> None:
         """Keep a value out of all output of the run."""
         self.redactions.add(secret)
+
+
+PATIENCE = 600.0
+"""Seconds for which a worker waits for a resource that another worker of the run is to create."""
 
 
 class Sessions:
@@ -105,7 +110,8 @@ class Sessions:
 class RunContext:
     """The parts of one run, which satisfies every protocol of the stages.
 
-    Each resource is read and written by its own identity.
+    Each resource is read and written by its own identity. `others` are the other workers of the run; None if there are
+    none.
     """
 
     connections: Connections
@@ -119,6 +125,7 @@ class RunContext:
     lists: Lists = field(default_factory=Lists)
     locks: WriteLocks = field(default_factory=WriteLocks)
     sessions: Sessions = field(default_factory=Sessions)
+    others: Others | None = None
 
     @property
     def catalog(self) -> Catalog:
@@ -158,6 +165,11 @@ class RunContext:
         self.connections.progress.started(key, attempt.session)
         logger.debug("Stage begins", resource=key, stage=stage)  # bind() costs more than an unwritten line
 
-    def begin_session(self) -> Session:
-        """Begin the session of a resource. It ends with the resource's timeout, or with the run if that is earlier."""
-        return self.sessions.begin(min(self.clock.monotonic() + self.rules.resource_timeout, self.rules.deadline))
+    def begin_session(self, *, is_watched: bool = False) -> Session:
+        """Begin the session of a resource. It ends with the resource's timeout, or with the run if that is earlier. One
+        of another worker is awaited for no longer than `PATIENCE`.
+        """
+        timeout = self.rules.resource_timeout
+        if is_watched and self.others is not None:
+            timeout = min(timeout, PATIENCE)
+        return self.sessions.begin(min(self.clock.monotonic() + timeout, self.rules.deadline))

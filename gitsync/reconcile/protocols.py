@@ -27,6 +27,14 @@ from gitsync.secrets.exports import ExportSinks
 from gitsync.secrets.values import RunValues
 
 
+class Others(Protocol):
+    """The other workers of a run, each of which syncs another part of the estate."""
+
+    async def find_failure(self, key: Key) -> str:
+        """Return why a resource of another worker will not come in this run; "" if it may."""
+        ...
+
+
 class Observing(Protocol):
     """For the stages that read, compare and decide."""
 
@@ -46,6 +54,8 @@ class Observing(Protocol):
     def cache(self) -> RunCache: ...
     @property
     def lists(self) -> Lists: ...
+    @property
+    def others(self) -> Others | None: ...
 
     @property
     def has_checks(self) -> bool: ...

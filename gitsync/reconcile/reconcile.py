@@ -193,7 +193,7 @@ def _begin_apply(apply: Apply, before: Mapping[Key, Result], run: RunContext) ->
         known_kind=run.catalog.kind(prepared.resource.gvk),
         subscription=identity.subscription,
         refusal=identity.refusal,
-        session=run.begin_session(),
+        session=run.begin_session(is_watched=prepared.is_watched),
         before=before,
         remembered=find_remembered(apply.record, prepared.api_version or "", prepared.ignored),
     )

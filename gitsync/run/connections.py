@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,6 +40,7 @@ from gitsync.report.progress import Progress, Silent
 from gitsync.run.git_settings import make_git_access, make_seals
 from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
 from gitsync.run.secret_stores import open_secret_stores
+from gitsync.run.workers import find_worker, open_worker
 
 _LOCAL_INTERVAL = PollInterval(first=0.02)
 """An emulator on this machine need not be spared polls, and most of its operations are over at the first one."""
@@ -76,7 +77,7 @@ async def open_connections(
     Raises ConfigError, SourceError or StateError if one of them cannot be opened.
     """
     clock, redactions, grace = StoppableClock(stop), redactions or Redactions(), grace or Grace()
-    with open_source(config, grace) as source, open_state(config, source, clock, writes=writes) as store:
+    with _open_revision(config, clock, grace, writes=writes) as (source, store):
         settings = find_source_settings(config, source.settings)
         config = replace(config, namespace=settings.namespace, unknown_fields=settings.unknown_fields)
         async with (
@@ -105,6 +106,23 @@ async def open_connections(
                 endpoint=BUILT_IN_EMULATOR if config.emulator is not None else access.cloud.endpoint,
                 is_local=access.cloud.is_loopback,
             )
+
+
+@contextmanager
+def _open_revision(
+    config: Config, clock: Clock, grace: Grace, *, writes: bool
+) -> Iterator[tuple[Checkout, StateStore]]:
+    """Open the source and the state of a run; of a worker the pinned revision, and a state of its own."""
+    with ExitStack() as opened:
+        source = opened.enter_context(open_source(config, grace))
+        store = opened.enter_context(open_state(config, source, clock, writes=writes))
+        worker = find_worker(config, os.environ)
+        if worker is not None:
+            pin, store = open_worker(config, worker, source, store, clock)
+            opened.enter_context(store)
+            if pin.revision != source.revision:
+                source = opened.enter_context(open_source(replace(config, ref=pin.revision), grace))
+        yield source, store
 
 
 @asynccontextmanager

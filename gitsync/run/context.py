@@ -14,6 +14,7 @@ from gitsync.catalog.collections import find_collections
 from gitsync.checks.checks import BEFORE_WRITES, Checks
 from gitsync.config.config import Config
 from gitsync.git.source.checkout import find_repository
+from gitsync.git.state.worker_store import WorkerStore
 from gitsync.model.check import NO_CHECKS, CheckName
 from gitsync.model.export import NAMELESS, Address, ObjectKind
 from gitsync.model.gvk import Key
@@ -37,6 +38,7 @@ from gitsync.request.exports import (
 )
 from gitsync.run.exports import find_needed_secrets
 from gitsync.run.load import RunInput
+from gitsync.run.workers import OtherShards
 from gitsync.secrets.exports import ExportSinks
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.secrets.sources.manifests import ManifestSource
@@ -95,6 +97,7 @@ def make_context(
         digests=Digests(config.digest_key),
         checks=checks,
         sessions=sessions,
+        others=OtherShards(connections.store, clock) if isinstance(connections.store, WorkerStore) else None,
     )
 
 

@@ -13,7 +13,7 @@ from gitsync.config.config import Config
 from gitsync.errors import GitsyncError
 from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.git.source.checkout import Checkout
-from gitsync.manifests.selection import make_selection, select_prepared
+from gitsync.manifests.selection import Selection, make_selection, select_prepared
 from gitsync.manifests.units import find_unit
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Plan, Removal, RestOfSource
@@ -34,12 +34,20 @@ from gitsync.run.manifests import coverage_of, prepare_resources, read_selected_
 from gitsync.run.removals import Reading, find_removals
 
 
-def plan_run(config: Config, connections: Connections, run_input: RunInput, state: State, agent: str) -> Plan:
-    """Make one plan of the manifests and records that the settings select. `agent` is the run's.
+def plan_run(
+    config: Config,
+    connections: Connections,
+    run_input: RunInput,
+    state: State,
+    agent: str,
+    selection: Selection | None = None,
+) -> Plan:
+    """Make one plan of the manifests and records that the settings, or another `selection`, select. `agent` is the
+    run's.
 
     Raises StateError if the records contradict each other.
     """
-    selection, manifests = make_selection(config), run_input.manifests
+    selection, manifests = selection or make_selection(config), run_input.manifests
     keys = {one.key for one in run_input.prepared}
     own_records = state.list_own(agent)
     removed = {

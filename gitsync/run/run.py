@@ -17,12 +17,13 @@ from gitsync.arm.clock import SystemClock
 from gitsync.arm.session import Session
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
+from gitsync.git.state.worker_store import WorkerStore
 from gitsync.manifests.selection import Selection, make_selection
 from gitsync.model.attribution import Who
 from gitsync.model.check import CheckName
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Node, Plan
+from gitsync.model.plan import Node, Plan, Review
 from gitsync.model.record import State
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
@@ -60,6 +61,7 @@ from gitsync.run.manifests import coverage_of
 from gitsync.run.plan import covers, list_problems, plan_run
 from gitsync.run.walk import walk
 from gitsync.run.watch import begin_watch, log_start
+from gitsync.run.workers import count_sharing, cut
 from gitsync.run.write_status import ExportOutcome, notify, write_expected, write_heartbeat, write_status
 from gitsync.secrets.exports import Collected
 from gitsync.status.exit_code import decide_exit_code
@@ -115,9 +117,7 @@ async def sync_revision(
     loading = load_run_input(config, connections, state, agent, writes=writes)
     config, state, run_input = await _in_time(loading, deadline, connections, "read the manifests")
     review = load_approved_plan(config, connections) if writes else None
-    plan = narrow_plan(plan_run(config, connections, run_input, state, agent), review)
-    plan = guard_plan(config, connections, plan, state, agent, writes=writes)
-
+    plan, selection = _plan(config, connections, run_input, state, agent, review, writes=writes)
     rules = make_rules(config, connections, review, agent, writes=writes)
     nodes: tuple[Node, ...] = (*plan.applies.values(), *plan.prunes.values())
     identities = await open_identities(nodes, run_input.credentials, connections.arm, connections.open_as)
@@ -134,12 +134,40 @@ async def sync_revision(
         taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)
         plan = hold_taken(plan, taken)
         await check_before_writes(run, plan)
-    results, collected = await walk(run, plan, state, make_selection(config), config.max_deletes)
+    results, collected = await walk(run, plan, state, selection, config.max_deletes)
     results = await _ask_about(results, config, run, plan, state)
 
-    report = _make_report(config, run, run_input, plan, results, collected)
+    report = _make_report(config, run, run_input, plan, results, collected, selection=selection)
     report = mask_report(replace(report, target=target, started=started_at), connections.redactions.mask)
-    return _write_back(config, run, state, collected, report) if writes else report
+    return _write_back(config, run, state, collected, report, selection) if writes else report
+
+
+def _plan(  # noqa: PLR0913 - what a plan and its guards depend on
+    config: Config,
+    connections: Connections,
+    run_input: RunInput,
+    state: State,
+    agent: str,
+    review: Review | None,
+    *,
+    writes: bool,
+) -> tuple[Plan, Selection]:
+    """Plan the run, and guard it; also return what it covers. A worker plans its own part, once the run as a whole is
+    guarded: by the pinned state, so that the guards come to the same end in all workers.
+
+    Raises GitsyncError if the run is refused.
+    """
+    worker, selection = connections.store, make_selection(config)
+    known = worker.pinned if isinstance(worker, WorkerStore) else state
+    plan = narrow_plan(plan_run(config, connections, run_input, known, agent), review)
+    plan = guard_plan(config, connections, plan, known, agent, writes=writes)
+    if not isinstance(worker, WorkerStore):
+        return plan, selection
+    shards = cut(worker, run_input)
+    shard = shards[worker.number - 1]
+    connections.arm.divide_limits(count_sharing(shard, shards))
+    selection = replace(selection, keys=shard.keys)
+    return plan_run(config, connections, run_input, state, agent, selection), selection
 
 
 async def _ask_about(
@@ -154,13 +182,16 @@ async def _ask_about(
     return await add_authors(run, plan, state, results)
 
 
-def _write_back(config: Config, run: RunContext, state: State, collected: Collected, report: Report) -> Report:
-    connections, selection = run.connections, make_selection(config)
+def _write_back(
+    config: Config, run: RunContext, state: State, collected: Collected, report: Report, selection: Selection
+) -> Report:
+    connections = run.connections
     is_whole = all(selection.has(key) and covers(connections.source, one) for key, one in state.records.items())
     exports = ExportOutcome(config_maps=run.export_sinks.kept.written, leftovers=collected.still_there)
-    report, notified = notify(config, connections, state, report, run.rules.agent)
+    knows_all = not config.only and selection.keys is None  # what a part of the source cannot say
+    report, notified = notify(config, connections, state, report, run.rules.agent) if knows_all else (report, None)
     report = write_status(connections, state, report, exports, run.rules.agent, is_whole=is_whole, notified=notified)
-    return write_heartbeat(connections, report, run.rules.agent) if config.heartbeat and not config.only else report
+    return write_heartbeat(connections, report, run.rules.agent) if config.heartbeat and knows_all else report
 
 
 async def _in_time(awaitable: Awaitable[T], deadline: float, connections: Connections, step: str) -> T:
@@ -179,15 +210,17 @@ async def _ask_first(rehearsal: RunContext, plan: Plan, target: RunTarget, confi
     demand_consent(confirm, mask_target(target, rehearsal.redactions.mask), count_changes(results.values()))
 
 
-def _make_report(
+def _make_report(  # noqa: PLR0913 - all that a report tells
     config: Config,
     run: RunContext,
     run_input: RunInput,
     plan: Plan,
     results: Mapping[Key, Result],
     collected: Collected,
+    *,
+    selection: Selection,
 ) -> Report:
-    connections, writes, selection = run.connections, run.rules.writes, make_selection(config)
+    connections, writes = run.connections, run.rules.writes
     selected = (results[key] for key in sorted(results) if selection.has(key))
     reported = locate_fields(selected, plan.applies, connections.catalog)
     problems = (

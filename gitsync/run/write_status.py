@@ -84,6 +84,7 @@ def write_status(  # noqa: PLR0913 - all that a run has to write
         config_maps=exports.config_maps,
         leftovers=exports.leftovers,
         notified=notified,
+        exit_code=None if report.interrupted else report.exit_code,
     )
     try:
         connections.store.save(update)
@@ -99,10 +100,10 @@ def notify(
     warning if a service did not take it, and the state that is now known; None if no message was sent.
 
     It is sent before the status is written, which keeps what was said: if the writing fails, the next run says it
-    again, and nothing is lost. So does the next run if no service took it. A run of a part of the source knows no whole
-    state.
+    again, and nothing is lost. So does the next run if no service took it. Not for a run of a part of the source, which
+    knows no whole state.
     """
-    if not (config.notify or config.notify_file) or config.only or report.interrupted:
+    if not (config.notify or config.notify_file) or report.interrupted:
         return report, None
     from gitsync.notifications import message, services  # noqa: PLC0415 - most runs send nothing
 

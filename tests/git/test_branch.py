@@ -11,7 +11,8 @@ import pytest
 from gitsync.errors import PublishError, StateError
 from gitsync.git.access import GitAccess, open_remote
 from gitsync.git.source.location import Url
-from gitsync.git.state.branch import Author, StatusBranch
+from gitsync.git.state.branch import StatusBranch
+from gitsync.git.state.commits import Author
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.record import Claim, PendingOperation, State
 from tests.git.remembered import a_record, an_update

@@ -10,7 +10,7 @@ from gitsync.errors import ConfigError, StateError
 from gitsync.git.access import GitAccess, open_remote
 from gitsync.git.source.clone import open_clone
 from gitsync.git.source.location import Url
-from gitsync.git.state.branch import Author, Commit, write_commit
+from gitsync.git.state.commits import Author, Commit, write_commit
 from gitsync.git.state.pins import Pin, check_run_id, remove_old_pins, settle_pin
 from gitsync.git.state.seal import RecordSeals
 from gitsync.model.secret import Secret

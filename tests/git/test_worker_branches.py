@@ -28,7 +28,7 @@ def open_worker(bare, clock, open_status):
 
     def open_it(number, start="", pinned=None, run_id="42"):
         own = StatusBranch(remote, name_worker(NAME, run_id, number), clock=clock, patience=0.01, start=start)
-        return WorkerStore(own, open_status(), pinned or State({}))
+        return WorkerStore(own, open_status(), pinned or State({}), number, 8)
 
     return open_it
 

@@ -344,6 +344,7 @@ class Traffic:
         self._clock = clock
         self._limits = access.limits
         self._request_share = access.request_share
+        self.workers: dict[str, int] = {}  # that divide the limits, by subscription in lower case
         self._run_id = access.run_id
         self._operations: Counter[tuple[str, str]] = Counter()
         self._throttles: dict[_Principal, Throttle] = {}
@@ -381,7 +382,7 @@ class Traffic:
         principal = _find_principal(access)
         if principal not in self._throttles:
             self._throttles[principal] = Throttle(
-                self._clock, self._slots, self._limits, self._request_share, self.held
+                self._clock, self._slots, self._limits, self._request_share, self.held, self.workers
             )
         return self._throttles[principal]
 

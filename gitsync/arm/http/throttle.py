@@ -56,12 +56,16 @@ more shows that the pace is not too fast.
 _NEAR = 0.1
 """Of a full bucket: with less than that left, the refill soon sets the pace."""
 
+NO_WORKERS: Final[Mapping[str, int]] = {}
+"""For a run that is not divided among workers."""
+
 _FOR_A_SLOT = Wait("waits for answers to other requests")
 
 
 class Throttle:
-    """All buckets of one principal. `share` is how much of each may be used; the rest is left to others. `held` counts
-    the time that requests wait here.
+    """All buckets of one principal. `share` is how much of each may be used; the rest is left to others. `workers` says
+    by subscription, in lower case, how many workers of the run divide that. `held` counts the time that requests wait
+    here.
     """
 
     def __init__(
@@ -71,10 +75,12 @@ class Throttle:
         limits: Mapping[RequestKind, Limit] = ARM_LIMITS,
         share: float = 1.0,
         held: HeldTime | None = None,
+        workers: Mapping[str, int] = NO_WORKERS,
     ) -> None:
         self._clock = clock
         self._held = held or HeldTime(clock)
         self._share = share
+        self._workers = workers
         self._slots = slots
         self._limits = limits
         self._buckets: dict[tuple[str, RequestKind], _Bucket] = {}
@@ -109,6 +115,7 @@ class Throttle:
     def learn(self, method: str, path: str, answer: Response) -> None:
         """Update the bucket of a request from the counts in its answer."""
         bucket, kind = self._find_bucket(method, path), classify_method(method)
+        share = self._find_share((find_subscription(path) or "").casefold())
         scope = "subscription" if find_subscription(path) else "tenant"
         counts = {
             is_ours: answer.headers.get(f"x-ms-ratelimit-remaining-{name}-{kind}", "")
@@ -116,7 +123,7 @@ class Throttle:
         }
         for is_ours, remaining in counts.items():
             if _COUNT.fullmatch(remaining):
-                bucket.correct(int(remaining) * self._share, is_ours=is_ours)
+                bucket.correct(int(remaining) * share, is_ours=is_ours)
         if not counts[True] and answer.status < 400:
             # An answer without counts shows only that the pace was not too fast.
             bucket.raise_refill()
@@ -134,8 +141,8 @@ class Throttle:
 
     def list_hour_shares(self) -> Iterator[tuple[RequestKind, float]]:
         """For each bucket: its kind, and which share of what Azure allows in an hour was taken of it."""
-        for (_, kind), bucket in self._buckets.items():
-            yield kind, bucket.hour_share * self._share
+        for (subscription, kind), bucket in self._buckets.items():
+            yield kind, bucket.hour_share * self._find_share(subscription)
 
     def list_limits(self) -> list[LimitUse]:
         """List how each bucket is used. It changes nothing, so that a display may ask from another thread."""
@@ -144,9 +151,12 @@ class Throttle:
     def _find_bucket(self, method: str, path: str) -> _Bucket:
         key = ((find_subscription(path) or "").casefold(), classify_method(method))
         if key not in self._buckets:
-            limit = self._limits[key[1]].take_share(self._share)
+            limit = self._limits[key[1]].take_share(self._find_share(key[0]))
             self._buckets[key] = _Bucket(key[1], self._clock, self._slots, limit, self._held)
         return self._buckets[key]
+
+    def _find_share(self, subscription: str) -> float:
+        return self._share / self._workers.get(subscription, 1)
 
     def _make_provider_key(self, method: str, path: str) -> tuple[str, str, RequestKind]:
         return (find_subscription(path) or "").casefold(), find_provider(path).casefold(), classify_method(method)

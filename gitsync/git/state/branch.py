@@ -8,22 +8,22 @@ and the push is tried again, so two runs never lose each other's records. All of
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import datetime
 from types import TracebackType
-from typing import NamedTuple, Self, TypeVar
-from urllib.parse import quote, unquote
+from typing import Self, TypeVar
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-from gitsync.errors import GitError, GitsyncError, PublishError, StateError
+from gitsync.errors import ConfigError, GitError, GitsyncError, PublishError, StateError
 from gitsync.git.access import Remote
-from gitsync.git.command import Repository
 from gitsync.git.source.clone import Clone, fetch_commit, list_advertised, open_clone
 from gitsync.git.source.listing import Revision
-from gitsync.git.source.location import Url, folder_of, is_commit_id
+from gitsync.git.source.location import Url, folder_of
+from gitsync.git.state.commits import Author, Commit, format_status_message, write_commit
+from gitsync.git.state.heartbeats import move_heartbeat, name_heartbeat, read_heartbeats
+from gitsync.git.state.pins import Pin, find_pin, remove_old_pins, settle_pin
 from gitsync.git.state.record_files import UNSEALED
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, read_last_run, read_state
@@ -159,6 +159,69 @@ class StatusBranch:
                 f"The heartbeat cannot be pushed to branch {name} of {self._remote.name}: {error.message}",
                 hint=error.hint or "Grant the identity the right to push to this branch, with force.",
             ) from error
+
+    def settle_pin(self, run_id: str, wanted: Pin, fold: Update) -> Pin:
+        """Return the pin of a run. Without one, it becomes `wanted`, with the commit that the branch points to once all
+        that workers have recorded is on it, which `fold` writes.
+
+        Raises ConfigError for a pin of another run, StateError if it can be neither read nor written.
+        """
+        clone = self._clone()
+        wanted = replace(wanted, branch=self._branch)
+        pin = find_pin(clone, run_id, wanted, self._seals)
+        if pin is None:
+            if self._recorded.changes:
+                self.save(fold)
+            pin = settle_pin(clone, run_id, replace(wanted, status=self._tip or ""), self._seals, self._author)
+            remove_old_pins(clone, wanted.time)
+        if pin.status and pin.status != self._tip:
+            self._require_ancestor(run_id, pin.status)
+        return pin
+
+    def _require_ancestor(self, run_id: str, commit: str) -> None:
+        """Raise ConfigError unless a pinned commit is one that this branch has had."""
+        clone = self._clone()
+        try:
+            is_there = self._tip is not None and fetch_commit(clone, commit)
+            if is_there and clone.repository.is_shallow:
+                clone.fetch(f"+refs/heads/{self._branch}:{_TIP}", depth=("--unshallow",))
+        except GitError as error:
+            raise StateError(
+                f"The history of the {self.name} cannot be read: {error.message}", hint=error.hint
+            ) from error
+        if not is_there or not clone.repository.succeeds("merge-base", "--is-ancestor", commit, self._tip or ""):
+            raise ConfigError(
+                f"The pin of the run {run_id} names a status that the {self.name} never had.",
+                hint="Use a --run-id that no other run has, and do not reset the status branch during a run.",
+            )
+
+    def open_worker(self, run_id: str, number: int, status: str) -> StatusBranch:
+        """Open the branch of a worker, which begins with the commit `status` of this one, "" for none."""
+        return self._open_other(name_worker(self._branch, run_id, number), status)
+
+    def open_again(self) -> StatusBranch:
+        """Open the same branch once more, for a thread of its own."""
+        return self._open_other(self._branch, self._start)
+
+    def _open_other(self, branch: str, start: str | None) -> StatusBranch:
+        return StatusBranch(
+            self._remote,
+            branch,
+            clock=self._clock,
+            author=self._author,
+            patience=self._patience,
+            seals=self._seals,
+            start=start,
+        )
+
+    def read_at(self, status: str) -> State:
+        """Read the state of a commit that the branch has had, "" for none. StateError if it cannot be read."""
+        try:
+            if status and not fetch_commit(self._clone(), status):
+                raise StateError(f"The commit {status} of the {self.name} is gone.", hint="Run this again.")
+        except GitError as error:
+            raise StateError(f"The {self.name} cannot be read: {error.message}", hint=error.hint) from error
+        return self._read(status or None)
 
     def _retry(self, push: Callable[[], T]) -> T:
         """Try a push again if another run was faster. PublishError if it fails."""
@@ -297,157 +360,3 @@ class StatusBranch:
         if self._opened_clone is not None:
             self._opened_clone.close()
             self._opened_clone = None
-
-
-# Make a commit from files, without a working tree and an index: one `git fast-import`
-# (docs/reference/design.md#git-access).
-#
-# It becomes a ref in the mirror of gitsync; it is not visible to others before it is pushed.
-
-
-_REF = "refs/gitsync/written"
-_NOT_IN_A_NAME = re.compile(r"[<>\x00-\x1f\x7f]")
-
-
-@dataclass(frozen=True, slots=True)
-class Author:
-    """The author of status commits."""
-
-    name: str = "gitsync"
-    email: str = "gitsync@localhost"
-
-    def __str__(self) -> str:
-        return f"{_NOT_IN_A_NAME.sub('', self.name).strip()} <{_NOT_IN_A_NAME.sub('', self.email).strip()}>"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Commit:
-    """A commit to write. `parent` is a commit id, None for the first commit of a branch. `executable` are the paths of
-    files that are programs.
-    """
-
-    parent: str | None
-    files: Files
-    message: str
-    author: Author
-    time: datetime
-    executable: frozenset[str] = frozenset()
-
-
-def write_commit(repository: Repository, commit: Commit) -> str:
-    """Write a commit and return its id. GitError if git refuses it."""
-    stream = b"".join(_format_stream(commit))
-    return repository.run("fast-import", "--quiet", "--done", "--force", stdin=stream).decode().rstrip("\n")
-
-
-def format_status_message(headline: str, revision: str | None) -> str:
-    """Format the headline, marked so that it starts no pipeline, and the revision of the status."""
-    subject = " ".join(headline.split()) + " [skip ci]"
-    return f"{subject}\n\nRevision: {revision}\n" if revision else f"{subject}\n"
-
-
-def _format_stream(commit: Commit) -> Iterator[bytes]:
-    """Format a commit in git's own words (git-fast-import(1))."""
-    yield b"feature done\n"
-    yield f"commit {_REF}\nmark :1\ncommitter {commit.author} {int(commit.time.timestamp())} +0000\n".encode()
-    yield from _format_data(commit.message.encode())
-    if commit.parent:
-        yield f"from {commit.parent}\n".encode()
-    for path, content in sorted(commit.files.items()):
-        quoted = '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
-        if content is None:
-            yield f"D {quoted}\n".encode()
-        else:
-            mode = "100755" if path in commit.executable else "100644"
-            yield f"M {mode} inline {quoted}\n".encode()
-            yield from _format_data(content)
-    yield b"get-mark :1\n"  # prints the id of the commit
-    yield b"done\n"
-
-
-def _format_data(content: bytes) -> Iterator[bytes]:
-    yield f"data {len(content)}\n".encode()
-    yield content
-    yield b"\n"
-
-
-# Heartbeats: a branch for each agent, beside the status branch, whose only commit says when a run last succeeded.
-#
-# The status branch gets no commit from a run that changes nothing, so it cannot say that. The commit has no files and
-# no parent, so that the branch never grows, and no pipeline is started by it: there is no definition of one in it. It
-# is a branch and no ref of another kind, since hosts of git limit which refs may be pushed, and protect branches by
-# pattern.
-
-
-_FETCHED = "refs/gitsync/heartbeats/"
-_FIELDS = 4
-_LATEST = int(datetime.max.replace(tzinfo=UTC).timestamp())
-
-
-class _Beat(NamedTuple):
-    """A heartbeat, and the commit that has it."""
-
-    commit: str
-    heartbeat: Heartbeat
-
-
-def name_heartbeats(branch: str) -> str:
-    """Return the folder of the heartbeat branches that belong to a status branch. It is no folder
-    of that branch: git cannot have a branch inside of another one.
-    """
-    return f"{branch}-heartbeat/"
-
-
-def name_heartbeat(branch: str, agent: str) -> str:
-    """Return the heartbeat branch of an agent. Characters that a ref cannot have everywhere are
-    escaped as in URLs.
-    """
-    return name_heartbeats(branch) + quote(agent, safe="").replace(".", "%2E").replace("~", "%7E")
-
-
-def read_heartbeats(clone: Clone, branch: str) -> tuple[Heartbeat, ...]:
-    """Read the heartbeats beside a status branch, sorted by agent. GitError if the remote does not
-    answer.
-    """
-    return tuple(sorted((beat.heartbeat for beat in _fetch(clone, branch)), key=lambda heartbeat: heartbeat.agent))
-
-
-def move_heartbeat(clone: Clone, branch: str, heartbeat: Heartbeat, author: Author) -> None:
-    """Push a heartbeat, unless there is one of a later run. GitError if it cannot be pushed, or
-    another run was faster.
-    """
-    name = name_heartbeat(branch, heartbeat.agent)
-    before = next((beat for beat in _fetch(clone, branch) if beat.heartbeat.agent == heartbeat.agent), None)
-    # A run that began earlier may end later, by at most the longest run. A time that is further ahead is wrong, and
-    # would stop the heartbeat for good.
-    if before and heartbeat.time <= before.heartbeat.time <= heartbeat.time + LONGEST_RUN:
-        return
-    message = format_status_message(f"Last success of {heartbeat.agent}", heartbeat.revision)
-    commit = write_commit(
-        clone.repository, Commit(parent=None, files={}, message=message, author=author, time=heartbeat.time)
-    )
-    lease = f"--force-with-lease=refs/heads/{name}:{before.commit if before else ''}"
-    clone.repository.run("push", "--quiet", lease, "--", clone.url, f"{commit}:refs/heads/{name}")
-
-
-def _fetch(clone: Clone, branch: str) -> list[_Beat]:
-    clone.fetch(f"+refs/heads/{name_heartbeats(branch)}*:{_FETCHED}*", depth=())  # with a depth, none is an error
-    form = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:trailers:key=Revision,valueonly)%01"
-    lines = clone.repository.run("for-each-ref", f"--format={form}", _FETCHED).decode("utf-8", "replace")
-    return list(_parse(lines))
-
-
-def _parse(lines: str) -> Iterator[_Beat]:
-    for line in lines.split("\x01"):
-        fields = [field.strip() for field in line.split("\0")]
-        if len(fields) != _FIELDS:  # the end, or what follows our separator in a message of somebody else
-            continue
-        ref, commit, seconds, revision = fields
-        # Others may push here too, and a commit can have any time: one that is none counts as the first of all.
-        since_epoch = int(seconds) if seconds.isascii() and seconds.isdigit() else 0
-        heartbeat = Heartbeat(
-            agent=unquote(ref.removeprefix(_FETCHED)),
-            time=datetime.fromtimestamp(min(since_epoch, _LATEST), UTC),
-            revision=revision if is_commit_id(revision) else None,
-        )
-        yield _Beat(commit, heartbeat)

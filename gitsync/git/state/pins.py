@@ -18,7 +18,7 @@ from typing import Final
 from gitsync.errors import ConfigError, GitError, StateError
 from gitsync.git.source.clone import Clone
 from gitsync.git.source.location import is_commit_id
-from gitsync.git.state.branch import Author, Commit, format_status_message, write_commit
+from gitsync.git.state.commits import Author, Commit, format_status_message, write_commit
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.worker_branches import LONGEST_RUN
 
@@ -58,18 +58,27 @@ def check_run_id(run_id: str) -> str:
     return run_id
 
 
+def find_pin(clone: Clone, run_id: str, wanted: Pin, seals: RecordSeals) -> Pin | None:
+    """Return the pin of a run, if there is one. Raises ConfigError if it is not one of this run, StateError if it
+    cannot be read.
+    """
+    pin = _read_pin(clone, run_id)
+    if pin is not None:
+        _check_pin(run_id, pin, wanted, seals)
+    return pin
+
+
 def settle_pin(clone: Clone, run_id: str, wanted: Pin, seals: RecordSeals, author: Author) -> Pin:
     """Return the pin of a run, which is `wanted` if no other worker was faster.
 
     Raises ConfigError if the pin is not one of this run, StateError if it can be neither read nor written.
     """
-    pin = _read_pin(clone, run_id)
+    pin = find_pin(clone, run_id, wanted, seals)
     if pin is None:
         _write_pin(clone, run_id, replace(wanted, seal=_make_seal(run_id, wanted, seals)), author)
-        pin = _read_pin(clone, run_id)
+        pin = find_pin(clone, run_id, wanted, seals)
     if pin is None:
         raise StateError(f"The pin {RUNS}{run_id} of {clone.url} was written, and is gone.", hint="Run this again.")
-    _check_pin(run_id, pin, wanted, seals)
     return pin
 
 

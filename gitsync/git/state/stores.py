@@ -16,7 +16,8 @@ from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.source.checkout import Checkout, find_repository
 from gitsync.git.source.location import Url, check_ref, parse_location
 from gitsync.git.source.worktree import WorkTree
-from gitsync.git.state.branch import Author, StatusBranch
+from gitsync.git.state.branch import StatusBranch
+from gitsync.git.state.commits import Author
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.record_files import INVENTORY, UNSEALED
 from gitsync.git.state.seal import RecordSeals, name_place

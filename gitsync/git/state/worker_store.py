@@ -17,12 +17,15 @@ from gitsync.model.record import Heartbeat, LastRun, Record, State
 @dataclass(slots=True)
 class WorkerStore:
     """A StateStore. `own` is the branch of the worker, `status` the status branch, and `pinned` its state at the pin,
-    which is what the cut and the guards of the run go by, also in a worker that was started again.
+    which is what the cut and the guards of the run go by, also in a worker that was started again. It is the worker
+    `number` of `workers`, from 1.
     """
 
     own: StatusBranch
     status: StatusBranch
     pinned: State
+    number: int
+    workers: int
 
     @property
     def name(self) -> str:

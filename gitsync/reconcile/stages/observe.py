@@ -32,7 +32,7 @@ from gitsync.planning.actions import (
 from gitsync.planning.delete_scope import is_group
 from gitsync.planning.secret_digest import CHANGED, Digests, add_secret_changes, is_sealed, mask_digests, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt
-from gitsync.reconcile.protocols import Observing
+from gitsync.reconcile.protocols import Observing, Others
 from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.stages.body_extensions import extend_body
 from gitsync.reconcile.stages.on_success import remember_promises
@@ -119,6 +119,8 @@ async def pre_check(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if not attempt.prepared.is_written:
         writer = attempt.before.get(attempt.prepared.written_by) if attempt.prepared.written_by else None
         is_planned = writer is not None and writer.action is Action.CREATE and not writer.exists
+        if attempt.prepared.is_watched and run.others is not None and not _is_there(attempt):
+            return await _wait_for_worker(attempt, run.others)
         return attempt if attempt.observed.exists or is_planned else _stop_not_found(attempt, writer)
     if attempt.apply.hold:  # it is only read
         return attempt
@@ -128,6 +130,20 @@ async def pre_check(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         if not answer.agrees:
             return block_attempt(attempt, answer.reason)
     return await wait_until_settled(attempt, run) if run.rules.writes else attempt
+
+
+def _is_there(attempt: ApplyAttempt) -> bool:
+    """Tell whether the resource exists, and Azure is done with it as far as it says."""
+    return bool(attempt.observed.exists) and not (attempt.observed.live is not None and attempt.observed.live.is_moving)
+
+
+async def _wait_for_worker(attempt: ApplyAttempt, others: Others) -> ApplyAttempt:
+    """Wait for a resource that another worker of the run is to create, unless that has failed there."""
+    if failure := await others.find_failure(attempt.key):
+        text = f"Another worker of this run could not bring it about. {failure}"
+        return attempt.stopped(make_warning("AzureResourceNotFound", text), Verdict.BLOCKED)
+    text = f"Another worker of this run has not created {attempt.arm_id} yet."
+    return attempt.stopped(make_warning("AzureResourceNotFound", text), Verdict.BLOCKED, waits=True)
 
 
 def _stop_not_found(attempt: ApplyAttempt, writer: Result | None) -> ApplyAttempt:
