@@ -72,6 +72,11 @@ COMMANDS = {
         CommandGroup.MANIFESTS,
     ),
     "graph": CommandEntry("gitsync.cli.graph", "Draw owners and references. Offline.", CommandGroup.MANIFESTS),
+    "shards": CommandEntry(
+        "gitsync.cli.shards",
+        "Show the parts of many workers, or the matrix of a pipeline. Offline.",
+        CommandGroup.MANIFESTS,
+    ),
     "explain": CommandEntry(
         "gitsync.cli.explain",
         "Describe a kind or one of its fields. Offline.",

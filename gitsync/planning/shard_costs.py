@@ -1,0 +1,84 @@
+"""What the shards of an estate are expected to cost: requests of a run in which nothing changes but what is not there
+yet, and the time for which ARM's limits hold it back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple
+
+from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.collections import find_collections
+from gitsync.model.gvk import Key
+from gitsync.model.record import Record
+from gitsync.model.resource import Prepared
+from gitsync.model.shard import Account, Shard
+from gitsync.planning.list_cover import ListedResource, find_cover
+
+READS_AT_ONCE, READS_A_SECOND = 250, 25.0
+WRITES_AT_ONCE, WRITES_A_SECOND = 200, 10.0
+"""ARM's limits for each principal in a subscription (docs/reference/arm.md#request-limits)."""
+
+_READS_OF_A_CREATE = 2  # before and after
+
+
+class ShardCost(NamedTuple):
+    """How many requests are expected, and for how many seconds limits hold them back."""
+
+    reads: int
+    writes: int
+    seconds: float
+
+
+def estimate_costs(
+    shards: Collection[Shard], prepared: Collection[Prepared], records: Mapping[Key, Record], catalog: Catalog
+) -> tuple[ShardCost, ...]:
+    """Estimate the cost of each shard. The workers that share an account divide its limits."""
+    sharing = Counter(account for shard in shards for account in shard.sizes)
+    return tuple(_estimate(shard, prepared, records, catalog, sharing) for shard in shards)
+
+
+def _estimate(
+    shard: Shard,
+    prepared: Collection[Prepared],
+    records: Mapping[Key, Record],
+    catalog: Catalog,
+    sharing: Mapping[Account, int],
+) -> ShardCost:
+    known = [one for one in prepared if one.key in shard.keys]
+    creates = [one for one in known if one.key not in records and one.is_written]
+    cover = find_cover(_list_known(known, records, catalog))
+    lists = {chain[0] for chain in cover.chains.values() if chain}
+    covered = sum(bool(chain) for chain in cover.chains.values())
+    reads = len(lists) + len(known) - len(creates) - covered + _READS_OF_A_CREATE * len(creates)
+    held = [
+        max(
+            _hold(reads * size / shard.size, READS_AT_ONCE, READS_A_SECOND, sharing[account]),
+            _hold(len(creates) * size / shard.size, WRITES_AT_ONCE, WRITES_A_SECOND, sharing[account]),
+        )
+        for account, size in shard.sizes.items()
+    ]
+    return ShardCost(reads, len(creates), max(held, default=0.0))
+
+
+def _hold(requests: float, at_once: int, a_second: float, workers: int) -> float:
+    """Return for how many seconds a limit holds requests back, of which this worker has its part."""
+    return max(0.0, (requests * workers - at_once) / a_second)
+
+
+def _list_known(
+    prepared: Collection[Prepared], records: Mapping[Key, Record], catalog: Catalog
+) -> Iterator[ListedResource]:
+    """List the resources that lists may show: those that an earlier run has left Ready."""
+    for one in prepared:
+        record, kind = records.get(one.key), catalog.kind(one.resource.gvk)
+        is_ready = record is not None and record.condition is not None and record.condition.is_ready
+        if is_ready and kind is not None and kind.can_get and one.arm_id:
+            yield ListedResource(
+                key=one.key,
+                arm_id=one.arm_id,
+                api_version=kind.api_version,
+                principal=one.credential and (one.key.namespace, one.credential),
+                collections=find_collections(kind, one.arm_id),
+            )
