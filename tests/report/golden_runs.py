@@ -135,6 +135,7 @@ DELETES = [
     replace(
         OLD,
         key=key(kind, f"old-{number}", group),
+        manifest_api_version=f"{group}/v1api20200601",
         arm_id=f"{GROUP}/providers/{provider}/old-{number}",
         condition=replace(PLANNED, message=GONE.format(f"data/old-{number}.yaml")),
         last_source=SourceLocation(f"data/old-{number}.yaml", 1),

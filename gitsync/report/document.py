@@ -1,0 +1,326 @@
+"""Reads a report from its JSON: the other direction of `gitsync.report.json`, for what the workers of a run have left.
+
+Whoever can push to their branches may have written it, so each member is checked when it is read. What JSON lacks stays
+out: records, live bodies, the fields of manifests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+from typing import Any, Final
+
+from gitsync.errors import ExitCode, StateError
+from gitsync.formats.strict_json import read_json
+from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
+from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
+from gitsync.model.condition import Condition, ConditionStatus, Severity
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.hold import HeldUntil
+from gitsync.model.manifests import Coverage, UnreadDocument
+from gitsync.model.plan import LastCommit
+from gitsync.model.policy import Policy
+from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.report import Report, RequestCounts, RequestUse, RunTarget
+from gitsync.model.result import Attempt, Outcome, Replacement, Result, Stage
+from gitsync.model.verdict import Action, Difference, Verdict
+from gitsync.problems.checked_mapping import CheckedMapping
+from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.report.json import SCHEMA_VERSION
+from gitsync.report.run_facts import estimate_sync
+from gitsync.status.advice import find_code_advice
+
+MOST_DOCUMENTS: Final = 1_000_000
+"""Of one kind that a source passed over: they are only counted, and a count can be any number."""
+
+_HINT = "Remove this branch, and run its worker again."
+_NOWHERE: Final = SourceLocation("", 0)
+
+
+def read_report(content: bytes, name: str) -> Report:
+    """Read the report of a sync or a plan; `name` is the branch that has it. StateError for anything that
+    `gitsync.report.json` did not make.
+    """
+
+    def refuse(where: FieldPath, problem: str) -> StateError:
+        return StateError(f"The report on {name} cannot be used: {format_field(where)} {problem}.", hint=_HINT)
+
+    try:
+        members = read_json(content)
+    except ValueError as error:
+        raise StateError(f"The report on {name} is not JSON: {error}.", hint=_HINT) from error
+    if not isinstance(members, dict):
+        raise StateError(f"The report on {name} is not a JSON object.", hint=_HINT)
+    document = CheckedMapping(members, refuse)
+    if document.count("schemaVersion") != SCHEMA_VERSION:
+        raise document.refusal("schemaVersion", f"is not {SCHEMA_VERSION}")
+    return _read_unrepeated(document, _read(document))
+
+
+def _read(document: CheckedMapping) -> Report:
+    command = document.text("command")
+    if command not in {"sync", "plan"}:
+        raise document.refusal("command", "is neither sync nor plan")
+    requests = document.within("requests")
+    return Report(
+        command=command,
+        revision=_read_optional(document, "revision"),
+        base=_read_optional(document, "base"),
+        target=_read_target(document.within("target")),
+        started=document.moment("started"),
+        finished=document.moment("finished"),
+        exit_code=read_exit_code(document, "exitCode"),
+        interrupted=document.switch("interrupted"),
+        requests=RequestCounts(
+            reads=requests.count("reads"),
+            writes=requests.count("writes"),
+            deletes=requests.count("deletes"),
+            polls=requests.count("polls"),
+            questions=requests.count("questions"),
+            throttled=requests.count("throttled"),
+        ),
+        use=RequestUse(by_type=_read_types(requests), hour_shares=_read_shares(requests.within("hourShares"))),
+        coverage=_read_coverage(document.within("coverage")),
+        problems=tuple(_read_problem(one) for one in document.each("problems")),
+        results=tuple(_read_result(one) for one in document.each("resources")),
+    )
+
+
+def _read_unrepeated(document: CheckedMapping, report: Report) -> Report:
+    """Find the requests of a plan that its sync does not repeat: the report has what the sync needs."""
+    sync = estimate_sync(report)
+    if sync is None or document.mapping("syncNeeds") is None:
+        return report
+    need = document.within("syncNeeds")
+    reads, questions = sync.reads - need.count("reads"), sync.questions - need.count("questions")
+    return replace(report, unrepeated=RequestCounts(reads=reads, questions=questions))
+
+
+def read_exit_code(document: CheckedMapping, name: str) -> ExitCode:
+    try:
+        return ExitCode(document.count(name))
+    except ValueError:
+        raise document.refusal(name, "is not an exit code of gitsync") from None
+
+
+def _read_optional(fields: CheckedMapping, name: str) -> str | None:
+    return None if fields.values.get(name) is None else fields.text(name)
+
+
+def _read_target(target: CheckedMapping) -> RunTarget:
+    return RunTarget(
+        repository=target.text("repository"),
+        revision=_read_optional(target, "revision"),
+        ref=target.text("ref"),
+        subscription=target.text("subscription"),
+        subscription_name=target.text("subscriptionName"),
+        other_subscriptions=target.texts("otherSubscriptions"),
+        endpoint=target.text("endpoint"),
+        identity=target.text("identity"),
+        agent=target.text("agent"),
+    )
+
+
+def _read_types(requests: CheckedMapping) -> Mapping[str, Mapping[str, int]]:
+    by_type = requests.within("byType")
+    types = {name: by_type.within(name) for name in by_type.values}
+    return {name: {kind: times.count(kind) for kind in times.values} for name, times in types.items()}
+
+
+def _read_shares(shares: CheckedMapping) -> Mapping[str, float]:
+    for name, share in shares.values.items():
+        if not isinstance(share, int | float) or isinstance(share, bool) or share < 0:
+            raise shares.refusal(name, "must be a share")
+    return dict(shares.values)
+
+
+def _read_coverage(coverage: CheckedMapping) -> Coverage:
+    """Read the counts. The documents that they count are not known, so a blank of each kind stands for them."""
+
+    def repeat(fields: CheckedMapping, name: str, blank: Any) -> tuple[Any, ...]:
+        times = fields.count(name)
+        if times > MOST_DOCUMENTS:
+            raise fields.refusal(name, f"is more than {MOST_DOCUMENTS}")
+        return (blank,) * times
+
+    unread = [repeat(coverage, "rejected", UnreadDocument(source=_NOWHERE, is_rejected=True))]
+    for member, is_followed in (("followed", True), ("passedOver", False)):
+        kinds = coverage.within(member)
+        for kind in kinds.values:
+            blank = UnreadDocument(source=_NOWHERE, form=kind, is_followed=is_followed)
+            unread.append(repeat(kinds, kind, blank))
+    return Coverage(
+        files=coverage.count("files"),
+        resources=coverage.count("resources"),
+        unread=tuple(one for same in unread for one in same),
+        ignored=repeat(coverage, "ignoredFiles", ""),
+        notes=repeat(coverage, "notes", Problem(code="", message="", level=Level.NOTE)),
+    )
+
+
+def _read_problem(fields: CheckedMapping) -> Problem:
+    return Problem(
+        code=fields.text("code"),
+        message=fields.text("message"),
+        hint=fields.text("hint"),
+        level=fields.one_of("severity", Level),
+        path=fields.text("path"),
+        line=fields.count("line"),
+        field=fields.text("field"),
+        rendered_by=fields.texts("renderedBy"),
+    )
+
+
+def _read_result(fields: CheckedMapping) -> Result:
+    key = _read_key(fields)
+    verdict, hold = fields.one_of("verdict", Verdict), _read_hold(fields)
+    found = fields.within("hold").one_of("verdict", Verdict) if hold else verdict
+    blank = Result(
+        key=key,
+        manifest_api_version=fields.text("apiVersion"),
+        source=_read_source(fields),
+        arm_id=_read_optional(fields, "armId"),
+        rendered_by=fields.text("renderedBy", ""),
+        policy=fields.one_of("policy", Policy),
+        policy_reason=fields.text("policyReason", ""),
+        hold=hold,
+        withheld=None if found is verdict else found,
+        blocked_by=None if fields.values.get("blockedBy") is None else fields.key("blockedBy"),
+        verdict=verdict,
+        action=fields.one_of("action", Action),
+        failed_since=fields.text("failedSince", ""),
+        condition=_read_condition(fields, key),
+        is_fine=False,
+        differences=tuple(_read_difference(one) for one in fields.each("differences")),
+        unverified=fields.texts("unverified"),
+        changed_by=tuple(_read_change(one) for one in fields.each("changedBy")),
+        checks=tuple(_read_check(one) for one in fields.each("checks")),
+        because=_read_because(fields),
+        replacement=_read_replacement(fields),
+        renamed=fields.key("renamed"),
+        last_commit=_read_commit(fields),
+        attempts=tuple(_read_attempt(one) for one in fields.each("attempts")),
+        requests=fields.count("requests"),
+        sent=fields.texts("sent"),
+    )
+    return _read_end(fields, blank)
+
+
+def _read_end(fields: CheckedMapping, blank: Result) -> Result:
+    """Find how the attempt ended: what gives the outcome that the report has. A failure of what only waits otherwise
+    was a fault.
+    """
+    outcome, is_ready = fields.one_of("outcome", Outcome), blank.condition.is_ready
+    fault = RuntimeError(blank.condition.message)
+    for is_fine, raised in ((is_ready, None), (not is_ready, None), (False, fault)):
+        result = replace(blank, is_fine=is_fine, fault=raised)
+        if result.outcome is outcome:
+            return result
+    raise fields.refusal("outcome", f"is {outcome.value!r}, which its other members contradict")
+
+
+def _read_key(fields: CheckedMapping) -> Key:
+    kind, namespace, name = (fields.text(member) for member in ("kind", "namespace", "name"))
+    return Key(GVK.parse(fields.text("apiVersion"), kind).group, kind, namespace, name)
+
+
+def _read_source(fields: CheckedMapping) -> SourceLocation | None:
+    if fields.values.get("source") is None:
+        return None
+    source = fields.within("source")
+    return SourceLocation(source.text("path"), source.count("line"))
+
+
+def _read_hold(fields: CheckedMapping) -> HeldUntil | None:
+    if "hold" not in fields.values:
+        return None
+    hold = fields.within("hold")
+    try:
+        return HeldUntil(date.fromisoformat(hold.text("until")), hold.text("reason"))
+    except ValueError:
+        raise hold.refusal("until", "must be a day such as 2030-12-31") from None
+
+
+def _read_condition(fields: CheckedMapping, key: Key) -> Condition:
+    condition = Condition(
+        status=fields.one_of("ready", ConditionStatus),
+        severity=fields.one_of("severity", Severity),
+        reason=fields.text("reason"),
+        message=fields.text("message"),
+    )
+    # The report has the advice of the attempt, then that of its code, which the condition does not keep.
+    advice, known = fields.text("advice"), find_code_advice(condition, key)
+    return replace(condition, advice=advice.removesuffix(known).rstrip(" ") if known else advice)
+
+
+def _read_difference(fields: CheckedMapping) -> Difference:
+    return Difference(fields.text("path"), fields.values.get("desired"), fields.values.get("live"), fields.text("rule"))
+
+
+def _read_change(fields: CheckedMapping) -> Attribution:
+    source = _read_optional(fields, "source")
+    return Attribution(
+        author=fields.one_of("author", AuthorKind),
+        name=fields.text("name"),
+        label=fields.text("label"),
+        client=fields.text("client"),
+        at=_read_optional(fields, "at") or "",
+        operation=fields.text("operation"),
+        correlation_id=fields.text("correlationId"),
+        commit=fields.text("commit"),
+        paths=fields.texts("paths"),
+        source=None if source is None else fields.one_of("source", ChangeSource),
+        doubt=fields.text("doubt"),
+    )
+
+
+def _read_check(fields: CheckedMapping) -> CheckFinding:
+    return CheckFinding(
+        check=fields.one_of("check", CheckName),
+        verdict=fields.one_of("verdict", CheckVerdict),
+        code=fields.text("code"),
+        message=fields.text("message"),
+        advice=fields.text("advice"),
+        contact=fields.text("contact"),
+        path=fields.text("path"),
+        missing_right=fields.text("missingRight"),
+    )
+
+
+def _read_because(fields: CheckedMapping) -> Mapping[str, str]:
+    because = fields.within("because", {})
+    return {path: because.text(path) for path in because.values}
+
+
+def _read_replacement(fields: CheckedMapping) -> Replacement | None:
+    name = next((member for member in ("replacement", "replaceNeeded") if member in fields.values), "")
+    if not name:
+        return None
+    members = fields.within(name)
+    away = members.values.get("awaySeconds")
+    if away is not None and (not isinstance(away, int | float) or isinstance(away, bool) or away < 0):
+        raise members.refusal("awaySeconds", "must be a number of seconds")
+    return Replacement(
+        reason=members.text("reason"), takes=members.keys("takes"), is_due=name == "replacement", away=away
+    )
+
+
+def _read_commit(fields: CheckedMapping) -> LastCommit | None:
+    if "lastCommit" not in fields.values:
+        return None
+    commit = fields.within("lastCommit")
+    if "unknown" in commit.values:
+        return LastCommit(doubt=commit.text("unknown"))
+    return LastCommit(commit=commit.text("commit"), author=commit.text("author"), subject=commit.text("subject"))
+
+
+def _read_attempt(fields: CheckedMapping) -> Attempt:
+    return Attempt(
+        at=fields.text("at"),
+        stage=fields.one_of("stage", Stage),
+        status=fields.count("status"),
+        code=fields.text("code"),
+        message=fields.text("message"),
+        request_id=fields.text("requestId"),
+    )
