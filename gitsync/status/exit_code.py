@@ -12,6 +12,14 @@ from gitsync.status.conditions import OVERLAP
 
 _PENDING = frozenset({Verdict.CREATE, Verdict.FAILED_BEFORE, Verdict.PENDING, Verdict.DELETE, Verdict.DETACH})
 
+_GRAVITY = (ExitCode.FAULT, ExitCode.REFUSED, ExitCode.FAILED, ExitCode.DRIFT, ExitCode.PENDING, ExitCode.FINE)
+"""In the order in which `decide_exit_code` looks for them."""
+
+
+def find_gravest(codes: Iterable[ExitCode]) -> ExitCode:
+    """Return the exit code of a run whose workers ended with these, at least one."""
+    return min(codes, key=_GRAVITY.index)
+
 
 def decide_exit_code(
     results: Sequence[Result],

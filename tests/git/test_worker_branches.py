@@ -1,15 +1,20 @@
 """What workers of a run record: on branches of their own, united by who reads, and folded by the next push."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from gitsync.errors import PublishError
 from gitsync.git.access import GitAccess, open_remote
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
+from gitsync.git.state.record_files import UNSEALED
+from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.worker_branches import name_worker
 from gitsync.git.state.worker_store import WorkerStore
-from gitsync.model.record import Claim, State
+from gitsync.model.record import Claim, State, Trust
+from gitsync.model.secret import Secret
 from tests.git.remembered import a_record, an_update
 
 NAME = "gitsync/status"
@@ -148,3 +153,46 @@ def test_a_claim_is_left_to_the_run_that_has_recorded_the_resource_since_the_pin
         store.load()
         assert store.reserve(an_update(claim)) == {one.key: one}
     assert load(open_status()).records == {one.key: one, other.key: other}
+
+
+def test_nothing_is_lost_if_a_run_that_did_not_see_a_worker_pushes_first(open_status, open_worker, bare):
+    one, other = a_record("one"), a_record("other")
+    with open_status() as faster, open_status() as slower:
+        faster.load()
+        save(open_worker(1), one)
+        slower.load()
+        faster.save(an_update(other))
+        slower.save(an_update())
+    assert branches(bare) == [NAME]
+    assert load(open_status()).records == {one.key: one, other.key: other}
+
+
+def test_the_seal_of_a_record_is_that_of_the_worker_whoever_takes_it_in(bare, clock, open_status):
+    """Otherwise whoever can push to such a branch would have a record sealed by the next run."""
+    remote = open_remote(Url(bare.url, "file"), GitAccess())
+    sealed = RecordSeals("gitsync", Secret("k" * 32), place="here")
+
+    def open_it(name, seals, start=None):
+        return StatusBranch(remote, name, clock=clock, patience=0.01, seals=seals, start=start)
+
+    good, forged = a_record("good"), a_record("forged")
+    save(open_it(name_worker(NAME, "42", 1), sealed, ""), good)
+    save(open_it(name_worker(NAME, "42", 2), UNSEALED, ""), forged)
+    save(open_status())  # a run without the key
+    found = load(open_it(NAME, sealed)).records
+    assert {key.name: record.trust for key, record in found.items()} == {"good": Trust.SIGNED, "forged": Trust.UNSIGNED}
+    save(open_it(NAME, sealed), a_record("new"))
+    assert load(open_it(NAME, sealed)).records[forged.key].trust is Trust.UNSIGNED
+
+
+def test_a_worker_whose_end_cannot_be_pushed_does_not_pass_for_ended(open_worker, bare):
+    one = a_record("one")
+    with open_worker(1) as store:
+        store.load()
+        hook = Path(bare.path) / "hooks" / "pre-receive"
+        hook.write_text("#!/bin/sh\nexit 1\n")
+        hook.chmod(0o755)
+        with pytest.raises(PublishError):
+            store.save(replace(an_update(), exit_code=0))
+    hook.unlink()
+    assert save(open_worker(1), one)

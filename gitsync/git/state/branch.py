@@ -25,13 +25,13 @@ from gitsync.git.state.commits import Author, Commit, format_status_message, wri
 from gitsync.git.state.heartbeats import move_heartbeat, name_heartbeat, read_heartbeats
 from gitsync.git.state.pins import Pin, find_pin, remove_old_pins, settle_pin
 from gitsync.git.state.record_files import UNSEALED
+from gitsync.git.state.recorded_run import RecordedRun, read_recorded_run, require_pin
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, read_last_run, read_state
-from gitsync.git.state.store import Changes, Update, find_changes, join_changes, merge, split_taken
+from gitsync.git.state.store import Changes, Update, find_changes, merge, split_taken
 from gitsync.git.state.worker_branches import (
     FETCHED,
     LONGEST_RUN,
-    NOTHING,
     Recorded,
     format_trailers,
     list_workers,
@@ -113,11 +113,20 @@ class StatusBranch:
         return taken
 
     def save(self, update: Update) -> bool:
+        return self._save(update)
+
+    def fold(self, update: Update, run_id: str, *, is_over: bool) -> None:
+        """Take what workers have recorded into the branch, as each push does. The branches of a run that is not over
+        stay, so that it can be gathered again once all of its workers have ended.
+        """
+        self._save(update, "" if is_over else run_id)
+
+    def _save(self, update: Update, kept: str = "") -> bool:
         changes = find_changes(self._base, update)
         is_worker = self._start is not None  # whose end is worth a commit, also of a run that changed nothing
         if changes or self._recorded.changes or is_worker:
             self._retry(lambda: self._try_to_save(changes, update))
-        self._remove_workers()
+        self._remove_workers(kept)
         return bool(changes)
 
     def read_last_run(self) -> LastRun | None:
@@ -177,6 +186,15 @@ class StatusBranch:
         if pin.status and pin.status != self._tip:
             self._require_ancestor(run_id, pin.status)
         return pin
+
+    def read_run(self, run_id: str) -> RecordedRun:
+        """Read what there is of a run of many workers beside what `load` has read. Raises ConfigError for a run of
+        another status branch, StateError if there is no such run, or it cannot be read.
+        """
+        clone = self._clone()
+        pin = require_pin(clone, run_id, self._branch, self._seals)
+        status = self._open_tree(self._tip) if self._tip else None
+        return read_recorded_run(clone, run_id, status, self._recorded.branches, pin)
 
     def _require_ancestor(self, run_id: str, commit: str) -> None:
         """Raise ConfigError unless a pinned commit is one that this branch has had."""
@@ -245,26 +263,32 @@ class StatusBranch:
         after = merge(self._base, changes, update.revision, update.agent)
         message = format_status_message(update.headline, update.revision)
         if self._start is not None:
-            message += ("" if update.revision else "\n") + format_trailers(self._start, update.exit_code)
-        all_changes = join_changes(self._recorded.changes, changes)
-        commit = self._commit(build_files(all_changes, after, update, self._seals), message)
+            update = replace(update, trailers=format_trailers(self._start, update.exit_code))
+        if update.trailers:
+            message += ("" if update.revision else "\n") + update.trailers
+        files = {**self._recorded.files, **build_files(changes, after, update, self._seals)}
+        commit = self._commit(files, message)
         try:
             self._push(commit, f"--force-with-lease=refs/heads/{self._branch}:{self._lease}")
         except GitError as error:
             # A lost answer looks like a refusal: the push has failed only if the branch lacks the changes.
-            if error.timed_out or not self._has_changes(changes):
+            if error.timed_out or not self._has_arrived(commit, changes):
                 raise
             return
         self._tip, self._lease, self._base = commit, commit, after
-        self._recorded = replace(self._recorded, changes=NOTHING)
+        self._recorded = Recorded(branches=self._recorded.branches)
 
-    def _has_changes(self, changes: Changes) -> bool:
-        """Read again after a failed push: it may have arrived although its answer was lost."""
+    def _has_arrived(self, commit: str, changes: Changes) -> bool:
+        """Read again after a failed push: it may have arrived although its answer was lost. If another run has pushed
+        since, its commit has our changes, and nothing is left to take in of what workers have recorded.
+        """
         try:
             self._refresh()
         except GitError:
             return False
-        return merge(self._base, changes, self._base.revision) == self._base
+        is_there = merge(self._base, changes, self._base.revision) == self._base
+        is_shared = self._start is None  # the branch of a worker has nobody else's commits
+        return self._tip == commit or (is_shared and is_there and not self._recorded.changes)
 
     def _refresh(self) -> None:
         self._tip, has_workers = self._fetch()
@@ -275,18 +299,21 @@ class StatusBranch:
             self._recorded = read_recorded(clone, list_workers(clone), state, self._seals)
         self._base = merge(state, self._recorded.changes, state.revision)
 
-    def _remove_workers(self) -> None:
-        """Remove the branches of workers that have ended, or that no run can belong to any more: all that they have
-        recorded is on the status branch. What cannot be removed stays for a later run.
+    def _remove_workers(self, kept: str) -> None:
+        """Remove the branches of workers that have ended, but for those of the run `kept`, and of those that no run can
+        belong to any more: all that they have recorded is on the status branch. What cannot be removed stays for a
+        later run.
         """
         since = self._clock.now() - LONGEST_RUN
-        over = [one for one in self._recorded.branches if one.exit_code is not None or one.time < since]
+        branches = self._recorded.branches
+        over = [one for one in branches if (one.exit_code is not None and one.run_id != kept) or one.time < since]
         names = {one: f"refs/heads/{name_worker(self._branch, one.run_id, one.number)}" for one in over}
         if names:
             leases = [f"--force-with-lease={name}:{one.commit}" for one, name in names.items()]
             arguments = ("--", self._remote.url, *(f":{name}" for name in names.values()))
             self._clone().repository.succeeds("push", "--quiet", *leases, *arguments)
-            self._recorded = Recorded()
+            left = tuple(one for one in branches if one not in names)
+            self._recorded = replace(self._recorded, branches=left)
 
     def _clone(self) -> Clone:
         if self._opened_clone is None:

@@ -68,6 +68,16 @@ def find_pin(clone: Clone, run_id: str, wanted: Pin, seals: RecordSeals) -> Pin 
     return pin
 
 
+def read_pin(clone: Clone, run_id: str, branch: str, seals: RecordSeals) -> Pin | None:
+    """Return the pin of a run that may be over, if there is one. Raises ConfigError if it is of another status branch
+    or has the seal of another key, StateError if it cannot be read.
+    """
+    pin = _read_pin(clone, run_id)
+    if pin is not None:
+        _check_pin(run_id, pin, replace(pin, branch=branch), seals)
+    return pin
+
+
 def settle_pin(clone: Clone, run_id: str, wanted: Pin, seals: RecordSeals, author: Author) -> Pin:
     """Return the pin of a run, which is `wanted` if no other worker was faster.
 

@@ -82,13 +82,17 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
     return State(records, revision, exported, revisions, read_leftovers(head), _read_notified(head))
 
 
+def read_report(listing: SourceListing) -> bytes | None:
+    """Read the report of a tree; None if it has none. SourceError if it is too large."""
+    entries = listing.find([REPORT])
+    check_budget(entries, _INVENTORY_LIMITS)
+    return listing.read(entry for entry in entries if entry.kind is EntryKind.FILE).get(REPORT)
+
+
 def read_last_run(listing: SourceListing) -> LastRun | None:
     """Read from the report of a tree which run wrote it; None if that cannot be read: it is for people alone."""
     try:
-        entries = listing.find([REPORT])
-        check_budget(entries, _INVENTORY_LIMITS)
-        contents = listing.read(entry for entry in entries if entry.kind is EntryKind.FILE)
-        report = json.loads(contents[REPORT])
+        report = json.loads(read_report(listing) or b"{}")
         return LastRun(
             command=str(report["command"]),
             agent=str(report["target"].get("agent", "")),

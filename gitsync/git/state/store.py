@@ -21,7 +21,7 @@ class Update:
     report.json, made only if something is written; None to leave them as they are. `headline` is one line. `leftovers`
     has each export that the run should remove, and whether it is still there. `notified` is the state that a
     notification of `agent` has said, "" for all is well; None if none was sent. `exit_code` is that of the run, None
-    before its end.
+    before its end. `trailers` are lines that its commit ends with.
     """
 
     records: Mapping[Key, Record | None]
@@ -34,6 +34,7 @@ class Update:
     leftovers: Mapping[Leftover, bool] = field(default_factory=dict)
     notified: str | None = None
     exit_code: int | None = None
+    trailers: str = ""
 
 
 class StateStore(Protocol):
@@ -147,16 +148,6 @@ def find_changes(base: State, update: Update) -> Changes:
         config_maps=config_maps,
         leftovers=leftovers,
         notified={update.agent: update.notified or ""} if says_more else {},
-    )
-
-
-def join_changes(first: Changes, then: Changes) -> Changes:
-    """Join two changes, of which `then` came later."""
-    return Changes(
-        records=dict(sorted({**first.records, **then.records}.items())),
-        config_maps=dict(sorted({**first.config_maps, **then.config_maps}.items())),
-        leftovers={**first.leftovers, **then.leftovers},
-        notified={**first.notified, **then.notified},
     )
 
 

@@ -9,7 +9,7 @@ branch since is left alone, unless that only announced a write: the worker knows
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -17,9 +17,16 @@ from gitsync.errors import GitError, StateError
 from gitsync.git.source.clone import Clone, fetch_commit
 from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import is_commit_id
-from gitsync.git.state.record_files import INVENTORY, decode_record, is_config_map_path, is_record_path
+from gitsync.git.state.record_files import (
+    INVENTORY,
+    decode_record,
+    is_config_map_path,
+    is_record_path,
+    make_config_map_path,
+    make_record_path,
+)
 from gitsync.git.state.seal import RecordSeals
-from gitsync.git.state.status_tree import decode_config_map, read_head, read_leftovers
+from gitsync.git.state.status_tree import Files, decode_config_map, read_head, read_leftovers
 from gitsync.git.state.store import Changes
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
@@ -50,9 +57,12 @@ class WorkerBranch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What workers have recorded and the status branch does not have. `branches` are all of theirs, sorted."""
+    """What workers have recorded and the status branch does not have. `branches` are all of theirs, sorted. `files` has
+    the same as `changes`, as the workers wrote it: a record keeps its seal, good or bad, whoever takes it in.
+    """
 
     changes: Changes = NOTHING
+    files: Files = field(default_factory=dict)
     branches: tuple[WorkerBranch, ...] = ()
 
 
@@ -109,18 +119,22 @@ def read_recorded(clone: Clone, branches: Iterable[WorkerBranch], state: State, 
     records: dict[Key, Record | None] = {}
     config_maps: dict[Address, Export | None] = {}
     leftovers: dict[Leftover, bool] = {}
+    files: dict[str, bytes | None] = {}
     branches = tuple(branches)
     for branch in branches:
-        before, after = _read_difference(clone, branch, seals)
+        first, last = _read_difference(clone, branch)
+        before, after = _decode(first, seals), _decode(last, seals)
         for key in sorted(before.records.keys() | after.records.keys()):
             if _may_take(state.records.get(key), before.records.get(key), after.records.get(key)):
                 records[key] = after.records.get(key)
+                files[make_record_path(key)] = last.get(make_record_path(key))
         for address in sorted(before.config_maps.keys() | after.config_maps.keys()):
             if state.config_maps.get(address) == before.config_maps.get(address):
                 config_maps[address] = after.config_maps.get(address)
+                files[make_config_map_path(address)] = last.get(make_config_map_path(address))
         leftovers |= {leftover: leftover in after.leftovers for leftover in before.leftovers ^ after.leftovers}
     changes = Changes(records=records, config_maps=config_maps, leftovers=leftovers)
-    return Recorded(changes=changes, branches=branches)
+    return Recorded(changes=changes, files=files, branches=branches)
 
 
 def _may_take(now: Record | None, before: Record | None, after: Record | None) -> bool:
@@ -130,8 +144,8 @@ def _may_take(now: Record | None, before: Record | None, after: Record | None) -
     return now == before or (now is not None and (now.claim is Claim.EXPECTED or now.is_replacing))
 
 
-def _read_difference(clone: Clone, branch: WorkerBranch, seals: RecordSeals) -> tuple[State, State]:
-    """Read the records and config maps that a worker has changed, as they were before and as they are now."""
+def _read_difference(clone: Clone, branch: WorkerBranch) -> tuple[Mapping[str, bytes], Mapping[str, bytes]]:
+    """Read the files of records and config maps that a worker has changed, as they were before and as they are now."""
     if branch.base and not fetch_commit(clone, branch.base):
         raise GitError(
             f"The commit {branch.base[:12]} that worker {branch.number} of the run {branch.run_id} began with is gone.",
@@ -150,8 +164,7 @@ def _read_difference(clone: Clone, branch: WorkerBranch, seals: RecordSeals) -> 
         tree.read(entry for path, entry in sorted(entries.items()) if path in wanted)
         for tree, entries in zip(trees, listed, strict=True)
     ]
-    before, after = contents if branch.base else [{}, contents[0]]
-    return _decode(before, seals), _decode(after, seals)
+    return (contents[0], contents[1]) if branch.base else ({}, contents[0])
 
 
 def _decode(contents: Mapping[str, bytes], seals: RecordSeals) -> State:
