@@ -61,6 +61,11 @@ COMMANDS = {
         "Post a report on the pull request of this pipeline.",
         CommandGroup.RUN,
     ),
+    "report": CommandEntry(
+        "gitsync.cli.report",
+        "Make one report of the workers of a run, and record it.",
+        CommandGroup.RUN,
+    ),
     "validate": CommandEntry(
         "gitsync.cli.validate",
         "Show every problem of the manifests. Offline.",

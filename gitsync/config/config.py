@@ -52,6 +52,7 @@ _SOURCE = _MANIFESTS | _LOOKS | {"describe", "status"}
 _RECORDS = _SET_UP | _ACCEPT | _LOOKS | {"describe", "eval", "shards", "status"}
 _AZURE = _SET_UP | _ACCEPT | _LOOKS | {"eval", "import"}
 _PRINTING = _SOURCE | _ACCEPT | {"compare", "explain", "import"}
+_REPORT = frozenset({"report"})  # reads and writes what workers have recorded, and no manifests
 _EVERY_COMMAND = frozenset({"*"})
 
 
@@ -67,7 +68,7 @@ class Config:
 
     # what is read
     source: str = declare_setting(
-        ".", "A folder, or the URL of a git repository.", HelpGroup.READ, _SOURCE, metavar="SOURCE", flag=""
+        ".", "A folder, or the URL of a git repository.", HelpGroup.READ, _SOURCE | _REPORT, metavar="SOURCE", flag=""
     )
     ref: str | None = declare_setting(
         None,
@@ -130,7 +131,7 @@ class Config:
         None,
         "Id that the workers of one run share, and no other run has: that of the pipeline's run, or of the Job.",
         HelpGroup.READ,
-        _SYNC | {"shards"},
+        _SYNC | {"shards"} | _REPORT,
         is_advanced=True,
         metavar="ID",
     )
@@ -219,14 +220,14 @@ class Config:
         "x-access-token",
         "User name for git over HTTPS, used with the token.",
         HelpGroup.READ,
-        _SOURCE | _ACCEPT,
+        _SOURCE | _ACCEPT | _REPORT,
         is_advanced=True,
     )
     git_token: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
         "Token for git over HTTPS.",
         HelpGroup.READ,
-        _SOURCE | _ACCEPT,
+        _SOURCE | _ACCEPT | _REPORT,
         is_advanced=True,
         form=SettingForm.SECRET,
         flag="",
@@ -339,7 +340,7 @@ class Config:
 
     # output
     output: str = declare_setting(
-        "text", "Format of the output on stdout.", HelpGroup.OUTPUT, _PRINTING, metavar="FORMAT", short="-o"
+        "text", "Format of the output on stdout.", HelpGroup.OUTPUT, _PRINTING | _REPORT, metavar="FORMAT", short="-o"
     )
     plan_out: str | None = declare_setting(
         None,
@@ -353,7 +354,7 @@ class Config:
         None,
         "Also write the report to this folder, in every format.",
         HelpGroup.OUTPUT,
-        _RUNS | _REHEARSE | {"validate"},
+        _RUNS | _REHEARSE | {"validate"} | _REPORT,
         flag="--report",
         metavar="FOLDER",
     )
@@ -667,7 +668,7 @@ class Config:
         None,
         "Branch for status and state. Default: gitsync/status if SOURCE has a remote.",
         HelpGroup.STATUS,
-        _RECORDS | _REHEARSE,
+        _RECORDS | _REHEARSE | _REPORT,
         metavar="BRANCH",
     )
     status_dir: str | None = declare_setting(
@@ -681,7 +682,7 @@ class Config:
         None,
         "Addresses that get a message when the state of the estate changes, such as slack://…; with blanks between.",
         HelpGroup.STATUS,
-        _SYNC | {"doctor"},
+        _SYNC | {"doctor"} | _REPORT,
         form=SettingForm.SECRET,
         flag="",
     )
@@ -689,7 +690,7 @@ class Config:
         None,
         "Name of this agent. Resources recorded for another agent are left alone. Default: gitsync.",
         HelpGroup.STATUS,
-        _RECORDS | _REHEARSE,
+        _RECORDS | _REHEARSE | _REPORT,
         is_advanced=True,
     )
     heartbeat: bool = declare_setting(
@@ -697,7 +698,7 @@ class Config:
         "After a run that succeeds, move the branch STATUS-BRANCH-heartbeat/AGENT to a new commit. `gitsync status` "
         "then shows the age of the last success.",
         HelpGroup.STATUS,
-        _SYNC,
+        _SYNC | _REPORT,
         is_advanced=True,
         form=SettingForm.SWITCH,
     )
@@ -705,7 +706,7 @@ class Config:
         None,
         "File with such addresses, one a line.",
         HelpGroup.STATUS,
-        _SYNC | {"doctor"},
+        _SYNC | {"doctor"} | _REPORT,
         is_advanced=True,
         metavar="FILE",
     )
@@ -714,7 +715,7 @@ class Config:
         "Key that signs records, and of the digests that replace secrets in records and plans: 32 random characters "
         "or more.",
         HelpGroup.STATUS,
-        _RECORDS,
+        _RECORDS | _REPORT,
         is_advanced=True,
         form=SettingForm.SECRET,
         pattern=".{32,}",
@@ -724,7 +725,7 @@ class Config:
         None,
         "The key before, while keys are rotated: records that it signed are accepted, and signed again.",
         HelpGroup.STATUS,
-        _RECORDS,
+        _RECORDS | _REPORT,
         is_advanced=True,
         form=SettingForm.SECRET,
         pattern=".{32,}",
@@ -752,7 +753,7 @@ class Config:
         300.0,
         "Timeout of one git command.",
         HelpGroup.LIMITS,
-        _SOURCE | _ACCEPT,
+        _SOURCE | _ACCEPT | _REPORT,
         is_advanced=True,
         form=SettingForm.DURATION,
     )

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, replace
+from itertools import islice
 
+from gitsync.formats.arm_path import iterate_ancestors, normalize_id
+from gitsync.model.gvk import Key
 from gitsync.model.report import Report, RequestCounts, RequestUse, RunTarget
+from gitsync.model.result import Result
 
 
 def join_reports(reports: Sequence[Report]) -> Report:
@@ -26,8 +30,19 @@ def join_reports(reports: Sequence[Report]) -> Report:
         requests=RequestCounts(*map(sum, zip(*(astuple(report.requests) for report in reports), strict=True))),
         use=RequestUse(by_type=_add_types(reports), hour_shares=_add_shares(reports)),
         problems=tuple(sorted(problems, key=lambda problem: problem.order)),
-        results=tuple(results[key] for key in sorted(results)),
+        results=_add_owners([results[key] for key in sorted(results)]),
     )
+
+
+def _add_owners(results: Sequence[Result]) -> tuple[Result, ...]:
+    """Add the owners that follow from ARM ids, for the order of a report: JSON has none."""
+    keys = {normalize_id(result.arm_id): result.key for result in results if result.arm_id}
+
+    def find_owner(result: Result) -> Key | None:
+        above = islice(iterate_ancestors(result.arm_id or ""), 1, None)
+        return next((keys[path] for path in above if path in keys), None)
+
+    return tuple(replace(result, owner=find_owner(result)) for result in results)
 
 
 def _join_targets(targets: Sequence[RunTarget]) -> RunTarget:

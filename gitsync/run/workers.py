@@ -74,6 +74,13 @@ class PinnedWorker(NamedTuple):
     store: WorkerStore
 
 
+def require_branch(store: StateStore) -> StatusBranch:
+    """Return the status branch that the workers of a run share. ConfigError if the status is in a folder."""
+    if not isinstance(store, StatusBranch):
+        raise ConfigError("Workers share a status branch, and this run has a folder.", hint="Use --status-branch.")
+    return store
+
+
 def pin_run(
     config: Config, source: Checkout, store: StateStore, clock: Clock, workers: int
 ) -> tuple[StatusBranch, Pin]:
@@ -83,15 +90,14 @@ def pin_run(
     Raises ConfigError if the pin is not one of this run, or there is nothing to pin; StateError if it cannot be
     written.
     """
-    if not isinstance(store, StatusBranch):
-        raise ConfigError("Workers share a status branch, and this run has a folder.", hint="Use --status-branch.")
+    branch = require_branch(store)
     if source.revision is None or source.dirty:
         raise ConfigError(
             "Workers share a revision, and this source has none.", hint="Commit the changes, or read a git repository."
         )
-    state = store.load()
+    state = branch.load()
     agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
-    pin = store.settle_pin(
+    pin = branch.settle_pin(
         check_run_id(config.run_id or ""),
         Pin(revision=source.revision, status="", branch="", agent=agent, workers=workers, time=clock.now()),
         Update(
@@ -103,7 +109,7 @@ def pin_run(
             agent=agent,
         ),
     )
-    return store, pin
+    return branch, pin
 
 
 def open_worker(config: Config, worker: Worker, source: Checkout, store: StateStore, clock: Clock) -> PinnedWorker:

@@ -6,16 +6,19 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError, ExitCode, PublishError, StateError
-from gitsync.git.state.store import Update
+from gitsync.git.state.store import StateStore, Update
+from gitsync.model.clock import Clock
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Heartbeat, Record, State
 from gitsync.model.report import Report
 from gitsync.reconcile.context import Connections
+from gitsync.redaction import Redactions
 from gitsync.report import json, summary, wording
 from gitsync.report.masked import mask_problem
 
@@ -28,6 +31,19 @@ class ExportOutcome:
 
     config_maps: Mapping[Address, Export | None]
     leftovers: Mapping[Leftover, bool]
+
+
+class Recorder(Protocol):
+    """What the end of a run needs of its connections."""
+
+    @property
+    def store(self) -> StateStore: ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def redactions(self) -> Redactions: ...
 
 
 def write_expected(
@@ -45,7 +61,7 @@ def write_expected(
         return connections.store.reserve(
             Update(
                 records=records,
-                revision=_find_common_revision(before, connections.source.revision, agent),
+                revision=find_common_revision(before, connections.source.revision, agent),
                 agent=agent,
                 summary=None,
                 report=None,
@@ -74,7 +90,7 @@ def write_status(  # noqa: PLR0913 - all that a run has to write
     remaining = [record for record in {**before.records, **records}.values() if record]
     update = Update(
         records=records,
-        revision=report.revision if is_whole else _find_common_revision(before, report.revision, agent),
+        revision=report.revision if is_whole else find_common_revision(before, report.revision, agent),
         agent=agent,
         summary=partial(
             summary.render, remaining, revision=report.revision, problems=report.problems, target=report.target
@@ -89,13 +105,11 @@ def write_status(  # noqa: PLR0913 - all that a run has to write
     try:
         connections.store.save(update)
     except PublishError as error:
-        return _add_failure(connections, report, "StatusNotWritten", error)
+        return add_failure(connections, report, "StatusNotWritten", error)
     return report
 
 
-def notify(
-    config: Config, connections: Connections, before: State, report: Report, agent: str
-) -> tuple[Report, str | None]:
+def notify(config: Config, recorder: Recorder, before: State, report: Report, agent: str) -> tuple[Report, str | None]:
     """Send a message if the state of the estate is another than the last message said. Returns the report, with a
     warning if a service did not take it, and the state that is now known; None if no message was sent.
 
@@ -108,46 +122,46 @@ def notify(
     from gitsync.notifications import message, services  # noqa: PLC0415 - most runs send nothing
 
     known = before.notified.get(agent, "")
-    state = message.find_state(report, before.records, connections.clock.now().date())
+    state = message.find_state(report, before.records, recorder.clock.now().date())
     try:
-        addresses = services.read_addresses(config, connections.redactions.add)  # a wrong one is worth a warning before
+        addresses = services.read_addresses(config, recorder.redactions.add)  # a wrong one is worth a warning before
         if state == known or not addresses:
             return report, None
         failed = services.send(message.make_message(state, known, report, os.environ), addresses)
     except ConfigError as error:
-        return _add_warning(connections, report, error.message, error.hint), None
+        return _add_warning(recorder, report, error.message, error.hint), None
     if failed:
         names = ", ".join(f"{address.number} ({address.service})" for address in failed)
         hint = "Check the address, and that the service can be reached. The next run tries again if none took it."
-        report = _add_warning(connections, report, f"No message was taken by the address {names}.", hint)
+        report = _add_warning(recorder, report, f"No message was taken by the address {names}.", hint)
     return report, state if len(failed) < len(addresses) else None
 
 
-def _add_warning(connections: Connections, report: Report, message: str, hint: str) -> Report:
+def _add_warning(recorder: Recorder, report: Report, message: str, hint: str) -> Report:
     problem = Problem(code="NotificationNotSent", message=message, hint=hint, level=Level.WARNING)
-    return replace(report, problems=(*report.problems, mask_problem(problem, connections.redactions.mask)))
+    return replace(report, problems=(*report.problems, mask_problem(problem, recorder.redactions.mask)))
 
 
-def write_heartbeat(connections: Connections, report: Report, agent: str) -> Report:
+def write_heartbeat(recorder: Recorder, report: Report, agent: str) -> Report:
     """Publish that a whole run has succeeded. If that fails, the report says so."""
     if report.exit_code != ExitCode.FINE or report.interrupted:
         return report
-    heartbeat = Heartbeat(agent=agent, time=connections.clock.now().replace(microsecond=0), revision=report.revision)
+    heartbeat = Heartbeat(agent=agent, time=recorder.clock.now().replace(microsecond=0), revision=report.revision)
     try:
-        connections.store.move_heartbeat(heartbeat)
+        recorder.store.move_heartbeat(heartbeat)
     except PublishError as error:
-        return _add_failure(connections, report, "HeartbeatNotMoved", error)
+        return add_failure(recorder, report, "HeartbeatNotMoved", error)
     return report
 
 
-def _add_failure(connections: Connections, report: Report, code: str, error: PublishError) -> Report:
+def add_failure(recorder: Recorder, report: Report, code: str, error: PublishError) -> Report:
     """Return the report with a problem of its own writing, which fails the run."""
     problem = Problem(code=code, message=error.message, hint=error.hint)
-    problem = mask_problem(problem, connections.redactions.mask)
+    problem = mask_problem(problem, recorder.redactions.mask)
     return replace(report, exit_code=report.exit_code or ExitCode.FAILED, problems=(*report.problems, problem))
 
 
-def _find_common_revision(before: State, revision: str | None, agent: str) -> str | None:
+def find_common_revision(before: State, revision: str | None, agent: str) -> str | None:
     """Return the revision that holds for all records of an agent if only some are new. If it advanced too early, a
     later run would not search between the two for the last manifest of a removed resource, and could delete what must
     stay.

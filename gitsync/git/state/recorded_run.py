@@ -30,6 +30,7 @@ class RecordedRun(NamedTuple):
     of the shards that were over then, by number.
     """
 
+    run_id: str
     pin: Pin
     workers: tuple[WorkerBranch, ...]
     reports: Mapping[int, bytes]
@@ -52,7 +53,7 @@ def read_recorded_run(
         gathered = read_report(status) if status and is_last else None
     except (GitError, SourceError) as error:
         raise StateError(f"The reports of the run {run_id} cannot be read: {error.message}", hint=error.hint) from error
-    return RecordedRun(pin, own, reports, gathered, ended if is_last else {})
+    return RecordedRun(run_id, pin, own, reports, gathered, ended if is_last else {})
 
 
 def require_pin(clone: Clone, run_id: str, branch: str, seals: RecordSeals) -> Pin:

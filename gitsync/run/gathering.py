@@ -1,0 +1,181 @@
+"""Gather the reports of the workers of a run: the last job of a pipeline, which has one report of all of them.
+
+It takes what they have recorded into the status branch with one commit, and sends the message and moves the heartbeat
+that a run of one worker would. A shard that did not end is a problem of the report; its records stay what they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from gitsync.arm.clock import SystemClock
+from gitsync.config.config import Config
+from gitsync.errors import ConfigError, ExitCode, PublishError, StateError
+from gitsync.git.state.branch import StatusBranch
+from gitsync.git.state.pins import Pin, check_run_id
+from gitsync.git.state.recorded_run import RecordedRun, format_trailers
+from gitsync.git.state.store import Update
+from gitsync.git.state.worker_branches import WorkerBranch
+from gitsync.model.clock import Clock, format_rfc3339
+from gitsync.model.problem import Problem
+from gitsync.model.record import State
+from gitsync.model.report import Report, RequestCounts, RunTarget
+from gitsync.processes.programs import Grace
+from gitsync.redaction import Redactions
+from gitsync.report import json, summary, wording
+from gitsync.report.document import read_report
+from gitsync.report.records import format_age
+from gitsync.report.shard_reports import join_reports
+from gitsync.run.connections import open_source, open_state
+from gitsync.run.workers import require_branch
+from gitsync.run.write_status import add_failure, find_common_revision, notify, write_heartbeat
+from gitsync.status.exit_code import find_gravest
+
+NOT_ENDED = "ShardNotEnded"
+
+_ENDS = {code.value: code for code in (ExitCode.FINE, ExitCode.FAILED, ExitCode.REFUSED, ExitCode.FAULT)}
+
+
+class Gatherer(NamedTuple):
+    """What the end of a run needs: the part of its connections that has no Azure in it."""
+
+    store: StatusBranch
+    clock: Clock
+    redactions: Redactions
+
+
+def gather(config: Config, redactions: Redactions) -> Report:
+    """Gather the run of the settings and return its report. A second time changes nothing, and says the same.
+
+    Raises ConfigError or StateError if there is nothing to gather, or something of it cannot be read.
+    """
+    run_id, clock = check_run_id(config.run_id or ""), SystemClock()
+    with open_source(config, Grace()) as source, open_state(config, source, clock) as store:
+        branch = require_branch(store)
+        state, run = branch.load(), branch.read_run(run_id)
+        if config.agent not in {None, run.pin.agent}:
+            raise ConfigError(
+                f"The run {run_id} is of the agent {run.pin.agent}.",
+                hint=f"Use --agent {run.pin.agent}, or leave it out.",
+            )
+        if not run.workers and run.gathered is None:
+            raise StateError(
+                f"There is nothing to gather of the run {run_id}: none of its {run.pin.workers} workers has a branch.",
+                hint="Look at the logs of the workers. If it was gathered before, or another run came first, the "
+                "status branch has what they did.",
+            )
+        report = replace(join_run(run, clock), root=source.root)
+        return _write(config, Gatherer(branch, clock, redactions), run, state, report)
+
+
+def join_run(run: RecordedRun, clock: Clock) -> Report:
+    """Join the reports of a run. Raises StateError for one that no worker of this run has written."""
+    ended = _list_ended(run)
+    parts = [read_report(run.gathered, "the status branch")] if run.gathered is not None else []
+    parts += [
+        read_report(run.reports[one.number], f"the branch of shard {one.number}")
+        for one in run.workers
+        if one.number in run.reports
+    ]
+    if any(part.revision != run.pin.revision or part.command != "sync" for part in parts):
+        raise StateError(
+            f"A report of the run {run.run_id} is not of a sync of {run.pin.revision[:12]}, which is pinned.",
+            hint="Remove the branches of its workers, and run them again.",
+        )
+    report = join_reports(parts or [_make_blank(run.pin, clock)])
+    missing = tuple(_find_missing(run, ended, clock))
+    known = (problem for problem in report.problems if problem.code != NOT_ENDED)  # of the gathering before
+    codes = [_ENDS[code] for code in ended.values()] + [ExitCode.FAILED for _ in missing]
+    return replace(
+        report,
+        exit_code=find_gravest(codes),
+        interrupted=bool(missing),
+        problems=tuple(sorted([*known, *missing], key=lambda problem: problem.order)),
+    )
+
+
+def _list_ended(run: RecordedRun) -> Mapping[int, int]:
+    """List the exit codes of the shards that have ended, by number. A worker that was started again after the run was
+    gathered has a branch again.
+    """
+    ended = {number: code for number, code in run.ended.items() if 0 < number <= run.pin.workers}
+    for one in run.workers:
+        ended.pop(one.number, None)
+        if one.exit_code is not None:
+            ended[one.number] = one.exit_code
+    odd = sorted(number for number, code in ended.items() if code not in _ENDS)
+    if odd:
+        raise StateError(
+            f"Shard {odd[0]} has ended with {ended[odd[0]]}, which is not an exit code of a sync.",
+            hint="Remove its branch, and run its worker again.",
+        )
+    return ended
+
+
+def _find_missing(run: RecordedRun, ended: Mapping[int, int], clock: Clock) -> Iterator[Problem]:
+    """Yield a problem for each shard that has not ended."""
+    branches = {one.number: one for one in run.workers}
+    for number in range(1, run.pin.workers + 1):
+        if number not in ended:
+            yield Problem(
+                code=NOT_ENDED,
+                message=f"Shard {number}/{run.pin.workers} of the run {run.run_id} has not ended: "
+                f"{_describe_age(branches.get(number), clock)}. What it had to sync is as it was, or in part.",
+                hint=f"Run it again with the same --run-id: `gitsync sync --shard {number}/{run.pin.workers} "
+                f"--run-id {run.run_id}`. Then gather again.",
+            )
+
+
+def _describe_age(branch: WorkerBranch | None, clock: Clock) -> str:
+    if branch is None:
+        return "it has recorded nothing"
+    return f"it last recorded something {format_age(format_rfc3339(branch.time), clock.now())} ago"
+
+
+def _make_blank(pin: Pin, clock: Clock) -> Report:
+    """Make the report of a run of which no shard has one."""
+    return Report(
+        command="sync",
+        revision=pin.revision,
+        started=format_rfc3339(pin.time),
+        finished=format_rfc3339(clock.now()),
+        exit_code=ExitCode.FAILED,
+        requests=RequestCounts(),
+        problems=(),
+        results=(),
+        target=RunTarget(revision=pin.revision, agent=pin.agent),
+    )
+
+
+def _write(config: Config, gatherer: Gatherer, run: RecordedRun, state: State, report: Report) -> Report:
+    """Notify, take the run into the status branch and move the heartbeat. What fails of that is in the report."""
+    branch, agent, is_over = gatherer.store, run.pin.agent, not report.interrupted
+    # The message compares with what the run began with; what was said last is what the branch has now.
+    before = replace(branch.read_at(run.pin.status), notified=state.notified)
+    report, notified = notify(config, gatherer, before, report, agent)
+    # The summary has no times, so that equal records are equal bytes.
+    problems = tuple(problem for problem in report.problems if problem.code != NOT_ENDED)
+    update = Update(
+        records={},
+        revision=run.pin.revision if is_over else find_common_revision(state, run.pin.revision, agent),
+        summary=partial(
+            summary.render,
+            list(state.records.values()),
+            revision=report.revision,
+            problems=problems,
+            target=report.target,
+        ),
+        report=partial(json.render, report),
+        headline=wording.format_subject(report),
+        agent=agent,
+        notified=notified,
+        trailers=format_trailers(run.run_id, _list_ended(run)),
+    )
+    try:
+        branch.fold(update, run.run_id, is_over=is_over)
+    except PublishError as error:
+        return add_failure(gatherer, report, "StatusNotWritten", error)
+    return write_heartbeat(gatherer, report, agent) if config.heartbeat else report
