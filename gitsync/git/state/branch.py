@@ -25,7 +25,7 @@ from gitsync.git.state.commits import Author, Commit, format_status_message, wri
 from gitsync.git.state.heartbeats import move_heartbeat, name_heartbeat, read_heartbeats
 from gitsync.git.state.pins import Pin, find_pin, remove_old_pins, settle_pin
 from gitsync.git.state.record_files import UNSEALED
-from gitsync.git.state.recorded_run import RecordedRun, read_recorded_run, require_pin
+from gitsync.git.state.recorded_run import RecordedRun, read_recorded_run, read_trailers, require_pin
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, read_last_run, read_state
 from gitsync.git.state.store import Changes, Update, find_changes, merge, split_taken
@@ -37,6 +37,7 @@ from gitsync.git.state.worker_branches import (
     list_workers,
     name_worker,
     name_workers,
+    read_base,
     read_recorded,
 )
 from gitsync.model.clock import Clock
@@ -84,6 +85,11 @@ class StatusBranch:
     @property
     def name(self) -> str:
         return f"branch {self._branch} of {self._remote.name}"
+
+    @property
+    def state(self) -> State:
+        """What was read last, with what was pushed since."""
+        return self._base
 
     def load(self) -> State:
         try:
@@ -214,8 +220,11 @@ class StatusBranch:
             )
 
     def open_worker(self, run_id: str, number: int, status: str) -> StatusBranch:
-        """Open the branch of a worker, which begins with the commit `status` of this one, "" for none."""
-        return self._open_other(name_worker(self._branch, run_id, number), status)
+        """Open the branch of a worker. If it does not exist yet, it begins with the commit `status` of this one, "" for
+        none; or with the last one, if that has what the worker recorded before the run was gathered.
+        """
+        is_gathered = self._tip is not None and read_trailers(self._clone(), self._tip)[0] == run_id
+        return self._open_other(name_worker(self._branch, run_id, number), self._tip if is_gathered else status)
 
     def open_again(self) -> StatusBranch:
         """Open the same branch once more, for a thread of its own."""
@@ -296,7 +305,7 @@ class StatusBranch:
         self._recorded = Recorded()
         if has_workers:
             clone = self._clone()
-            self._recorded = read_recorded(clone, list_workers(clone), state, self._seals)
+            self._recorded = read_recorded(clone, self._branch, list_workers(clone), state, self._seals)
         self._base = merge(state, self._recorded.changes, state.revision)
 
     def _remove_workers(self, kept: str) -> None:
@@ -339,6 +348,8 @@ class StatusBranch:
                 clone.fetch(*refspecs)
             return self._begin(), self._start is None and bool(advertised)
         self._lease = clone.find_fetched()
+        if self._start is not None:
+            self._start = read_base(clone, self._lease)
         return self._lease, clone.count_fetched() > 1
 
     def _begin(self) -> str | None:

@@ -47,9 +47,8 @@ def read_recorded_run(
     own = tuple(one for one in workers if one.run_id == run_id and 0 < one.number <= pin.workers)
     try:
         reports = {one.number: report for one in own if (report := _read_own_report(clone, one)) is not None}
-        message = clone.repository.run("log", "-1", "--format=%b", status.commit, "--") if status else b""
-        run, ended = _parse_trailers(message.decode("utf-8", "replace"))
-        is_last = status is not None and run == run_id
+        run, ended = read_trailers(clone, status.commit) if status else ("", {})
+        is_last = run == run_id
         gathered = read_report(status) if status and is_last else None
     except (GitError, SourceError) as error:
         raise StateError(f"The reports of the run {run_id} cannot be read: {error.message}", hint=error.hint) from error
@@ -72,8 +71,9 @@ def format_trailers(run_id: str, ended: Mapping[int, int]) -> str:
     return f"{_RUN}: {run_id}\n{_SHARDS}: {' '.join(f'{number}={code}' for number, code in sorted(ended.items()))}\n"
 
 
-def _parse_trailers(message: str) -> tuple[str, dict[int, int]]:
-    """Read what `format_trailers` wrote; "" for a commit of another kind, and nothing of an odd form."""
+def read_trailers(clone: Clone, commit: str) -> tuple[str, dict[int, int]]:
+    """Read what `format_trailers` wrote: "" for a commit of another kind, and nothing of an odd form."""
+    message = clone.repository.run("log", "-1", "--format=%b", commit, "--").decode("utf-8", "replace")
     lines = {name: value for name, _, value in (line.partition(": ") for line in message.splitlines())}
     pairs = [pair.partition("=") for pair in lines.get(_SHARDS, "").split()]
     texts = [text for number, _, code in pairs for text in (number, code)]

@@ -8,8 +8,8 @@ branch since is left alone, unless that only announced a write: the worker knows
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -39,6 +39,7 @@ ENDED: Final = "Ended"
 LONGEST_RUN: Final = timedelta(days=1)
 NOTHING: Final = Changes(records={}, config_maps={})
 _EMPTY: Final = "0" * 40
+_MOST_COMMITS: Final = 100  # of a worker: one for each group of claims, and one for each end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,12 @@ def format_trailers(base: str | None, exit_code: int | None) -> str:
     return f"{BASE}: {base or _EMPTY}\n{ended}"
 
 
+def read_base(clone: Clone, ref: str) -> str:
+    """Read the commit of the status branch that the branch of a worker began with, "" if there was none."""
+    base = clone.repository.line("log", "-1", f"--format=%(trailers:key={BASE},valueonly)", ref, "--").strip()
+    return base if is_commit_id(base) and base != _EMPTY else ""
+
+
 def list_workers(clone: Clone) -> tuple[WorkerBranch, ...]:
     """List the branches of workers that were fetched. StateError for one that no worker has written."""
     form = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:body)%01"
@@ -111,8 +118,11 @@ def _parse_branch(fields: list[str]) -> WorkerBranch:
     )
 
 
-def read_recorded(clone: Clone, branches: Iterable[WorkerBranch], state: State, seals: RecordSeals) -> Recorded:
-    """Read what workers have recorded since the status branch was as it was for them; `state` is what it has now.
+def read_recorded(
+    clone: Clone, name: str, branches: Iterable[WorkerBranch], state: State, seals: RecordSeals
+) -> Recorded:
+    """Read what workers have recorded since the status branch `name` was as it was for them; `state` is what it has
+    now.
 
     Raises GitError if the commit that a worker began with cannot be fetched, StateError for a record of another form.
     """
@@ -124,8 +134,13 @@ def read_recorded(clone: Clone, branches: Iterable[WorkerBranch], state: State, 
     for branch in branches:
         first, last = _read_difference(clone, branch)
         before, after = _decode(first, seals), _decode(last, seals)
-        for key in sorted(before.records.keys() | after.records.keys()):
-            if _may_take(state.records.get(key), before.records.get(key), after.records.get(key)):
+        records_now = {key: state.records.get(key) for key in before.records.keys() | after.records.keys()}
+        doubtful = {
+            key for key, now in records_now.items() if now not in (before.records.get(key), after.records.get(key))
+        }
+        earlier = _read_earlier(clone, name, branch, seals) if doubtful else []
+        for key, now in sorted(records_now.items()):
+            if _may_take(now, before.records.get(key), after.records.get(key), [one.get(key) for one in earlier]):
                 records[key] = after.records.get(key)
                 files[make_record_path(key)] = last.get(make_record_path(key))
         for address in sorted(before.config_maps.keys() | after.config_maps.keys()):
@@ -137,11 +152,26 @@ def read_recorded(clone: Clone, branches: Iterable[WorkerBranch], state: State, 
     return Recorded(changes=changes, files=files, branches=branches)
 
 
-def _may_take(now: Record | None, before: Record | None, after: Record | None) -> bool:
-    """Tell whether the record of a worker replaces that of the status branch."""
+def _may_take(
+    now: Record | None, before: Record | None, after: Record | None, earlier: Collection[Record | None]
+) -> bool:
+    """Tell whether the record of a worker replaces that of the status branch: nobody else has changed it since the
+    worker began, or has only announced a write.
+    """
     if now == after:
         return False
-    return now == before or (now is not None and (now.claim is Claim.EXPECTED or now.is_replacing))
+    is_own = now == before or now in earlier
+    return is_own or (now is not None and (now.claim is Claim.EXPECTED or now.is_replacing))
+
+
+def _read_earlier(clone: Clone, name: str, branch: WorkerBranch, seals: RecordSeals) -> list[Mapping[Key, Record]]:
+    """Read what a worker had recorded with its earlier commits: the status branch may have taken that in meanwhile."""
+    ref = f"{branch.run_id}/{branch.number}"
+    clone.fetch(f"+refs/heads/{name_workers(name)}{ref}:{FETCHED}{ref}", depth=(f"--depth={_MOST_COMMITS}",))
+    excluded = [f"^{branch.base}"] if branch.base else []
+    commits = clone.repository.run("rev-list", f"--max-count={_MOST_COMMITS}", branch.commit, *excluded, "--")
+    differences = (_read_difference(clone, replace(branch, commit=one)) for one in commits.decode().split()[1:])
+    return [_decode(last, seals).records for _, last in differences]
 
 
 def _read_difference(clone: Clone, branch: WorkerBranch) -> tuple[Mapping[str, bytes], Mapping[str, bytes]]:

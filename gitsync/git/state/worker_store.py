@@ -38,8 +38,10 @@ class WorkerStore:
         self.own.check_writable()
 
     def reserve(self, update: Update) -> Mapping[Key, Record]:
-        """Publish claims on the own branch, unless another run has recorded the resource on the status branch since."""
-        taken, free = split_taken(self.pinned, self.status.load(), update)
+        """Publish claims on the own branch, unless another run has recorded the resource on the status branch since the
+        own one began. What is the same on both is this worker's, from before it was started again.
+        """
+        taken, free = split_taken(self.own.state, self.status.load(), update)
         return {**taken, **self.own.reserve(free)}
 
     def save(self, update: Update) -> bool:

@@ -1,0 +1,353 @@
+"""The workers of a run, and what is gathered of them: the status of a run with one worker, and one report."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gitsync.config.config import Config
+from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.settings import EmulatorSettings
+from gitsync.emulator.state.store import MemoryStore
+from gitsync.errors import ConfigError, StateError
+from gitsync.model.result import Outcome
+from gitsync.model.secret import Secret
+from gitsync.redaction import Redactions
+from gitsync.report import json as report_json
+from gitsync.report.progress import Silent
+from gitsync.run.gathering import gather
+from gitsync.run.run import execute
+from tests.support.git_repositories import commit_all, init_repository
+from tests.support.world import SUBSCRIPTION
+
+WORKERS = 3
+STATUS = "gitsync/status"
+SHARD = """\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {{name: {name}}}
+spec: {{location: westeurope}}
+---
+apiVersion: network.azure.com/v1api20240301
+kind: VirtualNetwork
+metadata: {{name: net-{name}}}
+spec:
+  location: westeurope
+  owner: {{name: {name}}}
+  addressSpace: {{addressPrefixes: [10.0.0.0/16]}}
+"""
+
+
+class Killed(Silent):
+    """Progress of a worker that dies once it has announced what it may create."""
+
+    def expect(self, needs):
+        raise ProcessLookupError("killed")
+
+
+class Rig:
+    """A repository of as many groups as there are workers, with a remote, and an Azure."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.bare, work = folder / "bare.git", folder / "work"
+        subprocess.run(["git", "init", "--quiet", "--bare", str(self.bare)], check=True)
+        init_repository(work)
+        for name in "abc":
+            (work / f"{name}.yaml").write_text(SHARD.format(name=name))
+        self.revision = commit_all(work)
+        subprocess.run(["git", "remote", "add", "origin", self.bare.as_uri()], cwd=work, check=True)
+        subprocess.run(["git", "push", "--quiet", "origin", "main"], cwd=work, check=True)
+        self.work = work
+        self.store = MemoryStore()
+        self.config = Config(
+            source=str(work),
+            subscription=SUBSCRIPTION,
+            credential="anonymous",
+            run_id="42",
+            checks=("none",),
+            who="off",
+        )
+
+    def commit(self, path: str, text: str) -> None:
+        (self.work / path).write_text(text)
+        self.revision = commit_all(self.work)
+        subprocess.run(["git", "push", "--quiet", "origin", "main"], cwd=self.work, check=True)
+
+    def sync(self, *shards: int, progress=None, stopped=False, **settings):
+        """Run these workers at once; without a number, one that syncs all. Their reports, in that order."""
+        return asyncio.run(self._sync(shards, progress, stopped, settings))
+
+    async def _sync(self, shards, progress, stopped, settings):
+        stop = asyncio.Event()
+        if stopped:
+            stop.set()
+        async with Emulator(EmulatorSettings(limits=None), self.store) as azure:
+            config = replace(self.config, endpoint=azure.url, **settings)
+            configs = [replace(config, shard=f"{number}/{WORKERS}") for number in shards] or [config]
+            return await asyncio.gather(*(execute(one, writes=True, progress=progress, stop=stop) for one in configs))
+
+    def kill(self, number: int) -> None:
+        with suppress(ProcessLookupError):
+            self.sync(number, progress=Killed())
+
+    def gather(self, **settings):
+        return gather(replace(self.config, **settings), Redactions())
+
+    def read(self, name: str) -> str:
+        return self.git("show", f"{STATUS}:{name}").replace("&#47;", "/").replace(str(self.folder), "")
+
+    def git(self, *arguments: str) -> str:
+        return subprocess.run(["git", *arguments], cwd=self.bare, check=True, capture_output=True, text=True).stdout
+
+    def branches(self) -> list[str]:
+        return self.git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/gitsync").split()
+
+    def texts(self) -> tuple[str, ...]:
+        return self.read("SUMMARY.md"), self.read("inventory.yaml")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A repository, and the status and the report of one worker."""
+    rig = Rig(tmp_path_factory.mktemp("alone"))
+    (report,) = rig.sync()
+    return rig, rig.texts(), report
+
+
+@pytest.fixture
+def rig(made, tmp_path):
+    """The same repository without a status, and an Azure without resources."""
+    alone, *_ = made
+    fresh = Rig.__new__(Rig)
+    vars(fresh).update(vars(alone), folder=tmp_path, bare=tmp_path / "bare.git", work=tmp_path / "work")
+    shutil.copytree(alone.bare, fresh.bare)
+    shutil.copytree(alone.work, fresh.work)
+    subprocess.run(["git", "remote", "set-url", "origin", fresh.bare.as_uri()], cwd=fresh.work, check=True)
+    for branch in fresh.branches():
+        fresh.git("update-ref", "-d", f"refs/heads/{branch}")
+    fresh.store = MemoryStore()
+    fresh.config = replace(alone.config, source=str(fresh.work))
+    return fresh
+
+
+def at_once(rig):
+    rig.sync(1, 2, 3)
+
+
+def in_another_order(rig):
+    for number in (3, 1, 2):
+        rig.sync(number)
+
+
+def killed_and_started_again(rig):
+    rig.kill(2)
+    rig.sync(1, 3)
+    rig.sync(2)
+
+
+def killed_and_gathered_before_it_was_started_again(rig):
+    rig.sync(3)
+    rig.kill(2)
+    rig.sync(1)
+    assert rig.gather().exit_code == 1
+    rig.sync(2)
+
+
+def stopped_and_gathered_before_it_was_started_again(rig):
+    rig.sync(2, stopped=True)
+    rig.sync(1, 3)
+    assert rig.gather().exit_code == 1
+    rig.sync(2)
+
+
+def started_once_the_others_were_gathered(rig):
+    rig.sync(1)
+    rig.sync(3)
+    assert rig.gather().exit_code == 1
+    rig.sync(2)
+
+
+def joined_by_a_run_of_something_else(rig):
+    """Its push takes in what there is, and removes the branch of the first."""
+    rig.sync(1)
+    rig.gather()
+    rig.sync(2, 3)
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        at_once,
+        in_another_order,
+        killed_and_started_again,
+        killed_and_gathered_before_it_was_started_again,
+        stopped_and_gathered_before_it_was_started_again,
+        started_once_the_others_were_gathered,
+        joined_by_a_run_of_something_else,
+    ],
+    ids=lambda history: history.__name__.replace("_", " "),
+)
+def test_the_status_is_that_of_a_run_with_one_worker(rig, made, history):
+    _, texts, alone = made
+    history(rig)
+    report = rig.gather()
+    assert rig.texts() == texts
+    assert rig.branches() == ["gitsync/runs/42", STATUS]
+    assert (report.exit_code, report.interrupted, report.problems) == (0, False, ())
+    assert [(one.key, one.condition.reason) for one in report.results] == [
+        (one.key, one.condition.reason) for one in alone.results
+    ]
+    puts = [one for one in rig.store.below("/") if "virtualNetworks" in one]
+    assert len(puts) == WORKERS
+
+
+def test_a_shard_that_never_began_is_a_problem_and_its_resources_stay_what_they_were(rig, made):
+    rig.sync(1, 3)
+    report = rig.gather()
+    (problem,) = report.problems
+    assert (problem.code, problem.is_error) == ("ShardNotEnded", True)
+    assert problem.message.startswith("Shard 2/3 of the run 42 has not ended: it has recorded nothing.")
+    assert "gitsync sync --shard 2/3 --run-id 42" in problem.hint
+    assert (report.exit_code, report.interrupted, len(report.results)) == (1, True, 4)
+    assert rig.read("inventory.yaml").count("key:") == 4
+    assert rig.branches() == ["gitsync/runs/42", STATUS, "gitsync/status-shards/42/1", "gitsync/status-shards/42/3"]
+
+
+def test_a_shard_that_was_killed_is_named_with_its_age(rig):
+    rig.sync(1, 3)
+    rig.kill(2)
+    (problem,) = rig.gather().problems
+    assert "it last recorded something " in problem.message
+    assert " ago." in problem.message
+
+
+def test_all_shards_may_have_been_killed(rig):
+    rig.kill(1)
+    report = rig.gather()
+    assert [problem.code for problem in report.problems] == ["ShardNotEnded"] * 3
+    assert (report.exit_code, report.results, report.revision) == (1, (), rig.revision)
+
+
+def test_a_second_time_changes_nothing_and_says_the_same(rig):
+    rig.sync(1, 2, 3)
+    first = rig.gather()
+    refs = rig.git("for-each-ref")
+    assert report_json.render(rig.gather()) == report_json.render(first)
+    assert rig.git("for-each-ref") == refs
+    assert rig.read("report.json") == report_json.render(first).replace(str(rig.folder), "")
+
+
+def test_a_worker_that_failed_may_be_started_again_after_all_was_gathered(rig):
+    """As a pipeline does whose failed jobs are run again, and its last job."""
+    rig.commit("d.yaml", SHARD.format(name="d").replace("westeurope}", "westeurope, odd: 1}"))
+    before = rig.sync(1, 2, 3)
+    assert sorted(one.exit_code for one in before) == [0, 0, 1]
+    first = rig.gather()
+    assert first.exit_code == 1
+    number = [one.exit_code for one in before].index(1) + 1
+    (again,) = rig.sync(number)
+    assert "RecordedByAnotherRun" not in {one.condition.reason for one in again.results}
+    report = rig.gather()
+    assert [(one.key, one.condition.reason) for one in report.results] == [
+        (one.key, one.condition.reason) for one in first.results
+    ]
+    assert report.requests.reads == sum(part.requests.reads for part in (*before, again))
+    assert rig.branches() == ["gitsync/runs/42", STATUS]
+
+
+def test_problems_of_the_source_are_in_all_reports_and_shown_once(rig):
+    rig.commit("d.yaml", "spec: [")
+    reports = rig.sync(1, 2, 3)
+    report = rig.gather()
+    assert len(report.problems) == 1
+    assert {problem for part in reports for problem in part.problems} == set(report.problems)
+    assert report.requests.writes == sum(part.requests.writes for part in reports) == 6
+    assert report.started == min(part.started for part in reports)
+    assert report.finished == max(part.finished for part in reports)
+    assert report.outcomes[Outcome.CHANGED] == 6
+
+
+def test_the_heartbeat_and_the_message_are_those_of_the_whole(rig, monkeypatch):
+    rig.sync(1, 2)
+    notified = {"heartbeat": True, "notify": Secret("nothing://here")}
+    assert [problem.code for problem in rig.gather(**notified).problems] == ["ShardNotEnded"]
+    assert "gitsync/status-heartbeat/gitsync" not in rig.branches()
+    rig.sync(3)
+    rig.gather(heartbeat=True)
+    assert "gitsync/status-heartbeat/gitsync" in rig.branches()
+
+
+def test_the_run_before_is_not_gathered_for_another(rig):
+    rig.sync(1, 2, 3)
+    rig.gather()
+    with pytest.raises(StateError, match="There is no run 43"):
+        rig.gather(run_id="43")
+
+
+def test_nothing_is_left_to_gather_of_a_run_that_another_has_taken_in(rig):
+    rig.sync(1, 2, 3)
+    rig.sync(run_id=None)
+    with pytest.raises(StateError, match="There is nothing to gather of the run 42"):
+        rig.gather()
+
+
+@pytest.mark.parametrize(
+    ("settings", "refusal"),
+    [
+        ({"run_id": "../main"}, "cannot name a run"),
+        ({"status_dir": "here"}, "this run has a folder"),
+        ({"agent": "blue"}, "of the agent gitsync"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(rig, settings, refusal):
+    rig.sync(1)
+    with pytest.raises(ConfigError, match=refusal):
+        rig.gather(**settings)
+
+
+def rewrite(rig, number, content, message=None):
+    """Have somebody push another report to the branch of a worker."""
+    branch = f"gitsync/status-shards/42/{number}"
+    clone = rig.folder / "forged"
+    git = ["git", "-C", str(clone), "-c", "user.name=x", "-c", "user.email=x@example.com"]
+    subprocess.run(["git", "clone", "--quiet", "--branch", branch, str(rig.bare), str(clone)], check=True)
+    (clone / "report.json").write_text(content)
+    text = message or rig.git("log", "-1", "--format=%B", branch)
+    subprocess.run([*git, "commit", "--quiet", "--all", "--message", text], check=True)
+    subprocess.run([*git, "push", "--quiet", "origin", branch], check=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "refusal"),
+    [
+        ("{", "The report on the branch of shard 1 is not JSON"),
+        ('{"schemaVersion": 1, "command": "validate"}', "shard 1 cannot be used: command is neither sync nor plan"),
+    ],
+)
+def test_a_report_that_no_worker_has_written_is_refused_with_its_branch(rig, content, refusal):
+    rig.sync(1, 2, 3)
+    rewrite(rig, 1, content)
+    with pytest.raises(StateError, match=refusal):
+        rig.gather()
+
+
+def test_a_report_of_another_revision_is_refused(rig):
+    rig.sync(1, 2, 3)
+    rewrite(rig, 1, rig.git("show", "gitsync/status-shards/42/1:report.json").replace(rig.revision, "b" * 40))
+    with pytest.raises(StateError, match="not of a sync of"):
+        rig.gather()
+
+
+def test_an_end_that_no_sync_has_is_refused(rig):
+    rig.sync(1, 2, 3)
+    text = rig.git("log", "-1", "--format=%B", "gitsync/status-shards/42/1").replace("Ended: 0", "Ended: 99")
+    rewrite(rig, 1, rig.git("show", "gitsync/status-shards/42/1:report.json") + " ", text)
+    with pytest.raises(StateError, match="Shard 1 has ended with 99"):
+        rig.gather()
