@@ -16,8 +16,13 @@ GROUP = Template(Path(__file__).with_name("group.yaml").read_text(encoding="utf-
 
 def make(folder: Path, resources: int) -> Path:
     """A work tree with one manifest a file, committed and pushed to a bare repository beside it."""
+    write(folder / "tree", resources)
+    return commit(folder)
+
+
+def commit(folder: Path) -> Path:
+    """Commit what is in the folder `tree`, and push it to a bare repository beside it."""
     tree, remote = folder / "tree", folder / "remote.git"
-    write(tree, resources)
     _git(folder, "init", "--quiet", "--bare", str(remote))
     _git(tree, "init", "--quiet", "--initial-branch=main")
     _git(tree, "config", "user.name", "Bench")
