@@ -1,8 +1,9 @@
 """`python -m bench.shards`: one estate over 1, 2, 4 and 8 workers, in many subscriptions, against ARM's limits.
 
 The limits are scaled to the size of the estate: those of ARM for 20,000 resources, a tenth of them for 2,000. With
-`--speed` tokens come back so many times as fast as ARM's: waiting then counts for less than it would. Each number of workers has a new Azure, and syncs twice; what is
-measured ends with the gathering. Exits 1 if the cut takes longer than `MOST_SECONDS`.
+`--speed` tokens come back so many times as fast as ARM's: waiting then counts for less than it would. Each number of
+workers has a new Azure, and syncs twice; what is measured ends with the gathering. Exits 1 if the cut takes longer than
+`MOST_SECONDS`.
 """
 
 from __future__ import annotations

@@ -40,6 +40,9 @@ class Settings(TypedDict, total=False):
     to_revision: Text
     path: Text
     only: Names
+    shard: Text
+    shards: Count
+    run_id: Text
     namespace: Text
     target_namespaces: Names
     allow_dirty: Switch

@@ -109,6 +109,22 @@ class Config:
         variables=(f"{VARIABLE_PREFIX}NAME",),
         flag="--set",
     )
+    from_revision: str | None = declare_setting(
+        None,
+        "Compare with this revision, without reading Azure: a branch, tag or commit, or one like main~2.",
+        HelpGroup.READ,
+        _PLAN | {"doctor"},
+        flag="--from",
+        metavar="REV",
+    )
+    to_revision: str | None = declare_setting(
+        None,
+        "With --from: the revision that is compared. Default: what a plan would read.",
+        HelpGroup.READ,
+        _PLAN | {"doctor"},
+        flag="--to",
+        metavar="REV",
+    )
     shard: str | None = declare_setting(
         None,
         "Sync only the part of one of many workers, as `gitsync shards` shows them: 2/8 is the second of eight.",
@@ -134,22 +150,6 @@ class Config:
         _SYNC | {"shards"} | _REPORT,
         is_advanced=True,
         metavar="ID",
-    )
-    from_revision: str | None = declare_setting(
-        None,
-        "Compare with this revision, without reading Azure: a branch, tag or commit, or one like main~2.",
-        HelpGroup.READ,
-        _PLAN | {"doctor"},
-        flag="--from",
-        metavar="REV",
-    )
-    to_revision: str | None = declare_setting(
-        None,
-        "With --from: the revision that is compared. Default: what a plan would read.",
-        HelpGroup.READ,
-        _PLAN | {"doctor"},
-        flag="--to",
-        metavar="REV",
     )
     namespace: str | None = declare_setting(
         "default",

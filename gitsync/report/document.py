@@ -1,6 +1,6 @@
 """Reads a report from its JSON: the other direction of `gitsync.report.json`, for what the workers of a run have left.
 
-Whoever can push to their branches may have written it, so each member is checked when it is read. What JSON lacks stays
+Others can push to their branches, so each member is checked when it is read. What JSON lacks stays
 out: records, live bodies, the fields of manifests.
 """
 

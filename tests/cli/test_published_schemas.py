@@ -47,6 +47,7 @@ COMMANDS = {
     "rehearse": ("rehearse", "--from-nothing"),
     "render": ("render",),
     "report": ("plan",),
+    "shards": ("shards", "--workers", "2"),
     "status": ("status",),
     "unmanaged": ("unmanaged",),
     "validate": ("validate",),

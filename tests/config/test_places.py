@@ -28,6 +28,9 @@ NOT_OF_BOTH_RUNS = {
     "heartbeat": "a plan moves no branch",
     "notify": "a plan sends no message",
     "notify_file": "a plan sends no message",
+    "shard": "a plan has no workers",
+    "shards": "a plan has no workers",
+    "run_id": "a plan has no workers",
 }
 """The settings that `plan` takes and `sync` does not, or the other way round, and why."""
 

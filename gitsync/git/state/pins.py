@@ -1,6 +1,6 @@
 """The pin of a run of many workers: a branch `gitsync/runs/ID` that says what all of them read.
 
-The first worker to come writes it, and whoever comes later or is started again reads it: so each makes the same cut.
+The first worker to come writes it, and each that comes later or is started again reads it: so each makes the same cut.
 The commit has no files and no parent, as a heartbeat, and starts no pipeline. A pin that this run cannot have written
 ends the worker: what it would cut is not what the others have cut.
 """
