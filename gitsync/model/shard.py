@@ -12,8 +12,8 @@ class ShardMember:
     """A resource as the cut sees it: of a manifest, of a record, or of both.
 
     `arm_id` is "" if it is not known. `owner` is its owner if that is a member too. `credential` is the Secret that it
-    is reconciled with, as `namespace/name`; "" for the global one. `references` are what it waits for besides its
-    owner.
+    is reconciled with, as `namespace/name`; "" for the global one. `references` are what it waits for
+    in addition to its owner.
     """
 
     key: Key

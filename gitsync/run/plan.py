@@ -48,19 +48,17 @@ def plan_run(
     Raises StateError if the records contradict each other.
     """
     selection, manifests = selection or make_selection(config), run_input.manifests
-    keys = {one.key for one in run_input.prepared}
+    declared = {one.key: one.arm_id for one in run_input.prepared}
     own_records = state.list_own(agent)
     removed = {
         key: record
         for key, record in own_records.items()
-        if selection.has(key) and key not in keys and covers(connections.source, record)
+        if selection.has(key) and key not in declared and covers(connections.source, record)
     }
-    remaining = {key: record for key, record in state.records.items() if key in keys}
-    declared = {one.key: one.arm_id for one in run_input.prepared}
+    remaining = {key: record for key, record in state.records.items() if key in declared}
     untrusted = find_untrusted(own_records, connections.catalog, declared)
     since = state.find_revision(agent) or state.revision
-    selected = select_prepared(run_input.prepared, selection)
-    today = connections.clock.now().date()
+    selected, today = select_prepared(run_input.prepared, selection), connections.clock.now().date()
     reading = Reading(connections.settings.namespace, run_input.references, today)
     removals = find_removals(connections.source, removed, since, config, reading)
     if connections.source.file and removed:

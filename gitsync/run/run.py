@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
@@ -137,7 +137,8 @@ async def sync_revision(
     results, collected = await walk(run, plan, state, selection, config.max_deletes)
     results = await _ask_about(results, config, run, plan, state)
 
-    report = _make_report(config, run, run_input, plan, results, collected, selection=selection)
+    selected = (results[key] for key in sorted(results) if selection.has(key))
+    report = _make_report(config, run, run_input, plan, selected, collected)
     report = mask_report(replace(report, target=target, started=started_at), connections.redactions.mask)
     return _write_back(config, run, state, collected, report, selection) if writes else report
 
@@ -210,18 +211,15 @@ async def _ask_first(rehearsal: RunContext, plan: Plan, target: RunTarget, confi
     demand_consent(confirm, mask_target(target, rehearsal.redactions.mask), count_changes(results.values()))
 
 
-def _make_report(  # noqa: PLR0913 - all that a report tells
+def _make_report(
     config: Config,
     run: RunContext,
     run_input: RunInput,
     plan: Plan,
-    results: Mapping[Key, Result],
+    selected: Iterable[Result],
     collected: Collected,
-    *,
-    selection: Selection,
 ) -> Report:
     connections, writes = run.connections, run.rules.writes
-    selected = (results[key] for key in sorted(results) if selection.has(key))
     reported = locate_fields(selected, plan.applies, connections.catalog)
     problems = (
         *warn_uncompared_secrets(reported),

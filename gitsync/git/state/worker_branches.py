@@ -59,7 +59,7 @@ class WorkerBranch:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
     """What workers have recorded and the status branch does not have. `branches` are all of theirs, sorted. `files` has
-    the same as `changes`, as the workers wrote it: a record keeps its seal, good or bad, whoever takes it in.
+    the same as `changes`, as the workers wrote it: a record keeps its seal, good or bad, whichever run takes it in.
     """
 
     changes: Changes = NOTHING
@@ -155,7 +155,7 @@ def read_recorded(
 def _may_take(
     now: Record | None, before: Record | None, after: Record | None, earlier: Collection[Record | None]
 ) -> bool:
-    """Tell whether the record of a worker replaces that of the status branch: nobody else has changed it since the
+    """Tell whether the record of a worker replaces that of the status branch: no other run has changed it since the
     worker began, or has only announced a write.
     """
     if now == after:
@@ -165,7 +165,7 @@ def _may_take(
 
 
 def _read_earlier(clone: Clone, name: str, branch: WorkerBranch, seals: RecordSeals) -> list[Mapping[Key, Record]]:
-    """Read what a worker had recorded with its earlier commits: the status branch may have taken that in meanwhile."""
+    """Read what a worker had recorded with its earlier commits: the status branch may have taken that in since."""
     ref = f"{branch.run_id}/{branch.number}"
     clone.fetch(f"+refs/heads/{name_workers(name)}{ref}:{FETCHED}{ref}", depth=(f"--depth={_MOST_COMMITS}",))
     excluded = [f"^{branch.base}"] if branch.base else []
