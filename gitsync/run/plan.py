@@ -79,8 +79,7 @@ def plan_run(
         undeletable={key for key, record in removed.items() if not can_delete(connections.catalog, record)},
         around=RestOfSource(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
-    plan = note_renames(note_moves(plan, moved.moves))
-    plan = hold_until(plan, run_input.prepared, today)
+    plan = hold_until(note_renames(note_moves(plan, moved.moves)), run_input.prepared, today)
     plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted})
     plan = spare_bystanders(plan, state.records)
     return replace(plan, problems=(*plan.problems, *run_input.problems))
