@@ -5,7 +5,7 @@ Nothing here reads from Azure. `planning` decides; this module applies the setti
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gitsync.catalog.catalog import Catalog
@@ -16,6 +16,7 @@ from gitsync.git.source.checkout import Checkout
 from gitsync.manifests.selection import Selection, make_selection, select_prepared
 from gitsync.manifests.units import find_unit
 from gitsync.model.gvk import GVK, Key
+from gitsync.model.manifests import Manifests
 from gitsync.model.plan import Plan, Removal, RestOfSource
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record, State, Trust
@@ -49,7 +50,7 @@ def plan_run(
     """
     selection, manifests = selection or make_selection(config), run_input.manifests
     declared = {one.key: one.arm_id for one in run_input.prepared}
-    own_records = state.list_own(agent)
+    own_records, today = state.list_own(agent), connections.clock.now().date()
     removed = {
         key: record
         for key, record in own_records.items()
@@ -57,10 +58,9 @@ def plan_run(
     }
     remaining = {key: record for key, record in state.records.items() if key in declared}
     untrusted = find_untrusted(own_records, connections.catalog, declared)
-    since = state.find_revision(agent) or state.revision
-    selected, today = select_prepared(run_input.prepared, selection), connections.clock.now().date()
+    selected = select_prepared(run_input.prepared, selection)
     reading = Reading(connections.settings.namespace, run_input.references, today)
-    removals = find_removals(connections.source, removed, since, config, reading)
+    removals = find_removals(connections.source, removed, state.find_revision(agent) or state.revision, config, reading)
     if connections.source.file and removed:
         removals = _hold_for_other_files(config, connections, run_input, removed, removals)
     moved = _move_claims(selected, {**remaining, **removed}, own_records, untrusted)
@@ -68,10 +68,7 @@ def plan_run(
         selected,
         moved.records,
         (
-            *connections.source.problems,
-            *manifests.problems,
-            *find_empty_source(coverage_of(connections.source, manifests), config.target_namespaces),
-            *_warn_uncommitted(connections),
+            *_list_source_problems(config, connections, manifests),
             *_explain_untrusted(config, untrusted, own_records),
             *_warn_unsigned(config, state),
         ),
@@ -83,6 +80,13 @@ def plan_run(
     plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted})
     plan = spare_bystanders(plan, state.records)
     return replace(plan, problems=(*plan.problems, *run_input.problems))
+
+
+def _list_source_problems(config: Config, connections: Connections, manifests: Manifests) -> Iterator[Problem]:
+    yield from connections.source.problems
+    yield from manifests.problems
+    yield from find_empty_source(coverage_of(connections.source, manifests), config.target_namespaces)
+    yield from _warn_uncommitted(connections)
 
 
 def covers(source: Checkout, record: Record) -> bool:
