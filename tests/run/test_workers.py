@@ -1,0 +1,337 @@
+"""One run over many workers: together they do what one worker does, in whatever order, with some killed or missing."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitsync.arm.clock import SystemClock
+from gitsync.config.config import Config
+from gitsync.emulator.faults import FaultRule
+from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.settings import EmulatorSettings
+from gitsync.emulator.state.store import MemoryStore
+from gitsync.errors import ConfigError
+from gitsync.git.access import GitAccess, open_remote
+from gitsync.git.source.location import Url
+from gitsync.git.state.branch import StatusBranch
+from gitsync.git.state.worker_branches import name_workers
+from gitsync.model.record import Record
+from gitsync.model.report import Report
+from gitsync.run.run import execute
+from tests.support.fault_rules import rules
+from tests.support.git_repositories import commit_all, init_repository
+from tests.support.world import SUBSCRIPTION
+
+STATUS = "gitsync/status"
+
+
+def make_group(name: str) -> str:
+    return textwrap.dedent(f"""\
+        apiVersion: resources.azure.com/v1api20200601
+        kind: ResourceGroup
+        metadata: {{name: {name}}}
+        spec: {{location: westeurope}}
+        """)
+
+
+def make_nsg(name: str, group: str) -> str:
+    return textwrap.dedent(f"""\
+        apiVersion: network.azure.com/v1api20201101
+        kind: NetworkSecurityGroup
+        metadata: {{name: {name}}}
+        spec: {{location: westeurope, owner: {{name: {group}}}}}
+        """)
+
+
+def make_network(name: str, group: str, octet: int, nsg: str = "") -> str:
+    """A network with a subnet, which may refer to a security group of another resource group."""
+    refers = (
+        f"networkSecurityGroup: {{reference: {{group: network.azure.com, kind: NetworkSecurityGroup, name: {nsg}}}}}"
+    )
+    return textwrap.dedent(f"""\
+        apiVersion: network.azure.com/v1api20201101
+        kind: VirtualNetwork
+        metadata: {{name: {name}}}
+        spec: {{location: westeurope, owner: {{name: {group}}}, addressSpace: {{addressPrefixes: [10.{octet}.0.0/16]}}}}
+        ---
+        apiVersion: network.azure.com/v1api20201101
+        kind: VirtualNetworksSubnet
+        metadata: {{name: {name}-a}}
+        spec:
+          owner: {{name: {name}}}
+          addressPrefix: 10.{octet}.1.0/24
+          {refers if nsg else ""}
+        """)
+
+
+@dataclass(frozen=True)
+class Site:
+    """A repository with its remote, and an Azure."""
+
+    folder: Path
+    store: MemoryStore
+
+    @classmethod
+    def begin(cls, folder: Path) -> Site:
+        (folder / "remote.git").mkdir(parents=True)
+        init_bare(folder / "remote.git")
+        (folder / "work").mkdir()
+        init_repository(folder / "work")
+        with (folder / "work" / ".git" / "config").open("a") as settings:
+            settings.write(
+                f'[remote "origin"]\n\turl = {folder}/remote.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n'
+            )
+        return cls(folder, MemoryStore())
+
+    def says(self, documents: Mapping[str, str]) -> Site:
+        """Commit these files in place of all others, and push them."""
+        work = self.folder / "work"
+        for old in work.glob("*.yaml"):
+            old.unlink()
+        for name, text in documents.items():
+            (work / f"{name}.yaml").write_text(text)
+        commit = commit_all(work)
+        shutil.copytree(work / ".git" / "objects", self.folder / "remote.git" / "objects", dirs_exist_ok=True)
+        (self.folder / "remote.git" / "refs" / "heads" / "main").write_text(f"{commit}\n")
+        return self
+
+    def copy(self, folder: Path) -> Site:
+        shutil.copytree(self.folder, folder)
+        config = folder / "work" / ".git" / "config"
+        config.write_text(config.read_text().replace(str(self.folder), str(folder)))
+        store = MemoryStore()
+        for key, resource in self.store.below("/"):
+            store.put_resource(key, resource)
+        return Site(folder, store)
+
+    def config(self, azure: Emulator, **settings: Any) -> Config:
+        plain = Config(
+            source=str(self.folder / "work"),
+            subscription=SUBSCRIPTION,
+            endpoint=azure.url,
+            credential="anonymous",
+            prune=True,
+            max_deletes=50,
+            checks=("none",),
+        )
+        return replace(plain, **settings)
+
+    def load(self) -> dict[str, Record]:
+        """What is recorded, without times and what differs from run to run."""
+        remote = open_remote(Url(f"file://{self.folder}/remote.git", "file"), GitAccess())
+        with StatusBranch(remote, STATUS, clock=SystemClock()) as store:
+            return {str(key): drop_times(record) for key, record in store.load().records.items()}
+
+    def list_worker_branches(self) -> list[str]:
+        below = self.folder / "remote.git" / "refs" / "heads" / name_workers(STATUS)
+        return sorted(str(path.relative_to(below)) for path in below.rglob("*") if path.is_file())
+
+    def list_bodies(self) -> dict[str, Any]:
+        return {key: (one.id, one.body, one.state) for key, one in self.store.below("/")}
+
+
+def init_bare(folder: Path) -> None:
+    for name in ("objects", "refs/heads"):
+        (folder / name).mkdir(parents=True)
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n")
+
+
+def drop_times(record: Record) -> Record:
+    condition = replace(record.condition, time="", request_id="") if record.condition else None
+    return replace(record, condition=condition, last_write=None)
+
+
+async def sync(site: Site, **settings: Any) -> tuple[Report, list[tuple[str, str, int]]]:
+    (report,), sent = await sync_together(site, [settings])
+    return report, sent
+
+
+async def sync_together(
+    site: Site, runs: Iterable[Mapping[str, Any]], rules: tuple[FaultRule, ...] = ()
+) -> tuple[list[Report], list[tuple[str, str, int]]]:
+    """Run several times at once; return the reports, and the writes that Azure got."""
+    async with Emulator(EmulatorSettings(limits=None, rules=rules), site.store) as azure:
+        reports = await asyncio.gather(*(execute(site.config(azure, **one), writes=True) for one in runs))
+        return reports, [
+            (one.method, one.path, one.status) for one in azure.requests if one.method in {"PUT", "DELETE"}
+        ]
+
+
+def list_workers(number: int, run_id: str = "1") -> list[dict[str, Any]]:
+    return [{"shard": f"{one}/{number}", "run_id": run_id} for one in range(1, number + 1)]
+
+
+ESTATE = {
+    "a": "---\n".join([make_group("a"), make_nsg("a-nsg", "a"), make_network("a-net", "a", 1, "b-nsg")]),
+    "b": "---\n".join([make_group("b"), make_nsg("b-nsg", "b"), make_network("b-net", "b", 2, "c-nsg")]),
+    "c": "---\n".join([make_group("c"), make_nsg("c-nsg", "c"), make_network("c-net", "c", 3)]),
+}
+
+
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The estate after a run of one worker."""
+    site = Site.begin(tmp_path_factory.mktemp("synced") / "site").says(ESTATE)
+    report, _ = asyncio.run(sync(site))
+    assert report.exit_code == 0
+    return site
+
+
+async def test_workers_create_together_what_one_creates(synced: Site, tmp_path: Path) -> None:
+    site = Site.begin(tmp_path / "site").says(ESTATE)
+    reports, sent = await sync_together(site, list_workers(3))
+    assert [report.exit_code for report in reports] == [0, 0, 0]
+    assert [len(report.results) for report in reports] == [4, 4, 4]
+    assert set(Counter((method, path) for method, path, _ in sent).values()) == {1}
+    assert site.list_bodies() == synced.list_bodies()
+    assert site.list_worker_branches() == ["1/1", "1/2", "1/3"]
+    assert site.load() == synced.load()
+    report, sent = await sync(site)
+    assert (report.summary, sent) == ({"in-sync": 12}, [])
+    assert site.list_worker_branches() == []
+    assert site.load() == synced.load()
+
+
+async def test_a_second_run_of_workers_is_silent(synced: Site, tmp_path: Path) -> None:
+    site = synced.copy(tmp_path / "site")
+    reports, sent = await sync_together(site, list_workers(2))
+    assert [report.exit_code for report in reports] == [0, 0]
+    assert sent == []
+    assert site.load() == synced.load()
+
+
+async def test_more_workers_than_parts_leave_some_with_nothing(synced: Site, tmp_path: Path) -> None:
+    site = synced.copy(tmp_path / "site")
+    reports, _ = await sync_together(site, list_workers(5))
+    assert sorted(len(report.results) for report in reports) == [0, 0, 4, 4, 4]
+    assert {report.exit_code for report in reports} == {0}
+
+
+async def test_guards_judge_the_whole_estate_in_each_worker(synced: Site, tmp_path: Path) -> None:
+    site = synced.copy(tmp_path / "site").says({"a": ESTATE["c"]})
+    async with Emulator(EmulatorSettings(limits=None), site.store) as azure:
+        for one in list_workers(3):
+            with pytest.raises(Exception, match="TooManyDeletes: This run would delete 8"):
+                await execute(site.config(azure, **{**one, "max_deletes": 7}), writes=True)
+    assert len(site.store.below("/")) == len(synced.store.below("/"))
+
+
+async def test_a_worker_that_comes_late_reads_the_pinned_revision(synced: Site, tmp_path: Path) -> None:
+    site = synced.copy(tmp_path / "site")
+    changed = {**ESTATE, "a": ESTATE["a"].replace("10.1.0.0/16", "10.1.0.0/15")}
+    first, second = list_workers(2)
+    pinned, _ = await sync(site.says(changed), **first)
+    site.says({"c": ESTATE["c"]})
+    late, sent = await sync(site, **second)
+    assert late.revision == pinned.revision
+    assert not [one for one in sent if one[0] == "DELETE"]
+    assert len(pinned.results) + len(late.results) == 12
+
+
+REFUSED = [
+    ({"shard": "3/2", "run_id": "1"}, "is not one of 2 workers"),
+    ({"shard": "1/2"}, "--shard needs --run-id"),
+    ({"shard": "1/2", "run_id": "a/b"}, "cannot name a run"),
+    ({"shard": "1/2", "run_id": "1", "only": ("ResourceGroup/a",)}, "--shard excludes --only"),
+    ({"shards": 2, "run_id": "1"}, "JOB_COMPLETION_INDEX does not say"),
+    ({"shard": "1/2", "run_id": "1", "status_dir": "state"}, "Workers share a status branch"),
+]
+
+
+@pytest.mark.parametrize(("settings", "message"), REFUSED, ids=[row[1] for row in REFUSED])
+async def test_settings_that_make_no_worker(synced: Site, tmp_path: Path, settings: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        await sync(synced.copy(tmp_path / "site"), **settings)
+
+
+async def test_the_index_of_a_job_is_the_number_of_the_worker(
+    synced: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOB_COMPLETION_INDEX", "1")
+    site = synced.copy(tmp_path / "site")
+    await sync(site, shards=3, run_id="job")
+    assert site.list_worker_branches() == ["job/2"]
+
+
+async def test_a_failure_of_another_worker_ends_the_wait_for_its_resource(tmp_path: Path) -> None:
+    """The subnet of one group refers to a security group of another, which Azure refuses."""
+    site = Site.begin(tmp_path / "site").says(ESTATE)
+    refused = rules("{match: {id: '*/b-nsg', method: PUT}, answer: {status: 400, code: InvalidParameter}}")
+    reports, _ = await sync_together(site, list_workers(3), rules=refused)
+    reasons = {one.key.name: one.condition.reason for report in reports for one in report.results if not one.is_fine}
+    assert reasons == {"a-net-a": "ReferenceNotFound", "b-nsg": "InvalidParameter"}
+    report, _ = await sync(site)
+    assert report.exit_code == 0
+    assert len(site.load()) == 12
+
+
+async def test_what_a_missing_worker_does_not_create_is_left_to_the_next_run(synced: Site, tmp_path: Path) -> None:
+    site = Site.begin(tmp_path / "site").says(ESTATE)
+    owner = next(
+        one for one in list_workers(3) if "b-nsg" in await list_names(site.copy(tmp_path / str(one["shard"][0])), one)
+    )
+    others = [{**one, "resource_timeout": 2.0} for one in list_workers(3) if one["shard"] != owner["shard"]]
+    reports, _ = await sync_together(site, others)
+    left = {one.key.name: one.condition.reason for report in reports for one in report.results if not one.is_fine}
+    assert left == {"a-net-a": "ReferenceNotFound"}
+    report, sent = await sync(site)
+    assert report.exit_code == 0
+    assert len(sent) == 5
+    assert site.list_bodies() == synced.list_bodies()
+
+
+async def list_names(site: Site, one: Mapping[str, Any]) -> set[str]:
+    """The resources of the shard of a worker that runs alone."""
+    report, _ = await sync(site, **{**one, "resource_timeout": 1.0})
+    return {result.key.name for result in report.results}
+
+
+@st.composite
+def estates(draw: st.DrawFn) -> dict[str, str]:
+    """Up to four groups: some with a security group, and each with a network that may refer to one of another."""
+    named = draw(st.lists(st.sampled_from("abcd"), min_size=1, unique=True))
+    guarded = [name for name in named if draw(st.booleans())]
+    said = {}
+    for name in named:
+        parts = [make_group(name), *([make_nsg(f"{name}-nsg", name)] if name in guarded else [])]
+        other = draw(st.sampled_from(["", *guarded]))
+        parts.append(make_network(f"{name}-net", name, draw(st.integers(1, 3)), other and f"{other}-nsg"))
+        said[name] = "---\n".join(parts)
+    return said
+
+
+@given(estates(), st.integers(1, 4), st.randoms(use_true_random=False))
+@settings(max_examples=8)
+def test_law_workers_do_together_what_one_worker_does(
+    tmp_path_factory: pytest.TempPathFactory, synced: Site, said: dict[str, str], number: int, order: random.Random
+) -> None:
+    """From the same records and the same Azure, in any order of the workers and with one that is started twice."""
+    folder = tmp_path_factory.mktemp("law")
+    alone, shared = (synced.copy(folder / name).says(said) for name in ("alone", "shared"))
+    workers = list_workers(number)
+    order.shuffle(workers)
+
+    async def run() -> tuple[list[Any], list[Any]]:
+        _, sent_alone = await sync(alone)
+        _, sent = await sync_together(shared, [*workers, workers[0]])
+        return sent_alone, sent
+
+    sent_alone, sent = asyncio.run(run())
+    assert shared.list_bodies() == alone.list_bodies()
+    assert shared.load() == alone.load()
+    assert sorted(set(sent)) == sorted(sent_alone)
+    assert asyncio.run(sync(shared))[1] == []
+    assert shared.load() == alone.load()
