@@ -269,7 +269,7 @@ async def test_the_index_of_a_job_is_the_number_of_the_worker(
 async def test_a_failure_of_another_worker_ends_the_wait_for_its_resource(tmp_path: Path) -> None:
     """The subnet of one group refers to a security group of another, which Azure refuses."""
     site = Site.begin(tmp_path / "site").says(ESTATE)
-    refused = rules("{match: {id: '*/b-nsg', method: PUT}, answer: {status: 400, code: InvalidParameter}}")
+    refused = rules("{match: {path: '*/b-nsg', method: PUT}, answer: {status: 400, code: InvalidParameter}}")
     reports, _ = await sync_together(site, list_workers(3), rules=refused)
     reasons = {one.key.name: one.condition.reason for report in reports for one in report.results if not one.is_fine}
     assert reasons == {"a-net-a": "ReferenceNotFound", "b-nsg": "InvalidParameter"}
