@@ -31,8 +31,10 @@ from gitsync.planning.shards import cut_shards, list_members
 from gitsync.report import summary
 from gitsync.run.load import RunInput
 
-_LOOK_AGAIN = 15.0
-"""Seconds between two looks at what the other workers have recorded."""
+_LOOK_AGAIN = 2.0
+"""Seconds for which a look at what the other workers have recorded holds: many resources may wait at once. What waits
+looks less and less often by itself.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
