@@ -131,7 +131,7 @@ class Config:
         HelpGroup.READ,
         _SYNC,
         is_advanced=True,
-        pattern=r"[1-9][0-9]{0,3}/[1-9][0-9]{0,3}",
+        form=SettingForm.SHARD,
         metavar="NUMBER/WORKERS",
     )
     shards: int | None = declare_setting(

@@ -25,6 +25,7 @@ class SettingForm(StrEnum):
     URL = "url"
     UUID = "uuid"
     FILE_OR_ON = "file-or-on"  # true (the value is ""), false (None), or a file
+    SHARD = "shard"  # 2/8: a number from 1, and that of all; the value is the text
     UNITS = "units"  # a list of mappings; in a file only, and the value is a tuple of model.unit.UnitEntry
     VARIABLES = "variables"  # NAME=VALUE, each in a flag or a variable of its own; the value is a tuple of pairs
     SECRET = "secret"  # noqa: S105 - the name of a form; a variable only, and the value is a model.secret.Secret

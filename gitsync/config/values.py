@@ -107,6 +107,12 @@ def _parse_count(text: str, least: int = 0) -> int:
     return int(text)
 
 
+def _parse_shard(text: str) -> str:
+    if not re.fullmatch(r"[1-9][0-9]{0,3}/[1-9][0-9]{0,3}", text):
+        raise ValueError(f"expected a worker and the number of workers, such as 2/8, not {text!r}")
+    return text
+
+
 def _parse_share(text: str) -> float:
     if not re.fullmatch(r"[01]|[01]?\.[0-9]{1,6}", text) or not 0 < float(text) <= 1:
         raise ValueError(f"expected a number over 0 and up to 1, such as 0.5, not {text!r}")
@@ -169,6 +175,7 @@ _PARSERS: Mapping[SettingForm, Callable[[str], Any]] = {
     SettingForm.COUNT: _parse_count,
     SettingForm.POSITIVE: lambda text: _parse_count(text, least=1),
     SettingForm.SHARE: _parse_share,
+    SettingForm.SHARD: _parse_shard,
     SettingForm.DURATION: _parse_duration,
     SettingForm.URL: _parse_url,
     SettingForm.UUID: _parse_uuid,

@@ -29,6 +29,7 @@ SAMPLES = {
     SettingForm.COUNT: ("1", "2", "3"),
     SettingForm.POSITIVE: ("1", "2", "3"),
     SettingForm.SHARE: ("0.25", "0.5", "1"),
+    SettingForm.SHARD: ("1/8", "2/8", "3/8"),
     SettingForm.DURATION: ("1s", "2m", "3h"),
     SettingForm.URL: ("https://near.test", "https://middle.test", "https://far.test"),
     SettingForm.UUID: tuple(f"00000000-0000-0000-0000-00000000000{digit}" for digit in "123"),
@@ -50,6 +51,8 @@ def samples(setting):
 def flags_of(setting, text):
     if setting.name == "source":
         return [text]
+    if not setting.flag:
+        return []
     if setting.form is SettingForm.SWITCH:
         return [setting.flag if text == "true" else setting.flag.replace("--", "--no-", 1)]
     return [f"{setting.flag}={text}"]
@@ -69,6 +72,7 @@ def settings_of(arguments=(), variables=None, file=None, folder=None, outputs=OU
 @pytest.mark.parametrize("setting", FILE_SETTINGS, ids=lambda s: s.name)
 def test_the_nearest_wins(setting, tmp_path):
     near, middle, far = samples(setting)
+    near = near if setting.flag or setting.name == "source" else middle
     by_flag, by_variable = flags_of(setting, near), {setting.variables[0]: middle}
     by_file = f"{setting.key}: {far}\n"
 

@@ -59,6 +59,7 @@ def value_for(setting):
         SettingForm.COUNT: "1",
         SettingForm.POSITIVE: "1",
         SettingForm.SHARE: "0.5",
+        SettingForm.SHARD: "2/8",
         SettingForm.DURATION: "1m",
         SettingForm.URL: "https://a.test",
         SettingForm.UNITS: "[{path: a}]",
