@@ -15,7 +15,7 @@ from gitsync.model.condition import Condition, Hold, Severity
 from gitsync.model.record import Claim, Heartbeat, LastRun, Record, WriteStreak
 from gitsync.report.ordering import find_reading_order, has_namespaces, shorten_names
 from gitsync.report.terminal import Paint, format_table, indent
-from gitsync.report.wording import format_plural, shorten_revision
+from gitsync.report.wording import format_duration, format_plural, shorten_revision
 from gitsync.status.advice import find_condition_advice
 
 _HEADER = ("READY", "SEVERITY", "REASON", "MESSAGE")
@@ -29,18 +29,6 @@ _CLAIMS = {
     Claim.ADOPTED: "adopted",
 }
 _UNITS = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
-_MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86_400, 365 * 86_400
-_STEPS = (
-    # below this many seconds: the unit, its letter, and the smaller unit beside it (0 for none) with its letter
-    (2 * _MINUTE, 1, "s", 0, ""),
-    (10 * _MINUTE, _MINUTE, "m", 1, "s"),
-    (3 * _HOUR, _MINUTE, "m", 0, ""),
-    (8 * _HOUR, _HOUR, "h", _MINUTE, "m"),
-    (2 * _DAY, _HOUR, "h", 0, ""),
-    (8 * _DAY, _DAY, "d", _HOUR, "h"),
-    (2 * _YEAR, _DAY, "d", 0, ""),
-    (8 * _YEAR, _YEAR, "y", _DAY, "d"),
-)
 
 
 def list_records(records: Sequence[Record], *, width: int | None = None, colour: bool = False) -> list[str]:
@@ -272,12 +260,3 @@ def format_age(since: str, now: datetime) -> str:
     except (TypeError, ValueError):
         return "<unknown>"
     return format_duration(max(seconds, 0))
-
-
-def format_duration(seconds: int) -> str:
-    """Format a duration in its largest units."""
-    for limit, unit, letter, smaller, smaller_letter in _STEPS:
-        if seconds < limit:
-            rest = seconds % unit // smaller if smaller else 0
-            return f"{seconds // unit}{letter}{f'{rest}{smaller_letter}' if rest else ''}"
-    return f"{seconds // _YEAR}y"

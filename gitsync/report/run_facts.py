@@ -16,8 +16,7 @@ from gitsync.model.report import Report, RequestCounts, RunTarget
 from gitsync.model.schedule import Estimate, Schedule
 from gitsync.model.verdict import Action
 from gitsync.planning.record_counts import round_duration
-from gitsync.report.records import format_duration
-from gitsync.report.wording import format_plural, format_seconds, shorten_revision
+from gitsync.report.wording import format_duration, format_plural, format_seconds, shorten_revision
 
 MOST_KINDS = 10  # in a sentence
 _LEAST_SHARE = 0.01

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gitsync.report.records import format_age, format_duration
+from gitsync.report.records import format_age
+from gitsync.report.wording import format_duration
 
 SECONDS = [
     (0, "0s"),
