@@ -43,6 +43,8 @@ RejectedInputError          one input is not used: it becomes a problem, and the
 ├── UnsafePathError         a path that is not safe for Secrets
 └── UnknownSizeError        a body that does not say how much it needs
 
+An error that ends with 2 ends with 75 if an outage caused it (`is_outage`): then the same command may succeed later.
+
 Not in the tree is the control flow of one module, and `UnbuildableError` and `InvalidFieldError` of `gitsync.units`,
 which carry the problem that they become.
 """
@@ -63,6 +65,7 @@ class ExitCode(IntEnum):
     PENDING = 3  # there are changes to make; only with `plan --detailed-exitcode`
     DRIFT = 4  # likewise, and `compare` if it finds a difference
     FAULT = 70  # an internal error
+    UNREACHABLE = 75  # as REFUSED, but because a server did not answer: EX_TEMPFAIL of sysexits.h
     INTERRUPTED = 130
     STDOUT_CLOSED = 141
 
@@ -72,9 +75,14 @@ SUCCESS = frozenset({ExitCode.FINE, ExitCode.PENDING, ExitCode.DRIFT})
 
 
 class GitsyncError(Exception):
-    """A failure that a person can act on: one sentence on what is wrong and where, and one on how to fix it."""
+    """A failure that a person can act on: one sentence on what is wrong and where, and one on how to fix it.
 
-    exit_code = ExitCode.FAILED
+    `is_outage`: a server could not be reached, or is out of order, so the same may succeed later. What is raised from
+    such an error has the same cause.
+    """
+
+    own_exit_code = ExitCode.FAILED
+    is_outage = False
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -84,33 +92,45 @@ class GitsyncError(Exception):
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
 
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code of a command that this ends."""
+        is_refusal = self.own_exit_code is ExitCode.REFUSED
+        return ExitCode.UNREACHABLE if is_refusal and self._comes_from_outage() else self.own_exit_code
+
+    def _comes_from_outage(self) -> bool:
+        error: BaseException | None = self
+        while isinstance(error, GitsyncError) and not error.is_outage:
+            error = error.__cause__
+        return error is not None and isinstance(error, GitsyncError)
+
 
 class ConfigError(GitsyncError):
-    exit_code = ExitCode.REFUSED
+    own_exit_code = ExitCode.REFUSED
 
 
 class SourceError(GitsyncError):
-    exit_code = ExitCode.REFUSED
+    own_exit_code = ExitCode.REFUSED
 
 
 class StateError(GitsyncError):
-    exit_code = ExitCode.REFUSED
+    own_exit_code = ExitCode.REFUSED
 
 
 class UnsafePlanError(GitsyncError):
-    exit_code = ExitCode.REFUSED
+    own_exit_code = ExitCode.REFUSED
 
 
 class DeclinedError(GitsyncError):
-    exit_code = ExitCode.REFUSED
+    own_exit_code = ExitCode.REFUSED
 
 
 class PublishError(GitsyncError):
-    exit_code = ExitCode.FAILED
+    own_exit_code = ExitCode.FAILED
 
 
 class CatalogError(GitsyncError):
-    exit_code = ExitCode.FAULT
+    own_exit_code = ExitCode.FAULT
 
 
 class GitError(GitsyncError):
@@ -119,9 +139,10 @@ class GitError(GitsyncError):
     `timed_out`: git was killed at its time limit, and another try would take as long.
     """
 
-    def __init__(self, message: str, *, hint: str = "", timed_out: bool = False) -> None:
+    def __init__(self, message: str, *, hint: str = "", timed_out: bool = False, is_outage: bool = False) -> None:
         super().__init__(message, hint=hint)
         self.timed_out = timed_out
+        self.is_outage = is_outage
 
 
 class ArmError(GitsyncError):
@@ -157,19 +178,24 @@ class ArmError(GitsyncError):
         self.at = at
         self.retry_after = retry_after
         self.outcome_unknown = outcome_unknown
+        self.is_outage = status in {408, 429} or status >= 500
 
 
 class TransportError(ArmError):
     """No answer came.
 
     `was_sent` is False if the request surely never left. `is_wrong_host` tells that the host's name cannot be
-    resolved or its certificate is not trusted: a retry makes sense only if that host has answered before.
+    resolved or its certificate is not trusted: a retry makes sense only if that host has answered before. `is_trusted`
+    is False for the latter, which no later run changes.
     """
 
-    def __init__(self, message: str, *, was_sent: bool, is_wrong_host: bool = False, **fields: Any) -> None:
+    def __init__(
+        self, message: str, *, was_sent: bool, is_wrong_host: bool = False, is_trusted: bool = True, **fields: Any
+    ) -> None:
         super().__init__(message, **fields)
         self.was_sent = was_sent
         self.is_wrong_host = is_wrong_host
+        self.is_outage = is_trusted
 
 
 class AuthorityError(TransportError):
@@ -178,6 +204,10 @@ class AuthorityError(TransportError):
 
 class DeadlineError(ArmError):
     """The session's deadline came before the request was answered; the request changed nothing."""
+
+    def __init__(self, message: str, **fields: Any) -> None:
+        super().__init__(message, **fields)
+        self.is_outage = True
 
 
 class CredentialError(ArmError):
@@ -262,7 +292,7 @@ class TransientStoreError(SecretStoreError):
         super().__init__(message, hint=hint)
         self.attempts = attempts
         self.retry_after = retry_after
-        self.is_of_all = is_of_all
+        self.is_of_all = self.is_outage = is_of_all
 
 
 class SecretInTransitionError(TransientStoreError):

@@ -16,6 +16,8 @@ from gitsync.errors import GitError, SourceError
 from gitsync.model.secret import Secret
 from gitsync.processes.programs import Grace, Program, ProgramCall, run, select_environment
 
+_REMOTE_COMMANDS = frozenset({"fetch", "ls-remote", "push"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repository:
@@ -101,6 +103,7 @@ class Repository:
             f"git {command} did not end within {self.timeout:g} seconds.",
             hint="Check that the host is reachable, or raise --git-timeout.",
             timed_out=True,
+            is_outage=command in _REMOTE_COMMANDS,
         )
 
     def _make_failure(self, command: str, complaint: bytes) -> GitError:
@@ -108,13 +111,14 @@ class Repository:
         for secret in self.secrets:
             text = text.replace(secret.reveal(), "***")
         message, hint = explain_complaint(command, text)
-        return GitError(message, hint=hint)
+        return GitError(message, hint=hint, is_outage=_tells_outage(text))
 
 
 # Turns the error output of git into a message with a hint.
 #
 # git reports causes only as English text (the runner fixes its language). The text is shown unchanged, without
-# control characters, which a remote may have added; the table only adds hints. gitsync never decides by this text.
+# control characters, which a remote may have added; the table only adds hints. gitsync decides nothing by this text but
+# the exit code of what it refuses anyway: 75 if a server did not answer, else 2.
 
 
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -123,6 +127,17 @@ _LINES = 6
 _REDIRECTED = (
     "The server redirects, and git sends no token after a redirect: use the URL it redirects to, often the "
     "same with .git at the end."
+)
+
+_OUTAGE = re.compile(
+    r"""
+      Could\ not\ resolve\ (host|proxy) | Temporary\ failure\ in\ name\ resolution
+    | Failed\ to\ connect | Connection\ (refused|timed\ out|(was\ )?reset|closed\ by\ remote\ host)
+    | Operation\ timed\ out | No\ route\ to\ host | Network\ is\ unreachable
+    | Empty\ reply\ from\ server | RPC\ failed;\ curl
+    | returned\ error:\ (408|429|5\d\d)
+    """,
+    re.VERBOSE,
 )
 
 _NOT_REACHED = "Check the URL of the remote (`git remote -v`), the network, and the proxy if there is one."
@@ -164,3 +179,11 @@ def explain_complaint(command: str, complaint: str) -> tuple[str, str]:
     reason = " / ".join(lines[-_LINES:]) or "git gave no reason"
     hint = next((hint for needle, hint in _HINTS if needle in text), "")
     return f"git {command} failed: {reason.rstrip('.')}.", hint
+
+
+def _tells_outage(complaint: str) -> bool:
+    """Tell whether git says that a server did not answer, or is out of order. What the server itself says is text of
+    its hooks, and counts for nothing.
+    """
+    own = (line for line in complaint.splitlines() if not line.startswith("remote:"))
+    return any(map(_OUTAGE.search, own))

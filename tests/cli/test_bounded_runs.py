@@ -277,7 +277,7 @@ def test_an_azure_that_cannot_be_reached_refuses_the_run_and_leaves_the_status(t
         "AZURE_CLIENT_SECRET": "s",
     }
     end = gitsync(*arguments, folder=folder, **(at(url) if loopback else named | signed), NO_PROXY="*")
-    assert (end.code, end.out) == (2, "")
+    assert (end.code, end.out) == (75, "")
     assert cause in end.err
     assert hint in end.err
     assert not (folder / ".gitsync").exists(), "nothing was touched"

@@ -6,12 +6,16 @@ import pytest
 
 from gitsync.cli.ending import format_fault, run_guarded
 from gitsync.errors import (
+    ArmError,
     CatalogError,
     ConfigError,
+    GitError,
     GitsyncError,
     PublishError,
     SourceError,
     StateError,
+    TransientStoreError,
+    TransportError,
     UnsafePlanError,
 )
 from gitsync.model.secret import Secret
@@ -25,6 +29,14 @@ def raising(error):
     return body
 
 
+def caused(error, *causes):
+    """An error as `raise … from …` makes it, over several steps."""
+    for one, cause in zip((error, *causes), causes, strict=False):
+        one.__cause__ = cause
+    return error
+
+
+OUTAGE = GitError("a", is_outage=True)
 ENDS = [
     (ConfigError("a"), 2, "a wrong setting: nothing was touched"),
     (SourceError("a"), 2, "no source: nothing was touched"),
@@ -33,6 +45,20 @@ ENDS = [
     (PublishError("a"), 1, "the work was done, and not written back"),
     (GitsyncError("a"), 1, "any other failure"),
     (CatalogError("a"), 70, "damaged facts are a fault of ours"),
+    (caused(SourceError("a"), OUTAGE), 75, "git's host did not answer"),
+    (caused(StateError("a"), PublishError("b"), OUTAGE), 75, "it did not take a push"),
+    (caused(StateError("a"), GitError("b")), 2, "it answered, and refused"),
+    (caused(ConfigError("a"), TransportError("b", was_sent=True)), 75, "Azure did not answer"),
+    (
+        caused(ConfigError("a"), TransportError("b", was_sent=False, is_trusted=False)),
+        2,
+        "its certificate is not trusted",
+    ),
+    (caused(SourceError("a"), ArmError("b", status=503)), 75, "Azure is out of order"),
+    (caused(SourceError("a"), ArmError("b", status=403)), 2, "Azure refused"),
+    (caused(ConfigError("a"), TransientStoreError("b", attempts=1, is_of_all=True)), 75, "a store is out of order"),
+    (caused(PublishError("a"), OUTAGE), 1, "the work was done, so another try has little to do"),
+    (caused(ConfigError("a"), OSError("b")), 2, "something on this machine"),
     (RuntimeError("a"), 70, "a fault of ours"),
     (ExceptionGroup("a", [KeyError("b")]), 70, "several at once"),
     (KeyboardInterrupt(), 130, "Ctrl-C"),

@@ -1,13 +1,15 @@
-"""Every exit code, from the command as pipelines run it: 0, 1, 2, 3, 4, 70, 130, and 141 where nobody reads."""
+"""Every exit code, from the command as pipelines run it: 0, 1, 2, 3, 4, 70, 75, 130, and 141 where nobody reads."""
 
 from __future__ import annotations
 
+import http.server
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -242,6 +244,14 @@ def test_2_the_status_is_damaged(repository, file, text, told, why):
 UNWRITABLE = [
     (["git", "config", "receive.autogc", "nonsense"], "nothing can be pushed"),
     (["sh", "-c", "mkdir -p hooks; printf '#!/bin/sh\\nexit 1\\n' > hooks/pre-receive; chmod 755 hooks/*"], "refused"),
+    (
+        [
+            "sh",
+            "-c",
+            "mkdir -p hooks; printf '#!/bin/sh\\necho Connection refused >&2; exit 1\\n' > hooks/pre-receive; chmod 755 hooks/*",
+        ],
+        "refused, with the words of an outage",
+    ),
 ]
 
 
@@ -351,6 +361,53 @@ def test_1_another_packages_extension_broke_off(repository):
     assert "internal error" not in end.err
     (site / "acme.py").write_text("rows = nothing_such\n")
     assert repository.run("sync", PYTHONPATH=str(site)).code == 2, "one that cannot be loaded refuses the run"
+
+
+@contextmanager
+def git_host(status: int) -> Iterator[str]:
+    """The URL of a repository whose host gives this answer to everything."""
+
+    class Host(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_arguments: object) -> None:
+            """Nothing is logged."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Host) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/x.git"
+        server.shutdown()
+        thread.join()
+
+
+HOSTS = [
+    (503, 75, "the host is out of order"),
+    (429, 75, "it has enough for now"),
+    (403, 2, "the token lacks a right"),
+    (404, 2, "there is no such repository"),
+]
+
+
+@pytest.mark.parametrize(("status", "code", "why"), HOSTS, ids=[row[-1] for row in HOSTS])
+def test_75_git_did_not_answer(repository, status, code, why):
+    """The source, or the status: a second try may find it."""
+    repository.says(group=GROUP)
+    with git_host(status) as url:
+        assert repository.run("sync", url).code == code, why
+        repository.git("remote", "add", "origin", url)
+        end = repository.run("sync")
+    assert (end.code, end.out) == (code, ""), why
+    assert "cannot be read" in end.err
+    assert repository.ids() == [], "nothing was sent to Azure"
+
+
+def test_75_nothing_listens_at_the_place_of_git(repository):
+    end = repository.says(group=GROUP).run("sync", "http://127.0.0.1:9/x.git")
+    assert (end.code, end.out) == (75, "")
 
 
 def test_130_ctrl_c(repository):

@@ -166,6 +166,7 @@ def make_transport_error(message: str, cause: BaseException) -> TransportError:
         scrub(message),
         was_sent=not isinstance(cause, _NEVER_SENT),
         is_wrong_host=_is_wrong_host(cause),
+        is_trusted=not isinstance(cause, _UNTRUSTED),
         hint=_find_hint(cause),
     )
 
@@ -173,7 +174,13 @@ def make_transport_error(message: str, cause: BaseException) -> TransportError:
 def make_authority_error(message: str, cause: BaseException) -> AuthorityError:
     """Make the same for a request for a token."""
     hint = _find_hint(cause) or "Check AZURE_AUTHORITY_HOST, the network, and HTTPS_PROXY."
-    return AuthorityError(scrub(message), was_sent=False, is_wrong_host=_is_wrong_host(cause), hint=hint)
+    return AuthorityError(
+        scrub(message),
+        was_sent=False,
+        is_wrong_host=_is_wrong_host(cause),
+        is_trusted=not isinstance(cause, _UNTRUSTED),
+        hint=hint,
+    )
 
 
 def _is_wrong_host(cause: BaseException) -> bool:
