@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -32,28 +34,31 @@ def index(text: str) -> Objects:
     return {(d["kind"], d["metadata"].get("namespace", ""), d["metadata"]["name"]): d for d in documents}
 
 
-def build(overlay: str, folder: Path) -> Objects:
-    """What kustomize makes of an overlay beside the base."""
+def build(overlay: str, folder: Path, changed: Mapping[str, str] = MappingProxyType({})) -> Objects:
+    """What kustomize makes of an overlay beside the base, of which some files are changed."""
     shutil.copytree(BASE, folder / "base")
+    for path, text in changed.items():
+        (folder / "base" / path).write_text(text)
     (folder / "kustomization.yaml").write_text(overlay)
     return index(_run("kustomize", "build", str(folder)))
 
 
-def template(values: str, folder: Path) -> Objects:
-    """What helm makes of the chart."""
+def template(values: str, folder: Path, version: str = KUBERNETES) -> Objects:
+    """What helm makes of the chart, for a version of Kubernetes."""
+    return index(_run(*_call_helm(values, folder, version)))
+
+
+def _call_helm(values: str, folder: Path, version: str) -> tuple[str, ...]:
     file = folder / "values.yaml"
     file.write_text(values)
-    return index(_run(*_HELM, str(CHART), "--values", str(file)))
+    options = ("--namespace", "gitsync", "--kube-version", f"{version}.0", "--values", str(file))
+    return ("helm", "template", "gitsync", str(CHART), *options)
 
 
-_HELM = ("helm", "template", "gitsync", "--namespace", "gitsync", "--kube-version", f"{KUBERNETES}.0")
-
-
-def refuse(values: str, folder: Path) -> str:
+def refuse(values: str, folder: Path, version: str = KUBERNETES) -> str:
     """What helm says against values."""
-    file = folder / "values.yaml"
-    file.write_text(values)
-    ended = subprocess.run([*_HELM, str(CHART), "--values", str(file)], capture_output=True, text=True, check=False)
+    command = _call_helm(values, folder, version)
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode != 0
     return ended.stderr
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from typing import Any
 
 import kubernetes_validate
@@ -11,7 +12,10 @@ import yaml
 
 import gitsync
 from gitsync.config.config import SETTINGS, Config
+from gitsync.config.load import resolve
 from gitsync.config.setting import SettingForm
+from gitsync.errors import ExitCode
+from gitsync.run.workers import Worker, find_worker
 from tests.deploy.cluster_tools import BASE, CHART, KUBERNETES, build, index, read_block, refuse, template
 from tests.support.programs import needs_helm, needs_kustomize
 
@@ -20,6 +24,10 @@ OVERLAY, VALUES = read_block("kustomization.yaml"), read_block("values.yaml")
 MORE_OVERLAY = """\
 components:
   - base/exports
+"""
+SHARDS_OVERLAY = """\
+components:
+  - base/shards
 """
 MORE_PATCHES = """\
   - target:
@@ -89,19 +97,21 @@ FULL_VALUES = yaml.safe_load(VALUES) | MORE_VALUES
 FULL_VALUES["image"] = FULL_VALUES["image"] | {"digest": DIGEST}
 FULL_OVERLAY = (OVERLAY + MORE_PATCHES + MORE_OVERLAY).replace("newTag: 0.1.0", f"digest: {DIGEST}")
 
+MANY_WORKERS = "shards: 8\n"
 PAIRS = [
-    (OVERLAY, VALUES, "as the page shows them"),
-    (FULL_OVERLAY, yaml.safe_dump(FULL_VALUES), "everything that values can say"),
+    (OVERLAY, VALUES, VERSIONS, "as the page shows them"),
+    (FULL_OVERLAY, yaml.safe_dump(FULL_VALUES), VERSIONS, "everything that values can say"),
+    (OVERLAY + SHARDS_OVERLAY, VALUES + MANY_WORKERS, ("1.29", "1.37"), "many workers"),
 ]
 
 
 @needs_kustomize
 @needs_helm
-@pytest.mark.parametrize(("overlay", "values", "why"), PAIRS, ids=[row[-1] for row in PAIRS])
-def test_both_make_the_same_objects_and_valid_ones(overlay, values, why, tmp_path):
+@pytest.mark.parametrize(("overlay", "values", "versions", "why"), PAIRS, ids=[row[-1] for row in PAIRS])
+def test_both_make_the_same_objects_and_valid_ones(overlay, values, versions, why, tmp_path):
     built = build(overlay, tmp_path)
     assert built == template(values, tmp_path), why
-    for version in VERSIONS:
+    for version in versions:
         for one in built.values():
             kubernetes_validate.validate(one, version, strict=True)
 
@@ -163,6 +173,13 @@ WRONG = [
     (f"{VALUES}scedule: daily\n", "scedule", "a value is misspelt"),
     (VALUES.replace("  GITSYNC_PRUNE", "  GITSYNC_GIT_TOKEN: x\n  GITSYNC_PRUNE"), "GITSYNC_GIT_TOKEN", "a secret is shown"),
     (VALUES.replace('"true"', "true"), "GITSYNC_PRUNE", "a variable is text"),
+    (f"{VALUES}shards: 0\n", "shards", "nobody would work"),
+    (f'{VALUES}shards: "8"\n', "shards", "a number is no text"),
+    (
+        f"{VALUES}{MANY_WORKERS}metrics: {{volume: {{emptyDir: {{}}}}}}\n",
+        "metrics.volume is for one worker",
+        "several would write one file",
+    ),
     (VALUES.replace("https://github.com", "/mnt"), "GITSYNC_SOURCE", "a folder is not in the pod"),
 ]  # fmt: skip
 
@@ -171,6 +188,39 @@ WRONG = [
 @pytest.mark.parametrize(("values", "named", "why"), WRONG, ids=[row[-1] for row in WRONG])
 def test_wrong_values_are_refused(values, named, why, tmp_path):
     assert named in refuse(values, tmp_path), why
+
+
+@needs_helm
+def test_many_workers_are_refused_where_the_cluster_is_too_old(tmp_path):
+    assert "needs Kubernetes 1.29" in refuse(VALUES + MANY_WORKERS, tmp_path, version="1.28")
+    assert template(VALUES, tmp_path, version="1.28"), "one worker is not"
+
+
+@needs_kustomize
+def test_the_number_of_workers_is_written_once(tmp_path):
+    """In the copy of the base, of which it is changed."""
+    file = (BASE / "shards" / "kustomization.yaml").read_text()
+    assert file.count("value: 8\n") == 2
+    three = file.replace("/completions\n        value: 8\n", "/completions\n        value: 3\n")
+    built = build(OVERLAY + SHARDS_OVERLAY, tmp_path, {"shards/kustomization.yaml": three})
+    job = built["CronJob", "gitsync", "gitsync"]["spec"]["jobTemplate"]["spec"]
+    [container] = job["template"]["spec"]["containers"]
+    assert (job["completions"], job["parallelism"], container["env"][0]["value"]) == (3, 3, "3")
+
+
+@needs_helm
+def test_workers_are_told_apart_by_what_gitsync_reads(tmp_path):
+    """The variables of an Indexed Job make a worker of the settings, and the exit codes of its policy are those of the enum."""
+    job = template(VALUES + MANY_WORKERS, tmp_path)["CronJob", "gitsync", "gitsync"]["spec"]["jobTemplate"]["spec"]
+    [container] = job["template"]["spec"]["containers"]
+    variables = {one["name"]: one.get("value", "0b6f6e1e-0d1e-4a57-8a2f-6a1f4b0c1d2e") for one in container["env"]}
+    worker = find_worker(resolve(Namespace(), variables, tmp_path), {"JOB_COMPLETION_INDEX": "7"})
+    assert worker == Worker(run_id=variables["GITSYNC_RUN_ID"], number=8, workers=8)
+    ignored, failed = job["podFailurePolicy"]["rules"]
+    assert (ignored["action"], failed["action"]) == ("Ignore", "FailIndex")
+    assert failed["onExitCodes"]["values"] == [ExitCode.FAILED, ExitCode.REFUSED, ExitCode.FAULT]
+    assert ExitCode.UNREACHABLE not in failed["onExitCodes"]["values"], "it is tried again"
+    assert "backoffLimit" not in job, "it would end all workers with the first that fails"
 
 
 @needs_helm
