@@ -51,7 +51,7 @@ lint: $(READY) ## rules, layout, types, layers; workflows, templates and scripts
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yaml $(COPIED)
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
-	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci deploy/pipelines/gitlab.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci deploy/pipelines/gitlab*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.azure-pipelines --data-transform azure-pipelines \
 		deploy/pipelines/azure-pipelines.yml
 	$(call if_installed,actionlint)

@@ -185,6 +185,7 @@ def test_flags_that_a_page_names_exist():
 def test_the_exit_codes_are_those_of_the_code():
     rows = [int(code) for code in re.findall(r"^\| (\d+) \|", _page("exit-codes.md"), flags=re.MULTILINE)]
     assert rows == [
+        ExitCode.UNREACHABLE,
         ExitCode.REFUSED,
         ExitCode.FAILED,
         ExitCode.DRIFT,

@@ -182,7 +182,7 @@ def explain_complaint(command: str, complaint: str) -> tuple[str, str]:
 
 
 def _tells_outage(complaint: str) -> bool:
-    """Tell whether git says that a server did not answer, or is out of order. What the server itself says is text of
+    """Tell whether git reports that a server did not answer, or is out of order. What the server itself says is text of
     its hooks, and counts for nothing.
     """
     own = (line for line in complaint.splitlines() if not line.startswith("remote:"))

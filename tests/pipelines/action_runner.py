@@ -74,7 +74,17 @@ class Job:
 
     def _variables(self, output: Path) -> dict[str, str]:
         """What a runner sets for every step."""
-        named = ("server_url", "repository", "ref", "ref_name", "ref_type", "sha", "event_name", "run_id")
+        named = (
+            "server_url",
+            "repository",
+            "ref",
+            "ref_name",
+            "ref_type",
+            "sha",
+            "event_name",
+            "run_id",
+            "run_attempt",
+        )
         return {
             **{f"GITHUB_{name.upper()}": str(self.github[name]) for name in named},
             "GITHUB_ACTIONS": "true",

@@ -74,6 +74,7 @@ class Estate:
                 "sha": commit,
                 "token": TOKEN,
                 "run_id": 7,
+                "run_attempt": 1,
             },
             env={
                 "PATH": os.pathsep.join([str(self.host.home), str(Path(sys.executable).parent), os.environ["PATH"]]),

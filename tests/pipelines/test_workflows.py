@@ -33,7 +33,7 @@ RIGHTS = {
 }
 """What each workflow may write, in any of its jobs."""
 
-NO_SETTINGS = {"command", "name", "comment", "status", "upload-sarif", "git-token", "report"}
+NO_SETTINGS = {"command", "workers", "name", "comment", "status", "upload-sarif", "git-token", "report"}
 """Inputs that are no settings, or that the action gives a value of its own."""
 
 
@@ -96,7 +96,7 @@ def list_own_uses():
 
 def test_what_a_workflow_uses_of_the_same_commit_exists_and_has_the_inputs_that_it_gets():
     users = list(list_own_uses())
-    assert len(users) == 8
+    assert len(users) == 11
     for user in users:
         path = user["uses"].removeprefix("$/") if user["uses"].startswith("$") else ""
         inputs = load(ROOT / path)["on"]["workflow_call"]["inputs"] if path else ACTION["inputs"]
@@ -119,7 +119,7 @@ def test_every_input_of_the_action_is_a_setting_of_that_name_and_reaches_its_var
     for name in ACTION["inputs"].keys() - NO_SETTINGS - {"config", "digest-key"}:
         variable = settings[name].variables[0]
         assert run["env"][variable] == f"${{{{ inputs.{name} || env.{variable} }}}}"
-    assert run["env"].keys() == {"COMMAND", "GH_TOKEN", "GITSYNC_CONFIG"} | {
+    assert run["env"].keys() == {"COMMAND", "WORKERS", "GH_TOKEN", "GITSYNC_CONFIG"} | {
         variable for setting in SETTINGS.values() for variable in setting.variables if variable in run["env"]
     }
 
