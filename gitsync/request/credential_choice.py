@@ -227,13 +227,14 @@ def choose_offline(secrets: Mapping[CredentialName, Mapping[str, Secret]], subsc
 
     Another source may have a Secret that is not in the manifests: then `subscription` takes the place of its own.
     """
+    elsewhere = Credential(subscription=subscription, is_sure=False)  # one value for all that have no Secret here
 
     def of(resource: Resource) -> Credential:
         secret_name = _find_named_secret(resource)
         values = secrets.get((resource.key.namespace, secret_name or OF_NAMESPACE))
         found_subscription = read_subscription(values) if values is not None else None
         if found_subscription is None:
-            return Credential(subscription=subscription, is_sure=False)
+            return elsewhere
         return Credential(name=secret_name or OF_NAMESPACE, subscription=found_subscription)
 
     return of

@@ -237,13 +237,13 @@ def test_bad_input_writes_nothing(small, tmp_path, arguments, says):
 
 
 @pytest.mark.parametrize(
-    ("status", "path", "says"),
-    [(403, "*", "There is no right to read"), (500, "*/containers", "cannot be read: Out of order.")],
+    ("status", "path", "code", "says"),
+    [(403, "*", 2, "There is no right to read"), (500, "*/containers", 75, "cannot be read: Out of order.")],
 )
-def test_an_azure_that_does_not_answer_writes_nothing(small, tmp_path, status, path, says):
+def test_an_azure_that_does_not_answer_writes_nothing(small, tmp_path, status, path, code, says):
     rule = FaultRule(match=Match(path=path), answer=Canned(status=status, code="Failed", message="Out of order."))
     done, _ = run_import(small, tmp_path, "--out", "out", "--run-timeout", "1s", rules=(rule,))
-    assert (done.code, done.out) == (2, "")
+    assert (done.code, done.out) == (code, "")
     assert says in done.err
     assert not (tmp_path / "out").exists()
 

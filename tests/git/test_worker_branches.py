@@ -1,5 +1,6 @@
 """What workers of a run record: on branches of their own, united by who reads, and folded by the next push."""
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from gitsync.git.state.worker_store import WorkerStore
 from gitsync.model.record import Claim, State, Trust
 from gitsync.model.secret import Secret
 from tests.git.remembered import a_record, an_update
+from tests.support.git_server import basic, serve
 
 NAME = "gitsync/status"
 
@@ -196,3 +198,35 @@ def test_a_worker_whose_end_cannot_be_pushed_does_not_pass_for_ended(open_worker
             store.save(replace(an_update(), exit_code=0))
     hook.unlink()
     assert save(open_worker(1), one)
+
+
+WORKERS = 64
+
+
+def test_workers_that_end_in_the_same_second_lose_nothing(bare, clock):
+    """All of them push to one server at once, and so does a run that overlaps."""
+    bare.git("config", "http.receivepack", "true")
+    start = threading.Barrier(WORKERS)
+    with serve(bare.path.parent, readers=(), writers=(basic("x-access-token", "secret"),), spies=False) as (url, _):
+        remote = open_remote(
+            Url(f"{url}/{bare.path.name}", "http"), GitAccess(token=Secret("secret"), username="x-access-token")
+        )
+
+        def end(number):
+            own = StatusBranch(remote, name_worker(NAME, "42", number), clock=clock, patience=0.01, start="")
+            with own:
+                own.load()
+                start.wait()
+                own.save(replace(an_update(a_record(f"r{number}")), exit_code=0))
+
+        threads = [threading.Thread(target=end, args=(number,)) for number in range(WORKERS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        with StatusBranch(remote, NAME, clock=clock, patience=0.01) as status:
+            assert len(status.load().records) == WORKERS
+            status.save(an_update(a_record("other")))
+    with StatusBranch(open_remote(Url(bare.url, "file"), GitAccess()), NAME, clock=clock) as status:
+        assert len(status.load().records) == WORKERS + 1
+    assert branches(bare) == [NAME]
