@@ -11,14 +11,11 @@ from typing import NamedTuple
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.collections import find_collections
 from gitsync.model.gvk import Key
+from gitsync.model.limits import ARM_LIMITS, Limit, RequestKind
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.shard import Account, Shard
 from gitsync.planning.list_cover import ListedResource, find_cover
-
-READS_AT_ONCE, READS_A_SECOND = 250, 25.0
-WRITES_AT_ONCE, WRITES_A_SECOND = 200, 10.0
-"""ARM's limits for each principal in a subscription (docs/reference/arm.md#request-limits)."""
 
 _READS_OF_A_CREATE = 2  # before and after
 
@@ -54,17 +51,17 @@ def _estimate(
     reads = len(lists) + len(known) - len(creates) - covered + _READS_OF_A_CREATE * len(creates)
     held = [
         max(
-            _hold(reads * size / shard.size, READS_AT_ONCE, READS_A_SECOND, sharing[account]),
-            _hold(len(creates) * size / shard.size, WRITES_AT_ONCE, WRITES_A_SECOND, sharing[account]),
+            _hold(reads * size / shard.size, ARM_LIMITS[RequestKind.READS], sharing[account]),
+            _hold(len(creates) * size / shard.size, ARM_LIMITS[RequestKind.WRITES], sharing[account]),
         )
         for account, size in shard.sizes.items()
     ]
     return ShardCost(reads, len(creates), max(held, default=0.0))
 
 
-def _hold(requests: float, at_once: int, a_second: float, workers: int) -> float:
+def _hold(requests: float, limit: Limit, workers: int) -> float:
     """Return for how many seconds a limit holds requests back, of which this worker has its part."""
-    return max(0.0, (requests * workers - at_once) / a_second)
+    return max(0.0, (requests * workers - limit.burst) / limit.per_second)
 
 
 def _list_known(

@@ -92,7 +92,7 @@ def _compare_azure(sandbox: Sandbox, end: Snapshot, wanted: Snapshot, keys: Mapp
             yield f"{name} is missing in Azure."
         elif then is None:
             yield f"{name} is in Azure, and should not be."
-        elif now.state != then.state and not now.operation:  # one that nobody has to wait for goes on
+        elif now.state != then.state and not now.operation:  # an operation goes on by itself
             yield f"{name} is {now.state} in Azure, and should be {then.state}."
         elif paths := [format_pointer(path) for path, _, _ in find_changes(now.body, then.body)]:
             yield f"{name} differs in Azure in {_join(paths)}."

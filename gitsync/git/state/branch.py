@@ -296,7 +296,7 @@ class StatusBranch:
         except GitError:
             return False
         is_there = merge(self._base, changes, self._base.revision) == self._base
-        is_shared = self._start is None  # the branch of a worker has nobody else's commits
+        is_shared = self._start is None  # the branch of a worker has its own commits alone
         return self._tip == commit or (is_shared and is_there and not self._recorded.changes)
 
     def _refresh(self) -> None:
