@@ -1,0 +1,56 @@
+"""Who has the desired state of a resource, and what is told of one that Azure Resource Manager does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from gitsync.model.gvk import GVK, Key
+
+
+class Provider(StrEnum):
+    """The system that has the resources of a kind. Each is a folder, but for SQL, which no run asks."""
+
+    ARM = "arm"
+    ENTRA = "entra"  # Microsoft Graph
+    POSTGRESQL = "postgresql"
+    MYSQL = "mysql"
+    SQL = "sql"
+
+
+class Kept(NamedTuple):
+    """What a record keeps for the provider of a resource, so that a later run finds it again without its manifest.
+
+    `given_id` is the id that the provider gave it, such as the object id of a group. `administrator` is the login that
+    manages it, and `password_from` the Secret and key of its password; None if a token is used.
+    """
+
+    given_id: str = ""
+    administrator: str = ""
+    password_from: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvidedResource:
+    """A resource that another provider than ARM has, as git states it or, for a prune, as its record does.
+
+    `arm_id` is the id by which a run knows it, below that of its owner `owner_id` ("" without one). `name` is its own,
+    such as that of a user. `spec` is that of the manifest, empty for a prune. `body` is what git wants, with its
+    Secrets as `Secret` values; None for a prune. `applied` is what gitsync last sent, digests in place of secrets; None
+    if it has sent nothing. `is_expected`: an earlier run may have created it, and did not see the answer.
+    `sets_password`: the password in `body` is not the one that was last set, as far as is known.
+    """
+
+    key: Key
+    gvk: GVK
+    arm_id: str
+    name: str
+    owner_id: str = ""
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    applied: Mapping[str, Any] | None = None
+    kept: Kept = Kept()
+    is_expected: bool = False
+    sets_password: bool = False
