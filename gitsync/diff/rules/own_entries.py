@@ -22,14 +22,8 @@ class OwnEntries:
     is_one: Callable[[Any], bool]
 
 
-def _is_etag(entry: Any) -> bool:
-    return bool(entry == {"path": '/"_etag"/?'})
-
-
-def _is_default_index(entry: Any) -> bool:
-    return entry in [{"key": {"keys": [name]}, "options": {}} for name in ("_id", "DocumentDBDefaultIndex")]
-
-
+_INDEX_NAMES: Final = ("_id", "DocumentDBDefaultIndex")
+_DEFAULT_INDEXES: Final = [{"key": {"keys": [name]}, "options": {}} for name in _INDEX_NAMES]
 _EVERYTHING: Final = {"certificates": ["all"], "keys": ["all"], "secrets": ["all"], "storage": []}
 
 
@@ -51,10 +45,6 @@ def _is_default_host(entry: Any) -> bool:
 
 _PRIVATE_RANGES: Final = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
 _NEVER_PROXIED: Final = ("127.0.0.1", "168.63.129.16", "169.254.169.254", "konnectivity", "localhost")
-
-
-def _is_private_default(entry: Any) -> bool:
-    return entry in (*_PRIVATE_RANGES, "IANAPrivateRanges")
 
 
 def _is_never_proxied(entry: Any) -> bool:
@@ -84,14 +74,14 @@ OWN_ENTRIES: Final = (
         arm_type="Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers",
         path=("properties", "resource", "indexingPolicy", "excludedPaths"),
         evidence="Recorded six times, at two api-versions: the system property _etag is always left out of the index.",
-        is_one=_is_etag,
+        is_one=lambda entry: entry == {"path": '/"_etag"/?'},
     ),
     OwnEntries(
         arm_type="Microsoft.DocumentDB/databaseAccounts/mongodbDatabases/collections",
         path=("properties", "resource", "indexes"),
         evidence="Recorded, and documented for API for MongoDB: each collection has an index of _id. "
         "'DocumentDBDefaultIndex' is that of the service.",
-        is_one=_is_default_index,
+        is_one=lambda entry: entry in _DEFAULT_INDEXES,
     ),
     OwnEntries(
         arm_type="Microsoft.ContainerService/managedClusters",
@@ -123,7 +113,7 @@ OWN_ENTRIES: Final = (
         path=("properties", "snat", "privateRanges"),
         evidence="Azure Firewall's documentation: the ranges of RFC 1918 and RFC 6598 are private by default, and "
         "'IANAPrivateRanges' stands for them.",
-        is_one=_is_private_default,
+        is_one=lambda entry: entry in (*_PRIVATE_RANGES, "IANAPrivateRanges"),
     ),
     OwnEntries(
         arm_type="Microsoft.KeyVault/vaults",

@@ -62,3 +62,8 @@ class EquivalenceRule:
 def make_outcome(same: bool) -> RuleOutcome:  # noqa: FBT001 - the one thing it is about
     """The outcome of a comparison that was the right one to make."""
     return RuleOutcome.SAME if same else RuleOutcome.OTHER
+
+
+def compare_without_case(leaf: Leaf) -> RuleOutcome:
+    """The outcome for two texts in which the case of the letters says nothing."""
+    return make_outcome(leaf.desired.casefold() == leaf.live.casefold())

@@ -12,12 +12,14 @@ from typing import Any, Final
 
 from gitsync.diff.hints import ANY, Hints
 from gitsync.diff.rules.quantities import is_number, parse_time_span
-from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome
+from gitsync.diff.rules.rule import (
+    EquivalenceRule,
+    Leaf,
+    RuleOutcome,
+    compare_without_case,
+    make_outcome,
+)
 from gitsync.formats.json_pointer import JsonPath
-
-
-def _compare_roots(leaf: Leaf) -> RuleOutcome | None:
-    return make_outcome(leaf.desired.strip("/") == leaf.live.strip("/"))
 
 
 def _compare_all_keys(leaf: Leaf) -> RuleOutcome | None:
@@ -50,10 +52,6 @@ def _compare_version_lines(leaf: Leaf) -> RuleOutcome | None:
         return None
     asked, found = leaf.desired.split("."), leaf.live.split(".")
     return make_outcome(len(asked) < len(found) and found[: len(asked)] == asked)
-
-
-def _compare_without_case(leaf: Leaf) -> RuleOutcome | None:
-    return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
 
 
 def _compare_revisions(leaf: Leaf) -> RuleOutcome | None:
@@ -111,23 +109,7 @@ def _compare_secret_versions(leaf: Leaf) -> RuleOutcome | None:
     return make_outcome(leaf.desired.casefold() == f"{leaf.live}/{version}".casefold())
 
 
-def _compare_global(leaf: Leaf) -> RuleOutcome | None:
-    return RuleOutcome.UNTOLD if leaf.live == "global" else None
-
-
 _PROTECTED: Final = frozenset({"ConfiguringProtection", "ProtectionConfigured", "UpdatingProtection"})
-
-
-def _compare_protection(leaf: Leaf) -> RuleOutcome | None:
-    return make_outcome({leaf.desired, leaf.live} <= _PROTECTED)
-
-
-def _compare_hidden(leaf: Leaf) -> RuleOutcome | None:
-    return RuleOutcome.UNTOLD if leaf.live == "Hidden" else None
-
-
-def _compare_always_on(leaf: Leaf) -> RuleOutcome | None:
-    return RuleOutcome.UNTOLD if leaf.desired is False and leaf.live is True else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +150,7 @@ TYPE_RULES: Final = (
     _make_row(
         r"Microsoft\.ApiManagement/service/apis",
         "properties/path",
-        _compare_roots,
+        lambda leaf: make_outcome(leaf.desired.strip("/") == leaf.live.strip("/")),
         name="a path of the gateway",
         evidence="Recorded: '/account-api' comes back 'account-api', at three api-versions.",
     ),
@@ -260,7 +242,7 @@ TYPE_RULES: Final = (
     _make_row(
         r"Microsoft\.DataProtection/backupVaults/backupInstances",
         "properties/protectionStatus/status",
-        _compare_protection,
+        lambda leaf: make_outcome({leaf.desired, leaf.live} <= _PROTECTED),
         name="a state of protection",
         evidence="The API specification: Azure alone sets it. Recorded: 'ProtectionConfigured' comes back "
         "'UpdatingProtection', which leads back to it.",
@@ -286,7 +268,7 @@ TYPE_RULES: Final = (
         _make_row(
             r"Microsoft\.EventGrid/(?:.+/)?eventSubscriptions",
             f"properties/{path}/properties/deliveryAttributeMappings/*/properties/value",
-            _compare_hidden,
+            lambda leaf: RuleOutcome.UNTOLD if leaf.live == "Hidden" else None,
             name="a secret header",
             evidence="Event Grid answers the value of a delivery property that is a secret with 'Hidden'.",
         )
@@ -295,7 +277,7 @@ TYPE_RULES: Final = (
     _make_row(
         r"Microsoft\.Insights/diagnosticSettings",
         "location",
-        _compare_global,
+        lambda leaf: RuleOutcome.UNTOLD if leaf.live == "global" else None,
         name="no region",
         evidence="Recorded: 'southcentralus' comes back 'global'. In the API specification a setting has no region.",
     ),
@@ -319,7 +301,7 @@ TYPE_RULES: Final = (
     _make_row(
         r"Microsoft\.Sql/(?:servers|managedInstances)(?:/databases)?",
         "properties/collation",
-        _compare_without_case,
+        compare_without_case,
         name="a collation",
         evidence="SQL answers a collation's name in its own case (hashicorp/terraform-provider-azurerm#3137).",
     ),
@@ -355,7 +337,7 @@ TYPE_RULES: Final = (
     _make_row(
         r"Microsoft\.KeyVault/vaults",
         "properties/enableSoftDelete",
-        _compare_always_on,
+        lambda leaf: RuleOutcome.UNTOLD if leaf.desired is False and leaf.live is True else None,
         both=bool,
         name="soft delete, which is always on",
         evidence="Recorded: false comes back true. Key Vault documents that it cannot be switched off.",
@@ -363,7 +345,7 @@ TYPE_RULES: Final = (
     _make_row(
         r"Microsoft\.SignalRService/signalR",
         "properties/features/*/value",
-        _compare_without_case,
+        compare_without_case,
         name="a feature's value",
         evidence="The API specification lists the values: 'true', 'false', and the modes. People write 'False'.",
     ),

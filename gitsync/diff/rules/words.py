@@ -8,7 +8,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome
+from gitsync.diff.rules.rule import (
+    EquivalenceRule,
+    Leaf,
+    RuleOutcome,
+    compare_without_case,
+    make_outcome,
+)
 
 FREE: Final = frozenset(
     {"annotations", "appsettings", "description", "displayname", "env", "environmentvariables", "labels", "metadata"}
@@ -26,6 +32,8 @@ _CHOICES: Final = (
     *("rights", "state", "status", "strategy", "tier", "transforms", "type", "week"),
 )
 """Endings of members that hold a choice. Of those that kinds set, nine in ten or more are enumerations."""
+
+_GROUPS: Final = ("resourcegroup", "resourcegroupname")
 
 _SIZES: Final = frozenset({"capacity", "family", "name", "size", "tier"})
 
@@ -54,26 +62,25 @@ def _compare_regions(leaf: Leaf) -> RuleOutcome | None:
 
 
 def _compare_enumerations(leaf: Leaf) -> RuleOutcome | None:
-    is_one = leaf.hints.told(leaf.path) == "enum"
-    return make_outcome(leaf.desired.casefold() == leaf.live.casefold()) if is_one else None
+    return compare_without_case(leaf) if leaf.hints.told(leaf.path) == "enum" else None
 
 
 def _compare_states(leaf: Leaf) -> RuleOutcome | None:
     if leaf.desired.casefold() not in _STATES or leaf.above & FREE or leaf.name.endswith("name"):
         return None
-    return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
+    return compare_without_case(leaf)
 
 
 def _compare_choices(leaf: Leaf) -> RuleOutcome | None:
     if not leaf.name.endswith(_CHOICES) or leaf.above & FREE or not _WORD.fullmatch(leaf.desired):
         return None
-    return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
+    return compare_without_case(leaf)
 
 
 def _compare_resource_types(leaf: Leaf) -> RuleOutcome | None:
     if leaf.above & FREE or not _RESOURCE_TYPE.fullmatch(leaf.desired):
         return None
-    return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
+    return compare_without_case(leaf)
 
 
 def _compare_provisioning_states(leaf: Leaf) -> RuleOutcome | None:
@@ -86,7 +93,7 @@ def _compare_sizes(leaf: Leaf) -> RuleOutcome | None:
     in_sku = len(leaf.path) > 1 and leaf.path[-2] == "sku" and leaf.name in _SIZES
     if not (in_sku or leaf.name == "vmsize"):
         return None
-    return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
+    return compare_without_case(leaf)
 
 
 def _compare_size_with_capacity(leaf: Leaf) -> RuleOutcome | None:
@@ -104,15 +111,6 @@ def _compare_identity_types(leaf: Leaf) -> RuleOutcome | None:
 
 def _split_types(text: str) -> list[str]:
     return sorted(part.strip().casefold() for part in text.split(","))
-
-
-def _compare_resource_groups(leaf: Leaf) -> RuleOutcome | None:
-    is_one = leaf.name.endswith(("resourcegroup", "resourcegroupname"))
-    return make_outcome(leaf.desired.casefold() == leaf.live.casefold()) if is_one else None
-
-
-def _compare_charsets(leaf: Leaf) -> RuleOutcome | None:
-    return make_outcome(leaf.desired.casefold() == leaf.live.casefold()) if leaf.name == "charset" else None
 
 
 WORD_RULES: Final = (
@@ -168,11 +166,11 @@ WORD_RULES: Final = (
     EquivalenceRule(
         name="a resource group",
         evidence="Azure's naming rules: names of resource groups have no case.",
-        decide=_compare_resource_groups,
+        decide=lambda leaf: compare_without_case(leaf) if leaf.name.endswith(_GROUPS) else None,
     ),
     EquivalenceRule(
         name="a character set",
         evidence="Recorded: PostgreSQL answers 'utf8' with 'UTF8'. PostgreSQL and MySQL document names without case.",
-        decide=_compare_charsets,
+        decide=lambda leaf: compare_without_case(leaf) if leaf.name == "charset" else None,
     ),
 )
