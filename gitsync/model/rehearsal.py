@@ -103,7 +103,7 @@ class Rehearsal:
     """`first` is the sync, `second` the one after it, which must be silent; None if the first was refused, for the
     reason in `refusal`. `writes` are those of the first, in the order in which Azure got them, and `later_writes`
     those of the second. `schedule` says how long they are expected to take. `interrupts` are those of
-    --interrupt, `gaps` those of --from-nothing.
+    --interrupt, `gaps` those of --from-nothing, in the order in which they are solved.
     """
 
     from_nothing: bool

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from gitsync.errors import ExitCode
 from gitsync.model.gvk import Key
-from gitsync.model.rehearsal import Blank, Gap, GapKind, Rehearsal, RehearsedWrite
+from gitsync.model.rehearsal import Blank, GapKind, Rehearsal, RehearsedWrite
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import Action
@@ -175,7 +175,7 @@ def name_write(write: RehearsedWrite, names: Mapping[Key, str]) -> str:
 
 
 def _list_gaps(rehearsal: Rehearsal, names: Mapping[Key, str], *, stops: bool) -> Iterator[RehearsalFinding]:
-    for gap in sorted((one for one in rehearsal.gaps if one.stops is stops), key=_find_gap_order):
+    for gap in (one for one in rehearsal.gaps if one.stops is stops):
         field = f"{gap.field}: " if gap.field else ""
         yield RehearsalFinding(
             title=f"{names[gap.key]}: {_NEEDS if gap.field and gap.kind is GapKind.OWNER else _GAP_WORDS[gap.kind]}",
@@ -183,10 +183,6 @@ def _list_gaps(rehearsal: Rehearsal, names: Mapping[Key, str], *, stops: bool) -
             place=str(gap.source) if gap.source else "",
             details=(f"What to do: {gap.hint}",) if gap.hint else (),
         )
-
-
-def _find_gap_order(gap: Gap) -> tuple[int, Key, str, str]:
-    return (tuple(GapKind).index(gap.kind), gap.key, gap.field, gap.message)
 
 
 def list_left_out(rehearsal: Rehearsal, most: int) -> list[str]:

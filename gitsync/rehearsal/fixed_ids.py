@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any, Final, NamedTuple
 
@@ -31,25 +31,19 @@ _APPLICATIONS: Final = ("servicePrincipal", "servicePrincipalProfile", "oAuth2",
 """Fields above ids of applications, which Entra ID has."""
 
 _IDENTITY: Final = "microsoft.managedidentity/userassignedidentities"
+_CLUSTER: Final = "microsoft.containerservice/managedclusters"
+_LOGS: Final = "microsoft.operationalinsights/workspaces"
 _ASSIGNMENT: Final = "microsoft.authorization/roleassignments"
 
 
-def _is_identity(member: RebuiltResource) -> bool:
-    return member.kind.arm_type.casefold() == _IDENTITY
+def _has_type(arm_type: str, member: RebuiltResource) -> bool:
+    return member.kind.arm_type.casefold() == arm_type
 
 
 def _has_principal(member: RebuiltResource) -> bool:
     identity = member.body.get("identity")
     kind = identity.get("type") if isinstance(identity, Mapping) else ""
-    return _is_identity(member) or "systemassigned" in str(kind).casefold()
-
-
-def _is_cluster(member: RebuiltResource) -> bool:
-    return member.kind.arm_type.casefold() == "microsoft.containerservice/managedclusters"
-
-
-def _is_workspace(member: RebuiltResource) -> bool:
-    return member.kind.arm_type.casefold() == "microsoft.operationalinsights/workspaces"
+    return _has_type(_IDENTITY, member) or "systemassigned" in str(kind).casefold()
 
 
 class Maker(NamedTuple):
@@ -64,8 +58,17 @@ class Maker(NamedTuple):
 
 
 _PRINCIPAL: Final = Maker("the principal of a managed identity", _GUID, _has_principal, "principalId")
-_CLIENT: Final = Maker("the client id of a managed identity", _GUID, _is_identity, "clientId")
-_WORKSPACE: Final = Maker("the id of a Log Analytics workspace", _GUID, _is_workspace)
+_CLIENT: Final = Maker(
+    "the client id of a managed identity",
+    _GUID,
+    partial(_has_type, _IDENTITY),
+    "clientId",
+)
+_WORKSPACE: Final = Maker(
+    "the id of a Log Analytics workspace",
+    _GUID,
+    partial(_has_type, _LOGS),
+)
 
 MAKERS: Final[Mapping[str, Maker]] = {
     "clientId": _CLIENT,
@@ -73,7 +76,12 @@ MAKERS: Final[Mapping[str, Maker]] = {
     "extensionPrincipalId": _PRINCIPAL,
     "identity": _CLIENT,
     "identityClientId": _CLIENT,
-    "issuer": Maker("the issuer of a cluster's tokens", _ISSUER, _is_cluster, "oidcIssuerProfile"),
+    "issuer": Maker(
+        "the issuer of a cluster's tokens",
+        _ISSUER,
+        partial(_has_type, _CLUSTER),
+        "oidcIssuerProfile",
+    ),
     "objectId": _PRINCIPAL,
     "principalId": _PRINCIPAL,
     "sid": _PRINCIPAL,
@@ -206,20 +214,16 @@ def _describe_address(member: RebuiltResource, path: FieldPath, visit: Visit) ->
 
 def _find_other_subscriptions(member: RebuiltResource, rebuild: Rebuild) -> Iterator[Gap]:
     """Find ids of another subscription that name what a manifest declares in this one."""
-    for path, arm_id in _list_arm_ids(member):
-        if (other := rebuild.find_twin(arm_id)) is not None:
+    for visit in member.visits:
+        is_reference = visit.fits and isinstance(visit.value, Mapping)
+        arm_id = visit.value.get("armId") if is_reference else None
+        if isinstance(arm_id, str) and (other := rebuild.find_twin(arm_id)) is not None:
             message = (
                 f"The id is of {format_short_key(other.key)} in the subscription {find_subscription(arm_id)}, and git "
                 "declares that in another one."
             )
             hint = "Name the manifest by its group, kind and name instead."
-            yield _make(member, path, message, hint, stops=True)
-
-
-def _list_arm_ids(member: RebuiltResource) -> Iterator[tuple[FieldPath, str]]:
-    for visit in member.visits:
-        if visit.fits and isinstance(visit.value, Mapping) and isinstance(arm_id := visit.value.get("armId"), str):
-            yield (*visit.path, "armId"), arm_id
+            yield _make(member, (*visit.path, "armId"), message, hint, stops=True)
 
 
 def _make(member: RebuiltResource, path: FieldPath, message: str, hint: str, *, stops: bool = False) -> Gap:

@@ -16,7 +16,6 @@ from typing import Any, Final
 from gitsync.diff.leaf_changes import find_changes
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.state.cloud import EmulatedCloud
-from gitsync.emulator.state.store import StoredResource
 from gitsync.emulator.types.implicit_resources import find_resource
 from gitsync.errors import ExitCode
 from gitsync.formats.arm_path import normalize_id
@@ -82,12 +81,11 @@ def _list_failures(resumed: Played, undisturbed: Report | None) -> Iterator[str]
 
 
 def _compare_azure(sandbox: Sandbox, end: Snapshot, wanted: Snapshot, keys: Mapping[str, Key]) -> Iterator[str]:
-    arm_ids = sorted({arm_id for one in (end, wanted) for arm_id in one.store.keys("/")})
-    for arm_id in arm_ids:
-        name, now, then = (
-            keys.get(normalize_id(arm_id), arm_id),
-            *(_find(sandbox, one, arm_id) for one in (end, wanted)),
-        )
+    clouds = [EmulatedCloud(one.store, sandbox.emulator, sandbox.clock) for one in (end, wanted)]
+    for arm_id in sorted({arm_id for cloud in clouds for arm_id in cloud.store.keys("/")}):
+        name = keys.get(normalize_id(arm_id), arm_id)
+        # As Azure shows them: some exist with their parents, whether or not a run has written them.
+        now, then = (find_resource(cloud, parse(arm_id)) for cloud in clouds)
         if now is None:
             yield f"{name} is missing in Azure."
         elif then is None:
@@ -98,11 +96,6 @@ def _compare_azure(sandbox: Sandbox, end: Snapshot, wanted: Snapshot, keys: Mapp
             yield f"{name} differs in Azure in {_join(paths)}."
 
 
-def _find(sandbox: Sandbox, snapshot: Snapshot, arm_id: str) -> StoredResource | None:
-    """Find a resource as Azure shows it: some exist with their parents, whether or not a run has written them."""
-    return find_resource(EmulatedCloud(snapshot.store, sandbox.emulator, sandbox.clock), parse(arm_id))
-
-
 def _compare_records(end: Snapshot, wanted: Snapshot) -> Iterator[str]:
     now, then = end.state.records, wanted.state.records
     for key in sorted({*now, *then}):
@@ -110,13 +103,11 @@ def _compare_records(end: Snapshot, wanted: Snapshot) -> Iterator[str]:
             yield f"{key} is not recorded."
         elif key not in then:
             yield f"{key} is recorded, and should not be."
-        elif names := _list_different_members(now[key], then[key]):
-            yield f"The record of {key} differs in {_join(names)}."
-
-
-def _list_different_members(left: Record, right: Record) -> list[str]:
-    left, right = _drop_course(left), _drop_course(right)
-    return [one.name for one in fields(Record) if one.compare and getattr(left, one.name) != getattr(right, one.name)]
+        else:
+            left, right = _drop_course(now[key]), _drop_course(then[key])
+            compared = (one.name for one in fields(Record) if one.compare)
+            if names := [name for name in compared if getattr(left, name) != getattr(right, name)]:
+                yield f"The record of {key} differs in {_join(names)}."
 
 
 def _drop_course(record: Record) -> Record:

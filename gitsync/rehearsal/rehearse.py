@@ -28,21 +28,25 @@ from gitsync.formats.arm_path import normalize_id
 from gitsync.git.source.checkout import Checkout
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
+from gitsync.model.manifests import Manifests
 from gitsync.model.record import State
-from gitsync.model.rehearsal import Gap, Rehearsal
+from gitsync.model.rehearsal import Gap, GapKind, Rehearsal
 from gitsync.model.resource import Prepared
+from gitsync.model.unit import Unit
 from gitsync.planning.planned_writes import foresee
 from gitsync.planning.run_problems import find_agent
 from gitsync.processes.programs import Grace
 from gitsync.redaction import Redactions, tell_settings
 from gitsync.rehearsal.blanks import list_blanks
-from gitsync.rehearsal.gaps import find_gaps
+from gitsync.rehearsal.fixed_ids import find_fixed_ids
 from gitsync.rehearsal.interrupts import interrupt
 from gitsync.rehearsal.known_values import find_known_values, find_subscription_of
-from gitsync.rehearsal.outside import find_refused
+from gitsync.rehearsal.missing_values import find_missing_values
+from gitsync.rehearsal.outside import find_outside, find_refused
 from gitsync.rehearsal.rebuild import Rebuild
+from gitsync.rehearsal.restores import find_losses
 from gitsync.rehearsal.sandbox import Sandbox, Snapshot, list_writes, play
-from gitsync.rehearsal.seeding import Seeds, find_seeds, plant
+from gitsync.rehearsal.seeding import find_seeds, plant
 from gitsync.rehearsal.stand_ins import StateInMemory, disarm
 from gitsync.report.progress import Progress, Silent
 from gitsync.run.connections import open_source, open_state
@@ -52,6 +56,8 @@ from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
 
 ELSEWHERE: Final = "known-from"
 """The agent that records of --known-from have in a rehearsal: they are not the run's own."""
+
+_GAP_ORDER: Final = tuple(GapKind)
 
 
 async def rehearse(  # noqa: PLR0913 - what a rehearsal is given from outside
@@ -78,11 +84,12 @@ async def rehearse(  # noqa: PLR0913 - what a rehearsal is given from outside
         settings = find_source_settings(config, source.settings)
         subscription = config.subscription or find_subscription_of(state) or PLACEHOLDER_SUBSCRIPTION
         config = disarm(config, agent)
+        script = config.emulator_script
         sandbox = Sandbox(
             config=replace(config, namespace=settings.namespace, unknown_fields=settings.unknown_fields),
             source=source,
             settings=settings,
-            emulator=_read_emulator_settings(config),
+            emulator=read_settings(Path(script)) if script else EmulatorSettings(limits=None),
             subscription=subscription,
             state_name=store.name,
             clock=clock,
@@ -107,16 +114,16 @@ def _silent_logs() -> Iterator[None]:
 
 async def _rehearse(sandbox: Sandbox, recorded: State, *, from_nothing: bool, interrupts: bool) -> Rehearsal:
     sandbox, run_input = await _learn(sandbox, recorded)
-    prepared = run_input.prepared
+    prepared, manifests = run_input.prepared, run_input.manifests
+    units = sandbox.source.units.values()
     rebuild = Rebuild(prepared, open_catalog()) if from_nothing else None
     if rebuild is not None:
-        refused = find_refused(rebuild, run_input.manifests.known_ids)
+        refused = find_refused(rebuild, manifests.known_ids)
         sandbox = replace(sandbox, emulator=_refuse(sandbox.emulator, refused))
     seeds = find_seeds(recorded, prepared, rebuild)
-    before, keys = (
-        _make_snapshot(sandbox, seeds, State({}) if from_nothing else recorded),
-        _find_keys(recorded, prepared),
-    )
+    store, keys = MemoryStore(), _find_keys(recorded, prepared)
+    plant(Emulator(sandbox.emulator, store, sandbox.clock), seeds)
+    before = Snapshot(store, State({}) if from_nothing else recorded)
     first, after = await play(sandbox, before.copy())
     rehearsal = Rehearsal(
         from_nothing=from_nothing,
@@ -125,7 +132,7 @@ async def _rehearse(sandbox: Sandbox, recorded: State, *, from_nothing: bool, in
         writes=list_writes(first, keys),
         schedule=foresee(first.report.results if first.report else (), sandbox.config.request_share, recorded.records),
         stubs=seeds.stubs,
-        gaps=_find_gaps(sandbox, rebuild, run_input, recorded),
+        gaps=find_gaps(rebuild, manifests, sandbox.config, units, recorded) if rebuild else (),
     )
     rehearsal = replace(rehearsal, not_rehearsed=list_blanks(sandbox, recorded.records.values(), rehearsal))
     if first.report is None:
@@ -140,11 +147,29 @@ async def _rehearse(sandbox: Sandbox, recorded: State, *, from_nothing: bool, in
     )
 
 
-def _find_gaps(sandbox: Sandbox, rebuild: Rebuild | None, run_input: RunInput, recorded: State) -> tuple[Gap, ...]:
-    """Find what git cannot bring back, in a drill."""
-    if rebuild is None:
-        return ()
-    return find_gaps(rebuild, run_input.manifests, sandbox.config, sandbox.source.units.values(), recorded)
+def find_gaps(
+    rebuild: Rebuild, manifests: Manifests, config: Config, units: Iterable[Unit], state: State
+) -> tuple[Gap, ...]:
+    """Find what git cannot bring back into an empty subscription, what stops a rebuild first, then
+    in the order in which gaps are solved.
+
+    The manifests say most of it. `state` is that of the status branch: it adds what the resources
+    of today export, and the Secrets that they were written with. `config` says where the values of
+    Secrets are looked for.
+    """
+
+    def find_order(gap: Gap) -> tuple[bool, int, Key, str, str]:
+        return not gap.stops, _GAP_ORDER.index(gap.kind), gap.key, gap.field, gap.message
+
+    records = state.records.items()
+    credentials = {key: record.credential for key, record in records if record.credential}
+    gaps = (
+        *find_outside(rebuild, manifests.known_ids),
+        *find_missing_values(rebuild, manifests, config, units, credentials),
+        *find_fixed_ids(rebuild, state.config_maps),
+        *find_losses(rebuild),
+    )
+    return tuple(sorted(gaps, key=find_order))
 
 
 async def _learn(sandbox: Sandbox, recorded: State) -> tuple[Sandbox, RunInput]:
@@ -184,21 +209,11 @@ def _refuse(settings: EmulatorSettings, refused: Mapping[str, str]) -> EmulatorS
     return replace(settings, rules=(*settings.rules, *rules))
 
 
-def _make_snapshot(sandbox: Sandbox, seeds: Seeds, state: State) -> Snapshot:
-    store = MemoryStore()
-    plant(Emulator(sandbox.emulator, store, sandbox.clock), seeds)
-    return Snapshot(store, state)
-
-
 def _find_keys(state: State, prepared: Iterable[Prepared]) -> dict[str, Key]:
     """Find the resource of each ARM id: the manifest that writes it, else the record."""
     keys = {normalize_id(one.arm_id): key for key, one in sorted(state.records.items()) if one.arm_id}
     by_manifest = sorted(prepared, key=lambda one: (one.is_written, one.key))
     return keys | {normalize_id(one.arm_id): one.key for one in by_manifest if one.arm_id}
-
-
-def _read_emulator_settings(config: Config) -> EmulatorSettings:
-    return read_settings(Path(config.emulator_script)) if config.emulator_script else EmulatorSettings(limits=None)
 
 
 def _add_foreign(state: State, config: Config, source: Checkout, redactions: Redactions) -> State:

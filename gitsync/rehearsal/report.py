@@ -88,7 +88,13 @@ def format_lines(
         indent(format_interrupts(rehearsal), width, by=0) if rehearsal.interrupts else [],
         _format_requests(first, paint, width),
         *(_format_group(group, paint, width) for group in list_gaps(rehearsal)),
-        *(_format_notes(title, lines, paint, width) for title, lines in list_conditions(rehearsal, most)),
+        *(
+            [
+                paint.bold(title),
+                *(line for text in lines for line in indent(escape_controls(text), width, by=2)),
+            ]
+            for title, lines in list_conditions(rehearsal, most)
+        ),
     ]
     shown = [part for part in parts if part]
     for number, part in enumerate(shown):
@@ -156,10 +162,6 @@ def _format_requests(report: Report | None, paint: Paint, width: int | None) -> 
     return [paint.bold("Requests"), *(f"  {line}" for line in table)]
 
 
-def _format_notes(title: str, lines: Sequence[str], paint: Paint, width: int | None) -> list[str]:
-    return [paint.bold(title), *(line for text in lines for line in indent(escape_controls(text), width, by=2))]
-
-
 def format_markdown(rehearsal: Rehearsal) -> str:
     """Format a rehearsal as Markdown, for the summary of a job or a comment: what it says first is what stops it, and
     all else is folded. Foreign text is code.
@@ -203,16 +205,15 @@ def _format_item(finding: RehearsalFinding) -> str:
 
 
 def _format_table(rehearsal: Rehearsal, rows: Sequence[WriteRow]) -> str:
-    cells = [_format_row((row.wave, row.start, row.takes, row.action, *_name_cells(row))) for row in rows]
-    fitting = select_fitting(cells, _WRITES_ROOM, "write")
+    lines = []
+    for row in rows:
+        name, critical = format_code(shorten(row.name, _LONGEST)), "yes" if row.is_critical else ""
+        lines.append(_format_row((row.wave, row.start, row.takes, row.action, name, critical)))
+    fitting = select_fitting(lines, _WRITES_ROOM, "write")
     more = [] if fitting[-1].startswith("|") else ["", fitting.pop()]
     head = ["| Wave | Start | Takes | Action | Resource | Critical |", "|---:|---:|---:|---|---|---|"]
     estimates = format_estimates(rehearsal.schedule)
     return "\n".join([*head, *fitting, *more, *(["", estimates] if estimates else [])])
-
-
-def _name_cells(row: WriteRow) -> tuple[str, str]:
-    return format_code(shorten(row.name, _LONGEST)), "yes" if row.is_critical else ""
 
 
 def _format_row(cells: Sequence[str]) -> str:

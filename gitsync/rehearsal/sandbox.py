@@ -146,16 +146,14 @@ async def play(sandbox: Sandbox, snapshot: Snapshot, kill_after: int = 0) -> tup
 def _find_end(run: asyncio.Future[Report], redactions: Redactions) -> tuple[Report | None, str]:
     """Return the report of a run, or what the guards refuse."""
     try:
-        return _tidy(run.result()), ""
+        report = run.result()
     except ConfigError:
         raise
     except GitsyncError as error:
         return None, redactions.mask(f"{error.message} {error.hint}".strip())
-
-
-def _tidy(report: Report) -> Report:
-    """Return the report without what a rehearsal says in another way: that it compares no secrets."""
-    return replace(report, problems=tuple(one for one in report.problems if one.code != "SecretsNotCompared"))
+    # A rehearsal says in another way that it compares no secrets.
+    problems = tuple(one for one in report.problems if one.code != "SecretsNotCompared")
+    return replace(report, problems=problems), ""
 
 
 def list_writes(played: Played, keys: Mapping[str, Key]) -> tuple[RehearsedWrite, ...]:

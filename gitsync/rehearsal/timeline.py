@@ -80,7 +80,17 @@ def lay_out(schedule: Schedule, rows: Iterable[WriteRow]) -> TimeChart | None:
     total = schedule.seconds
     if total <= 0:
         return None
-    placed = [_place(row, row.bar, total) for row in rows if row.bar]
+    placed = [
+        TimelineRow(
+            row=row,
+            bar=bar,
+            look=ACTION_LOOKS[bar.action],
+            wait=_span(bar.ready, bar.sent, total) if bar.sent > bar.ready else None,
+            work=_span(bar.sent, bar.end, total),
+        )
+        for row in rows
+        if (bar := row.bar)
+    ]
     first = sorted(placed, key=lambda one: (not one.bar.is_critical, one.bar.sent - one.bar.end, one.bar.key))
     kept = {*first[:MOST_ROWS], *(one for one in placed if one.bar.is_critical)}
     return TimeChart(
@@ -89,11 +99,6 @@ def lay_out(schedule: Schedule, rows: Iterable[WriteRow]) -> TimeChart | None:
         bands=_place_waves(schedule, total),
         ticks=_place_ticks(total),
     )
-
-
-def _place(row: WriteRow, bar: Bar, total: float) -> TimelineRow:
-    wait = _span(bar.ready, bar.sent, total) if bar.sent > bar.ready else None
-    return TimelineRow(row, bar, ACTION_LOOKS[bar.action], wait, _span(bar.sent, bar.end, total))
 
 
 def _span(begin: float, end: float, total: float, label: str = "") -> Span:

@@ -15,8 +15,8 @@ from gitsync.model.record import State
 from gitsync.model.rehearsal import Gap
 from gitsync.model.unit import Unit
 from gitsync.planning.claims import assign_writers
-from gitsync.rehearsal.gaps import find_gaps
 from gitsync.rehearsal.rebuild import Rebuild
+from gitsync.rehearsal.rehearse import find_gaps
 from gitsync.request.credential_choice import choose_offline
 from gitsync.run.manifests import prepare_resources, read_source
 
