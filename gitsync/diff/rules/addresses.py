@@ -127,11 +127,6 @@ def _compare_networks(leaf: Leaf) -> RuleOutcome | None:
     return make_outcome(asked == found) if asked and found else None
 
 
-def _compare_dynamic_addresses(leaf: Leaf) -> RuleOutcome | None:
-    is_chosen = leaf.name == "privateipaddress" and not leaf.desired and _parse_network(leaf.live)
-    return RuleOutcome.UNTOLD if is_chosen else None
-
-
 def _parse_network(text: str) -> IPv4Network | IPv6Network | None:
     if "." not in text and ":" not in text:
         return None  # a plain number is no address
@@ -163,6 +158,10 @@ ADDRESS_RULES: Final = (
         name="an address of Azure's choice",
         evidence="Recorded: DNS resolvers answer the privateIpAddress '', which asks for none, with the address that "
         "they were given.",
-        decide=_compare_dynamic_addresses,
+        decide=lambda leaf: (
+            RuleOutcome.UNTOLD
+            if leaf.name == "privateipaddress" and not leaf.desired and _parse_network(leaf.live)
+            else None
+        ),
     ),
 )

@@ -27,20 +27,8 @@ _DEFAULT_INDEXES: Final = [{"key": {"keys": [name]}, "options": {}} for name in 
 _EVERYTHING: Final = {"certificates": ["all"], "keys": ["all"], "secrets": ["all"], "storage": []}
 
 
-def _is_service(entry: Any) -> bool:
-    if not isinstance(entry, Mapping):
-        return False
-    return entry.keys() == {"tenantId", "objectId", "permissions"} and entry["permissions"] == _EVERYTHING
-
-
 def _is_off(entry: Any) -> bool:
     return isinstance(entry, Mapping) and entry.get("enabled") is False
-
-
-def _is_default_host(entry: Any) -> bool:
-    if not isinstance(entry, Mapping) or entry.get("type") != "Proxy":
-        return False
-    return str(entry.get("hostName")).endswith(".azure-api.net") and entry.get("keyVaultId") is None
 
 
 _PRIVATE_RANGES: Final = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
@@ -68,7 +56,12 @@ OWN_ENTRIES: Final = (
         path=("properties", "hostnameConfigurations"),
         evidence="API Management always lists the gateway's own name too (hashicorp/terraform-provider-azurerm, "
         "api_management_resource.go).",
-        is_one=_is_default_host,
+        is_one=lambda entry: (
+            isinstance(entry, Mapping)
+            and entry.get("type") == "Proxy"
+            and str(entry.get("hostName")).endswith(".azure-api.net")
+            and entry.get("keyVaultId") is None
+        ),
     ),
     OwnEntries(
         arm_type="Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers",
@@ -120,7 +113,11 @@ OWN_ENTRIES: Final = (
         path=("properties", "accessPolicies"),
         evidence="Recorded five times, at two api-versions, in vaults that other services use: an entry that no "
         "request asked for, with the permission 'all' three times and none for storage.",
-        is_one=_is_service,
+        is_one=lambda entry: (
+            isinstance(entry, Mapping)
+            and entry.keys() == {"tenantId", "objectId", "permissions"}
+            and entry["permissions"] == _EVERYTHING
+        ),
     ),
     OwnEntries(
         arm_type="Microsoft.Insights/diagnosticSettings",

@@ -63,11 +63,6 @@ def _compare_computed(leaf: Leaf) -> RuleOutcome | None:
     return RuleOutcome.UNTOLD if leaf.desired.isdecimal() and leaf.live.isdecimal() else None
 
 
-def _compare_legacy_tiers(leaf: Leaf) -> RuleOutcome | None:
-    legacy = leaf.desired.casefold() == "standalone" and leaf.live.casefold() == "pergb2018"
-    return RuleOutcome.UNTOLD if legacy else None
-
-
 def _compare_defaults(leaf: Leaf) -> RuleOutcome | None:
     """Nothing that is asked for is compared: '' or 0 leaves the value to Azure."""
     return RuleOutcome.UNTOLD if leaf.desired in ("", 0) else None
@@ -76,11 +71,6 @@ def _compare_defaults(leaf: Leaf) -> RuleOutcome | None:
 def _compare_time_spans(leaf: Leaf) -> RuleOutcome | None:
     asked, found = parse_time_span(leaf.desired), parse_time_span(leaf.live)
     return None if asked is None or found is None else make_outcome(asked == found)
-
-
-def _compare_partitions(leaf: Leaf) -> RuleOutcome | None:
-    is_partitioned = leaf.find_in_answer("properties", "enablePartitioning") is True
-    return make_outcome(leaf.live == 16 * leaf.desired) if is_partitioned else None
 
 
 _STANDARD_SPEEDS: Final = {"diskIOPSReadWrite": 500, "diskMBpsReadWrite": 60}
@@ -258,7 +248,11 @@ TYPE_RULES: Final = (
     _make_row(
         r"Microsoft\.ServiceBus/namespaces/(?:queues|topics)",
         "properties/maxSizeInMegabytes",
-        _compare_partitions,
+        lambda leaf: (
+            make_outcome(leaf.live == 16 * leaf.desired)
+            if leaf.find_in_answer("properties", "enablePartitioning") is True
+            else None
+        ),
         both=int,
         name="the size of all partitions",
         evidence="Service Bus documents that a partitioned entity has 16 partitions of this size; the answer has their "
@@ -352,7 +346,11 @@ TYPE_RULES: Final = (
     _make_row(
         r"Microsoft\.OperationalInsights/workspaces",
         "properties/sku/name",
-        _compare_legacy_tiers,
+        lambda leaf: (
+            RuleOutcome.UNTOLD
+            if leaf.desired.casefold() == "standalone" and leaf.live.casefold() == "pergb2018"
+            else None
+        ),
         name="a pricing tier of the past",
         evidence="Recorded: 'Standalone' comes back 'PerGB2018', the tier that new workspaces have.",
     ),

@@ -57,10 +57,6 @@ def is_region(name: str) -> bool:
     return name.endswith(_REGION_ENDINGS)
 
 
-def _compare_regions(leaf: Leaf) -> RuleOutcome | None:
-    return make_outcome(normalize_region(leaf.desired) == normalize_region(leaf.live)) if is_region(leaf.name) else None
-
-
 def _compare_enumerations(leaf: Leaf) -> RuleOutcome | None:
     return compare_without_case(leaf) if leaf.hints.told(leaf.path) == "enum" else None
 
@@ -83,12 +79,6 @@ def _compare_resource_types(leaf: Leaf) -> RuleOutcome | None:
     return compare_without_case(leaf)
 
 
-def _compare_provisioning_states(leaf: Leaf) -> RuleOutcome | None:
-    if leaf.name != "provisioningstate":
-        return None
-    return make_outcome({leaf.desired.casefold(), leaf.live.casefold()} <= _PROGRESS)
-
-
 def _compare_sizes(leaf: Leaf) -> RuleOutcome | None:
     in_sku = len(leaf.path) > 1 and leaf.path[-2] == "sku" and leaf.name in _SIZES
     if not (in_sku or leaf.name == "vmsize"):
@@ -103,12 +93,6 @@ def _compare_size_with_capacity(leaf: Leaf) -> RuleOutcome | None:
     return make_outcome(str(leaf.find_in_answer(*leaf.path[:-1], "capacity")) == capacity)
 
 
-def _compare_identity_types(leaf: Leaf) -> RuleOutcome | None:
-    if leaf.path[-2:] != ("identity", "type"):
-        return None
-    return make_outcome(_split_types(leaf.desired) == _split_types(leaf.live))
-
-
 def _split_types(text: str) -> list[str]:
     return sorted(part.strip().casefold() for part in text.split(","))
 
@@ -118,7 +102,11 @@ WORD_RULES: Final = (
         name="a region",
         evidence="Resource-provider contract: no case and no blanks count; 'westus2' comes back 'West US 2'. Recorded: "
         "'northcentralusstage' comes back 'North Central US (Stage)'.",
-        decide=_compare_regions,
+        decide=lambda leaf: (
+            make_outcome(normalize_region(leaf.desired) == normalize_region(leaf.live))
+            if is_region(leaf.name)
+            else None
+        ),
     ),
     EquivalenceRule(
         name="an enumeration",
@@ -128,7 +116,11 @@ WORD_RULES: Final = (
     EquivalenceRule(
         name="the identity's types",
         evidence="'SystemAssigned, UserAssigned' and 'SystemAssigned,UserAssigned' are both in the API specifications.",
-        decide=_compare_identity_types,
+        decide=lambda leaf: (
+            make_outcome(_split_types(leaf.desired) == _split_types(leaf.live))
+            if leaf.path[-2:] == ("identity", "type")
+            else None
+        ),
     ),
     EquivalenceRule(
         name="a state",
@@ -150,7 +142,11 @@ WORD_RULES: Final = (
         name="a provisioning state",
         evidence="Resource-provider contract: the provider alone sets it. A resource that has not failed is on its way "
         "to 'Succeeded', whatever state was sent.",
-        decide=_compare_provisioning_states,
+        decide=lambda leaf: (
+            make_outcome({leaf.desired.casefold(), leaf.live.casefold()} <= _PROGRESS)
+            if leaf.name == "provisioningstate"
+            else None
+        ),
     ),
     EquivalenceRule(
         name="a size",
