@@ -54,7 +54,10 @@ def make_writes(
         if key in replaced or result.action in _APPLIED
     }
     deleted = {key for key, result in by_key.items() if result.action is Action.DELETE and result.deleted_with is None}
-    locations = {key: _find_location(result, records.get(key)) for key, result in by_key.items()}
+    locations = {}
+    for key, result in by_key.items():  # as the write lock finds them: as known, else as on record
+        record = records.get(key)
+        locations[key] = result.arm_id or (record.arm_id if record else "")
 
     def make_write(key: Key, action: Action, after: Iterable[Key]) -> PlannedWrite:
         arm_id = locations[key]
@@ -79,11 +82,6 @@ def _list_replaced(result: Result) -> Iterator[Key]:
     if result.action is Action.REPLACE:
         yield result.key
         yield from result.replacement.takes if result.replacement else ()
-
-
-def _find_location(result: Result, record: Record | None) -> str:
-    """Find the ARM id as the write lock does: as far as it is known, else that on record."""
-    return result.arm_id or (record.arm_id if record else "")
 
 
 def _find_applied_before(results: Mapping[Key, Result], applied: Mapping[Key, Action]) -> dict[Key, frozenset[Key]]:

@@ -38,9 +38,11 @@ def make_schedule(writes: Iterable[PlannedWrite], share: float = 1.0) -> Schedul
     What a write is `after` may be missing: it is then no write of this run. Raises graphlib.CycleError if writes wait
     for each other.
     """
-    by_id = {_identify(write): write for write in writes}
-    # sorted, so that the order of the input decides nothing
-    before = {name: _list_before(name, by_id) for name in sorted(by_id)}
+    by_id = {_Id(write.key, write.action is Action.DELETE): write for write in writes}
+    before = {}
+    for name in sorted(by_id):  # sorted, so that the order of the input decides nothing
+        others = {_Id(key, name.is_delete) for key in by_id[name].after}
+        before[name] = sorted(others & by_id.keys())
     order = tuple(TopologicalSorter(before).static_order())
     parts = _find_parts(order, by_id, before)
     waves = _count_waves(order, parts, before)
@@ -50,16 +52,6 @@ def make_schedule(writes: Iterable[PlannedWrite], share: float = 1.0) -> Schedul
     critical = course.find_critical()
     bars = (replace(bar, is_critical=True) if name in critical else bar for name, bar in course.bars.items())
     return Schedule(bars=tuple(sorted(bars, key=lambda bar: (bar.sent, bar.key, bar.end))))
-
-
-def _identify(write: PlannedWrite) -> _Id:
-    return _Id(write.key, write.action is Action.DELETE)
-
-
-def _list_before(name: _Id, by_id: Mapping[_Id, PlannedWrite]) -> list[_Id]:
-    """List the writes of the run that end before another one is ready."""
-    others = {_Id(key, name.is_delete) for key in by_id[name].after}
-    return sorted(other for other in others if other in by_id)
 
 
 def _find_parts(

@@ -18,7 +18,6 @@ from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.pins import Pin, check_run_id
 from gitsync.git.state.recorded_run import RecordedRun, format_trailers
 from gitsync.git.state.store import Update
-from gitsync.git.state.worker_branches import WorkerBranch
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.problem import Problem
 from gitsync.model.record import State
@@ -120,19 +119,17 @@ def _find_missing(run: RecordedRun, ended: Mapping[int, int], clock: Clock) -> I
     branches = {one.number: one for one in run.workers}
     for number in range(1, run.pin.workers + 1):
         if number not in ended:
+            recorded = "it has recorded nothing"
+            if branch := branches.get(number):
+                age = format_age(format_rfc3339(branch.time), clock.now())
+                recorded = f"it last recorded something {age} ago"
             yield Problem(
                 code=NOT_ENDED,
                 message=f"Shard {number}/{run.pin.workers} of the run {run.run_id} has not ended: "
-                f"{_describe_age(branches.get(number), clock)}. What it had to sync is as it was, or in part.",
+                f"{recorded}. What it had to sync is as it was, or in part.",
                 hint=f"Run it again with the same --run-id: `gitsync sync --shard {number}/{run.pin.workers} "
                 f"--run-id {run.run_id}`. Then gather again.",
             )
-
-
-def _describe_age(branch: WorkerBranch | None, clock: Clock) -> str:
-    if branch is None:
-        return "it has recorded nothing"
-    return f"it last recorded something {format_age(format_rfc3339(branch.time), clock.now())} ago"
 
 
 def _make_blank(pin: Pin, clock: Clock) -> Report:

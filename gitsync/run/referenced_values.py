@@ -54,7 +54,11 @@ async def look_up_references(
     """Look up the values of references, from the sources of a run. They are unknown if a source cannot be read, or the
     sources do not answer within `resource_timeout` seconds, or the run is stopped.
     """
-    found = await wait_for_sources(_look_up_all(wanted, lookup), resource_timeout=resource_timeout, stop=stop)
+
+    async def look_up_all() -> References:
+        return {one: await _look_up(one, names, lookup) for one, names in wanted.items()}
+
+    found = await wait_for_sources(look_up_all(), resource_timeout=resource_timeout, stop=stop)
     if found is not None:
         return found
     return {one: ReferencedValues(fault=f"timed out waiting for {describe(one)}") for one in wanted}
@@ -85,10 +89,6 @@ def find_declared(wanted: Iterable[ValuesReference], manifests: Manifests) -> Re
     wanted = tuple(wanted)
     found = {reference: _find_declared(reference, manifests) for reference in wanted}
     return {**found, **settle_ambiguous(wanted, manifests)}
-
-
-async def _look_up_all(wanted: Mapping[ValuesReference, frozenset[str]], lookup: Lookup) -> References:
-    return {reference: await _look_up(reference, names, lookup) for reference, names in wanted.items()}
 
 
 async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lookup) -> ReferencedValues:
@@ -163,11 +163,12 @@ def warn_missing_values(
     missing = (
         use for _, use in sorted(uses.items()) if exported.isdisjoint({(use.address, use.key), (use.address, None)})
     )
-    return asyncio.run(_warn(missing, manifests, local))
 
+    async def warn() -> tuple[Problem, ...]:
+        unfound = [use for use in missing if not await _is_found(use, manifests, local)]
+        return tuple(map(_make_warning, unfound))
 
-async def _warn(uses: Iterable[_Use], manifests: Manifests, sources: Sequence[SecretSource]) -> tuple[Problem, ...]:
-    return tuple([_make_warning(use) for use in uses if not await _is_found(use, manifests, sources)])
+    return asyncio.run(warn())
 
 
 def _find_uses(prepared: Prepared) -> Iterator[_Use]:

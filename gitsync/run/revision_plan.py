@@ -79,7 +79,8 @@ def _plan_revisions(
     config: Config, from_revision: str, clock: Clock, redactions: Redactions, opened: ExitStack
 ) -> Report:
     started_at = format_rfc3339(clock.now())
-    before, after = _read_both(config, opened)
+    read = _open_reader(config, opened)
+    before, after = read(config.from_revision), read(config.to_revision)
     reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
     old, _ = read_revised(reader, before, from_revision)
     new, manifests = read_revised(reader, after, config.to_revision or "")
@@ -164,11 +165,6 @@ def read_resources(
         revised, _ = read_revised(reader, found, revision or "")
     config = spell_selection(config, (one.key for one in revised.prepared))
     return found.repository, select_prepared(revised.prepared, make_selection(config))
-
-
-def _read_both(config: Config, opened: ExitStack) -> tuple[RevisionManifests, RevisionManifests]:
-    read = _open_reader(config, opened)
-    return read(config.from_revision), read(config.to_revision)
 
 
 def _open_reader(config: Config, opened: ExitStack) -> Callable[[str | None], RevisionManifests]:
