@@ -69,7 +69,6 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
     except SourceError as error:
         raise StateError(f"The status in {listing.name} cannot be read: {error.message}", hint=error.hint) from error
     head = read_head(contents[INVENTORY])
-    revision, revisions = _read_revisions(head)
     record_list = (decode_record(path, content, seals) for path, content in contents.items() if is_record_path(path))
     config_map_list = (
         decode_config_map(path, content) for path, content in contents.items() if is_config_map_path(path)
@@ -79,7 +78,14 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
     if not cut_short:
         _check_index(contents[INVENTORY], records)
     exported = {export.address: export for export in config_map_list}
-    return State(records, revision, exported, revisions, read_leftovers(head), _read_notified(head))
+    return State(
+        records=records,
+        revision=head.text("revision", "") or None,
+        config_maps=exported,
+        revisions=_read_by_agent(head, "revisions"),
+        leftovers=read_leftovers(head),
+        notified=_read_by_agent(head, "notified"),
+    )
 
 
 def read_report(listing: SourceListing) -> bytes | None:
@@ -158,19 +164,10 @@ def read_head(inventory: bytes) -> CheckedMapping:
     return head
 
 
-def _read_revisions(head: CheckedMapping) -> tuple[str | None, Mapping[str, str]]:
-    """Read the revision of the last run that changed something, and that of each agent, if there
-    are several.
-    """
-    by_agent = head.within("revisions") if head.mapping("revisions") is not None else None
-    revisions = {name: by_agent.text(name) for name in by_agent.values} if by_agent else {}
-    return head.text("revision", "") or None, revisions
-
-
-def _read_notified(head: CheckedMapping) -> Mapping[str, str]:
-    """Read what each agent has said last of the state of the estate."""
-    notified = head.within("notified") if head.mapping("notified") is not None else None
-    return {name: notified.text(name) for name in notified.values} if notified else {}
+def _read_by_agent(head: CheckedMapping, name: str) -> Mapping[str, str]:
+    """Read the text that each agent has under a name; nothing if it is absent."""
+    by_agent = head.within(name, {})
+    return {agent: by_agent.text(agent) for agent in by_agent.values}
 
 
 def build_inventory(state: State) -> bytes:
