@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from gitsync.errors import SourceError
 from gitsync.formats.strict_json import read_json
@@ -127,10 +127,8 @@ def _choose(choices: type[StrEnum], text: str) -> StrEnum:
     return choices(text)
 
 
-@lru_cache(maxsize=4096)
-def _parse_key(text: str) -> Key:
-    """Parse a key, once for all that name it: most keys are those of owners too."""
-    return Key.parse(text)
+_parse_key: Final = lru_cache(maxsize=4096)(Key.parse)
+"""Parse a key, once for all that name it: most keys are those of owners too."""
 
 
 def read_json_line(line: bytes, number: int) -> CheckedMapping:

@@ -155,13 +155,11 @@ def run(call: ProgramCall) -> Ended:
         for seconds in waits:
             with suppress(subprocess.TimeoutExpired):
                 output, complaint = process.communicate(timeout=seconds)
-                return Ended(process.returncode, _read_whole(file) if file else output, complaint)
+                if file:
+                    file.seek(0)
+                    output = file.read()
+                return Ended(process.returncode, output, complaint)
     raise TimeoutError
-
-
-def _read_whole(file: IO[bytes]) -> bytes:
-    file.seek(0)
-    return file.read()
 
 
 async def run_beside(call: ProgramCall) -> Ended:

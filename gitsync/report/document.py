@@ -173,12 +173,15 @@ def _read_problem(fields: CheckedMapping) -> Problem:
 
 
 def _read_result(fields: CheckedMapping) -> Result:
-    key = _read_key(fields)
+    api_version, kind = fields.text("apiVersion"), fields.text("kind")
+    group = GVK.parse(api_version, kind).group
+    key = Key(group, kind, fields.text("namespace"), fields.text("name"))
+    because = fields.within("because", {})
     verdict, hold = fields.one_of("verdict", Verdict), _read_hold(fields)
     found = fields.within("hold").one_of("verdict", Verdict) if hold else verdict
     blank = Result(
         key=key,
-        manifest_api_version=fields.text("apiVersion"),
+        manifest_api_version=api_version,
         source=_read_source(fields),
         arm_id=_read_optional(fields, "armId"),
         rendered_by=fields.text("renderedBy", ""),
@@ -196,7 +199,7 @@ def _read_result(fields: CheckedMapping) -> Result:
         unverified=fields.texts("unverified"),
         changed_by=tuple(_read_change(one) for one in fields.each("changedBy")),
         checks=tuple(_read_check(one) for one in fields.each("checks")),
-        because=_read_because(fields),
+        because={path: because.text(path) for path in because.values},
         replacement=_read_replacement(fields),
         renamed=fields.key("renamed"),
         last_commit=_read_commit(fields),
@@ -218,11 +221,6 @@ def _read_end(fields: CheckedMapping, blank: Result) -> Result:
         if result.outcome is outcome:
             return result
     raise fields.refusal("outcome", f"is {outcome.value!r}, which its other members contradict")
-
-
-def _read_key(fields: CheckedMapping) -> Key:
-    kind, namespace, name = (fields.text(member) for member in ("kind", "namespace", "name"))
-    return Key(GVK.parse(fields.text("apiVersion"), kind).group, kind, namespace, name)
 
 
 def _read_source(fields: CheckedMapping) -> SourceLocation | None:
@@ -286,11 +284,6 @@ def _read_check(fields: CheckedMapping) -> CheckFinding:
         path=fields.text("path"),
         missing_right=fields.text("missingRight"),
     )
-
-
-def _read_because(fields: CheckedMapping) -> Mapping[str, str]:
-    because = fields.within("because", {})
-    return {path: because.text(path) for path in because.values}
 
 
 def _read_replacement(fields: CheckedMapping) -> Replacement | None:

@@ -37,11 +37,12 @@ def find_implied(cloud: EmulatedCloud, target: Target) -> StoredResource | None:
 
 def list_implied(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     """List the implied resources of a type, by name; `target` names one of them or the collection."""
+    now = cloud.clock.now().timestamp()
     return [
         *list_roles(target),
         *list_governing(cloud.settings, target),
         *_list_rules(cloud, target),
-        *_list_deleted(cloud, target),
+        *(show_deleted(row, target) for row in find_by_path(cloud.store, target, now)),
         *_list_interfaces(cloud, target),
         *list_singletons(cloud, target),
     ]
@@ -58,11 +59,6 @@ def _list_rules(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
         make_implied(owner, f"{parent.path}/{type_name}/{name}", {"properties": {"rights": list(rights)}})
         for name, rights in rules.items()
     ]
-
-
-def _list_deleted(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
-    rows = find_by_path(cloud.store, target, cloud.clock.now().timestamp())
-    return [show_deleted(row, target) for row in rows]
 
 
 def _list_interfaces(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:

@@ -81,7 +81,10 @@ async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         return attempt
     reply, attempt = attempt.write.reply, attempt.with_write(attempt.write._replace(reply=None))
     restores = run.registry.restores(attempt.as_subject())
-    attempt = _note_restored(attempt) if restores else attempt
+    if restores:
+        # A deleted resource is recovered without the body: the differences are sent afterwards.
+        attempt = attempt.with_write(attempt.write._replace(sent=None, existed=True))
+        attempt = replace(attempt, remembered=Remembered(applied={}, baseline=None))
     try:
         finished = await run.writer(attempt).wait(reply)
     except ArmError as failure:
@@ -97,12 +100,6 @@ def _note_duration(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     if attempt.decision.action is Action.CREATE:
         return replace(attempt, write=attempt.write._replace(create_seconds=seconds))
     return replace(attempt, write=attempt.write._replace(update_seconds=seconds))
-
-
-def _note_restored(attempt: ApplyAttempt) -> ApplyAttempt:
-    """A deleted resource was recovered without the body: the differences are sent afterwards."""
-    attempt = attempt.with_write(attempt.write._replace(sent=None, existed=True))
-    return replace(attempt, remembered=Remembered(applied={}, baseline=None))
 
 
 async def post_check(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:

@@ -130,10 +130,13 @@ class GitHub:
     def find_status(self, commit: str, context: str) -> Status | None:
         (found,) = self._call([f"repos/{self.repository}/commits/{commit}/status?per_page=100"])
         try:
-            own = (one for one in found["statuses"] if str(one["context"]).casefold() == context.casefold())
-            return next((_read_status(one) for one in own), None)
+            for one in found["statuses"]:
+                if str(one["context"]).casefold() == context.casefold():
+                    state = _STATUS_STATES.get(one["state"])
+                    return Status(state, str(one["description"] or "")) if state else None
         except (KeyError, TypeError, ValueError):
             raise self.client.make_unexpected() from None
+        return None
 
     def post_status(self, commit: str, context: str, status: Status) -> None:
         self._post(
@@ -200,11 +203,6 @@ class GitHub:
             return str(value)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
-
-
-def _read_status(status: Any) -> Status | None:
-    state = _STATUS_STATES.get(status["state"])
-    return Status(state, str(status["description"] or "")) if state else None
 
 
 def _is_own(request: Any, repository: str) -> bool:
