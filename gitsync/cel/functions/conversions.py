@@ -55,16 +55,17 @@ def _convert_double_to_uint(number: float) -> Uint:
     return Uint(number)
 
 
-def _parse_int(text: str) -> int:
-    if not _INT.fullmatch(text):
-        raise _make_refusal("string", "int")
-    return check_int(int(text))
+def _make_parser(
+    form: re.Pattern[str],
+    kind: str,
+    check: Callable[[int], Any],
+) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
+        if not form.fullmatch(text):
+            raise _make_refusal("string", kind)
+        return check(int(text))
 
-
-def _parse_uint(text: str) -> Uint:
-    if not _UINT.fullmatch(text):
-        raise _make_refusal("string", "uint")
-    return check_uint(int(text))
+    return parse
 
 
 def _parse_double(text: str) -> float:
@@ -131,12 +132,12 @@ FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
     ("type", "any"): find_type,
     ("int", "uint"): check_int,
     ("int", "double"): _convert_double_to_int,
-    ("int", "string"): _parse_int,
+    ("int", "string"): _make_parser(_INT, "int", check_int),
     ("int", "timestamp"): lambda time: time.nanoseconds // SECOND,
     ("int", "duration"): lambda length: length.nanoseconds,
     ("uint", "int"): check_uint,
     ("uint", "double"): _convert_double_to_uint,
-    ("uint", "string"): _parse_uint,
+    ("uint", "string"): _make_parser(_UINT, "uint", check_uint),
     ("double", "int"): float,
     ("double", "uint"): float,
     ("double", "string"): _parse_double,
