@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -66,6 +67,17 @@ class SplitSource(argparse.Action):
         options.names = [text for text in values if text not in sources]
         if sources:
             options.source = sources[0]
+
+
+def make_number_reader(least: int, most: int) -> Callable[[str], int]:
+    """Make what reads the argument of a flag that takes a whole number from `least` to `most`."""
+
+    def read_number(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least} to {most}")
+        return int(text)
+
+    return read_number
 
 
 def add_verbosity(parser: argparse.ArgumentParser, more: str = "") -> None:

@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gitsync.cli.command import Example
+from gitsync.cli.command import Example, make_number_reader
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError, ExitCode
 
@@ -33,7 +33,12 @@ _LAST_PORT = 65535
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="Address to listen on. [default 127.0.0.1]")
-    parser.add_argument("--port", type=_port, default=0, help="Port to listen on; 0 picks a free port. [default 0]")
+    parser.add_argument(
+        "--port",
+        type=make_number_reader(0, _LAST_PORT),
+        default=0,
+        help="Port to listen on; 0 picks a free port. [default 0]",
+    )
     parser.add_argument("--state", metavar="FILE", type=Path, help="Keep the state in an SQLite FILE. [default memory]")
     parser.add_argument("--script", metavar="FILE", type=Path, help="Settings and faults, in YAML.")
     parser.add_argument("--tls", action="store_true", help="Serve HTTPS with a generated certificate.")
@@ -54,12 +59,6 @@ def run(options: argparse.Namespace, _config: Config) -> ExitCode:
     _refuse_strangers(options.host, settings)
     asyncio.run(_serve(options, settings))
     return ExitCode.FINE
-
-
-def _port(text: str) -> int:
-    if not text.isdigit() or int(text) > _LAST_PORT:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port; use a number from 0 to {_LAST_PORT}.")
-    return int(text)
 
 
 def _refuse_strangers(host: str, settings: EmulatorSettings) -> None:

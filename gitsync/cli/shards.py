@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from gitsync.cli.command import Example, add_verbosity
+from gitsync.cli.command import Example, add_verbosity, make_number_reader
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
 
@@ -27,17 +27,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers",
         metavar="NUMBER",
-        type=_read_workers,
+        type=make_number_reader(1, _MOST_WORKERS),
         required=True,
         help=f"How many workers, {_MOST_WORKERS} at most.",
     )
     add_verbosity(parser, "; list all references to other shards")
-
-
-def _read_workers(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= _MOST_WORKERS):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {_MOST_WORKERS}")
-    return int(text)
 
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:

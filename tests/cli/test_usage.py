@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gitsync.cli.command import Example
+from gitsync.cli.command import Example, make_number_reader
 from gitsync.cli.main import COMMANDS, load_command
 from gitsync.cli.usage import CommandParser, build_help, format_help, read_arguments
 from gitsync.errors import ConfigError
@@ -71,6 +71,30 @@ def test_what_is_refused(line, message, why):
     with pytest.raises(ConfigError) as caught:
         read_arguments("describe", COMMAND, line.split())
     assert message in str(caught.value), why
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "why"),
+    [
+        ("1", 1, "the least"),
+        ("20", 20, "the most"),
+        ("007", 7, "zeros in front say nothing"),
+        ("0", None, "too few"),
+        ("21", None, "too many"),
+        ("-1", None, "a sign"),
+        ("1.5", None, "a part"),
+        ("²", None, "a digit that is none of ASCII's"),
+        ("", None, "nothing"),
+    ],
+)
+def test_a_number_is_read_within_its_limits(text, expected, why):
+    read = make_number_reader(1, 20)
+    if expected is not None:
+        assert read(text) == expected, why
+    else:
+        refusal = f"^'{text}' is not a number from 1 to 20$"
+        with pytest.raises(argparse.ArgumentTypeError, match=refusal):
+            read(text)
 
 
 def show_help(capsys, *arguments):

@@ -92,7 +92,7 @@ REFUSED = [
     (["--host", "azure.example"], "requireToken", "a name that is not this machine's"),
     (["--script", "nowhere.yaml"], "cannot be read", "a script that is not there"),
     (["--state", "."], "cannot hold", "a folder for a file"),
-    (["--port", "99999"], "99999", "a port that there is not"),
+    (["--port", "99999"], "a number from 0 to 65535", "a port that there is not"),
 ]
 
 
