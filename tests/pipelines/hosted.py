@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from tests.pipelines.host_programs import Host, make_host
 from tests.support.command_line import SUBSCRIPTION
 from tests.support.git_repositories import init_repository
 from tests.support.git_server import basic, serve
+from tests.support.warm_process import write_command
 
 TOKEN = "t0ken-of-the-job-which-is-long"
 GROUP = """\
@@ -27,7 +26,7 @@ spec: {location: westeurope}
 
 @dataclass
 class Estate:
-    """A bare repository on a server that wants the token, a clone of a person, and the host's programs."""
+    """A bare repository on a server that wants the token, a clone of a person, and the host's programs and gitsync."""
 
     folder: Path
     server: str
@@ -77,7 +76,7 @@ class Estate:
                 "run_attempt": 1,
             },
             env={
-                "PATH": os.pathsep.join([str(self.host.home), str(Path(sys.executable).parent), os.environ["PATH"]]),
+                "PATH": self.host.path,
                 "HOME": str(self.folder),
                 "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
                 "GITSYNC_EMULATOR": str(self.folder / "azure.db"),
@@ -99,6 +98,7 @@ def host_estate(folder: Path, user: str) -> Iterator[Estate]:
     reads = (basic(user, TOKEN),)
     with serve(folder / "hosted", readers=reads, writers=reads) as (url, _):
         estate = Estate(folder, url, make_host(folder / "bin", "gh", "glab", "az"))
+        write_command(estate.host.home)
         estate.git("remote", "add", "origin", str(bare))
         estate.commit("azure/group.yaml", GROUP, "Add the group")
         estate.git("push", "--quiet", "origin", "main")
