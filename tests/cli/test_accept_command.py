@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gitsync.emulator.faults import Move
-from tests.support.command_line import Azure, Ended, azure, gitsync
+from tests.support.command_line import Azure, Ended, azure, run_here
 from tests.support.git_repositories import commit_all, init_repository
 from tests.support.json_schemas import find_faults
 from tests.support.world import GROUP_ID
@@ -48,7 +48,7 @@ class Estate:
 
     def run(self, *arguments: str, **more: str) -> Ended:
         variables = {**self.served.variables, "GITSYNC_STATUS_DIR": str(self.folder.parent / "status"), **more}
-        return gitsync(*arguments, folder=self.folder, **variables)
+        return run_here(*arguments, folder=self.folder, **variables)
 
     def drifts(self, **values: Any) -> None:
         names = {"sku": "/sku/name", "tls": "/properties/minimumTlsVersion"}

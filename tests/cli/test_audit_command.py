@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
 
-from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.git_repositories import commit_all, init_repository
 
 GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/shop"
@@ -54,14 +54,14 @@ def night(tmp_path_factory):
     }
     for script in (AT_ONCE, NIGHT):
         (folder / "script.yaml").write_text(script)
-        done = gitsync("sync", source.as_uri(), "--yes", folder=folder, **variables)
+        done = run_here("sync", source.as_uri(), "--yes", folder=folder, **variables)
         assert done.code == 0, done.err
     return folder, source, variables
 
 
 def audit(night, *arguments, **more):
     folder, source, variables = night
-    return gitsync("audit", source.as_uri(), *arguments, folder=folder, **variables, **more)
+    return run_here("audit", source.as_uri(), *arguments, folder=folder, **variables, **more)
 
 
 def test_each_of_a_night_is_attributed_also_what_was_undone(night):
@@ -152,14 +152,14 @@ def test_a_log_without_a_right_is_no_quiet_night(night, tmp_path):
     refused = "rules:\n- match: {path: '*/eventtypes/management/values'}\n  answer: {code: AuthorizationFailed}\n"
     (tmp_path / "script.yaml").write_text(AT_ONCE + refused)
     more = variables | {"GITSYNC_EMULATOR_SCRIPT": str(tmp_path / "script.yaml")}
-    done = gitsync("audit", source.as_uri(), folder=folder, **more)
+    done = run_here("audit", source.as_uri(), folder=folder, **more)
     assert done.code == 1
     assert "Not read in full: Subscription" in done.out
 
 
 def test_a_source_without_a_subscription_is_refused(tmp_path):
     (tmp_path / "shop.yaml").write_text(MANIFESTS)
-    done = gitsync("audit", folder=tmp_path)
+    done = run_here("audit", folder=tmp_path)
     assert done.code == 2
     assert "No subscription is set." in done.err
 

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import yaml
 
-from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.former_seals import make_former_seal
 
 KEY = "0123456789abcdef0123456789abcdef"
@@ -44,7 +44,7 @@ class Estate:
     def run(self, command, *arguments):
         more = {"GITSYNC_DIGEST_KEY": KEY, "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION}
         where = ("--emulator", str(self.azure)) if command in {"plan", "sync"} else ()
-        return gitsync(command, *arguments, *where, folder=self.folder, **more)
+        return run_here(command, *arguments, *where, folder=self.folder, **more)
 
     def open_status(self):
         """A clone of the status branch, as anybody who can push has it."""

@@ -1,4 +1,7 @@
-"""Every exit code, from the command as pipelines run it: 0, 1, 2, 3, 4, 70, 75, 130, and 141 where nobody reads."""
+"""Every exit code of the command as pipelines run it: 0, 1, 2, 3, 4, 70, 75, 130, and 141 where nobody reads.
+
+Most are told by the function that a process ends with; 1, 70, 130 and 141 are seen of processes too.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ import gitsync as package
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.state.store import SqliteStore
 from tests.support import world
-from tests.support.command_line import SUBSCRIPTION, Ended, azure, ended, gitsync, start, variables
+from tests.support.command_line import SUBSCRIPTION, Ended, azure, ended, gitsync, run_here, start, variables
 from tests.support.git_repositories import init_repository
 
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
@@ -55,8 +58,10 @@ class Repository:
         return self
 
     def run(self, command: str, *arguments: str, **variables: str) -> Ended:
+        """Run a command, in a process of its own if it imports something else."""
         at_once = {"GITSYNC_EMULATOR_SCRIPT": script(self)} if "--emulator-script" not in arguments else {}
-        return gitsync(command, *arguments, f"--emulator={self.azure}", folder=self.folder, **at_once, **variables)
+        run = gitsync if "PYTHONPATH" in variables else run_here
+        return run(command, *arguments, f"--emulator={self.azure}", folder=self.folder, **at_once, **variables)
 
     @property
     def azure(self) -> Path:
@@ -198,7 +203,7 @@ REFUSED = [
 @pytest.mark.parametrize(("arguments", "given", "named", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
 def test_2_refused_before_anything_was_touched(repository, arguments, given, named, why):
     repository.says(group=GROUP)
-    end = gitsync(*arguments, folder=repository.folder, **given)
+    end = run_here(*arguments, folder=repository.folder, **given)
     assert (end.code, end.out) == (2, ""), why
     assert named in end.err
     assert "Traceback" not in end.err

@@ -11,7 +11,7 @@ from textwrap import dedent
 import pytest
 
 from tests.support import world
-from tests.support.command_line import Ended, gitsync
+from tests.support.command_line import Ended, run_here
 from tests.support.git_repositories import init_repository
 from tests.support.hostile_folders import add_hooks, make_bare, make_look_alike, write_program
 
@@ -28,7 +28,7 @@ COMMANDS = [("plan",), ("sync", "--allow-dirty"), ("validate",), ("status",)]
 
 def run(command: tuple[str, ...], *arguments: str, folder: Path, **more: str) -> Ended:
     azure = () if command[0] in {"validate", "status"} else ("--emulator",)
-    return gitsync(*command, *arguments, *azure, folder=folder, **{**SECRETS, **more})
+    return run_here(*command, *arguments, *azure, folder=folder, **{**SECRETS, **more})
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.messages import ListFault
-from tests.support.command_line import SUBSCRIPTION, azure, gitsync
+from tests.support.command_line import SUBSCRIPTION, azure, run_here
 from tests.support.filled_store import ROOT, fill, make_bodies
 from tests.support.world import World
 
@@ -25,7 +25,7 @@ def small():
 
 def run_import(store, folder, *arguments, rules=(), **settings):
     with azure(store, rules=tuple(rules), **settings) as served:
-        done = gitsync("import", *arguments, folder=folder, **served.variables)
+        done = run_here("import", *arguments, folder=folder, **served.variables)
         assert {method for method, _, _ in served.sent()} <= {"GET"}, "an import only reads"
         return done, len(served.sent())
 
@@ -63,7 +63,7 @@ def test_the_landing_zone_comes_back_as_it_was(tmp_path):
 
 
 def render(folder):
-    out = gitsync("render", str(folder), "--output=json", "--subscription", SUBSCRIPTION, folder=folder).out
+    out = run_here("render", str(folder), "--output=json", "--subscription", SUBSCRIPTION, folder=folder).out
     return {one["armId"].casefold(): one["body"] for one in json.loads(out)["resources"]}
 
 
@@ -158,7 +158,7 @@ def test_what_azure_makes_stays_out_and_a_zone_is_read_by_one_list(tmp_path):
         }
     )
     with azure(store) as served:
-        done = gitsync("import", "--out", "out", "--output", "json", folder=tmp_path, **served.variables)
+        done = run_here("import", "--out", "out", "--output", "json", folder=tmp_path, **served.variables)
         lists = [path for _, path, _ in served.sent() if path.startswith(f"{ZONE}/")]
     assert lists.count(f"{ZONE}/recordsets") == 1
     assert sorted(read_kinds(done)) == ["DnsZone", "DnsZonesARecord", "DnsZonesARecord", "ResourceGroup"]
@@ -262,7 +262,7 @@ def test_a_folder_that_cannot_be_written_or_read_is_refused(small, tmp_path):
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "network.yaml").write_text(BROKEN)
     for out, says in (("file", "is not a folder"), ("broken", "manifests that cannot be read")):
-        done = gitsync("import", "--out", out, folder=tmp_path, AZURE_SUBSCRIPTION_ID=SUBSCRIPTION)
+        done = run_here("import", "--out", out, folder=tmp_path, AZURE_SUBSCRIPTION_ID=SUBSCRIPTION)
         assert done.code == 2
         assert says in done.err
 
@@ -275,7 +275,7 @@ def test_secrets_are_to_be_provided_and_a_warning_until_then(tmp_path):
     assert done.code == 0, done.out + done.err
     assert "Secret orders-flexibleserver, key administratorLoginPassword: g00/database.yaml" in done.out
     assert "hunter2" not in done.out + "".join(read_all(tmp_path / "out").values())
-    checked = gitsync("validate", "out", folder=tmp_path)
+    checked = run_here("validate", "out", folder=tmp_path)
     assert checked.code == 0
     assert "ValueNotFound" in checked.out
 
@@ -313,5 +313,5 @@ def test_values_that_look_like_secrets_are_marked_and_not_printed(tmp_path):
 
     value, reference = "value: hunter2hunter2", "secureValue: {name: web-containergroup, key: DB_PASSWORD}"
     (tmp_path / "out/g00/containerinstance.yaml").write_text(text.replace(value, reference))
-    checked = gitsync("validate", "out", folder=tmp_path, GITSYNC_SECRET_DEFAULT_WEB_CONTAINERGROUP_DB_PASSWORD="x")
+    checked = run_here("validate", "out", folder=tmp_path, GITSYNC_SECRET_DEFAULT_WEB_CONTAINERGROUP_DB_PASSWORD="x")
     assert (checked.code, checked.out) == (0, "2 resources in 2 files: no problems.\n"), "what is offered is valid"

@@ -12,7 +12,7 @@ from gitsync.emulator.settings import Timing
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.emulator.types.behaviour import Style
 from tests.support import world
-from tests.support.command_line import SUBSCRIPTION, azure, gitsync
+from tests.support.command_line import SUBSCRIPTION, azure, run_here
 from tests.support.fault_rules import rules
 
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
@@ -49,14 +49,14 @@ def test_the_group_and_what_is_foreign_in_it_stay(repository, body, why):
     store = MemoryStore()
     commit(repository)
     with azure(store, operations=AT_ONCE) as served:
-        assert gitsync("sync", folder=repository, **served.variables).code == 0
+        assert run_here("sync", folder=repository, **served.variables).code == 0
         served.emulator.put(STRANGER_ID, {"location": "westeurope"})
     for manifest in repository.glob("*.yaml"):
         manifest.unlink()
     commit(repository)
     rule = {"match": {"method": "GET", "path": "*/resources"}, "answer": {"status": 200, "body": body}}
     with azure(store, operations=AT_ONCE, rules=rules(json.dumps(rule))) as served:
-        end = gitsync("sync", "--prune", "--max-deletes=5", folder=repository, **served.variables)
+        end = run_here("sync", "--prune", "--max-deletes=5", folder=repository, **served.variables)
         deleted = [path for _, path, _ in served.sent("DELETE")]
         assert served.emulator.resource(STRANGER_ID) is not None, why
     assert (end.code, GROUP_ID in deleted) == (1, False)

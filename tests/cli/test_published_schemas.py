@@ -5,7 +5,7 @@ import json
 import jsonschema
 import pytest
 
-from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.git_repositories import init_repository
 from tests.support.json_schemas import NAMES, find_faults, read_schema
 
@@ -60,7 +60,7 @@ def synced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("schemas") / "source"
     folder.mkdir()
     (folder / "shop.yaml").write_text(MANIFESTS)
-    assert gitsync("sync", "--yes", folder=folder, **ENVIRONMENT).code == 0
+    assert run_here("sync", "--yes", folder=folder, **ENVIRONMENT).code == 0
     init_repository(folder)  # accept edits nothing outside of one
     (folder / "spoke.yaml").write_text(INVALID)
     (folder / "desired.json").write_text('{"tags": {"a": "b"}, "properties": {"c": 1}}')
@@ -79,7 +79,7 @@ def test_a_schema_is_one(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_command_prints_keeps_its_schema(name, synced):
-    ended = gitsync(*COMMANDS[name], "--output=json", folder=synced, **ENVIRONMENT)
+    ended = run_here(*COMMANDS[name], "--output=json", folder=synced, **ENVIRONMENT)
     assert find_faults(name, json.loads(ended.out)) == []
 
 
@@ -89,11 +89,11 @@ def test_a_schema_refuses_another_document(name):
 
 
 def test_one_record_keeps_the_schema_of_its_part(synced):
-    ended = gitsync("describe", "VirtualNetwork/hub", "--output=json", folder=synced, **ENVIRONMENT)
+    ended = run_here("describe", "VirtualNetwork/hub", "--output=json", folder=synced, **ENVIRONMENT)
     assert find_faults("status", json.loads(ended.out), "#/$defs/record") == []
 
 
 @pytest.mark.parametrize("asked", [("UnknownField",), (), ("ResourceGroup", "--recursive")], ids=str)
 def test_every_form_of_an_explanation_keeps_its_schema(asked, synced):
-    ended = gitsync("explain", *asked, "--output=json", folder=synced)
+    ended = run_here("explain", *asked, "--output=json", folder=synced)
     assert find_faults("explain", json.loads(ended.out)) == []

@@ -18,7 +18,7 @@ from gitsync.arm.client import is_question
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT
 from gitsync.emulator.state.store import SqliteStore
-from tests.support.command_line import SUBSCRIPTION, gitsync, start, variables
+from tests.support.command_line import SUBSCRIPTION, run_here, start, variables
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "manifests"
 READER, WRITER = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"
@@ -75,7 +75,7 @@ def run(place, *arguments, client=READER, secret="the-readers"):
         "GITSYNC_CA_BUNDLE": str(place.folder / "ca.pem"),
     }
     before = len(asked(place))
-    ended = gitsync(*arguments, "manifests", folder=place.folder, **settings)
+    ended = run_here(*arguments, "manifests", folder=place.folder, **settings)
     return ended, asked(place)[before:]
 
 

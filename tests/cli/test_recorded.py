@@ -19,7 +19,7 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Record
-from tests.support.command_line import gitsync
+from tests.support.command_line import run_here
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 HUB = Key("network.azure.com", "VirtualNetwork", "default", "hub")
@@ -90,7 +90,7 @@ def remote(tmp_path):
 
 
 def test_status_is_a_line_for_each_resource(folder):
-    ended = gitsync("status", folder=folder)
+    ended = run_here("status", folder=folder)
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.splitlines() == [
         "NAMESPACE   NAME                 READY   SEVERITY   REASON          MESSAGE",
@@ -131,13 +131,13 @@ def save_report(folder, text):
 
 def test_status_shows_the_last_run_and_what_it_did_not_reach(folder):
     save_report(folder, json.dumps(LAST_RUN))
-    lines = gitsync("status", folder=folder).out.splitlines()[-2:]
+    lines = run_here("status", folder=folder).out.splitlines()[-2:]
     assert re.sub(r"\d+\w+ ago", "… ago", lines[0]) == (
         "Last run that changed something: sync of 0123456789ab, … ago (2026-01-02T03:04:05Z): "
         "1 failed, 2 blocked, 1 not reached; exit code 1."
     )
     assert lines[1] == "Not reached: ResourceGroup/core."
-    assert json.loads(gitsync("status", "--output", "json", folder=folder).out)["gitsync"]["lastRun"] == {
+    assert json.loads(run_here("status", "--output", "json", folder=folder).out)["gitsync"]["lastRun"] == {
         "command": "sync",
         "agent": "gitsync",
         "finished": "2026-01-02T03:04:05Z",
@@ -161,7 +161,7 @@ def test_status_shows_the_last_run_and_what_it_did_not_reach(folder):
 )
 def test_a_report_that_cannot_be_read_is_left_out(folder, text, why):
     save_report(folder, text)
-    ended = gitsync("status", folder=folder)
+    ended = run_here("status", folder=folder)
     assert (ended.code, "Last run" in ended.out, "VirtualNetwork/hub" in ended.out) == (0, False, True), why
 
 
@@ -173,20 +173,20 @@ def test_what_failed_is_first_then_what_waits(folder):
     with StatusFolder(folder / ".gitsync") as store:
         store.load()
         store.save(replace(UPDATE, records={key: record(key, one) for key, one in zip(keys, conditions, strict=True)}))
-    lines = gitsync("status", folder=folder).out.splitlines()
+    lines = run_here("status", folder=folder).out.splitlines()
     assert [line.split()[1].partition("/")[2] for line in lines[1:7]] == ["hub", "z", "a", "b", "core", "core"]
     assert lines[-1] == "2 failed; 2 of 6 resources Ready at 0123456789ab."
 
 
 def test_status_is_read_from_the_branch_of_a_repository(remote, tmp_path):
-    ended = gitsync("status", remote, "--only", "VirtualNetwork/*", folder=tmp_path)
+    ended = run_here("status", remote, "--only", "VirtualNetwork/*", folder=tmp_path)
     assert (ended.code, ended.err) == (0, "")
     assert "VirtualNetwork/hub" in ended.out
     assert "ResourceGroup" not in ended.out
 
 
 def test_status_as_json_is_a_list_of_objects_that_a_health_script_reads(folder):
-    objects = json.loads(gitsync("status", "--output", "json", folder=folder).out)
+    objects = json.loads(run_here("status", "--output", "json", folder=folder).out)
     assert (objects["apiVersion"], objects["kind"]) == ("v1", "List")
     ready = {
         (item["kind"], item["metadata"]["namespace"]): item["status"]["conditions"][0]["status"]
@@ -197,21 +197,21 @@ def test_status_as_json_is_a_list_of_objects_that_a_health_script_reads(folder):
 
 
 def test_status_as_yaml_says_the_same_as_json(folder):
-    as_json = json.loads(gitsync("status", "--output", "json", folder=folder).out)
-    assert yaml.safe_load(gitsync("status", "--output", "yaml", folder=folder).out) == as_json
+    as_json = json.loads(run_here("status", "--output", "json", folder=folder).out)
+    assert yaml.safe_load(run_here("status", "--output", "yaml", folder=folder).out) == as_json
 
 
 def test_namespaces_can_be_chosen(folder):
-    assert gitsync("status", "--target-namespaces", "other", folder=folder).out.count("ResourceGroup/core") == 1
+    assert run_here("status", "--target-namespaces", "other", folder=folder).out.count("ResourceGroup/core") == 1
 
 
 def test_nothing_recorded_is_no_mistake(tmp_path):
-    ended = gitsync("status", folder=tmp_path)
+    ended = run_here("status", folder=tmp_path)
     assert (ended.code, ended.out) == (0, "No records yet. Run `gitsync sync` first.\n")
 
 
 def test_a_name_that_nothing_has_is_refused(folder):
-    ended = gitsync("status", "--only", "VirtualNetwork/hbu", folder=folder)
+    ended = run_here("status", "--only", "VirtualNetwork/hbu", folder=folder)
     assert ended.code == 2
     assert "No resource is called VirtualNetwork/hbu. Did you mean VirtualNetwork/hub?" in ended.err
 
@@ -219,13 +219,13 @@ def test_a_name_that_nothing_has_is_refused(folder):
 def test_a_folder_that_is_no_status_is_refused(tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.txt").write_text("")
-    ended = gitsync("status", "--status-dir", "docs", folder=tmp_path)
+    ended = run_here("status", "--status-dir", "docs", folder=tmp_path)
     assert ended.code == 2
     assert "not a status of gitsync" in ended.err
 
 
 def test_describe_shows_all_of_one(folder):
-    ended = gitsync("describe", "virtualnetwork/hub", folder=folder)
+    ended = run_here("describe", "virtualnetwork/hub", folder=folder)
     assert (ended.code, ended.err) == (0, "")
     for line in (
         "Claim:              created",
@@ -236,7 +236,7 @@ def test_describe_shows_all_of_one(folder):
 
 
 def test_describe_as_json_is_the_object(folder):
-    described = json.loads(gitsync("describe", "VirtualNetwork/hub", "--output", "json", folder=folder).out)
+    described = json.loads(run_here("describe", "VirtualNetwork/hub", "--output", "json", folder=folder).out)
     assert (described["kind"], described["metadata"]["name"]) == ("VirtualNetwork", "hub")
     assert described["gitsync"]["claim"] == "created"
 
@@ -250,7 +250,7 @@ def test_describe_as_json_has_all_advice():
 
 
 def test_describe_of_an_ambiguous_name_lists_what_is_meant(folder):
-    ended = gitsync("describe", "ResourceGroup/core", str(folder), folder=Path("/"))
+    ended = run_here("describe", "ResourceGroup/core", str(folder), folder=Path("/"))
     assert (ended.code, ended.out) == (2, "")
     assert str(CORE) in ended.err
     assert str(TWIN) in ended.err
@@ -272,7 +272,7 @@ SHOWN = [
 
 @pytest.mark.parametrize(("arguments", "expected", "why"), SHOWN, ids=[row[-1] for row in SHOWN])
 def test_status_shows_what_is_named(folder, arguments, expected, why):
-    ended = gitsync("status", *arguments, folder=folder)
+    ended = run_here("status", *arguments, folder=folder)
     assert (ended.code, ended.err) == (0, ""), why
     assert {word for word in ended.out.split() if "/" in word} == expected, why
 
@@ -289,19 +289,19 @@ REFUSED = [
 
 @pytest.mark.parametrize(("arguments", "message", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
 def test_a_name_that_is_not_clear_is_refused(folder, arguments, message, why):
-    ended = gitsync("status", *arguments, folder=folder)
+    ended = run_here("status", *arguments, folder=folder)
     assert (ended.code, ended.out) == (2, ""), why
     assert message in " ".join(ended.err.split()), why
 
 
 def test_a_folder_among_the_names_is_the_source(folder):
-    inside = gitsync("status", "VirtualNetwork", folder=folder).out
-    assert inside == gitsync("status", str(folder), "VirtualNetwork", folder=Path("/")).out
-    assert inside == gitsync("status", "VirtualNetwork", folder.name, folder=folder.parent).out
+    inside = run_here("status", "VirtualNetwork", folder=folder).out
+    assert inside == run_here("status", str(folder), "VirtualNetwork", folder=Path("/")).out
+    assert inside == run_here("status", "VirtualNetwork", folder.name, folder=folder.parent).out
 
 
 def test_a_wide_status_has_ages_and_ids(folder):
-    header, row, *_ = gitsync("status", "VirtualNetwork", "-o", "wide", folder=folder).out.splitlines()
+    header, row, *_ = run_here("status", "VirtualNetwork", "-o", "wide", folder=folder).out.splitlines()
     assert header.split() == ["NAME", "READY", "SEVERITY", "REASON", "AGE", "AZURE", "ID", "MESSAGE"]
     cells = row.split()
     assert cells[:4] == ["VirtualNetwork/hub", "False", "Error", "InvalidPrefix"]
@@ -310,15 +310,15 @@ def test_a_wide_status_has_ages_and_ids(folder):
 
 
 def test_describe_takes_a_short_name(folder):
-    assert "Claim:              created" in gitsync("describe", "hub", folder=folder).out
-    assert "Namespace:          other" in gitsync("describe", "core", "-n", "other", folder=folder).out
+    assert "Claim:              created" in run_here("describe", "hub", folder=folder).out
+    assert "Namespace:          other" in run_here("describe", "core", "-n", "other", folder=folder).out
 
 
 KEY = "0123456789abcdef0123456789abcdef"
 
 
 def signed(*arguments, folder, key=KEY):
-    return gitsync("status", *arguments, folder=folder, GITSYNC_DIGEST_KEY=key)
+    return run_here("status", *arguments, folder=folder, GITSYNC_DIGEST_KEY=key)
 
 
 def test_an_old_status_is_signed_once_after_it_is_shown(folder):
@@ -351,7 +351,7 @@ def test_a_record_that_was_changed_after_it_was_signed_must_be_named(folder):
 
 
 def test_signing_needs_a_key(folder):
-    ended = gitsync("status", "--sign", folder=folder)
+    ended = run_here("status", "--sign", folder=folder)
     assert ended.code == 2
     assert "GITSYNC_DIGEST_KEY" in ended.err
 
@@ -361,9 +361,9 @@ def test_status_shows_exports_that_no_run_could_remove(folder):
     with StatusFolder(folder / ".gitsync") as store:
         store.load()
         store.save(replace(UPDATE, leftovers={left: True}))
-    shown = gitsync("status", ".", folder=folder).out
+    shown = run_here("status", ".", folder=folder).out
     assert f"1 export left over:\n  Secret default/keys of {HUB}, in the sink kubernetes\n" in shown
-    listed = json.loads(gitsync("status", ".", "--output", "json", folder=folder).out)
+    listed = json.loads(run_here("status", ".", "--output", "json", folder=folder).out)
     assert listed["gitsync"] == {
         "leftovers": [{"object": "Secret/default/keys", "owner": str(HUB), "sink": "kubernetes"}]
     }

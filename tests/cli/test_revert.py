@@ -10,7 +10,7 @@ import pytest
 
 from gitsync.arm.clock import SystemClock
 from gitsync.cli import main
-from tests.support.command_line import azure, gitsync
+from tests.support.command_line import azure, run_here
 from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, World, annotated
 
 OTHER = VNET.replace("name: hub", "name: other").replace("10.0.", "10.2.")
@@ -39,7 +39,7 @@ def revert(world, *arguments):
     """Run the command in the repository. Returns how it ended, and what it wrote to Azure."""
     with azure(store=world.store) as served:
         options = ("--status-dir", str(world.state), "--checks", "none", "--who", "off")
-        ended = gitsync("revert", *arguments, *options, folder=world.folder, **served.variables)
+        ended = run_here("revert", *arguments, *options, folder=world.folder, **served.variables)
         return ended, [(method, path) for method, path, _ in served.sent("PUT", "PATCH", "DELETE", "POST")]
 
 

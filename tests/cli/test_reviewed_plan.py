@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.git_repositories import commit_all, init_repository
 from tests.support.world import GROUP
 
@@ -42,7 +42,7 @@ def place(tmp_path):
 def run(folder, *arguments, **more):
     state = folder.parent / "state"
     emulator = f"--emulator={folder.parent / 'azure.db'}"
-    return gitsync(*arguments, str(folder), emulator, "--status-dir", str(state), folder=folder, **VARIABLES, **more)
+    return run_here(*arguments, str(folder), emulator, "--status-dir", str(state), folder=folder, **VARIABLES, **more)
 
 
 def plan(folder, *arguments, **more):

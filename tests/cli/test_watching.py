@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
 
 from tests.support import world
-from tests.support.command_line import SUBSCRIPTION, Ended, gitsync, variables
+from tests.support.command_line import SUBSCRIPTION, Ended, run_here, variables
 from tests.support.git_repositories import init_repository
 from tests.support.json_schemas import find_faults
 from tests.support.trace_collector import attributes, collecting
@@ -54,7 +54,7 @@ class WatchedJob:
 
     def run(self, command: str, *arguments: str, **more: str) -> Ended:
         azure = f"--emulator={self.top / 'azure.db'}"
-        return gitsync(command, *arguments, azure, "--subscription", SUBSCRIPTION, folder=self.folder, **more)
+        return run_here(command, *arguments, azure, "--subscription", SUBSCRIPTION, folder=self.folder, **more)
 
     def ref(self, name: str) -> str:
         return self.git("for-each-ref", "--format=%(objectname)", name, folder=self.bare)
@@ -80,11 +80,11 @@ def test_a_silent_run_shows_that_it_lives(job):
     assert job.git("log", "--format=%P|%(trailers:key=Revision,valueonly)", HEARTBEAT, folder=job.bare) == (
         f"|{job.git('rev-parse', 'HEAD', folder=job.folder)}"
     )
-    shown = gitsync("status", folder=job.folder).out.splitlines()
+    shown = run_here("status", folder=job.folder).out.splitlines()
     assert shown[-3] == f"1 of 1 resource Ready at {job.git('rev-parse', '--short=12', 'HEAD', folder=job.folder)}."
     assert shown[-2].startswith("Last run that changed something: sync of ")
     assert shown[-1].startswith("Last success of gitsync: ")
-    status_object = json.loads(gitsync("status", "--output", "json", folder=job.folder).out)
+    status_object = json.loads(run_here("status", "--output", "json", folder=job.folder).out)
     assert find_faults("status", status_object) == []
     [heartbeat] = status_object["gitsync"]["heartbeats"]
     assert 0 <= heartbeat["ageSeconds"] < 600
@@ -158,7 +158,7 @@ def test_a_heartbeat_needs_a_branch(job):
 
 
 def test_a_plan_of_revisions_has_no_metrics(job):
-    ended = gitsync("plan", "--from", "HEAD", "--metrics", str(job.metrics), folder=job.folder)
+    ended = run_here("plan", "--from", "HEAD", "--metrics", str(job.metrics), folder=job.folder)
     assert (ended.code, job.metrics.exists()) == (2, False)
     assert "--metrics" in ended.err
 

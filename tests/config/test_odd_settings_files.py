@@ -10,7 +10,7 @@ import pytest
 
 from gitsync.api import plan
 from gitsync.config.config_file import is_in_repository
-from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.git_repositories import commit_all, init_repository
 
 GROUP = """apiVersion: resources.azure.com/v1api20200601
@@ -60,7 +60,7 @@ def namespaces(ended):
 
 
 def planned(*arguments, folder):
-    return gitsync("plan", *arguments, "--emulator", "--subscription", SUBSCRIPTION, "--output", "json", folder=folder)
+    return run_here("plan", *arguments, "--emulator", "--subscription", SUBSCRIPTION, "--output", "json", folder=folder)
 
 
 def test_a_chain_of_links_through_a_work_tree_gives_no_operator_setting(work, plain, tmp_path):
@@ -68,7 +68,7 @@ def test_a_chain_of_links_through_a_work_tree_gives_no_operator_setting(work, pl
     (tmp_path / "ops.yaml").write_text("prune: true\n")
     (work / "link.yaml").symlink_to("../ops.yaml")
     (plain / "gitsync.yaml").symlink_to("../estate/link.yaml")
-    ended = gitsync("validate", folder=plain)
+    ended = run_here("validate", folder=plain)
     assert (ended.code, "prune is an operator setting" in ended.err) == (2, True)
 
 
@@ -126,7 +126,7 @@ def test_a_file_of_a_work_tree_that_is_no_file_is_refused_by_every_command(work,
     make(work)
     azure = ["--emulator", "--subscription", SUBSCRIPTION, "--allow-dirty"] if command == "sync" else []
     azure = azure or (["--emulator", "--subscription", SUBSCRIPTION] if command == "plan" else [])
-    ended = gitsync(command, str(work), *azure, folder=work.parent)
+    ended = run_here(command, str(work), *azure, folder=work.parent)
     assert (ended.code, ended.out) == (2, ""), why
     assert "gitsync.yaml is a " in ended.err
     assert "Replace it" in ended.err
@@ -135,7 +135,7 @@ def test_a_file_of_a_work_tree_that_is_no_file_is_refused_by_every_command(work,
 @pytest.mark.parametrize(("make", "why"), ODD[2:], ids=[row[-1] for row in ODD[2:]])
 def test_a_file_of_the_working_folder_that_is_no_file_is_refused(plain, make, why):
     make(plain)
-    ended = gitsync("validate", folder=plain)
+    ended = run_here("validate", folder=plain)
     assert (ended.code, "gitsync.yaml" in ended.err) == (2, True), why
 
 
@@ -143,7 +143,7 @@ def test_a_file_of_the_working_folder_that_is_no_file_is_refused(plain, make, wh
 @pytest.mark.parametrize("command", [["explain", "OwnerNotFound"], ["completion", "bash"]])
 def test_a_command_that_uses_no_setting_works_beside_a_wrong_file(plain, make, why, command):
     make(plain)
-    ended = gitsync(*command, folder=plain)
+    ended = run_here(*command, folder=plain)
     assert (ended.code, ended.err) == (0, ""), why
 
 
@@ -152,15 +152,15 @@ def test_a_command_that_uses_no_setting_works_beside_a_wrong_file(plain, make, w
 )
 def test_only_a_file_that_nobody_named_is_passed_over(plain, content):
     (plain / "gitsync.yaml").write_text(content)
-    assert gitsync("explain", "aks", folder=plain).code == 0
-    named = gitsync("explain", "aks", "--config", "gitsync.yaml", folder=plain)
+    assert run_here("explain", "aks", folder=plain).code == 0
+    named = run_here("explain", "aks", "--config", "gitsync.yaml", folder=plain)
     assert (named.code, "gitsync.yaml" in named.err) == (2, True)
 
 
 def test_a_link_in_a_revision_is_refused(work):
     link_out(work)
     commit_all(work)
-    ended = gitsync("validate", f"file://{work}", folder=work.parent)
+    ended = run_here("validate", f"file://{work}", folder=work.parent)
     assert (ended.code, "gitsync.yaml is a symbolic link" in ended.err) == (2, True)
 
 
@@ -169,12 +169,12 @@ def test_a_mounted_volume_is_made_of_links(plain):
     (plain / "..data").mkdir()
     (plain / "..data" / "gitsync.yaml").write_text("namespace: mounted\n")
     (plain / "gitsync.yaml").symlink_to("..data/gitsync.yaml")
-    assert namespaces(gitsync("render", str(plain), "--output", "json", folder=plain.parent)) == ["mounted"]
+    assert namespaces(run_here("render", str(plain), "--output", "json", folder=plain.parent)) == ["mounted"]
 
 
 def test_a_link_out_of_a_folder_outside_of_git_is_refused(plain):
     link_out(plain)
-    ended = gitsync("render", str(plain), folder=plain.parent)
+    ended = run_here("render", str(plain), folder=plain.parent)
     assert (ended.code, "gitsync.yaml is a symbolic link" in ended.err) == (2, True)
 
 
@@ -183,8 +183,8 @@ def test_the_file_of_the_source_counts_when_the_operator_names_another(plain, tm
     (tmp_path / "ops.yaml").write_text("strict: true\n")
     read = ["render", "--output", "json"]
     rows = [
-        (gitsync(*read, "--config", "../ops.yaml", folder=plain), "theirs", "in the working folder"),
-        (gitsync(*read, "--config", "ops.yaml", "plain", folder=tmp_path), "theirs", "elsewhere"),
+        (run_here(*read, "--config", "../ops.yaml", folder=plain), "theirs", "in the working folder"),
+        (run_here(*read, "--config", "ops.yaml", "plain", folder=tmp_path), "theirs", "elsewhere"),
     ]
     for ended, expected, why in rows:
         assert namespaces(ended) == [expected], why
@@ -200,18 +200,18 @@ def test_the_python_api_takes_the_file_of_the_source(plain, monkeypatch):
 
 def test_a_file_that_the_operator_names_is_the_operators_wherever_it_is(work):
     (work / "gitsync.yaml").write_text("namespace: ours\nprune: true\n")
-    by_flag = gitsync("render", "--config", "gitsync.yaml", "--output", "json", folder=work)
-    by_variable = gitsync("render", "--output", "json", folder=work, GITSYNC_CONFIG=str(work / "gitsync.yaml"))
+    by_flag = run_here("render", "--config", "gitsync.yaml", "--output", "json", folder=work)
+    by_variable = run_here("render", "--output", "json", folder=work, GITSYNC_CONFIG=str(work / "gitsync.yaml"))
     assert (namespaces(by_flag), namespaces(by_variable)) == (["ours"], ["ours"])
     commit_all(work)
-    at_a_revision = gitsync("render", "--config", "gitsync.yaml", "--ref", "main", folder=work)
+    at_a_revision = run_here("render", "--config", "gitsync.yaml", "--ref", "main", folder=work)
     assert at_a_revision.code == 2, "what a revision holds is another file, which nobody named"
     assert "prune is an operator setting" in at_a_revision.err
 
 
 def test_all_lines_are_named_in_one_go(work):
     (work / "gitsync.yaml").write_text("prunes: true\nendpoint: https://evil.test\nagent: other\nref: {a: b}\n")
-    ended = gitsync("validate", folder=work)
+    ended = run_here("validate", folder=work)
     assert ended.code == 2
     for line, message in (
         (1, "there is no setting 'prunes'"),
@@ -224,13 +224,13 @@ def test_all_lines_are_named_in_one_go(work):
 
 def test_a_character_that_yaml_does_not_allow_is_named_with_its_line(work):
     (work / "gitsync.yaml").write_text("namespace: a\nunknown-fields: '\x01'\n")
-    ended = gitsync("validate", folder=work)
+    ended = run_here("validate", folder=work)
     assert (ended.code, "gitsync.yaml:2: this is not YAML" in ended.err) == (2, True)
 
 
 def test_many_wrong_lines_are_not_all_shown(work):
     (work / "gitsync.yaml").write_text("".join(f"endpoin{number}: a\n" for number in range(6000)))
-    ended = gitsync("validate", folder=work)
+    ended = run_here("validate", folder=work)
     assert ended.code == 2
     assert len(ended.err.splitlines()) < 150
 
@@ -241,7 +241,7 @@ def test_the_last_policy_is_found_under_the_namespace_of_its_time(work, settings
     azure = ["--emulator", str(tmp_path / "azure.db"), "--subscription", SUBSCRIPTION, "--namespace", "first"]
     (work / "other.yaml").write_text(ELSEWHERE)
     commit_all(work)
-    assert gitsync("sync", str(work), *azure, "--status-dir", "status", folder=tmp_path).code == 0
+    assert run_here("sync", str(work), *azure, "--status-dir", "status", folder=tmp_path).code == 0
 
     (work / "gitsync.yaml").write_text(settings)
     (work / "group.yaml").write_text(DETACHED.replace("POLICY", "detach-on-delete"))
@@ -253,6 +253,6 @@ def test_the_last_policy_is_found_under_the_namespace_of_its_time(work, settings
         (work / "gitsync.yaml").write_text("namespace: first\n")
         commit_all(work)
     now = ["--prune", "--status-dir", "status", "--output", "json", "--max-deletes", "2"]
-    ended = gitsync("plan", str(work), *azure[:-2], *now, folder=tmp_path)
+    ended = run_here("plan", str(work), *azure[:-2], *now, folder=tmp_path)
     actions = {one["name"]: one["action"] for one in json.loads(ended.out)["resources"] if one["namespace"] == "first"}
     assert actions["shop"] == "detach", ended.err

@@ -13,7 +13,7 @@ from gitsync.config.config import SETTINGS, Config
 from gitsync.config.config_file import SourceFile, check_source_file, find_source_settings, is_in_repository
 from gitsync.config.setting import Authority, SettingForm
 from gitsync.errors import ConfigError
-from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.git_repositories import commit_all, init_repository
 
 SOURCE_SETTINGS = {"namespace", "units", "unknown_fields"}
@@ -139,7 +139,7 @@ HOSTILE = [
 def test_a_committed_file_leads_nothing_elsewhere(work, listener, text, why, command):
     url = f"http://127.0.0.1:{listener.server_address[1]}"
     commit(work, gitsync__yaml=text.format(url=url) + "\n")
-    ended = gitsync(
+    ended = run_here(
         command,
         folder=work,
         AZURE_CLIENT_SECRET="s3cret",
@@ -156,13 +156,13 @@ def test_a_committed_file_leads_nothing_elsewhere(work, listener, text, why, com
 
 
 def validated(*arguments, folder, **variables):
-    ended = gitsync("validate", *arguments, "--output", "json", folder=folder, **variables)
+    ended = run_here("validate", *arguments, "--output", "json", folder=folder, **variables)
     return ended.code, json.loads(ended.out or "{}"), ended.err
 
 
 def test_the_operator_gives_everything_by_a_named_file(work):
     (work.parent / "ci.yaml").write_text(f"emulator: true\nsubscription: {SUBSCRIPTION}\nprune: true\n")
-    ended = gitsync("plan", "--config", "../ci.yaml", "--output", "json", folder=work)
+    ended = run_here("plan", "--config", "../ci.yaml", "--output", "json", folder=work)
     assert ended.code == 0, ended.err
     assert [r["verdict"] for r in json.loads(ended.out)["resources"]] == ["create"]
 
@@ -170,7 +170,7 @@ def test_the_operator_gives_everything_by_a_named_file(work):
 def test_a_working_folder_outside_of_git_gives_everything(tmp_path):
     (tmp_path / "group.yaml").write_text(GROUP)
     (tmp_path / "gitsync.yaml").write_text(f"emulator: true\nsubscription: {SUBSCRIPTION}\noutput: json\n")
-    ended = gitsync("plan", folder=tmp_path)
+    ended = run_here("plan", folder=tmp_path)
     assert (ended.code, json.loads(ended.out)["summary"]) == (0, {"create": 1}), ended.err
 
 
@@ -184,12 +184,12 @@ def test_a_source_gives_its_own_settings_at_the_revision_that_is_read(work):
     read = ["render", "--output", "json"]
     outside = {"folder": work.parent}
     rows = [
-        (gitsync(*read, folder=work), "second", "the working folder is the source"),
-        (gitsync(*read, str(work), **outside), "second", "a folder elsewhere"),
-        (gitsync(*read, str(work), "--ref", first, **outside), "first", "an earlier revision of it"),
-        (gitsync(*read, f"file://{work}", **outside), "second", "a URL"),
-        (gitsync(*read, f"file://{work}", "--namespace", "mine", **outside), "mine", "the operator goes first"),
-        (gitsync(*read, folder=work, GITSYNC_NAMESPACE="mine"), "mine", "by variable as well"),
+        (run_here(*read, folder=work), "second", "the working folder is the source"),
+        (run_here(*read, str(work), **outside), "second", "a folder elsewhere"),
+        (run_here(*read, str(work), "--ref", first, **outside), "first", "an earlier revision of it"),
+        (run_here(*read, f"file://{work}", **outside), "second", "a URL"),
+        (run_here(*read, f"file://{work}", "--namespace", "mine", **outside), "mine", "the operator goes first"),
+        (run_here(*read, folder=work, GITSYNC_NAMESPACE="mine"), "mine", "by variable as well"),
     ]
     for ended, expected, why in rows:
         assert ended.code == 0, (why, ended.err)
@@ -201,30 +201,30 @@ def test_the_root_of_the_source_counts_and_not_the_folder_of_the_manifests(work)
     (work / "group.yaml").rename(work / "infra" / "group.yaml")
     (work / "infra" / "gitsync.yaml").write_text("namespace: inner\n")
     commit(work, gitsync__yaml="namespace: outer\n")
-    ended = gitsync("render", "--path", "infra", "--output", "json", folder=work)
+    ended = run_here("render", "--path", "infra", "--output", "json", folder=work)
     assert namespaces(ended.out) == ["outer"]
 
 
 def test_each_of_two_revisions_has_its_own(work):
     first = commit(work, gitsync__yaml="namespace: first\n")
     second = commit(work, gitsync__yaml="namespace: second\n")
-    ended = gitsync("plan", "--from", first, "--to", second, "--output", "json", "--prune", folder=work)
+    ended = run_here("plan", "--from", first, "--to", second, "--output", "json", "--prune", folder=work)
     found = {(r["namespace"], r["verdict"]) for r in json.loads(ended.out)["resources"]}
     assert {namespace for namespace, _ in found} == {"first", "second"}, ended.err
 
 
 def test_an_operator_setting_in_a_fetched_source_is_refused(work):
     commit(work, gitsync__yaml="namespace: first\nendpoint: https://evil.test\n")
-    ended = gitsync("validate", f"file://{work}", folder=work.parent)
+    ended = run_here("validate", f"file://{work}", folder=work.parent)
     assert ended.code == 2
     assert "gitsync.yaml:2: endpoint is an operator setting" in ended.err
 
 
 def test_a_run_takes_unknown_fields_as_its_source_says(work):
     commit(work, group__yaml=GROUP + "  colour: blue\n")
-    strict = gitsync("validate", folder=work)
+    strict = run_here("validate", folder=work)
     commit(work, gitsync__yaml="unknown-fields: warn\n")
-    lenient = gitsync("validate", folder=work)
+    lenient = run_here("validate", folder=work)
     assert (strict.code, lenient.code) == (1, 0)
 
 
@@ -242,7 +242,7 @@ WRONG = [
 @pytest.mark.parametrize(("text", "message", "why"), WRONG, ids=[row[-1] for row in WRONG])
 def test_a_file_that_is_wrong_is_refused_with_its_line(work, text, message, why):
     commit(work, gitsync__yaml=text)
-    ended = gitsync("validate", str(work), folder=work.parent)
+    ended = run_here("validate", str(work), folder=work.parent)
     assert ended.code == 2, why
     assert message in ended.err
     assert "Traceback" not in ended.err
@@ -273,7 +273,7 @@ def test_a_link_into_a_work_tree_is_a_file_of_that_work_tree(work, tmp_path):
     plain = tmp_path / "plain"
     plain.mkdir()
     (plain / "gitsync.yaml").symlink_to(work / "gitsync.yaml")
-    ended = gitsync("validate", folder=plain)
+    ended = run_here("validate", folder=plain)
     assert (ended.code, "endpoint is an operator setting" in ended.err) == (2, True)
 
 

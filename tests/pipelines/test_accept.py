@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.pipelines.hosted import host_estate
-from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.git_repositories import commit_all, init_repository
 
 MOVE = f"""\
@@ -72,7 +72,7 @@ def test_a_scheduled_job_opens_a_pull_request_and_closes_it(estate, tmp_path):
 )
 def test_flags_that_are_refused_before_azure_is_asked(tmp_path, flags, message):
     others = dict.fromkeys(("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD"), "")
-    ended = gitsync("accept", *flags, folder=tmp_path, **others)
+    ended = run_here("accept", *flags, folder=tmp_path, **others)
     assert (ended.code, message in ended.err) == (2, True), ended.err
 
 
@@ -81,6 +81,6 @@ def test_a_branch_begins_at_what_is_committed(tmp_path):
     (tmp_path / "group.yaml").write_text(TAGGED)
     commit_all(tmp_path)
     (tmp_path / "other.yaml").write_text(TAGGED.replace("name: web", "name: other"))
-    ended = gitsync("accept", "--branch", "x", folder=tmp_path)
+    ended = run_here("accept", "--branch", "x", folder=tmp_path)
     assert ended.code == 2
     assert f"{tmp_path} has changes that are not committed, and a branch begins at the commit." in ended.err

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.pipelines.host_programs import AZURE, GITHUB, GITLAB, TOKEN, make_host
-from tests.support.command_line import gitsync
+from tests.support.command_line import run_here
 
 MARK = "<!-- gitsync -->"
 PLAN = f"{MARK}\n### gitsync plan of `0123456789ab`\n\n1 create.\n"
@@ -48,7 +48,7 @@ def folder(tmp_path):
 
 def comment(folder, host, job, *arguments):
     others = dict.fromkeys(("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD"), "")
-    return gitsync("comment", "report.md", *arguments, folder=folder, **{"PATH": host.path, **others, **job})
+    return run_here("comment", "report.md", *arguments, folder=folder, **{"PATH": host.path, **others, **job})
 
 
 @by_host

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.pipelines.hosted import TOKEN, Estate, host_estate
-from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.command_line import SUBSCRIPTION, run_here
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "deploy" / "pipelines"
 GITHUB, GITLAB, AZURE = (
@@ -104,7 +104,7 @@ def run(lines, folder, variables):
     (line,) = lines
     program, *words = shlex.split(line.removeprefix("exec "))
     assert program == "gitsync"
-    return gitsync(*words, folder=folder, **variables)
+    return run_here(*words, folder=folder, **variables)
 
 
 def test_a_drill_is_no_sync_and_accepts_no_drift():

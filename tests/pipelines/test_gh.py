@@ -11,7 +11,7 @@ import pytest
 
 from gitsync.report.hosts.host import HostUse, PullRequest, RequestState
 from gitsync.report.hosts.opening import open_host
-from tests.support.command_line import gitsync
+from tests.support.command_line import run_here
 
 REASON = "gh is not installed"
 FORGED = {"id": "IC_0", "viewerDidAuthor": False, "author": {"login": "mallory"}, "body": "<!-- gitsync -->\nForged."}
@@ -136,7 +136,7 @@ def test_gh_posts_a_comment_and_replaces_it(tmp_path):
         job = make_job(proxy, tmp_path)
         for text in ('1 create: "a" & $(b) `c` @d', "2 create"):
             report.write_text(f"<!-- gitsync -->\n{text}\n")
-            ended = gitsync("comment", "report.md", folder=tmp_path, **job)
+            ended = run_here("comment", "report.md", folder=tmp_path, **job)
             assert (ended.code, ended.err) == (0, "")
             assert hosted.comments == [FORGED, {"id": "IC_1", "viewerDidAuthor": True, "body": report.read_text()}]
     assert set(hosted.seen) == {("http://api.github.localhost/graphql", "token t0ken-of-the-job")}
@@ -150,7 +150,7 @@ def test_gh_posts_a_status_and_a_deployment_once(tmp_path):
     with serve() as (proxy, hosted):
         flags = ("--status=report", "--name=pro d", "--deployment")
         for _ in range(2):
-            ended = gitsync("comment", "report.md", *flags, folder=tmp_path, **make_job(proxy, tmp_path))
+            ended = run_here("comment", "report.md", *flags, folder=tmp_path, **make_job(proxy, tmp_path))
             assert (ended.code, ended.err) == (0, "")
     assert hosted.posted == [
         (

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.pipelines.hosted import GROUP, TOKEN, host_estate
-from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.command_line import SUBSCRIPTION, run_here
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TEMPLATES = ROOT / "deploy" / "pipelines"
@@ -101,7 +101,7 @@ def test_github_runs_one_job_unless_it_is_asked_for_more():
 
 def call(line, folder, variables):
     """Run a line of a script that is one command of gitsync."""
-    ended = gitsync(*line.removeprefix("exec ").split()[1:], folder=folder, **variables)
+    ended = run_here(*line.removeprefix("exec ").split()[1:], folder=folder, **variables)
     assert ended.code == 0, ended.err
     return ended.out
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.pipelines.host_programs import AZURE, GITHUB, GITLAB, TOKEN, make_host
-from tests.support.command_line import gitsync
+from tests.support.command_line import run_here
 from tests.support.hostile_texts import HOSTILE
 
 COMMIT = GITHUB["GITHUB_SHA"]
@@ -42,7 +42,7 @@ def put_report(folder, headline="Updated 2", exit_code=0, command="sync", **more
 
 def say(folder, host, job, *arguments):
     others = dict.fromkeys(("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD"), "")
-    return gitsync("comment", *arguments, folder=folder, **{"PATH": host.path, **others, **job})
+    return run_here("comment", *arguments, folder=folder, **{"PATH": host.path, **others, **job})
 
 
 def tell(folder, host, job, *arguments):
@@ -247,7 +247,7 @@ def test_a_real_report_has_what_a_status_needs(tmp_path, folder):
         "metadata: {name: web}\nspec: {location: westeurope}\n"
     )
     places = {"GITSYNC_EMULATOR": str(tmp_path / "azure.db"), "GITSYNC_STATUS_DIR": str(tmp_path / "status")}
-    ran = gitsync(
+    ran = run_here(
         "sync", "--report=.", folder=folder, AZURE_SUBSCRIPTION_ID="0" * 8 + "-0000" * 3 + "-" + "0" * 12, **places
     )
     assert ran.code == 0, ran.err

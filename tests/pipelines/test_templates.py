@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.pipelines.hosted import GROUP, TOKEN, host_estate
-from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.command_line import SUBSCRIPTION, run_here
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "deploy" / "pipelines"
 GITLAB = yaml.safe_load((FOLDER / "gitlab.yml").read_text())
@@ -20,7 +20,7 @@ def run(line, folder, variables):
     """Run one line of a job, which is a command of gitsync and nothing else."""
     words = shlex.split(expand(line.removeprefix("exec "), variables))
     assert words[0] == "gitsync"
-    ended = gitsync(*words[1:], folder=folder, **variables)
+    ended = run_here(*words[1:], folder=folder, **variables)
     assert ended.code == 0, ended.err
     return ended
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.command_line import SUBSCRIPTION, gitsync
+from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.json_schemas import find_faults
 
 GROUP = """\
@@ -25,7 +25,7 @@ def folder(tmp_path):
 
 
 def rehearse(folder, *arguments, **variables):
-    return gitsync("rehearse", *arguments, folder=folder, AZURE_SUBSCRIPTION_ID=SUBSCRIPTION, **variables)
+    return run_here("rehearse", *arguments, folder=folder, AZURE_SUBSCRIPTION_ID=SUBSCRIPTION, **variables)
 
 
 @pytest.mark.parametrize(

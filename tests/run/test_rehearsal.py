@@ -16,7 +16,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.report import json as report_json
 from gitsync.report import markdown, text
 from gitsync.run import revision_plan as rehearsal
-from tests.support.command_line import gitsync
+from tests.support.command_line import run_here
 from tests.support.fake_clock import FakeClock
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
@@ -354,12 +354,12 @@ def test_the_report_says_that_azure_was_not_asked(world):
 def test_the_command_needs_no_login_and_no_subscription(world):
     tagged = GROUP.replace("westeurope", "westeurope\n      tags: {a: b}")
     world.says(group=GROUP).says(group=tagged)
-    ended = gitsync("plan", "--from", "HEAD~1", "--detailed-exitcode", folder=world.folder)
+    ended = run_here("plan", "--from", "HEAD~1", "--detailed-exitcode", folder=world.folder)
     assert (ended.code, ended.err) == (3, "")
     assert '+ spec.tags.a: "b" (group.yaml:' in ended.out
     assert f"PUT {GROUP_ID}?api-version=2020-06-01." in ended.out
     assert not (world.folder / ".gitsync").exists(), "and leaves nothing behind"
-    failed = gitsync("plan", "--from", "HEAD~1", "--fail-on", "pending", "--output", "json", folder=world.folder)
+    failed = run_here("plan", "--from", "HEAD~1", "--fail-on", "pending", "--output", "json", folder=world.folder)
     assert (failed.code, json.loads(failed.out)["exitCode"]) == (1, 1)
 
 
@@ -367,11 +367,11 @@ def test_a_pipeline_with_a_shallow_clone(world, tmp_path):
     world.says(group=GROUP).says(group=GROUP.replace("westeurope", "northeurope"))
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{world.folder}", str(clone)], check=True)
-    ended = gitsync("plan", "--from", "HEAD~1", folder=clone)
+    ended = run_here("plan", "--from", "HEAD~1", folder=clone)
     assert (ended.code, ended.err) == (0, "")
     assert "1 pending" in ended.out
     world.folder.rename(tmp_path / "gone")
-    refused = gitsync("plan", "--from", "HEAD~1", folder=clone)
+    refused = run_here("plan", "--from", "HEAD~1", folder=clone)
     assert (refused.code, refused.out) == (2, "")
     assert "The clone is shallow" in refused.err
 

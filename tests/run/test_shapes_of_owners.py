@@ -9,7 +9,7 @@ import pytest
 
 from gitsync.model.verdict import Verdict
 from tests.run.test_secret_digests import KEY
-from tests.support.command_line import gitsync
+from tests.support.command_line import run_here
 from tests.support.world import SUBSCRIPTION, World
 
 TOOL = shutil.which("kustomize") or shutil.which("kubectl")
@@ -73,7 +73,7 @@ def codes(report):
 @pytest.mark.parametrize("neighbour", [{}, NEIGHBOUR], ids=["alone", "beside a broken neighbour"])
 def test_a_group_that_each_kustomization_includes(world, neighbour):
     write(world, {**shared("blue", "green", "red"), **neighbour})
-    validated = gitsync("validate", folder=world.folder)
+    validated = run_here("validate", folder=world.folder)
     assert (validated.code, "ArmIdTwice" in validated.out) == (0, False), validated.out
     report = world.sync()
     assert (report.exit_code, codes(report)) == (0, [])
@@ -132,9 +132,9 @@ def test_owners_that_the_platform_team_declares(world, tmp_path, neighbour):
     assert platform.sync(digest_key=KEY).exit_code == 0
     settings = {"digest_key": KEY, "known_from": (str(platform.state),)}
     write(world, {**owned("web", "data"), **neighbour})
-    validated = gitsync("validate", "--known-from", str(platform.state), folder=world.folder)
+    validated = run_here("validate", "--known-from", str(platform.state), folder=world.folder)
     assert validated.code == 0, validated.out
-    assert gitsync("validate", folder=world.folder).code == 1, "the owner is not known without its status"
+    assert run_here("validate", folder=world.folder).code == 1, "the owner is not known without its status"
     report = world.sync(**settings)
     assert (report.exit_code, sorted(world.writes)) == (0, [f"PUT {HUB}/subnets/data", f"PUT {HUB}/subnets/web"])
     assert (world.sync(**settings).exit_code, world.writes) == (0, [])
@@ -148,11 +148,11 @@ def test_old_versions_beside_current_ones(world, neighbour):
     old = {path: text.replace("v1api20240301", "v1api20220701") for path, text in PLATFORM.items()}
     old["group.yaml"] = old["group.yaml"].replace("v1api20200601", "v1beta20200601")
     files = {**old, **owned("web", "data"), **neighbour}
-    validated = gitsync("validate", folder=write(world, files).folder)
+    validated = run_here("validate", folder=write(world, files).folder)
     assert (validated.code, validated.out.count("UnknownVersion")) == (1, 2)
     assert "v1api20240301" in validated.out
     files["gitsync.yaml"] = "units: [{path: ., migrateVersions: true}]\n"
-    validated = gitsync("validate", folder=write(world, files).folder)
+    validated = run_here("validate", folder=write(world, files).folder)
     assert (validated.code, validated.out.count("warning: VersionMigrated")) == (0, 2), validated.out
     report = world.sync()
     assert (report.exit_code, {result.verdict for result in report.results}) == (0, {Verdict.CREATE})

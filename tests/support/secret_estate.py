@@ -116,7 +116,7 @@ class Estate:
         has_remote = "[remote " in (self.folder / ".git" / "config").read_text()
         state = {} if has_remote else {"GITSYNC_STATUS_DIR": str(self.outside / "state")}
         asked = {**self.azure.variables, **state, "PATH": path, **variables}
-        return command_line.gitsync(*arguments, folder=self.folder, **asked)
+        return command_line.run_here(*arguments, folder=self.folder, **asked)
 
     def place(self, name: str, **files: str) -> Path:
         """A folder beside the repository, with files whose paths have `__` for `/`."""

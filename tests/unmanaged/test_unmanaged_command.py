@@ -8,7 +8,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.messages import ListFault
 from gitsync.formats.arm_path import normalize_id
-from tests.support.command_line import azure, gitsync
+from tests.support.command_line import azure, run_here
 from tests.support.filled_store import fill, find_version, make_bodies
 from tests.unmanaged.estate import FORMER, NETWORK, STRAYS, TRACKED, make_estate
 
@@ -21,7 +21,7 @@ def estate(tmp_path_factory):
 def look(world, *arguments, rules=(), **settings):
     """Run the command; returns how it ended, and the requests."""
     with azure(world.store, world.clock, rules=tuple(rules), **settings) as served:
-        done = gitsync(
+        done = run_here(
             "unmanaged",
             f"--status-dir={world.state}",
             "--who=off",
@@ -98,7 +98,7 @@ def test_text_has_each_group_with_the_command_that_imports_it(estate):
 def test_the_import_that_it_names_takes_what_has_a_kind(estate, tmp_path):
     with azure(estate.store, estate.clock) as served:
         command = read(look(estate, "-o", "json")[0])["imports"][0].split()[1:]
-        done = gitsync(*command, folder=tmp_path, **served.variables)
+        done = run_here(*command, folder=tmp_path, **served.variables)
     assert "52 resources imported" in done.out, done.err
     assert "by-hand" in "".join(path.read_text() for path in (tmp_path / "azure").rglob("*.yaml"))
 
@@ -147,7 +147,7 @@ def test_a_group_that_azure_manages_is_left_out(estate, way):
 def test_a_group_that_git_will_create_is_no_error(tmp_path):
     (tmp_path / "a.yaml").write_text(GROUP.format(name="later"))
     with azure() as served:
-        done = gitsync("unmanaged", folder=tmp_path, **served.variables)
+        done = run_here("unmanaged", folder=tmp_path, **served.variables)
     assert done.code == 0, done.err
     assert done.out.startswith("0 resources not in git. Git has 0 of 0 resources in 1 resource group (100 %)")
 
@@ -171,7 +171,7 @@ spec: {{location: westeurope}}
 def test_a_source_that_says_too_little_is_refused(tmp_path, text, message):
     (tmp_path / "a.yaml").write_text(text)
     with azure() as served:
-        done = gitsync("unmanaged", folder=tmp_path, **served.variables)
+        done = run_here("unmanaged", folder=tmp_path, **served.variables)
         assert served.sent() == []
     assert done.code == 2
     assert message in done.err
@@ -204,6 +204,6 @@ def test_a_thousand_resources_take_less_than_a_third_of_a_request_each(tmp_path)
     store = fill(bodies)
     for way in ("-o=json", "--fast"):
         with azure(store) as served:
-            done = gitsync("unmanaged", "-o=json", way, folder=tmp_path, **served.variables)
+            done = run_here("unmanaged", "-o=json", way, folder=tmp_path, **served.variables)
             assert len(served.sent()) <= 0.3 * count
         assert len(read(done)["resources"]) == (count - 40 if way == "-o=json" else 80)
