@@ -9,6 +9,7 @@ import yaml
 
 from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.former_seals import make_former_seal
+from tests.support.git_repositories import init_bare
 
 KEY = "0123456789abcdef0123456789abcdef"
 SHARED = "default/resources.azure.com/ResourceGroup/shared.yaml"
@@ -31,7 +32,7 @@ class Estate:
     def __init__(self, folder, name):
         self.azure, self.remote, self.folder = folder / "azure.db", folder / f"{name}.git", folder / name
         self.status_folder = folder / f"{name}-status"
-        git(folder, "init", "-q", "--bare", "-b", "main", str(self.remote))
+        init_bare(self.remote)
         git(folder, "clone", "-q", str(self.remote), str(self.folder))
 
     def commit(self, **groups):

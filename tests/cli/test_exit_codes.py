@@ -26,7 +26,7 @@ from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.state.store import SqliteStore
 from tests.support import world
 from tests.support.command_line import SUBSCRIPTION, Ended, azure, ended, gitsync, run_here, start, variables
-from tests.support.git_repositories import init_repository
+from tests.support.git_repositories import init_bare, init_repository
 
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
 
@@ -82,7 +82,7 @@ class Repository:
             return azure.resource(arm_id)
 
     def pushes_to(self, bare: Path) -> Path:
-        self.git("init", "-q", "--bare", str(bare))
+        init_bare(bare)
         self.git("remote", "add", "origin", str(bare))
         self.git("push", "-q", "origin", "main")
         return bare

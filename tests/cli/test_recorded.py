@@ -20,6 +20,7 @@ from gitsync.model.export import Address, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Record
 from tests.support.command_line import run_here
+from tests.support.git_repositories import init_bare
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 HUB = Key("network.azure.com", "VirtualNetwork", "default", "hub")
@@ -75,9 +76,9 @@ def folder(tmp_path):
 def remote(tmp_path):
     """A repository with manifests on one branch and status on another."""
     bare, work = tmp_path / "bare.git", tmp_path / "work"
+    init_bare(bare)
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.test", "-c", "init.defaultBranch=main"]
     for command in (
-        ["init", "--quiet", "--bare", str(bare)],
         ["clone", "--quiet", str(bare), str(work)],
         ["-C", str(work), "commit", "--quiet", "--allow-empty", "-m", "Begin"],
         ["-C", str(work), "push", "--quiet", "origin", "HEAD:main"],

@@ -12,7 +12,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 
 from tests.support import world
 from tests.support.command_line import SUBSCRIPTION, Ended, run_here, variables
-from tests.support.git_repositories import init_repository
+from tests.support.git_repositories import init_bare, init_repository
 from tests.support.json_schemas import find_faults
 from tests.support.trace_collector import attributes, collecting
 
@@ -30,7 +30,7 @@ class WatchedJob:
         self.metrics = folder / "gitsync.prom"
         self.work.mkdir()
         init_repository(self.work)
-        self.git("init", "-q", "--bare", "-b", "main", str(self.bare), folder=folder)
+        init_bare(self.bare)
         self.git("remote", "add", "origin", str(self.bare), folder=self.work)
 
     @staticmethod

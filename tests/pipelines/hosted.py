@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.pipelines.action_runner import Job
 from tests.pipelines.host_programs import Host, make_host
 from tests.support.command_line import SUBSCRIPTION
-from tests.support.git_repositories import init_repository
+from tests.support.git_repositories import init_bare, init_repository
 from tests.support.git_server import basic, serve
 from tests.support.warm_process import write_command
 
@@ -93,7 +93,7 @@ def host_estate(folder: Path, user: str) -> Iterator[Estate]:
     clone = folder / "clone"
     clone.mkdir()
     init_repository(clone)
-    subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", str(bare)], check=True)
+    init_bare(bare)
     subprocess.run(["git", "config", "http.receivepack", "true"], cwd=bare, check=True)
     reads = (basic(user, TOKEN),)
     with serve(folder / "hosted", readers=reads, writers=reads) as (url, _):

@@ -24,6 +24,7 @@ from gitsync.run.run import execute
 from gitsync.secrets.stores import SecretStores
 from gitsync.units.kustomize import has_tool
 from tests.rehearsal.pieces import PIECES, document, make_world, rehearse_world
+from tests.support.git_repositories import init_bare
 from tests.support.memory_places import MemorySink, MemorySource
 from tests.support.world import (
     GROUP,
@@ -141,7 +142,7 @@ def test_a_status_branch_is_read_and_no_ref_moves(world, tmp_path):
     """The remote and the working tree have the same refs before and after, whether or not there is a status yet."""
     bare = tmp_path / "bare.git"
     world.says(group=GROUP, vnet=VNET)
-    world.git("init", "-q", "--bare", str(bare))
+    init_bare(bare)
     world.git("remote", "add", "origin", bare.as_uri())
     world.git("push", "-q", "origin", "main")
     assert len(rehearse_world(world, status_dir=None).writes) == 2

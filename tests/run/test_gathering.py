@@ -24,7 +24,7 @@ from gitsync.report import json as report_json
 from gitsync.report.progress import Silent
 from gitsync.run.gathering import gather
 from gitsync.run.run import execute
-from tests.support.git_repositories import commit_all, init_repository
+from tests.support.git_repositories import commit_all, init_bare, init_repository
 from tests.support.world import SUBSCRIPTION
 
 WORKERS = 3
@@ -58,7 +58,7 @@ class Rig:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.bare, work = folder / "bare.git", folder / "work"
-        subprocess.run(["git", "init", "--quiet", "--bare", str(self.bare)], check=True)
+        init_bare(self.bare)
         init_repository(work)
         for name in "abc":
             (work / f"{name}.yaml").write_text(SHARD.format(name=name))

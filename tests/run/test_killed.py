@@ -24,6 +24,7 @@ from gitsync.git.state.folder import StatusFolder
 from gitsync.model.record import Claim, Durations, Record
 from gitsync.model.verdict import Action, Verdict
 from tests.support.command_line import Azure, Moment, azure, ended, gitsync, start
+from tests.support.git_repositories import init_bare
 from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
 
 NETWORK = f"{GROUP_ID}/providers/Microsoft.Network"
@@ -281,8 +282,8 @@ def test_killed_in_a_push_to_the_status_branch(push, hook, code, why, world, und
 
 def with_a_branch(world: World, bare: Path) -> Path:
     """Move the world's state from the folder to the branch of a bare repository, and return that."""
-    world.git("init", "-q", "--bare", str(bare))
-    (bare / "hooks").mkdir(exist_ok=True)
+    init_bare(bare)
+    (bare / "hooks").mkdir()
     world.git("remote", "add", "origin", str(bare))
     world.git("push", "-q", "origin", "main")
     (world.state / ".lock").unlink()

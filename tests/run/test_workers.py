@@ -33,7 +33,7 @@ from gitsync.model.record import Durations, Record
 from gitsync.model.report import Report
 from gitsync.run.run import execute
 from tests.support.fault_rules import rules
-from tests.support.git_repositories import commit_all, init_repository
+from tests.support.git_repositories import commit_all, init_bare, init_repository
 from tests.support.world import SUBSCRIPTION
 
 STATUS = "gitsync/status"
@@ -142,13 +142,6 @@ class Site:
 
     def list_bodies(self) -> dict[str, Any]:
         return {key: (one.id, one.body, one.state) for key, one in self.store.below("/")}
-
-
-def init_bare(folder: Path) -> None:
-    for name in ("objects", "refs/heads"):
-        (folder / name).mkdir(parents=True)
-    (folder / "HEAD").write_text("ref: refs/heads/main\n")
-    (folder / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n")
 
 
 def drop_times(record: Record) -> Record:

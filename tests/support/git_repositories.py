@@ -29,6 +29,16 @@ SETTINGS = """\
 """
 """The last is a process for every commit."""
 
+BARE_SETTINGS = """\
+[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = true
+[receive]
+\tautogc = false
+"""
+"""The last is a process for every push."""
+
 AUTHOR = "Somebody <somebody@example.com>"
 _FOLDER = "40000"
 _OF_GIT = frozenset({".git", ".gitignore", ".gitattributes", ".gitmodules"})
@@ -41,6 +51,14 @@ def init_repository(folder: Path) -> None:
         (folder / ".git" / name).mkdir(parents=True)
     (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (folder / ".git" / "config").write_text(SETTINGS)
+
+
+def init_bare(folder: Path) -> None:
+    """Make a folder a bare repository to push to, without commits, whose HEAD is the branch main."""
+    for name in ("objects", "refs/heads"):
+        (folder / name).mkdir(parents=True)
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / "config").write_text(BARE_SETTINGS)
 
 
 def commit_all(folder: Path, message: str = "Change") -> str:

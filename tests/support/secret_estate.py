@@ -17,7 +17,7 @@ from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style
 from tests.support import command_line
 from tests.support.command_line import SUBSCRIPTION, Azure, Ended
-from tests.support.git_repositories import commit_all, init_repository
+from tests.support.git_repositories import commit_all, init_bare, init_repository
 from tests.support.sops_rig import Rig, rig
 
 AT_ONCE = Timing(style=Style.DONE)
@@ -104,7 +104,7 @@ class Estate:
         return self
 
     def pushes_to(self, bare: Path) -> Estate:
-        self.git("init", "-q", "--bare", str(bare))
+        init_bare(bare)
         self.git("remote", "add", "origin", str(bare))
         self.git("push", "-q", "origin", "main")
         return self
