@@ -1,4 +1,4 @@
-"""The command as people start it: a process of its own, and an Azure of the test's for it to speak to."""
+"""The command as people start it, in this process or in one of its own, and an Azure of the test's for it to speak to."""
 
 from __future__ import annotations
 
