@@ -95,8 +95,9 @@ class WriteStreak:
 class LastWrite:
     """The last write of a resource by gitsync, by which Azure's logs know it again.
 
-    `correlation_id` is the id that was sent, `returned_id` the one that Azure returned, "" if it returned none. `at` is
-    when it was sent (RFC 3339, UTC), `revision` the commit of the run, "" for a folder.
+    `correlation_id` is the id that was sent, `returned_id` the one that Azure returned, "" if it returned none or the
+    same; older records have the same one, too. `at` is when it was sent (RFC 3339, UTC), `revision` the commit of the
+    run, "" for a folder.
     """
 
     correlation_id: str

@@ -92,7 +92,9 @@ class Retrier:
             if error.outcome_unknown:
                 session.note_write(request.method, write)
             raise
-        session.note_write(request.method, replace(write, returned_id=answer.correlation_id))
+        # Azure nearly always returns the id that was sent: then a record says it once.
+        returned_id = answer.correlation_id if answer.correlation_id != sent_id else ""
+        session.note_write(request.method, replace(write, returned_id=returned_id))
         return answer
 
     async def _send(self, request: ArmRequest, session: Session) -> Response:
