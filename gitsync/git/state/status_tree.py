@@ -133,7 +133,7 @@ def _check_index(content: bytes, records: Records) -> None:
         if indexed is None:
             raise StateError(f"{make_record_path(key)} exists, but {INVENTORY} does not name {key}.", hint=_HINT)
         for name, text in (("armId", record.arm_id), ("claim", record.claim), ("policy", record.policy)):
-            if indexed.text(name) != text:  # an edited id would have another resource deleted
+            if indexed.values.get(name) != text:  # an edited id would have another resource deleted
                 raise StateError(f"{make_record_path(key)} and {INVENTORY} differ in {name}.", hint=_HINT)
 
 

@@ -120,7 +120,9 @@ def sort_keys(value: Any) -> Any:
 # A text without quotes, of words that a blank or a colon separates. Stricter than YAML: no comment can begin in it.
 _PLAIN: Final = r"""(?:-?[0-9]|[A-Za-z/])[!-"$-9;-~]*+(?:[ :][!-"$-9;-~]++)*+"""
 _VALUE: Final = rf"(?:{_PLAIN}|'(?:[ -&(-~]|'')*+'|\[\]|\{{\}})"
-_LINE: Final = re.compile(rf"((?:  ){{0,48}})(- )?(?:([?:]) ({_VALUE})|({_PLAIN}):(?: ({_VALUE}))?|({_VALUE}))")
+_SCALAR: Final = re.compile(_VALUE)
+_START: Final = re.compile(rf"((?:  ){{0,48}})(- )?({_PLAIN})")  # of a line with a key and a value
+_OTHER: Final = re.compile(rf"((?:  ){{0,48}})(- )?(?:([?:]) ({_VALUE})|({_PLAIN}):|({_VALUE}))")
 _EMPTY: Final[Mapping[str, type]] = {"[]": list, "{}": dict}
 _MOST_LINES: Final = 8192  # that are kept from one text to the next
 _LONGEST_KEY: Final = 128  # PyYAML writes a longer one, such as an ARM id, as `? key` and `: value`
@@ -161,20 +163,34 @@ def load(content: bytes) -> dict[str, Any] | None:
 
 @cache  # most lines of records are those of others too
 def _read_line(text: str) -> _Line:
-    match = _LINE.fullmatch(text)
+    start, is_divided, value = text.partition(": ")
+    member = _read_start(start) if is_divided else None
+    if member is not None:
+        if not _SCALAR.fullmatch(value):
+            raise _OtherFormError
+        indent, is_entry, key = member
+        return indent, is_entry, None, key, _read_value(value)
+    match = _OTHER.fullmatch(text)
     if match is None:
         raise _OtherFormError
-    blanks, dash, mark, marked, key, value, alone = match.groups()
-    if key is not None and len(key) > _LONGEST_KEY:
-        raise _OtherFormError
-    indent, own_key = len(blanks) + (2 if dash else 0), None if key is None else _read_key(key)
-    return indent, dash is not None, mark, own_key, _read_value(marked or value or alone)
+    blanks, dash, mark, marked, name, alone = match.groups()
+    own_key = None if name is None else _read_key(name)
+    return len(blanks) + (2 if dash else 0), dash is not None, mark, own_key, _read_value(marked or alone)
 
 
-@lru_cache(maxsize=1024)  # records have the same keys
+@lru_cache(maxsize=1024)  # records have the same keys, and other values
+def _read_start(text: str) -> tuple[int, bool, str] | None:
+    """Read what stands before the value of a member; None if the line has another form."""
+    match = _START.fullmatch(text)
+    if match is None:
+        return None
+    blanks, dash, key = match.groups()
+    return len(blanks) + (2 if dash else 0), dash is not None, _read_key(key)
+
+
 def _read_key(text: str) -> str:
     key = format_key(_read_scalar(text))
-    if key is None:
+    if key is None or len(text) > _LONGEST_KEY:
         raise _OtherFormError
     return key
 
