@@ -100,7 +100,19 @@ def test_a_class_name_has_one_meaning():
     assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
 
 
-MUTABLE_NAMES = {"at", "exists", "failure", "problems", "refusal", "request_id", "requests", "source", "text", "time"}
+MUTABLE_NAMES = {
+    "at",
+    "done",
+    "exists",
+    "failure",
+    "problems",
+    "refusal",
+    "request_id",
+    "requests",
+    "source",
+    "text",
+    "time",
+}
 """Fields of unfrozen values that things which do change have, too."""
 
 
@@ -125,6 +137,17 @@ def test_nothing_changes_a_value_that_is_only_for_speed_not_frozen():
     assert {"baseline", "differences", "arm_id", "template"} <= fields
     assigned = [(name_of(path), line, name) for path, tree in trees.items() for name, line in list_assigned(tree)]
     assert [one for one in assigned if one[2] in fields - MUTABLE_NAMES] == []
+
+
+def test_a_stage_changes_only_members_that_an_attempt_has():
+    """mypy does not see what `Part.changed` takes, and a misspelt member would be a new one."""
+    parts = ast.parse((PACKAGE / "reconcile" / "attempt.py").read_text(encoding="utf-8"))
+    fields = {one.target.id for one in ast.walk(parts) if isinstance(one, ast.AnnAssign)}
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in MODULES]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    changes = [one for one in calls if isinstance(one.func, ast.Attribute) and one.func.attr == "changed"]
+    names = {keyword.arg for one in changes for keyword in one.keywords if keyword.arg}
+    assert {"live", "comparison", "unfinished"} <= names <= fields
 
 
 def test_most_functions_are_short():

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 
-@dataclass(slots=True, order=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+@dataclass(frozen=True, slots=True, order=True)
 class SourceLocation:
     """Where a manifest stands: path inside the source, and its first line (from 1)."""
 

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import NamedTuple, cast
+from typing import cast
 from zlib import crc32
 
 from gitsync.catalog.collections import Collection
@@ -38,7 +38,8 @@ class ResourceList:
         return (find_collection_type(self.place), self.level.value, self.api_version, self.principal)
 
 
-class ListedResource(NamedTuple):
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+class ListedResource:
     """A resource that lists may show: `collections` are those that it is in, the narrowest first."""
 
     key: Key

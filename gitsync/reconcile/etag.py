@@ -23,7 +23,7 @@ def begin_write(attempt: A, cache: RunCache) -> A:
     unmoved = cache.count_writes_near(attempt.location) == attempt.observed.writes_before
     etag = attempt.observed.live.etag if attempt.observed.live and unmoved else None
     cache.note_write(attempt.location)  # from now on: a read during the write may show its effect
-    return attempt.with_write(attempt.write._replace(if_match=etag if etag != attempt.write.outrun else None))
+    return attempt.with_write(attempt.write.changed(if_match=etag if etag != attempt.write.outrun else None))
 
 
 def is_outrun(attempt: A, failure: ArmError) -> bool:
@@ -34,4 +34,4 @@ def is_outrun(attempt: A, failure: ArmError) -> bool:
 def look_again(attempt: A, cache: RunCache, condition: Condition) -> A:
     """Stop an attempt that was outrun, to start again from the first stage: nothing was written."""
     cache.take_back_write(attempt.location)
-    return attempt.with_write(attempt.write._replace(outrun=attempt.write.if_match)).stopped(condition, waits=True)
+    return attempt.with_write(attempt.write.changed(outrun=attempt.write.if_match)).stopped(condition, waits=True)

@@ -99,7 +99,7 @@ def _find_refused(attempt: ApplyAttempt, rules: RunRules) -> Replacement | None:
 def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
     """Return the result of a finished prune."""
     if attempt.stop and attempt.write.done is Action.NONE and not rules.writes:  # a sync would stop there too
-        attempt = attempt.with_decision(attempt.decision._replace(action=Action.NONE))
+        attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE))
     condition = _make_condition(attempt, attempt.record.generation, rules, now, redactions)
     record = _keep_record(attempt, condition, rules, now) if rules.writes else attempt.record
     return _build_result(attempt, condition, rules, is_ready=rules.writes, record=record)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -134,7 +134,8 @@ def _read_config_name(namespace: str, source: Any, config_maps: ConfigMaps) -> A
     return value if value and is_one_segment(value) else ConfigMapKeyRef(name, key)  # `fill` refuses other values
 
 
-class Standing(NamedTuple):
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+class Standing:
     """A manifest with what its id depends on. `name` is None if it has none."""
 
     resource: Resource

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 from gitsync.formats.arm_path import iterate_ancestors
 from gitsync.manifests.annotations import read_wave
@@ -27,7 +26,8 @@ from gitsync.request.fill import find_value
 _Group = frozenset[Key]
 
 
-class Needs(NamedTuple):
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+class Needs:
     """What one manifest depends on: its owner, the placeholders of its request, and the ARM ids in it."""
 
     key: Key

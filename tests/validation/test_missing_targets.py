@@ -166,7 +166,7 @@ def told(members, known=None):
 
 
 def in_unit(member):
-    return member._replace(resource=replace(member.resource, unit=WAITING))
+    return replace(member, resource=replace(member.resource, unit=WAITING))
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def in_unit(member):
         ),
         ([in_unit(member("x", spec=ref("gone")))], [("x", "ReferenceNotFound", "error")], "a reference is no owner"),
         (
-            [member("hub", kind=ROOT, namespace="x"), in_unit(member("x", "y"))._replace(kind=KIND)],
+            [member("hub", kind=ROOT, namespace="x"), replace(in_unit(member("x", "y")), kind=KIND)],
             [("x", "OwnerNotFound", "warning")],
             "whatever else there is",
         ),

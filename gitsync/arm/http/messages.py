@@ -109,7 +109,7 @@ _MISSING = re.compile(r"(.{4,})(notfound|does(no|n)texist)")
 _SHORTEST_WORD = 4  # letters of a type that a code may end in; records of DNS have types such as `A`
 
 
-@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArmRequest:
     """`path` is the ARM path as it is meant, `target` path and query as they are sent (relative to the endpoint).
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,7 @@ def decode_plan(content: bytes) -> Review:
 def _decode_node(nodes: CheckedMapping, name: str) -> Reviewed:
     node = nodes.within(name)
     # Both are left out where they say nothing.
-    node = node._replace(values={"secrets": False, "later": [], **node.values})
+    node = replace(node, values={"secrets": False, "later": [], **node.values})
     node.check_names(_NODE_MEMBERS)
     return Reviewed(
         action=node.one_of("action", Action),

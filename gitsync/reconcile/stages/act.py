@@ -32,7 +32,7 @@ async def act(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         return _acknowledge(attempt, run)
     request = attempt.filled_request
     if not attempt.write.tried:
-        attempt = attempt.with_write(attempt.write._replace(tried=True, existed=bool(attempt.observed.exists)))
+        attempt = attempt.with_write(attempt.write.changed(tried=True, existed=bool(attempt.observed.exists)))
     attempt = await run_required_actions(begin_write(attempt, run.cache), run)
     if attempt.stop:
         return attempt
@@ -71,7 +71,7 @@ def _note_accepted(
     run.cache.note_applied(attempt.key, request.arm_id, existed=attempt.write.existed)
     applied = seal_body(remove_paths(request.body, attempt.ignored), attempt.key, run.digests)
     done = Action.CREATE if attempt.write.done is Action.CREATE else action
-    attempt = attempt.with_write(attempt.write._replace(sent=request, reply=reply, done=done, has_failed=False))
+    attempt = attempt.with_write(attempt.write.changed(sent=request, reply=reply, done=done, has_failed=False))
     return replace(attempt, remembered=Remembered(applied=applied, baseline=None))
 
 
@@ -79,11 +79,11 @@ async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     """Wait for the operation that `act` started. The next run continues one that outlasts the deadline."""
     if attempt.write.reply is None:
         return attempt
-    reply, attempt = attempt.write.reply, attempt.with_write(attempt.write._replace(reply=None))
+    reply, attempt = attempt.write.reply, attempt.with_write(attempt.write.changed(reply=None))
     restores = run.registry.restores(attempt.as_subject())
     if restores:
         # A deleted resource is recovered without the body: the differences are sent afterwards.
-        attempt = attempt.with_write(attempt.write._replace(sent=None, existed=True))
+        attempt = attempt.with_write(attempt.write.changed(sent=None, existed=True))
         attempt = replace(attempt, remembered=Remembered(applied={}, baseline=None))
     try:
         finished = await run.writer(attempt).wait(reply)
@@ -98,8 +98,8 @@ def _note_duration(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     """Note how long Azure worked on the write, without the time that it waited for its lock or a limit."""
     seconds = run.clock.monotonic() - attempt.session.written_at
     if attempt.decision.action is Action.CREATE:
-        return replace(attempt, write=attempt.write._replace(create_seconds=seconds))
-    return replace(attempt, write=attempt.write._replace(update_seconds=seconds))
+        return replace(attempt, write=attempt.write.changed(create_seconds=seconds))
+    return replace(attempt, write=attempt.write.changed(update_seconds=seconds))
 
 
 async def post_check(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
@@ -130,4 +130,4 @@ async def _call(attempt: ApplyAttempt, call: ActionCall, run: Acting) -> ApplyAt
     except ArmError as failure:
         return attempt.stopped(make_unreadable(failure))
     run.cache.note_write(attempt.arm_id)
-    return attempt.with_write(attempt.write._replace(called=(*attempt.write.called, call)))
+    return attempt.with_write(attempt.write.changed(called=(*attempt.write.called, call)))

@@ -36,7 +36,7 @@ async def check_delete(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     if attempt.decision.action is not Action.DELETE or attempt.is_resumed or attempt.prune.replaces:
         return attempt
     change = plan_delete(attempt.record)
-    return await _stop_refused(attempt.with_decision(attempt.decision._replace(change=change)), run)
+    return await _stop_refused(attempt.with_decision(attempt.decision.changed(change=change)), run)
 
 
 def _note_change(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
@@ -58,7 +58,7 @@ def _note_change(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         exports_secrets=exports_secrets(attempt.prepared.resource),
         purges=bool(run.registry.first_calls(attempt.as_subject())),
     )
-    return attempt.with_decision(attempt.decision._replace(change=change))
+    return attempt.with_decision(attempt.decision.changed(change=change))
 
 
 async def _stop_refused(attempt: A, run: Observing) -> A:
@@ -67,7 +67,7 @@ async def _stop_refused(attempt: A, run: Observing) -> A:
     if not run.rules.writes or change is None:
         return attempt
     findings = (await run.check([change])).get(attempt.key, ())
-    attempt = attempt.with_decision(attempt.decision._replace(checks=findings))
+    attempt = attempt.with_decision(attempt.decision.changed(checks=findings))
     refused = [finding for finding in findings if finding.verdict is CheckVerdict.REFUSED]
     return attempt.stopped(build_refusal(refused[0])) if refused else attempt
 

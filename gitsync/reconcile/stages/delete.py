@@ -60,7 +60,7 @@ async def delete(attempt: PruneAttempt, run: Pruning) -> PruneAttempt:
 
 def record_deleted(attempt: PruneAttempt) -> PruneAttempt:
     """Return the attempt, stopped because the resource no longer exists."""
-    return attempt.with_write(attempt.write._replace(done=Action.DELETE)).absent().stopped(DELETED)
+    return attempt.with_write(attempt.write.changed(done=Action.DELETE)).absent().stopped(DELETED)
 
 
 def _handle_refusal(attempt: PruneAttempt, failure: ArmError, ending: _Ending, cache: RunCache) -> PruneAttempt:

@@ -35,7 +35,7 @@ async def approve_by_list(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt
     if listed is None:
         return attempt
     if is_sampled(attempt.key, run.clock.now().date()):
-        return attempt.with_observed(attempt.observed._replace(is_sampled=True))
+        return attempt.with_observed(attempt.observed.changed(is_sampled=True))
     run.lists.note_approved(attempt.key, attempt.kind)
     return listed
 
@@ -45,7 +45,7 @@ async def _judge_entry(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Obs
     live = Live(body=entry)
     if not is_settled(live, attempt.arm_id, attempt.key, run.registry) or not _shows_exports(attempt, entry, run):
         return None
-    listed = attempt.with_observed(attempt.observed._replace(live=live, exists=True, is_listed=True))
+    listed = attempt.with_observed(attempt.observed.changed(live=live, exists=True, is_listed=True))
     if _needs_read(listed, run):
         return None
     listed = await compare(listed, run)

@@ -56,7 +56,7 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         exists = await run.reader(attempt).exists(attempt.arm_id, attempt.api_version)
         return attempt.existing() if exists else attempt.absent()
     near = run.cache.count_writes_near(attempt.arm_id)
-    attempt = attempt.with_observed(attempt.observed._replace(writes_before=near))
+    attempt = attempt.with_observed(attempt.observed.changed(writes_before=near))
     found = await run.reader(attempt).find(attempt.arm_id, attempt.api_version)
     live = found if isinstance(found, Live) else None
     if live is not None:
@@ -91,14 +91,14 @@ def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
 
     It may not show yet. After some reads it counts as not done: it is sent again, once.
     """
-    attempt = attempt.with_live(None).with_write(attempt.write._replace(unseen=attempt.write.unseen + 1))
+    attempt = attempt.with_live(None).with_write(attempt.write.changed(unseen=attempt.write.unseen + 1))
     if attempt.write.unseen <= MOST_UNSEEN:
         text = f"Write of {attempt.arm_id} accepted; the resource cannot be read yet."
         stopped = attempt.unfinished()
         return stopped.stopped(make_warning("AzureResourceNotFound", text), waits=True)
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored)
     given_up = replace(
-        attempt.with_write(attempt.write._replace(sent=None, done=Action.NONE, unseen=0, resent=True)),
+        attempt.with_write(attempt.write.changed(sent=None, done=Action.NONE, unseen=0, resent=True)),
         remembered=before,
     )
     if not attempt.write.resent:
@@ -172,18 +172,18 @@ async def wait_until_settled(attempt: ApplyAttempt, run: Observing) -> ApplyAtte
     attempt = attempt.with_live(live)
     if live is not None and live.is_moving:
         is_own = attempt.write.done is not Action.NONE or attempt.is_resumed
-        return attempt.with_write(attempt.write._replace(unfinished=is_own)).stopped(attempt.describe_unsettled())
+        return attempt.with_write(attempt.write.changed(unfinished=is_own)).stopped(attempt.describe_unsettled())
     return attempt
 
 
 async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Decide what differs and what to do about it; nothing for a resource that is only read."""
     if not attempt.policy.allows_modify:
-        return attempt.with_decision(attempt.decision._replace(comparison=Comparison(verdict=Verdict.SKIP)))
+        return attempt.with_decision(attempt.decision.changed(comparison=Comparison(verdict=Verdict.SKIP)))
     if attempt.prepared.written_by:
         note = f"{attempt.prepared.written_by} writes it."
         return attempt.with_decision(
-            attempt.decision._replace(comparison=Comparison(verdict=Verdict.IN_SYNC), note=note)
+            attempt.decision.changed(comparison=Comparison(verdict=Verdict.IN_SYNC), note=note)
         )
     attempt = resolve_id(attempt, run.values)
     attempt = await extend_body(attempt, run)
@@ -191,7 +191,7 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         return attempt
     if _is_untouched(attempt, run.rules):
         return attempt.with_decision(
-            attempt.decision._replace(comparison=_IN_SYNC, action=Action.NONE, note="", is_untouched=True)
+            attempt.decision.changed(comparison=_IN_SYNC, action=Action.NONE, note="", is_untouched=True)
         )
     is_plain = attempt.filled_request.body is attempt.template.body  # nothing was filled in
     unknown = {} if is_plain else find_unknown_values(attempt.desired)
@@ -207,7 +207,7 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if comparison.verdict is Verdict.DRIFTED and not comparison.differences:
         note = f"Its last operation failed in Azure, and gitsync did not start that. {note}".rstrip()
     return attempt.with_decision(
-        attempt.decision._replace(comparison=comparison, action=action, first_comparison=first, note=note)
+        attempt.decision.changed(comparison=comparison, action=action, first_comparison=first, note=note)
     )
 
 
@@ -231,7 +231,7 @@ def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:
     return replace(
         attempt,
         request=replace(request, body=leave_out(request.body)),
-        observed=attempt.observed._replace(live=replace(live, body=leave_out(live.body)) if live else None),
+        observed=attempt.observed.changed(live=replace(live, body=leave_out(live.body)) if live else None),
         remembered=before,
     )
 

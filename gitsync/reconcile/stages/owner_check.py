@@ -123,7 +123,7 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
     field = "spec.azureName" if owner == record.owner else "spec.owner.name" if owner else "spec.owner.armId"
     text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}'"
     move = make_move(record.arm_id, prepared.arm_id or "")
-    moved = attempt.existing().with_decision(attempt.decision._replace(replacement=move))
+    moved = attempt.existing().with_decision(attempt.decision.changed(replacement=move))
     return moved.stopped(make_error("Failed", text), Verdict.BLOCKED, is_retryable=False)
 
 
@@ -159,7 +159,7 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if owner is None and (run.rules.writes or is_owner_elsewhere(attempt)):
         text = f"The owner {arm_id} does not exist in Azure, so it cannot be checked."
         return stop_without_owner(attempt, make_warning("Failed", text))
-    attempt = attempt.with_observed(attempt.observed._replace(owner=owner))
+    attempt = attempt.with_observed(attempt.observed.changed(owner=owner))
     answer = await run.registry.owner_check(attempt.as_subject(), run.reader(attempt))
     return attempt if answer.agrees else block_attempt(attempt, answer.reason)
 
@@ -169,7 +169,7 @@ def _wait_for_writer(attempt: ApplyAttempt, writer: Result) -> ApplyAttempt:
     condition = writer.condition
     text = f"{writer.key} writes this resource, and is not ready ({condition.reason}): {condition.message}"
     return _stop_for(
-        attempt.with_observed(attempt.observed._replace(exists=writer.exists)),
+        attempt.with_observed(attempt.observed.changed(exists=writer.exists)),
         make_warning(condition.reason, text),
         writer,
     )

@@ -39,11 +39,11 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     """Stop if the resource must stay: because of its policy, or of what holds the delete."""
     prune, record = attempt.prune, attempt.record
     attempt = attempt.with_decision(
-        attempt.decision._replace(comparison=Comparison(verdict=Verdict.DETACH if prune.detaches else Verdict.DELETE))
+        attempt.decision.changed(comparison=Comparison(verdict=Verdict.DETACH if prune.detaches else Verdict.DELETE))
     )
     if prune.hold:
         held = attempt.with_decision(
-            attempt.decision._replace(withheld=Verdict.DETACH if prune.detaches else Verdict.DELETE)
+            attempt.decision.changed(withheld=Verdict.DETACH if prune.detaches else Verdict.DELETE)
         )
         return held.stopped(make_held(prune.hold), Verdict.HELD, is_retryable=False, is_fine=True)
     if prune.held:
@@ -58,14 +58,14 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
             return attempt.absent().stopped(GONE, Verdict.IN_SYNC, is_fine=True)
         return attempt.stopped(_add_reason(attempt, REMEMBERED if prune.detaches else KEPT))
     if prune.detaches:
-        attempt = attempt.with_decision(attempt.decision._replace(action=Action.DETACH))
-        attempt = attempt.with_write(attempt.write._replace(done=Action.DETACH))
+        attempt = attempt.with_decision(attempt.decision.changed(action=Action.DETACH))
+        attempt = attempt.with_write(attempt.write.changed(done=Action.DETACH))
         return attempt.stopped(_add_reason(attempt, DETACHED))
     refusal = attempt.explain_out_of_reach(record.arm_id)
     if refusal and not is_alias(record.owner):
         return attempt.stopped(refusal, Verdict.BLOCKED)
     note = run.registry.deletes_besides((attempt.key.group, attempt.key.kind))
-    return attempt.with_decision(attempt.decision._replace(action=Action.DELETE, note=note))
+    return attempt.with_decision(attempt.decision.changed(action=Action.DELETE, note=note))
 
 
 async def _is_gone(attempt: PruneAttempt, run: Observing) -> bool:
@@ -87,7 +87,7 @@ async def wait_for_dependents(attempt: PruneAttempt, run: Observing) -> PruneAtt
         held = make_warning("PruneHeld", text)
         return attempt.stopped(held, Verdict.BLOCKED, is_fine=is_held, blocked_by=remaining[0].key)
     if run.rules.writes and attempt.prune.within is not None:
-        return attempt.with_write(attempt.write._replace(done=Action.DELETE)).absent().stopped(DELETED)
+        return attempt.with_write(attempt.write.changed(done=Action.DELETE)).absent().stopped(DELETED)
     return attempt
 
 
@@ -99,10 +99,10 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     is_kept = kind is not None and not kind.can_delete and attempt.prune.within is None
     if not (writes or run.rules.approval.is_reviewed or is_kept):
         return attempt
-    attempt = attempt.with_observed(attempt.observed._replace(writes_before=run.cache.count_writes_near(record.arm_id)))
+    attempt = attempt.with_observed(attempt.observed.changed(writes_before=run.cache.count_writes_near(record.arm_id)))
     if kind is not None and not kind.can_get:
         attempt = attempt.with_observed(
-            attempt.observed._replace(exists=await run.reader(attempt).exists(record.arm_id, record.arm_api_version))
+            attempt.observed.changed(exists=await run.reader(attempt).exists(record.arm_id, record.arm_api_version))
         )
     else:
         live = await run.reader(attempt).get(record.arm_id, record.arm_api_version)
@@ -115,7 +115,7 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         return attempt.stopped(DELETION_NOT_SUPPORTED, Verdict.BLOCKED)
     is_moving = writes and attempt.observed.live is not None and attempt.observed.live.is_moving
     return (
-        attempt.with_write(attempt.write._replace(unfinished=attempt.is_resumed)).stopped(DELETING)
+        attempt.with_write(attempt.write.changed(unfinished=attempt.is_resumed)).stopped(DELETING)
         if is_moving
         else attempt
     )

@@ -35,7 +35,7 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ArmError, run: Acting) 
     may_pass = may_recover(failure, missed_is_ours=missed_is_ours, granted=cache.has_granted)
     if failure.code not in OUT_OF_TIME:
         attempt = note_failed_write(attempt)
-    return attempt.with_write(attempt.write._replace(sent=request if failure.outcome_unknown else None)).stopped(
+    return attempt.with_write(attempt.write.changed(sent=request if failure.outcome_unknown else None)).stopped(
         make_refused(failure, classification),
         waits=may_pass and not classification.is_fatal,
         is_retryable=not classification.is_fatal,
@@ -48,7 +48,7 @@ def note_failed_write(attempt: ApplyAttempt) -> ApplyAttempt:
     next run finds the same change to make, and can tell what Azure changed since.
     """
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored) if attempt.write.existed else None
-    return replace(attempt.with_write(attempt.write._replace(has_failed=True)), remembered=before or attempt.remembered)
+    return replace(attempt.with_write(attempt.write.changed(has_failed=True)), remembered=before or attempt.remembered)
 
 
 async def _may_have_created(attempt: ApplyAttempt, failure: ArmError, run: Observing) -> bool:

@@ -63,10 +63,10 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
         refusal,
         prunes=run.rules.prune,
     )
-    attempt = attempt.with_decision(attempt.decision._replace(replacement=replacement))
+    attempt = attempt.with_decision(attempt.decision.changed(replacement=replacement))
     if replacement.is_due:
-        return attempt.with_decision(attempt.decision._replace(action=Action.REPLACE))
-    attempt = attempt.with_decision(attempt.decision._replace(action=Action.NONE))
+        return attempt.with_decision(attempt.decision.changed(action=Action.REPLACE))
+    attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE))
     # Azure's own refusal stays on record: it is what the next run knows the field by.
     condition: Condition = (
         refusal if refusal and refusal.reason == REFUSED else build_replacement_condition(replacement)
@@ -92,7 +92,7 @@ async def pause_flapping(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     streak = find_hold(record.streak, comparison, run.rules.flap_limit, run.clock.now())
     if streak is None:
         return attempt
-    attempt = attempt.with_decision(attempt.decision._replace(action=Action.NONE, streak=streak))
+    attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE, streak=streak))
     return attempt.stopped(build_flapping_condition(streak, comparison), comparison.verdict, is_retryable=False)
 
 
@@ -101,7 +101,7 @@ async def review_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if run.rules.approval.is_reviewed:
         is_sure = not attempt.prepared.id_doubt
         later = find_runtime_values(attempt.request, is_id_sure=is_sure) if attempt.request else ()
-        return attempt.with_decision(attempt.decision._replace(reviewed=_describe_apply(attempt, later, run.digests)))
+        return attempt.with_decision(attempt.decision.changed(reviewed=_describe_apply(attempt, later, run.digests)))
     review = run.rules.approval.review
     if review is None or run.cache.has_sent(attempt.location):
         return attempt
@@ -136,7 +136,7 @@ async def review_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         etag=attempt.observed.live.etag if attempt.observed.live else None,
     )
     if run.rules.approval.is_reviewed:
-        return attempt.with_decision(attempt.decision._replace(reviewed=current))
+        return attempt.with_decision(attempt.decision.changed(reviewed=current))
     review = run.rules.approval.review
     if review is None or attempt.decision.action is Action.NONE or run.cache.has_sent(attempt.location):
         return attempt
@@ -202,7 +202,7 @@ async def withhold(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
         return attempt
     if attempt.decision.action is Action.NONE and comparison.verdict in _AS_IT_SHOULD_BE:
         return attempt
-    attempt = attempt.with_decision(attempt.decision._replace(action=Action.NONE, withheld=comparison.verdict))
+    attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE, withheld=comparison.verdict))
     attempt = await export(await review_apply(attempt, run), run)
     if attempt.stop:
         return attempt
