@@ -1,7 +1,7 @@
-"""A real kube-apiserver with its etcd on the loopback interface, for tools/try_api_server.py.
+"""A real kube-apiserver with its etcd on the loopback interface, for tools/try_api_server.py and tools/try_jobs.py.
 
-Nothing else of a cluster runs: no controller counts quotas or ends namespaces, so that both stand still as they were
-put. All files are in one folder, and both programs end with the context.
+Nothing else of a cluster runs, unless the tool starts it: no controller counts quotas or ends namespaces, so that both
+stand still as they were put. All files are in one folder, and both programs end with the context.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+import yaml
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -74,7 +75,8 @@ class Server:
                 return
 
     def _send(self, method: str, path: str, body: Any) -> bytes:
-        headers = {"Authorization": f"Bearer {ADMIN}", "Content-Type": "application/json"}
+        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        headers = {"Authorization": f"Bearer {ADMIN}", "Content-Type": kind}
         content = None if body is None else json.dumps(body).encode()
         request = Request(f"https://127.0.0.1:{self.port}{path}", content, headers, method=method)
         with urlopen(request, context=ssl.create_default_context(cafile=self.ca), timeout=30) as answer:  # noqa: S310 - the URL is our own
@@ -151,6 +153,20 @@ def wait_until_ready(server: Server) -> None:
         if time.monotonic() > latest or (server.process and server.process.poll() is not None):
             raise TimeoutError("The API server did not become ready; see the logs in its folder.")
         time.sleep(0.5)  # noqa: TID251 - programs of others take real time
+
+
+def make_kubeconfig(server: Server) -> str:
+    cluster = {"server": f"https://127.0.0.1:{server.port}", "certificate-authority": str(server.ca)}
+    return yaml.safe_dump(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "one", "cluster": cluster}],
+            "users": [{"name": "admin", "user": {"token": ADMIN}}],
+            "contexts": [{"name": "one", "context": {"cluster": "one", "user": "admin"}}],
+            "current-context": "one",
+        }
+    )
 
 
 def find_free_ports(count: int) -> list[int]:

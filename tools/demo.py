@@ -15,21 +15,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from http.client import HTTPConnection
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
+from emulated_azure import GITSYNC, SUBSCRIPTION, EmulatedAzure, serve_azure
 from program_environment import make_environment
 
-from gitsync.arm.client import is_question
 from gitsync.units.kustomize import has_tool
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-GITSYNC = Path(sys.executable).parent / "gitsync"
-SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 SHOP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/shop/providers"
 RULE = f"{SHOP}/Microsoft.Network/networkSecurityGroups/shop-nodes/securityRules/deny-ssh?api-version=2025-03-01"
 CACHE = f"{SHOP}/Microsoft.Cache/redis/contoso-shop-sessions?api-version=2024-11-01"
@@ -51,11 +47,11 @@ SCRIPT = {
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="gitsync-demo-") as name:
         folder = Path(name)
-        with emulator(folder) as url:
+        with serve_azure(folder, SCRIPT, environment({})) as azure:
             try:
-                landing_zone = Demo(folder, url, "manifests", "landing-zone")
+                landing_zone = Demo(folder, azure, "manifests", "landing-zone")
                 play(landing_zone)
-                show_flux(Demo(folder, url, "flux", "fleet"))
+                show_flux(Demo(folder, azure, "flux", "fleet"))
                 show_rehearsal(landing_zone)
             except Unexpected as error:
                 print(f"\nThis did not hold: {error}", file=sys.stderr)
@@ -70,7 +66,7 @@ class Unexpected(Exception):  # noqa: N818 - it is what it says
 def play(demo: Demo) -> None:
     heading("1. A git repository with a landing zone in it, and an empty Azure")
     demo.make_repository()
-    for name, value in demo.azure.items():
+    for name, value in demo.settings.items():
         print(f"$ export {name}={value}")
 
     heading("2. The first sync creates everything, owners first")
@@ -78,13 +74,13 @@ def play(demo: Demo) -> None:
     created = first["summary"]["create"]
     expect(created == len(first["resources"]) >= 30, "every resource is created")
     expect(all(one["ready"] == "True" for one in first["resources"]), "every resource is Ready")
-    expect(demo.writes() >= created, "Azure was asked to create them")
+    expect(len(demo.azure.list_writes()) >= created, "Azure was asked to create them")
 
     heading("3. The second sync finds nothing to do, and sends no write")
     second = demo.gitsync("sync")
     expect(second["summary"] == {"in-sync": created}, "every resource is in sync")
     expect(second["requests"]["writes"] + second["requests"]["deletes"] == 0, "the report counts no write")
-    expect(demo.writes() == 0, "Azure got no write")
+    expect(not demo.azure.list_writes(), "Azure got no write")
 
     show_drift(demo, created)
     accept_drift(demo, created)
@@ -121,7 +117,7 @@ def show_drift(demo: Demo, created: int) -> None:
     authors = {(each["changedBy"][0]["name"], each["changedBy"][0]["client"]) for each in drifted.values()}
     named = {("amy@contoso.com", "Azure Portal"), ("rob@contoso.com", "Azure CLI")}
     expect(authors == named, "it names who changed them, and with what")
-    expect(demo.writes() == 0, "Azure got no write")
+    expect(not demo.azure.list_writes(), "Azure got no write")
 
 
 def accept_drift(demo: Demo, created: int) -> None:
@@ -134,12 +130,12 @@ def accept_drift(demo: Demo, created: int) -> None:
 
     heading("7. Revert closes the port again: the plan of just that, and then the sync of just that")
     demo.gitsync("revert", "NetworkSecurityGroupsSecurityRule/shop-deny-ssh", "--yes")
-    expect(demo.writes() == 1, "Azure got one write")
+    expect(len(demo.azure.list_writes()) == 1, "Azure got one write")
 
     heading("8. Now git and Azure say the same: the next sync finds nothing to do")
     last = demo.gitsync("sync")
     expect(last["summary"] == {"in-sync": created}, "every resource is in sync")
-    expect(demo.writes() == 0, "Azure got no write")
+    expect(not demo.azure.list_writes(), "Azure got no write")
 
 
 def show_flux(demo: Demo) -> None:
@@ -158,26 +154,26 @@ def show_flux(demo: Demo) -> None:
 
 def show_rehearsal(demo: Demo) -> None:
     heading("11. A drill: the landing zone from git into an empty subscription, played without Azure")
-    demo.ask("DELETE", "/_emulator/requests")
+    demo.azure.forget()
     demo.run(str(GITSYNC), "rehearse", "--from-nothing")
     rehearsal = json.loads((demo.reports / "rehearse.json").read_text())
     resources = rehearsal["first"]["resources"]
     expect(rehearsal["first"]["summary"] == {"create": len(resources)}, "every resource would be created again")
     expect(rehearsal["silent"], "the sync after it would send no write")
-    expect(demo.ask("GET", "/_emulator/requests")["requests"] == [], "Azure was not asked")
+    expect(demo.azure.ask("GET", "/_emulator/requests")["requests"] == [], "Azure was not asked")
 
 
 class Demo:
     """A work tree with a remote, and an Azure to sync it to. `example` is the folder of its manifests."""
 
-    def __init__(self, folder: Path, url: str, example: str, name: str) -> None:
+    def __init__(self, folder: Path, azure: EmulatedAzure, example: str, name: str) -> None:
         self.example = EXAMPLES / example
         self.tree = folder / name
         self.remote = folder / f"{name}.git"
         self.reports = folder / f"{name}-report"
-        self.url = url
-        self.azure = {
-            "AZURE_RESOURCE_MANAGER_ENDPOINT": url,
+        self.azure = azure
+        self.settings = {
+            "AZURE_RESOURCE_MANAGER_ENDPOINT": azure.url,
             "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
             "GITSYNC_CREDENTIAL": "anonymous",
             "GITSYNC_REPORT": str(self.reports),
@@ -195,7 +191,7 @@ class Demo:
 
     def gitsync(self, command: str, *flags: str, code: int = 0) -> dict[str, Any]:
         """Run a command of gitsync's and give its report; what Azure was asked before is forgotten first."""
-        self.ask("DELETE", "/_emulator/requests")
+        self.azure.forget()
         self.run(str(GITSYNC), command, *flags, code=code)
         report: dict[str, Any] = json.loads((self.reports / "report.json").read_text())
         return report
@@ -203,24 +199,25 @@ class Demo:
     def run(self, *command: str, code: int = 0) -> None:
         """Run a command in the work tree, shown as it would be typed; Unexpected where it ends with another code."""
         print(f"$ {shlex.join([Path(command[0]).name, *command[1:]])}", flush=True)
-        done = subprocess.run(command, cwd=self.tree, env=environment(self.azure), check=False)
+        done = subprocess.run(command, cwd=self.tree, env=environment(self.settings), check=False)
         expect(done.returncode == code, f"{Path(command[0]).name} {command[1]} ends with exit code {code}", quiet=True)
 
     def change(self, person: Mapping[str, str], path: str, value_path: tuple[str, ...], value: Any) -> None:
         """Change a value of a resource as the portal would: read it, change it, write it."""
-        resource = self.ask("GET", path)
+        resource = self.azure.ask("GET", path)
         *owners, name = value_path
         owner = functools.reduce(lambda found, step: found[step], owners, resource)
         print(
             f"{person['userName']}, {person['client']}: PUT {path}\n    {'.'.join(value_path)}: {owner[name]} → {value}"
         )
         owner[name] = value
-        self.ask("PUT", path, resource, self.sign_in(person))
+        self.azure.ask("PUT", path, resource, {"Authorization": f"Bearer {self.sign_in(person)}"})
 
     def sign_in(self, person: Mapping[str, str]) -> str:
         """Get the access token of a person."""
         form = {"grant_type": "client_credentials", "client_id": person["clientId"], "client_secret": "demo"}
-        answer = self.send("POST", "/contoso/oauth2/v2.0/token", urlencode(form), {})
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        answer = self.azure.ask("POST", "/contoso/oauth2/v2.0/token", urlencode(form), kind)
         return str(answer["access_token"])
 
     def read_changes(self) -> list[str]:
@@ -240,42 +237,6 @@ class Demo:
     def find_id(report: Mapping[str, Any], kind: str) -> str:
         """The ARM id of the one resource of a kind."""
         return str(next(one["armId"] for one in report["resources"] if one["kind"] == kind))
-
-    def writes(self) -> int:
-        """How many writes Azure got since the last command began. The questions of checks are no writes."""
-        asked = self.ask("GET", "/_emulator/requests")["requests"]
-        sent = [one for one in asked if one["method"] in {"PUT", "PATCH", "POST", "DELETE"} and one["status"]]
-        return sum(one["method"] != "POST" or not is_question(one["path"]) for one in sent)
-
-    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None, token: str = "") -> Any:
-        """Ask Azure directly."""
-        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
-        return self.send(method, path, None if body is None else json.dumps(body), headers)
-
-    def send(self, method: str, path: str, content: str | None, headers: Mapping[str, str]) -> Any:
-        """Send a request, and return the JSON of its answer."""
-        connection = HTTPConnection(urlsplit(self.url).netloc, timeout=30)
-        try:
-            connection.request(method, path, content, dict(headers))
-            answer = connection.getresponse()
-            text = answer.read()
-            expect(answer.status < 400, f"Azure answers {method} {path}", quiet=True)
-            return json.loads(text) if text else None
-        finally:
-            connection.close()
-
-
-@contextmanager
-def emulator(folder: Path) -> Iterator[str]:
-    """The built-in Azure as a process of its own; its URL."""
-    (folder / "azure.yaml").write_text(json.dumps(SCRIPT))
-    command = [str(GITSYNC), "emulator", "--port", "0", "--state", str(folder / "azure.db")]
-    command += ["--script", str(folder / "azure.yaml")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment({})) as server:
-        try:
-            yield str(server.stdout and server.stdout.readline()).strip()
-        finally:
-            server.terminate()
 
 
 def environment(settings: Mapping[str, str]) -> dict[str, str]:

@@ -17,8 +17,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any, NamedTuple
 
-import yaml
-from api_server import ADMIN, Server
+from api_server import Server, make_kubeconfig
 
 from gitsync.catalog.catalog import open_catalog
 
@@ -254,17 +253,3 @@ def playing_aso(server: Server) -> Iterator[None]:
     finally:
         is_over.set()
         operator.join()
-
-
-def make_kubeconfig(server: Server) -> str:
-    cluster = {"server": f"https://127.0.0.1:{server.port}", "certificate-authority": str(server.ca)}
-    return yaml.safe_dump(
-        {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "one", "cluster": cluster}],
-            "users": [{"name": "admin", "user": {"token": ADMIN}}],
-            "contexts": [{"name": "one", "context": {"cluster": "one", "user": "admin"}}],
-            "current-context": "one",
-        }
-    )

@@ -24,7 +24,8 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from demo import EXAMPLES, GITSYNC, SUBSCRIPTION, Demo, emulator, environment
+from demo import EXAMPLES, SCRIPT, Demo, environment
+from emulated_azure import GITSYNC, SUBSCRIPTION, serve_azure
 from markdown_it import MarkdownIt
 
 PICTURES = EXAMPLES.parent / "docs" / "images"
@@ -69,8 +70,8 @@ def main(arguments: list[str]) -> int:
     pictures.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="gitsync-picture-") as name:
         folder = Path(name)
-        with emulator(folder) as url:
-            demo = Demo(folder, url, "manifests", "landing-zone")
+        with serve_azure(folder, SCRIPT, environment({})) as azure:
+            demo = Demo(folder, azure, "manifests", "landing-zone")
             make_changes(demo)
             shots = [
                 Shot("report", demo.reports / "report.html", 1280, 1325, 0.8),  # as wide as a page of the docs shows it
@@ -87,13 +88,13 @@ def main(arguments: list[str]) -> int:
 
 def make_changes(demo: Demo) -> None:
     """Sync, and plan after changes in the namespace platform: a delete, drift, a pending change and a create."""
-    demo.azure["GITSYNC_DIGEST_KEY"] = "the records of an example that is thrown away"
+    demo.settings["GITSYNC_DIGEST_KEY"] = "the records of an example that is thrown away"
     demo.make_repository()
     demo.run("git", "remote", "set-url", "origin", "https://github.com/contoso/landing-zone.git")  # is only shown
     demo.gitsync("sync", "--status-dir", "../status")
-    rule = demo.ask("GET", RULE)
+    rule = demo.azure.ask("GET", RULE)
     rule["properties"]["access"] = "Allow"
-    demo.ask("PUT", RULE, rule)
+    demo.azure.ask("PUT", RULE, rule)
     platform = demo.tree / "platform"
     logs = platform / "monitoring.yaml"
     logs.write_text(logs.read_text().replace("retentionInDays: 90", "retentionInDays: 180"))
@@ -112,7 +113,7 @@ def show_terminal(demo: Demo, columns: int, folder: Path) -> Shot:
     with subprocess.Popen(
         [GITSYNC, *PLAN, "--log-level", "error"],
         cwd=demo.tree,
-        env=environment(demo.azure),
+        env=environment(demo.settings),
         stdout=theirs,
         stderr=subprocess.DEVNULL,
     ):
@@ -151,7 +152,7 @@ def show_comment(demo: Demo, folder: Path) -> Shot:
     """The page of the comment, in the type and the colours of GitHub."""
     command = [str(GITSYNC), *PLAN, "--output", "markdown", "--log-level", "error"]
     done = subprocess.run(
-        command, cwd=demo.tree, env=environment(demo.azure), check=True, capture_output=True, text=True
+        command, cwd=demo.tree, env=environment(demo.settings), check=True, capture_output=True, text=True
     )
     page = folder / "comment.html"
     html = MarkdownIt("gfm-like", {"linkify": False}).render(done.stdout)
@@ -162,7 +163,7 @@ def show_comment(demo: Demo, folder: Path) -> Shot:
 def show_rehearsal(demo: Demo) -> Shot:
     """The page of a rehearsal of all from nothing."""
     command = [str(GITSYNC), "rehearse", "--from-nothing", "--status-dir", "../status", "--log-level", "error"]
-    subprocess.run(command, cwd=demo.tree, env=environment(demo.azure), check=True, capture_output=True)
+    subprocess.run(command, cwd=demo.tree, env=environment(demo.settings), check=True, capture_output=True)
     return Shot("rehearsal", demo.reports / "rehearse.html", 1280, 1400, 0.8)
 
 
