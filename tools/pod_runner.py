@@ -24,6 +24,7 @@ from api_server import Server
 
 NODE = "this-machine"
 INDEX = "batch.kubernetes.io/job-completion-index"
+FAILURES = "batch.kubernetes.io/job-index-failure-count"
 OUT_OF_MEMORY = 9  # the signal that the system kills with
 _SUBSCRIPTED = re.compile(r"metadata\.(labels|annotations)\['(.+)'\]")
 
@@ -51,6 +52,7 @@ class PodRunner:
     folder: Path
     trouble: Variables = lambda _: {}
     started: dict[str, Started] = field(default_factory=dict)
+    ended: list[tuple[Pod, int]] = field(default_factory=list)
 
     def look(self) -> None:
         """Take each pod a step further."""
@@ -118,7 +120,9 @@ class PodRunner:
     def report_end(self, pod: Pod, code: int) -> None:
         """Report how the process ended: one that a signal ended has 128 more than its number."""
         reason = "Completed" if code == 0 else "OOMKilled" if code == -OUT_OF_MEMORY else "Error"
-        ended = {"exitCode": 128 - code if code < 0 else code, "reason": reason, "finishedAt": now()}
+        exit_code = 128 - code if code < 0 else code
+        self.ended.append((pod, exit_code))
+        ended = {"exitCode": exit_code, "reason": reason, "finishedAt": now()}
         self.report(pod, {"phase": "Succeeded" if code == 0 else "Failed"}, {"terminated": ended})
 
     def forget(self, pod: Pod) -> None:
