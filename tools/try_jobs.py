@@ -158,8 +158,7 @@ def fail_at_once(site: Site) -> None:
 
 
 def have_wrong_settings(pod: Pod) -> Mapping[str, str]:
-    """One index counts other workers than the rest."""
-    return {"GITSYNC_SHARDS": "5"} if pod["metadata"]["labels"][INDEX] == "0" else {}
+    return {"GITSYNC_CONCURRENCY": "many"} if pod["metadata"]["labels"][INDEX] == "0" else {}
 
 
 def run_out_of_memory(site: Site) -> None:
