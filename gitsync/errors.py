@@ -66,8 +66,10 @@ class ExitCode(IntEnum):
     DRIFT = 4  # likewise, and `compare` if it finds a difference
     FAULT = 70  # an internal error
     UNREACHABLE = 75  # as REFUSED, but because a server did not answer: EX_TEMPFAIL of sysexits.h
-    INTERRUPTED = 130
+    HUNG_UP = 129  # stopped by SIGHUP: 128 and the number of the signal, as shells have it
+    INTERRUPTED = 130  # by Ctrl-C
     STDOUT_CLOSED = 141
+    TERMINATED = 143  # by SIGTERM
 
 
 SUCCESS = frozenset({ExitCode.FINE, ExitCode.PENDING, ExitCode.DRIFT})

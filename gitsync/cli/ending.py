@@ -19,6 +19,20 @@ _PRINTING = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, err
 _NAMED_PACKAGES = ("aiohttp", "azure-core", "azure-identity", "azure-mgmt-resource", "PyYAML")
 
 
+class Aborted(SystemExit):
+    """A signal ended a command that could not end in order."""
+
+    def __init__(self, by: int, message: str) -> None:
+        self.exit_code = find_signal_code(by)
+        self.message = message
+        super().__init__(self.exit_code)
+
+
+def find_signal_code(by: int) -> ExitCode:
+    """Find the exit code of a command that a signal stopped."""
+    return ExitCode(128 + by)
+
+
 def run_guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:
     """The exit code of `body`, or of the exception that ended it. Errors go to stderr, with secrets masked."""
     try:
@@ -32,11 +46,11 @@ def run_guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:
         return ExitCode.INTERRUPTED
     except OSError as error:
         return _handle_write_error(error, mask)
-    except SystemExit as end:  # argparse after --help, or a signal that aborts
-        if isinstance(end.code, str):
-            _print_error([end.code], mask)
-            return ExitCode.FAILED
-        return end.code or ExitCode.FINE
+    except Aborted as end:
+        _print_error([end.message], mask)
+        return end.exit_code
+    except SystemExit as end:  # argparse after --help
+        return int(end.code or ExitCode.FINE)
     except Exception as fault:  # noqa: BLE001 - the outermost frame: any other exception is a bug of gitsync
         _print_error(format_fault(fault), mask)
         return ExitCode.FAULT

@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from loguru import logger
 
+from gitsync.cli.ending import Aborted, find_signal_code
 from gitsync.errors import ExitCode
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
@@ -58,10 +59,11 @@ class Interruption:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
     def exit_code(self, report: Report) -> ExitCode:
-        """130 for Ctrl-C; at least 1 if a signal stopped the run; else the exit code of the report."""
-        if self.by is signal.SIGINT:
-            return ExitCode.INTERRUPTED
-        return report.exit_code or ExitCode.FAILED if self.by else report.exit_code
+        """That of the signal that stopped the run, or else of the report.
+
+        A scheduler that stops a run may start it again, which it would not after a failure.
+        """
+        return find_signal_code(self.by) if self.by else report.exit_code
 
     @contextmanager
     def heard(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
@@ -102,7 +104,7 @@ class Interruption:
         signal.setitimer(signal.ITIMER_REAL, BROKEN_END)
         if by == signal.SIGINT:
             raise KeyboardInterrupt
-        raise SystemExit(message)
+        raise Aborted(by, message)
 
     def _end(self) -> None:
         """Runs in the loop, since the code that a signal interrupts may hold the lock of the log."""

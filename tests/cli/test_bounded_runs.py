@@ -163,7 +163,7 @@ def test_a_server_that_drips_does_not_outlast_sigterm(folder: Path) -> None:
         process = start("sync", "--output", "json", "--checks=none", folder=folder, **at(url))
         assert asked.wait(LONG)
         end = end_by_sigterm(process)
-    assert end.code == 1
+    assert end.code == 143
     assert "The run was stopped before Azure responded to" in status(folder, "core")
     assert resources(end)
 
@@ -196,7 +196,7 @@ def check_that_no_answer_is_waited_for(folder: Path, *, done: bool) -> None:
         process.wait(LONG)
         heard.set()
         end = ended(process)
-        assert (end.code, "finishing open requests and writing status" in first) == (1, True)
+        assert (end.code, "finishing open requests and writing status" in first) == (143, True)
         told = resources(end)["hub"]
         assert (told["verdict"], told["ready"]) == ("create", "False")
         assert "The run was stopped before Azure responded to" in told["message"]
@@ -231,7 +231,7 @@ exec {shutil.which("git")} "$@\"""",
                 assert process.wait(0.02) is None, ended(process)
         began = time.monotonic()
         end = end_by_sigterm(process)
-    assert (end.code, "was stopped because the run was stopped" in end.out) == (1, True)
+    assert (end.code, "was stopped because the run was stopped" in end.out) == (143, True)
     assert time.monotonic() - began > 15
 
 
@@ -247,7 +247,7 @@ def test_a_git_server_that_hangs_does_not_outlast_sigterm(folder: Path) -> None:
         assert asked.wait(LONG), ended(process)
         hangs.touch()
         end = end_by_sigterm(process)
-    assert end.code == 1
+    assert end.code == 143
     assert "Interrupted" in end.out
     assert "StatusNotWritten" in end.out
     assert "claim: expected" in git(bare, "grep", "-h", "claim:", "gitsync/status")

@@ -30,8 +30,8 @@ NAMES = ("core", "hub", "one")
 VNETS = "Microsoft.Network/virtualNetworks"
 FOR_PEOPLE = ("--log-format", "text", "--log-level", "warning")
 SIGNALS = [
-    pytest.param(signal.SIGTERM, 1, id="SIGTERM"),
-    pytest.param(signal.SIGHUP, 1, id="SIGHUP"),
+    pytest.param(signal.SIGTERM, 143, id="SIGTERM"),
+    pytest.param(signal.SIGHUP, 129, id="SIGHUP"),
     pytest.param(signal.SIGINT, 130, id="Ctrl-C"),
 ]
 
