@@ -32,6 +32,14 @@ PATIENCE = 120  # seconds for the server to become ready
 _DAY = timedelta(days=1)
 
 
+class Refused(RuntimeError):  # noqa: N818 - it is what it says
+    """The server refused a request."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 @dataclass
 class Server:
     """A server that is started by `command`. `ask` sends requests as an administrator."""
@@ -49,11 +57,11 @@ class Server:
             end(self.process)
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Send a request; RuntimeError with the text of the server if it refuses."""
+        """Send a request. Raises Refused with the text of the server if it refuses."""
         try:
             return json.loads(self._send(method, path, body))
         except HTTPError as error:
-            raise RuntimeError(f"{method} {path}: {error.code} {error.read().decode()}") from error
+            raise Refused(error.code, f"{method} {path}: {error.code} {error.read().decode()}") from error
 
     def is_ready(self) -> bool:
         try:

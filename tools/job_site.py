@@ -115,10 +115,10 @@ class Site:
         environment = {**os.environ, "KUBECONFIG": str(self.bench.folder / "kubeconfig")}
         return run(["kubectl", "--namespace", self.namespace, *arguments], self.folder, environment)
 
-    def gitsync(self, *arguments: str) -> str:
-        """Run gitsync on this machine with the settings of the pods. RuntimeError if it fails."""
+    def gitsync(self, *arguments: str, code: int = 0) -> str:
+        """Run gitsync on this machine with the settings of the pods. RuntimeError if it ends with another code."""
         environment = make_environment(self.settings, person="Ops", drop=("AZURE_", "GITSYNC_", "GIT_"))
-        return run([str(GITSYNC), *arguments], self.folder, environment)
+        return run([str(GITSYNC), *arguments], self.folder, environment, code)
 
     def install(self, trial: Trial) -> None:
         """Apply the base with the component for many workers, as docs/kubernetes.md says."""
@@ -334,10 +334,10 @@ def make_overlay(site: Site, trial: Trial) -> str:
     )
 
 
-def run(command: list[str], folder: Path, environment: Mapping[str, str]) -> str:
-    """What a command prints. RuntimeError if it fails."""
+def run(command: list[str], folder: Path, environment: Mapping[str, str], code: int = 0) -> str:
+    """What a command prints. RuntimeError if it ends with another code."""
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
+    if done.returncode != code:
         raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stdout}{done.stderr}")
     return done.stdout
 

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from api_server import Server
+from api_server import Refused, Server
 
 NODE = "this-machine"
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -57,17 +57,24 @@ class PodRunner:
     def look(self) -> None:
         """Take each pod a step further."""
         for pod in self.server.ask("GET", "/api/v1/pods")["items"]:
-            started = self.started.get(pod["metadata"]["uid"])
-            is_over = pod["status"]["phase"] in {"Succeeded", "Failed"}
-            is_deleted = "deletionTimestamp" in pod["metadata"]
-            if started and not is_over and started.process.poll() is not None:
-                self.report_end(pod, started.process.returncode)
-            elif started and not is_over and is_deleted:
-                end_in_time(started, pod["metadata"]["deletionGracePeriodSeconds"])
-            elif is_deleted and pod["metadata"].get("deletionGracePeriodSeconds"):
-                self.forget(pod)
-            elif not started and not is_over and not is_deleted:
-                self.start(pod)
+            try:
+                self.advance(pod)
+            except Refused as error:
+                if error.status not in {404, 409}:  # it is gone, or was changed since it was listed
+                    raise
+
+    def advance(self, pod: Pod) -> None:
+        started = self.started.get(pod["metadata"]["uid"])
+        is_over = pod["status"]["phase"] in {"Succeeded", "Failed"}
+        is_deleted = "deletionTimestamp" in pod["metadata"]
+        if started and not is_over and started.process.poll() is not None:
+            self.report_end(pod, started.process.returncode)
+        elif started and not is_over and is_deleted:
+            end_in_time(started, pod["metadata"]["deletionGracePeriodSeconds"])
+        elif is_deleted and pod["metadata"].get("deletionGracePeriodSeconds"):
+            self.forget(pod)
+        elif not started and not is_over and not is_deleted:
+            self.start(pod)
 
     def start(self, pod: Pod) -> None:
         metadata = pod["metadata"]

@@ -141,8 +141,10 @@ def lose_the_way_at_first(pod: Pod) -> Mapping[str, str]:
 
 
 def keep_failing(site: Site) -> None:
-    end_as(site.start_job(), FAILED, succeeded=WORKERS - 1, completedIndexes="1-3", failedIndexes="0")
+    job = site.start_job()
+    end_as(job, FAILED, succeeded=WORKERS - 1, completedIndexes="1-3", failedIndexes="0")
     expect(site.list_codes()[0] == [75, 75, 75], "an index is tried three times")
+    expect("ShardNotEnded" in site.gitsync("report", "--gather", "--run-id", job.uid, code=1), "the report names it")
     leave_the_rest_to_the_next_run(site)
 
 
@@ -212,6 +214,17 @@ def be_deleted(site: Site) -> None:
     leave_the_rest_to_the_next_run(site)
 
 
+def be_suspended(site: Site) -> None:
+    """As a queue of Jobs does that needs the nodes for others."""
+    job = site.start_job()
+    site.await_write("/c-net")
+    site.kubectl("patch", "job", "gitsync-now", "--patch", '{"spec": {"suspend": true}}')
+    wait_until(lambda: not site.list_pods(2), "the pods are still there")
+    site.kubectl("patch", "job", "gitsync-now", "--patch", '{"spec": {"suspend": false}}')
+    end_as(job, COMPLETE, succeeded=WORKERS, failed=None)
+    agree_with_one_worker(site)
+
+
 def follow_a_schedule(site: Site) -> None:
     """The first Job makes everything, the second finds nothing to do, and its records are those of one worker."""
     first = site.await_scheduled_job(1)
@@ -254,6 +267,7 @@ CASES = (
     Case("evictions are not counted", be_evicted, Trial(rules=(slow("c-net", 40),))),
     Case("activeDeadlineSeconds ends a Job", run_out_of_time, Trial(rules=(slow("c-net", 45),), deadline=15)),
     Case("a Job that is deleted ends its workers", be_deleted, Trial(rules=(slow("c-net", 20),))),
+    Case("a Job that is suspended goes on later", be_suspended, Trial(rules=(slow("c-net", 20),))),
     Case("the CronJob starts Jobs", follow_a_schedule, Trial(schedule="* * * * *")),
 )
 
