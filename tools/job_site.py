@@ -124,7 +124,7 @@ class Site:
         """Apply the base with the component for many workers, as docs/kubernetes.md says."""
         shutil.copytree(BASE, self.folder / "base")
         component = self.folder / "base/shards/kustomization.yaml"
-        component.write_text(re.sub(r"(/completions\n +value:) 8\n", rf"\1 {WORKERS}\n", component.read_text()))
+        component.write_text(set_completions(component.read_text()))
         (self.folder / "kustomization.yaml").write_text(make_overlay(self, trial))
         self.kubectl("create", "namespace", self.namespace)
         self.kubectl("label", "namespace", self.namespace, "pod-security.kubernetes.io/enforce=restricted")
@@ -307,6 +307,11 @@ def make_manifests(group: str, following: str) -> str:
         metadata: {{name: {group}-a}}
         spec: {{owner: {{name: {group}-net}}, addressPrefix: 10.0.1.0/24{refers}}}
         """)
+
+
+def set_completions(component: str) -> str:
+    """The number of workers, where docs/kubernetes.md says that it is changed."""
+    return re.sub(r"(/completions\n +value:) 8\n", rf"\1 {WORKERS}\n", component)
 
 
 def make_overlay(site: Site, trial: Trial) -> str:
