@@ -22,7 +22,7 @@ from gitsync.git.state.pins import Pin, check_run_id
 from gitsync.git.state.store import StateStore, Update
 from gitsync.git.state.worker_store import WorkerStore
 from gitsync.model.clock import Clock
-from gitsync.model.condition import Severity
+from gitsync.model.condition import Hold, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.record import State
 from gitsync.model.shard import Shard
@@ -35,6 +35,9 @@ _LOOK_AGAIN = 2.0
 """Seconds for which a look at what the other workers have recorded holds: many resources may wait at once. What waits
 looks less and less often by itself.
 """
+
+_STOPPED = frozenset({Hold.INTERRUPTED, Hold.NOT_REACHED})
+"""What a worker records that was stopped: it may be started again, as one is whose node is drained."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +159,12 @@ class OtherShards:
                 self._read_at = self._clock.monotonic()
         record = self._state.records.get(key)
         condition = record.condition if record and record != self._pinned.records.get(key) else None
-        if condition is None or condition.is_ready or condition.severity is Severity.INFO:
+        if (
+            condition is None
+            or condition.is_ready
+            or condition.severity is Severity.INFO
+            or condition.reason in _STOPPED
+        ):
             return ""
         return f"{condition.reason}: {condition.message}"
 

@@ -273,6 +273,25 @@ async def test_a_failure_of_another_worker_ends_the_wait_for_its_resource(tmp_pa
     assert len(site.load()) == 12
 
 
+async def test_a_worker_that_was_stopped_has_not_failed(tmp_path: Path) -> None:
+    """It may be started again, as the pod of a Job is whose node is drained: the others still wait."""
+    site = Site.begin(tmp_path / "site").says(ESTATE)
+    first, second, _ = list_workers(3)
+    stop = asyncio.Event()
+
+    def stop_now(request: LoggedRequest) -> bool:
+        if request.path.endswith("/b-nsg") and request.method == "PUT":
+            stop.set()
+        return False
+
+    slow = rules("{match: {path: '*/b-nsg', method: PUT}, operation: {style: async, polls: 6}}")
+    async with Emulator(EmulatorSettings(limits=None, rules=slow), site.store, is_last=stop_now) as azure:
+        await execute(site.config(azure, **second), writes=True, stop=stop)
+        assert site.load()["NetworkSecurityGroup.network.azure.com/default/b-nsg"].condition.reason == "Interrupted"
+        report = await execute(site.config(azure, **first), writes=True)
+    assert report.exit_code == 0
+
+
 async def test_what_a_missing_worker_does_not_create_is_left_to_the_next_run(synced: Site, tmp_path: Path) -> None:
     site = Site.begin(tmp_path / "site").says(ESTATE)
     first, _, third = list_workers(3)  # the second one has group b
