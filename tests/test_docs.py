@@ -192,6 +192,8 @@ def test_the_exit_codes_are_those_of_the_code():
         ExitCode.PENDING,
         ExitCode.FINE,
         ExitCode.INTERRUPTED,
+        ExitCode.TERMINATED,
+        ExitCode.HUNG_UP,
         ExitCode.FAULT,
     ]
 
