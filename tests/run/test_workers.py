@@ -28,6 +28,8 @@ from gitsync.errors import ConfigError
 from gitsync.git.access import GitAccess, open_remote
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
+from gitsync.git.state.pins import Pin
+from gitsync.git.state.store import Update
 from gitsync.git.state.worker_branches import name_workers
 from gitsync.model.record import Durations, Record
 from gitsync.model.report import Report
@@ -37,6 +39,7 @@ from tests.support.git_repositories import commit_all, init_bare, init_repositor
 from tests.support.world import SUBSCRIPTION
 
 STATUS = "gitsync/status"
+NOTHING = Update(records={}, revision=None, summary=None, report=None, headline="", agent="gitsync")
 
 
 def make_group(name: str) -> str:
@@ -234,6 +237,19 @@ async def test_a_worker_that_comes_late_reads_the_pinned_revision(synced: Site, 
     assert late.revision == pinned.revision
     assert not [one for one in sent if one[0] == "DELETE"]
     assert len(pinned.results) + len(late.results) == 12
+
+
+async def test_a_worker_reads_the_status_that_was_pushed_for_the_pin_since_it_looked(tmp_path: Path) -> None:
+    """The first worker of a run takes in what the run before has recorded, between two looks of the second worker."""
+    site = Site.begin(tmp_path / "site").says({"a": make_group("a")})
+    await sync_together(site, list_workers(1, "before"))
+    remote = open_remote(Url(f"file://{site.folder}/remote.git", "file"), GitAccess())
+    with StatusBranch(remote, STATUS, clock=SystemClock()) as late:
+        late.load()
+        await sync(site, shard="1/2", run_id="now")
+        wanted = Pin(revision="a" * 40, status="", branch=STATUS, agent="gitsync", workers=2, time=SystemClock().now())
+        pin = late.settle_pin("now", wanted, NOTHING)
+    assert (pin.workers, pin.revision != wanted.revision) == (2, True)
 
 
 REFUSED = [

@@ -190,6 +190,7 @@ class StatusBranch:
             pin = settle_pin(clone, run_id, replace(wanted, status=self._tip or ""), self._seals, self._author)
             remove_old_pins(clone, wanted.time)
         if pin.status and pin.status != self._tip:
+            self.load()  # whoever wrote the pin may have pushed that status since this worker read the branch
             self._require_ancestor(run_id, pin.status)
         return pin
 
