@@ -120,8 +120,9 @@ def pin_run(
 def open_worker(config: Config, worker: Worker, source: Checkout, store: StateStore, clock: Clock) -> PinnedWorker:
     """Pin the run, and open the state of its worker. Raises as `pin_run`."""
     branch, pin = pin_run(config, source, store, clock, worker.workers)
+    pinned = branch.read_at(pin.status)  # before the own branch is opened, which most often begins with the same commit
     own = branch.open_worker(worker.run_id, worker.number, pin.status)
-    return PinnedWorker(pin, WorkerStore(own, branch, branch.read_at(pin.status), worker.number, worker.workers))
+    return PinnedWorker(pin, WorkerStore(own, branch, pinned, worker.number, worker.workers))
 
 
 def cut(store: WorkerStore, run_input: RunInput) -> tuple[Shard, ...]:

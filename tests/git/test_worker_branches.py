@@ -94,6 +94,16 @@ def test_a_worker_that_changed_nothing_still_says_that_it_ended(open_status, ope
     assert bare.git("log", "-1", "--format=%(trailers:key=Ended,valueonly)", "gitsync/status-shards/42/3") == "1"
 
 
+def test_a_worker_holds_the_records_of_the_estate_once(open_status, bare):
+    save(open_status(), a_record("one"))
+    with open_status() as status:
+        on_status, pinned = status.load(), status.read_at(tip(bare))
+        with status.open_worker("42", 1, tip(bare)) as own, status.open_again() as again:
+            states = (pinned, own.load(), again.load())
+            key = a_record("one").key
+            assert all(state.records[key] is on_status.records[key] for state in states)
+
+
 def test_a_worker_that_is_started_again_reads_what_it_has_claimed(open_status, open_worker):
     claim = replace(a_record("one"), claim=Claim.EXPECTED, writes=0)
     with open_worker(1) as store:

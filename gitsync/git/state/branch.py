@@ -80,6 +80,7 @@ class StatusBranch:
         self._tip: str | None = None  # the last commit that was read
         self._lease = ""  # the commit that the branch points to, which is not the tip before a worker's first push
         self._base = State({})  # its state, with what workers have recorded
+        self._read_last: tuple[str | None, State] = (None, State({}))
         self._recorded = Recorded()
 
     @property
@@ -232,7 +233,7 @@ class StatusBranch:
         return self._open_other(self._branch, self._start)
 
     def _open_other(self, branch: str, start: str | None) -> StatusBranch:
-        return StatusBranch(
+        other = StatusBranch(
             self._remote,
             branch,
             clock=self._clock,
@@ -241,6 +242,8 @@ class StatusBranch:
             seals=self._seals,
             start=start,
         )
+        other._read_last = self._read_last  # the records of an estate once, not once a branch
+        return other
 
     def read_at(self, status: str) -> State:
         """Read the state of a commit that the branch has had, "" for none. StateError if it cannot be read."""
@@ -360,9 +363,10 @@ class StatusBranch:
         return self._start or None
 
     def _read(self, tip: str | None) -> State:
-        if tip is None:
-            return State({})
-        return read_state(self._open_tree(tip), self._seals)
+        """Read the state of a commit, None for none. A worker reads the same one for the pin and for its branch."""
+        if tip != self._read_last[0]:
+            self._read_last = (tip, read_state(self._open_tree(tip), self._seals) if tip else State({}))
+        return self._read_last[1]
 
     def _open_tree(self, tip: str) -> Revision:
         return Revision(repository=self._clone().repository, commit=tip, label=self.name)
