@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
+from gitsync.git.state.yaml_text import dump
 from tests.support import hostile_files
 
 HERE = Path(__file__).parent
@@ -80,3 +82,15 @@ def test_the_measure_sees_memory(measured):
     code, megabytes = measured("fill", 200)
     assert code == 0
     assert megabytes > 200
+
+
+def test_an_index_of_an_estate_takes_a_few_times_its_bytes_to_write():
+    """Not those of an object for each value: the workers of a run write the index of the whole estate."""
+    index = {"resources": [{"key": f"ResourceGroup/{number}", "claim": "created"} for number in range(1000)]}
+    dump({"warm": "up"})
+    tracemalloc.start()
+    try:
+        size = len(dump(index))
+        assert tracemalloc.get_traced_memory()[1] < 8 * size
+    finally:
+        tracemalloc.stop()
