@@ -61,7 +61,7 @@ from gitsync.run.manifests import coverage_of
 from gitsync.run.plan import covers, list_problems, plan_run
 from gitsync.run.walk import walk
 from gitsync.run.watch import begin_watch, log_start
-from gitsync.run.workers import count_sharing, cut
+from gitsync.run.workers import count_sharing, cut, drop_bodies
 from gitsync.run.write_status import ExportOutcome, notify, write_expected, write_heartbeat, write_status
 from gitsync.secrets.exports import Collected
 from gitsync.status.exit_code import decide_exit_code
@@ -117,7 +117,7 @@ async def sync_revision(
     loading = load_run_input(config, connections, state, agent, writes=writes)
     config, state, run_input = await _in_time(loading, deadline, connections, "read the manifests")
     review = load_approved_plan(config, connections) if writes else None
-    plan, selection = _plan(config, connections, run_input, state, agent, review, writes=writes)
+    plan, selection, run_input = _plan(config, connections, run_input, state, agent, review, writes=writes)
     rules = make_rules(config, connections, review, agent, writes=writes)
     nodes: tuple[Node, ...] = (*plan.applies.values(), *plan.prunes.values())
     identities = await open_identities(nodes, run_input.credentials, connections.arm, connections.open_as)
@@ -152,9 +152,10 @@ def _plan(  # noqa: PLR0913 - what a plan and its guards depend on
     review: Review | None,
     *,
     writes: bool,
-) -> tuple[Plan, Selection]:
-    """Plan the run, and guard it; also return what it covers. A worker plans its own part, once the run as a whole is
-    guarded: by the pinned state, so that the guards come to the same end in all workers.
+) -> tuple[Plan, Selection, RunInput]:
+    """Plan the run, and guard it; also return what it covers, and the input that it still needs. A worker plans its own
+    part, once the run as a whole is guarded: by the pinned state, so that the guards come to the same end in all
+    workers.
 
     Raises GitsyncError if the run is refused.
     """
@@ -163,12 +164,13 @@ def _plan(  # noqa: PLR0913 - what a plan and its guards depend on
     plan = narrow_plan(plan_run(config, connections, run_input, known, agent), review)
     plan = guard_plan(config, connections, plan, known, agent, writes=writes)
     if not isinstance(worker, WorkerStore):
-        return plan, selection
+        return plan, selection, run_input
     shards = cut(worker, run_input)
     shard = shards[worker.number - 1]
     connections.arm.divide_limits(count_sharing(shard, shards))
     selection = replace(selection, keys=shard.keys)
-    return plan_run(config, connections, run_input, state, agent, selection), selection
+    plan = plan_run(config, connections, run_input, state, agent, selection)
+    return plan, selection, drop_bodies(run_input, shard)
 
 
 async def _ask_about(

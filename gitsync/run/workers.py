@@ -10,7 +10,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -29,6 +29,7 @@ from gitsync.model.shard import Shard
 from gitsync.planning.run_problems import find_agent
 from gitsync.planning.shards import cut_shards, list_members
 from gitsync.report import summary
+from gitsync.request.exports import may_export
 from gitsync.run.load import RunInput
 
 _LOOK_AGAIN = 2.0
@@ -128,6 +129,28 @@ def open_worker(config: Config, worker: Worker, source: Checkout, store: StateSt
 def cut(store: WorkerStore, run_input: RunInput) -> tuple[Shard, ...]:
     """Cut the estate of a run as each of its workers does: by its manifests and the pinned records."""
     return cut_shards(list_members(run_input.prepared, store.pinned.records), store.workers)
+
+
+def drop_bodies(run_input: RunInput, shard: Shard) -> RunInput:
+    """Drop the manifests and requests of other shards, of which a large estate has many: the estate has been planned
+    and guarded as a whole, and what they export still counts.
+    """
+    left = {
+        one.key: one if may_export(one) else replace(one, spec={}, others={}, annotations={}, lines=None, patched={})
+        for one in (prepared.resource for prepared in run_input.prepared)
+        if one.key not in shard.keys
+    }
+    return replace(
+        run_input,
+        prepared=tuple(
+            replace(one, resource=left[one.key], template=None) if one.key in left else one
+            for one in run_input.prepared
+        ),
+        manifests=replace(
+            run_input.manifests,
+            resources=tuple(left.get(one.key, one) for one in run_input.manifests.resources),
+        ),
+    )
 
 
 def count_sharing(shard: Shard, shards: tuple[Shard, ...]) -> dict[str, int]:

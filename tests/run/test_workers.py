@@ -31,9 +31,14 @@ from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.pins import Pin
 from gitsync.git.state.store import Update
 from gitsync.git.state.worker_branches import name_workers
+from gitsync.model.manifests import Manifests
 from gitsync.model.record import Durations, Record
 from gitsync.model.report import Report
+from gitsync.model.shard import Shard
+from gitsync.run.load import RunInput
 from gitsync.run.run import execute
+from gitsync.run.workers import drop_bodies
+from tests.support.builders import group_id, prepared, rg
 from tests.support.fault_rules import rules
 from tests.support.git_repositories import commit_all, init_bare, init_repository
 from tests.support.world import SUBSCRIPTION
@@ -250,6 +255,24 @@ async def test_a_worker_reads_the_status_that_was_pushed_for_the_pin_since_it_lo
         wanted = Pin(revision="a" * 40, status="", branch=STATUS, agent="gitsync", workers=2, time=SystemClock().now())
         pin = late.settle_pin("now", wanted, NOTHING)
     assert (pin.workers, pin.revision != wanted.revision) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("spec", "is_left"),
+    [({"location": "westeurope"}, {}), (EXPORTS := {"operatorSpec": {"configMaps": {"id": {}}}}, EXPORTS)],
+    ids=["its body", "what it exports"],
+)
+def test_a_worker_keeps_of_the_resources_of_others_what_they_export_alone(spec: Any, is_left: Any) -> None:
+    own, other = prepared(rg("own"), group_id("own")), prepared(rg("other"), group_id("other"))
+    other = replace(other, resource=replace(other.resource, spec=spec))
+    both = (own, other)
+    manifests = Manifests(resources=tuple(one.resource for one in both))
+    whole = RunInput(manifests=manifests, references={}, prepared=both, lookup=Any, credentials=Any)
+    left = drop_bodies(whole, Shard(number=1, keys=frozenset({own.key})))
+    assert left.prepared[0] is own
+    assert (left.prepared[1].arm_id, left.prepared[1].template) == (other.arm_id, None)
+    assert [one.spec for one in left.manifests.resources] == [own.resource.spec, is_left]
+    assert left.manifests.resources[1] is left.prepared[1].resource
 
 
 REFUSED = [

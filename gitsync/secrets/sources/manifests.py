@@ -33,17 +33,19 @@ class ManifestSource:
     is_remote = False
 
     def __init__(self, manifests: Manifests) -> None:
-        self._manifests = manifests
+        self._declared = manifests.declared  # not the resources, which a worker drops
+        self._secrets = manifests.secrets
+        self._config_maps = manifests.config_maps
 
     async def owner(self, address: Address) -> str | None:
-        declared = self._manifests.declared.get(address)
+        declared = self._declared.get(address)
         return None if declared is None else declared.owner
 
     async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
         identity = (address.namespace, address.name)
         if address.object_kind is ObjectKind.SECRET:
-            return self._manifests.secrets.get(identity)
-        config_map = self._manifests.config_maps.get(identity)
+            return self._secrets.get(identity)
+        config_map = self._config_maps.get(identity)
         return None if config_map is None else {key: Secret(value) for key, value in config_map.items()}
 
 
