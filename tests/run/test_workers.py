@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import random
 import shutil
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from gitsync.arm.clock import SystemClock
@@ -32,19 +31,25 @@ from gitsync.git.state.pins import Pin
 from gitsync.git.state.store import Update
 from gitsync.git.state.worker_branches import name_workers
 from gitsync.model.manifests import Manifests
-from gitsync.model.record import Durations, Record
+from gitsync.model.record import Durations, Record, State
 from gitsync.model.report import Report
 from gitsync.model.shard import Shard
+from gitsync.redaction import Redactions
+from gitsync.run.gathering import NOT_ENDED, gather
 from gitsync.run.load import RunInput
 from gitsync.run.run import execute
 from gitsync.run.workers import drop_bodies
 from tests.support.builders import group_id, prepared, rg
+from tests.support.exports import tree
 from tests.support.fault_rules import rules
 from tests.support.git_repositories import commit_all, init_bare, init_repository
 from tests.support.world import SUBSCRIPTION
 
 STATUS = "gitsync/status"
 NOTHING = Update(records={}, revision=None, summary=None, report=None, headline="", agent="gitsync")
+WRITES = frozenset({"PUT", "DELETE"})
+Writes = list[tuple[str, str, int]]
+"""The method, the path and the status of requests."""
 
 
 def make_group(name: str) -> str:
@@ -86,6 +91,37 @@ def make_network(name: str, group: str, octet: int, nsg: str = "") -> str:
         """)
 
 
+def make_account(name: str, group: str) -> str:
+    """A storage account that exports a key to a Secret, and its endpoint to a config map."""
+    return textwrap.dedent(f"""\
+        apiVersion: storage.azure.com/v1api20230101
+        kind: StorageAccount
+        metadata: {{name: {name}}}
+        spec:
+          location: westeurope
+          owner: {{name: {group}}}
+          kind: StorageV2
+          sku: {{name: Standard_LRS}}
+          operatorSpec:
+            secrets: {{key1: {{name: {name}, key: first}}}}
+            configMaps: {{blobEndpoint: {{name: {name}, key: blob}}}}
+        """)
+
+
+def make_server(name: str, group: str, secret: str) -> str:
+    """A server whose password is the key of a storage account, of its own resource group or of another."""
+    return textwrap.dedent(f"""\
+        apiVersion: dbforpostgresql.azure.com/v1api20221201
+        kind: FlexibleServer
+        metadata: {{name: {name}}}
+        spec:
+          location: westeurope
+          owner: {{name: {group}}}
+          administratorLogin: boss
+          administratorLoginPassword: {{name: {secret}, key: first}}
+        """)
+
+
 @dataclass(frozen=True)
 class Site:
     """A repository with its remote, and an Azure."""
@@ -98,6 +134,7 @@ class Site:
         (folder / "remote.git").mkdir(parents=True)
         init_bare(folder / "remote.git")
         (folder / "work").mkdir()
+        (folder / "exports").mkdir(mode=0o700)
         init_repository(folder / "work")
         with (folder / "work" / ".git" / "config").open("a") as settings:
             settings.write(
@@ -126,23 +163,34 @@ class Site:
             store.put_resource(key, resource)
         return Site(folder, store)
 
-    def config(self, azure: Emulator, **settings: Any) -> Config:
+    def config(self, azure: Emulator | None, **settings: Any) -> Config:
         plain = Config(
             source=str(self.folder / "work"),
             subscription=SUBSCRIPTION,
-            endpoint=azure.url,
+            endpoint=azure.url if azure else None,
             credential="anonymous",
             prune=True,
             max_deletes=50,
             checks=("none",),
+            who="off",
+            export_to=("status", "folder"),
+            export_folder=str(self.folder / "exports"),
         )
         return replace(plain, **settings)
 
-    def load(self) -> dict[str, Record]:
-        """What is recorded, without times and what differs from run to run."""
+    def load_state(self) -> State:
         remote = open_remote(Url(f"file://{self.folder}/remote.git", "file"), GitAccess())
         with StatusBranch(remote, STATUS, clock=SystemClock()) as store:
-            return {str(key): drop_times(record) for key, record in store.load().records.items()}
+            return store.load()
+
+    def load(self) -> dict[str, Record]:
+        """What is recorded, without times and what differs from run to run."""
+        return {str(key): drop_times(record) for key, record in self.load_state().records.items()}
+
+    def list_exports(self) -> dict[str, Any]:
+        """What was exported, to the status and to a folder."""
+        kept = {str(address): export.data for address, export in self.load_state().config_maps.items()}
+        return {**kept, **tree(self.folder / "exports")}
 
     def list_worker_branches(self) -> list[str]:
         below = self.folder / "remote.git" / "refs" / "heads" / name_workers(STATUS)
@@ -157,20 +205,22 @@ def drop_times(record: Record) -> Record:
     return replace(record, condition=condition, last_write=None, durations=Durations(), writes=0)
 
 
-async def sync(site: Site, **settings: Any) -> tuple[Report, list[tuple[str, str, int]]]:
+async def sync(site: Site, **settings: Any) -> tuple[Report, Writes]:
     (report,), sent = await sync_together(site, [settings])
     return report, sent
 
 
 async def sync_together(
     site: Site, runs: Iterable[Mapping[str, Any]], rules: tuple[FaultRule, ...] = ()
-) -> tuple[list[Report], list[tuple[str, str, int]]]:
+) -> tuple[list[Report], Writes]:
     """Run several times at once; return the reports, and the writes that Azure got."""
     async with Emulator(EmulatorSettings(limits=None, rules=rules), site.store) as azure:
         reports = await asyncio.gather(*(execute(site.config(azure, **one), writes=True) for one in runs))
-        return reports, [
-            (one.method, one.path, one.status) for one in azure.requests if one.method in {"PUT", "DELETE"}
-        ]
+        return reports, list_writes(azure)
+
+
+def list_writes(azure: Emulator) -> Writes:
+    return [(one.method, one.path, one.status) for one in azure.requests if one.method in WRITES]
 
 
 def list_workers(number: int, run_id: str = "1") -> list[dict[str, Any]]:
@@ -345,24 +395,32 @@ async def test_what_a_missing_worker_does_not_create_is_left_to_the_next_run(syn
 
 @st.composite
 def estates(draw: st.DrawFn) -> dict[str, str]:
-    """Up to four groups: some with a security group, and each with a network that may refer to one of another."""
+    """Up to four groups: some with a security group or with a storage account that exports its key, and each with a
+    network, and perhaps a server, that may refer to those of another.
+    """
     named = draw(st.lists(st.sampled_from("abcd"), min_size=1, unique=True))
-    guarded = [name for name in named if draw(st.booleans())]
+    guarded, exporting = ([name for name in named if draw(st.booleans())] for _ in range(2))
     said = {}
     for name in named:
-        parts = [make_group(name), *([make_nsg(f"{name}-nsg", name)] if name in guarded else [])]
+        parts = [make_group(name)]
+        parts += [make_nsg(f"{name}-nsg", name)] if name in guarded else []
+        parts += [make_account(f"{name}lake", name)] if name in exporting else []
         other = draw(st.sampled_from(["", *guarded]))
         parts.append(make_network(f"{name}-net", name, draw(st.integers(1, 3)), other and f"{other}-nsg"))
+        if keeper := draw(st.sampled_from(["", *exporting])):
+            parts.append(make_server(f"{name}-books", name, f"{keeper}lake"))
         said[name] = "---\n".join(parts)
     return said
 
 
-async def kill(site: Site, run: Mapping[str, Any], write: int) -> int:
-    """Start a run that dies when Azure has got so many of its writes; return how many it had got by then."""
-    writes = itertools.count(1)
+async def kill(site: Site, run: Mapping[str, Any], at: int, methods: Collection[str] = WRITES) -> Writes:
+    """Start a run that dies when Azure has got so many of its requests, by default of its writes; return the writes
+    that it had got by then. A run that makes fewer ends.
+    """
+    requests = itertools.count(1)
 
     def is_last(request: LoggedRequest) -> bool:
-        return request.method in {"PUT", "DELETE"} and next(writes) == write
+        return request.method in methods and next(requests) == at
 
     async with Emulator(EmulatorSettings(limits=None), site.store, is_last=is_last) as azure:
         running = asyncio.create_task(execute(site.config(azure, **run), writes=True))
@@ -371,51 +429,115 @@ async def kill(site: Site, run: Mapping[str, Any], write: int) -> int:
         for task in (running, death):
             task.cancel()
         await asyncio.gather(running, death, return_exceptions=True)
-    return next(writes) - 1
+        return list_writes(azure)
 
 
-@pytest.mark.parametrize("write", [1, 2, 3, 4])
-async def test_a_worker_that_is_killed_and_started_again_creates_nothing_twice(
-    synced: Site, tmp_path: Path, write: int
-) -> None:
-    """Killed after each of its writes, while the others have not begun; then all of them run."""
-    site = Site.begin(tmp_path / "site").says(ESTATE)
-    assert await kill(site, list_workers(3)[2], write) == write  # it waits for no other worker
-    reports, sent = await sync_together(site, list_workers(3))
-    assert [report.exit_code for report in reports] == [0, 0, 0]
-    assert len([one for one in sent if one[2] == 201]) == 12 - write
-    assert site.list_bodies() == synced.list_bodies()
-    assert site.load() == synced.load()
+class History(NamedTuple):
+    """What happens to the workers of a run. Those of a round, by their numbers, run at once; one that is in `deaths` is
+    killed with so many of its writes, and started again in a later round. `absent` is never started: 0 for none.
+    """
+
+    workers: int
+    rounds: tuple[tuple[int, ...], ...]
+    deaths: Mapping[int, int]
+    absent: int
+
+    @property
+    def is_together(self) -> bool:
+        """Tell whether what a worker waits for comes."""
+        return not (self.absent or self.deaths) and len(list(filter(None, self.rounds))) == 1
 
 
-@given(estates(), st.integers(1, 4), st.randoms(use_true_random=False), st.integers(1, 8))
-@settings(max_examples=6)
+@st.composite
+def histories(draw: st.DrawFn) -> History:
+    workers = draw(st.integers(1, 8))
+    numbers = draw(st.permutations(range(1, workers + 1)))
+    absent = numbers.pop() if workers > 1 and draw(st.booleans()) else 0
+    cut = draw(st.integers(0, len(numbers)))
+    deaths = {number: draw(st.integers(1, 5)) for number in numbers if draw(st.booleans())}
+    again = tuple(draw(st.permutations(sorted(deaths))))
+    return History(workers, (tuple(numbers[:cut]), tuple(numbers[cut:]), again), deaths, absent)
+
+
+async def play(site: Site, history: History) -> Writes:
+    """Run the workers of a history; return what all of them have sent."""
+    sent: Writes = []
+    patience = {} if history.is_together else {"resource_timeout": 3.0}
+    runs = {number: {**one, **patience} for number, one in enumerate(list_workers(history.workers), 1)}
+    last = len(history.rounds) - 1
+    for number, together in enumerate(history.rounds):
+        deaths = history.deaths if number < last else {}
+        parts = (
+            kill(site, runs[one], deaths[one]) if one in deaths else sync_alone(site, runs[one]) for one in together
+        )
+        for part in await asyncio.gather(*parts):
+            sent += part
+    return sent
+
+
+async def sync_alone(site: Site, run: Mapping[str, Any]) -> Writes:
+    _, sent = await sync(site, **run)
+    return sent
+
+
+@given(estates(), histories(), st.booleans(), st.booleans())
+@settings(max_examples=6, phases=[Phase.reuse, Phase.generate])  # an example takes a second, and shrinking some hundred
 def test_law_workers_do_together_what_one_worker_does(
     tmp_path_factory: pytest.TempPathFactory,
     synced: Site,
     said: dict[str, str],
-    number: int,
-    order: random.Random,
-    write: int,
+    history: History,
+    is_first: bool,
+    is_started_late: bool,
 ) -> None:
-    """From the same records and the same Azure, in any order of the workers, one of which is killed and started again.
+    """From the same records and the same Azure, or from none, in any order of the workers.
 
-    A run may leave a delete to the next one, so a second run follows.
+    What a worker that was never started owns stays as it was; it, or the next run, does the rest. A run may leave a
+    delete to the next one, so both sites have a second run, and a third if a worker was never started.
     """
     folder = tmp_path_factory.mktemp("law")
-    alone, shared = (synced.copy(folder / name).says(said) for name in ("alone", "shared"))
-    workers = list_workers(number)
-    order.shuffle(workers)
+    if is_first:
+        alone, shared = (Site.begin(folder / name).says(said) for name in ("alone", "shared"))
+    else:
+        alone, shared = (synced.copy(folder / name).says(said) for name in ("alone", "shared"))
+    asyncio.run(sync(alone))
+    sent = asyncio.run(play(shared, history))
+    assert list_absent(gather_run(shared)) == [history.absent] * bool(history.absent)
+    if is_first:
+        check = check_same if history.is_together else check_part
+        check(shared, alone)
+    if history.absent and is_started_late:
+        sent += asyncio.run(sync_alone(shared, list_workers(history.workers)[history.absent - 1]))
+        assert list_absent(gather_run(shared)) == []
+    for site in (alone, *([shared] * (1 + bool(history.absent)))):
+        _, writes = asyncio.run(sync(site))
+        sent += writes if site is shared else []
+    check_same(shared, alone)
+    created = Counter(path for _, path, status in sent if status == 201)
+    assert set(created.values()) <= {1}, "no create is sent twice"
+    assert asyncio.run(sync(shared))[1] == []
 
-    async def run() -> None:
-        await sync(alone)
-        await sync(alone)
-        await kill(shared, {**workers[0], "resource_timeout": 1.0}, write)
-        order.shuffle(workers)
-        await sync_together(shared, workers)
-        await sync(shared)
 
-    asyncio.run(run())
+def gather_run(site: Site) -> Report:
+    return gather(site.config(None, run_id="1"), Redactions())
+
+
+def list_absent(report: Report) -> list[int]:
+    """The numbers of the shards that have not ended."""
+    told = (problem.message for problem in report.problems if problem.code == NOT_ENDED)
+    return [int(message.removeprefix("Shard ").partition("/")[0]) for message in told]
+
+
+def check_same(shared: Site, alone: Site) -> None:
     assert shared.list_bodies() == alone.list_bodies()
     assert shared.load() == alone.load()
-    assert asyncio.run(sync(shared))[1] == []
+    assert shared.list_exports() == alone.list_exports()
+
+
+def check_part(shared: Site, alone: Site) -> None:
+    """What is Ready is as one worker leaves it, and nothing but what waits is missing."""
+    ours, theirs = shared.load(), alone.load()
+    ready = {key: one for key, one in ours.items() if one.condition and one.condition.is_ready}
+    assert ready == {key: theirs[key] for key in ready}
+    assert shared.list_bodies().items() <= alone.list_bodies().items()
+    assert shared.list_exports().items() <= alone.list_exports().items()
