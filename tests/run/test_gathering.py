@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,11 +26,13 @@ from gitsync.report import json as report_json
 from gitsync.report.progress import Silent
 from gitsync.run.gathering import gather
 from gitsync.run.run import execute
+from tests.notifications.test_services import TOKEN, server
 from tests.support.git_repositories import commit_all, init_bare, init_repository
 from tests.support.world import SUBSCRIPTION
 
 WORKERS = 3
 STATUS = "gitsync/status"
+WORKER = "gitsync/status-shards/42/"
 SHARD = """\
 apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup
@@ -291,6 +295,72 @@ def test_the_heartbeat_and_the_message_are_those_of_the_whole(rig, monkeypatch):
     assert "gitsync/status-heartbeat/gitsync" in rig.branches()
 
 
+def test_the_message_is_sent_once_and_by_the_gathering_alone(rig):
+    rig.commit("d.yaml", SHARD.format(name="d").replace("westeurope}", "westeurope, odd: 1}"))
+    with server() as (port, got):
+        notify = Secret(f"json://127.0.0.1:{port}/{TOKEN}")
+        rig.sync(1, 2, notify=notify)
+        rig.gather(notify=notify)
+        assert got == [], "not before the run is over"
+        rig.sync(3, notify=notify)
+        assert got == []
+        for _ in range(2):
+            assert rig.gather(notify=notify).exit_code == 1
+        assert [json.loads(body)["title"] for _, body in got] == ["gitsync: failed"]
+        assert "d.yaml" not in str(got), "counts, and no values"
+        rig.sync(run_id=None, notify=notify)
+        assert len(got) == 1, "the status keeps what was said"
+
+
+KEY = Secret("a key of twenty letters or more")
+
+
+def test_records_are_signed_by_their_workers_and_believed_by_the_next_run(rig, made):
+    _, texts, _ = made
+    rig.sync(1, 2, 3, digest_key=KEY)
+    report = rig.gather(digest_key=KEY)
+    assert (report.exit_code, report.problems) == (0, ())
+    assert rig.texts() == texts
+    (after,) = rig.sync(run_id=None, digest_key=KEY, prune=True)
+    assert (after.exit_code, after.problems, after.summary) == (0, (), {"in-sync": 6})
+
+
+def test_a_record_that_somebody_pushed_to_the_branch_of_a_worker_is_not_believed_once_it_is_gathered(rig):
+    rig.sync(1, 2, 3, digest_key=KEY)
+    path = "default/resources.azure.com/ResourceGroup/a.yaml"
+    number = next(one for one in (1, 2, 3) if path in rig.git("ls-tree", "-r", "--name-only", f"{WORKER}{one}"))
+    record = rig.git("show", f"{WORKER}{number}:{path}")
+    rewrite(rig, number, record.replace("claim: created", "claim: adopted"), path=path)
+    rig.gather(digest_key=KEY)
+    (after,) = rig.sync(run_id=None, digest_key=KEY)
+    (problem,) = after.problems
+    assert problem.code == "RecordNotTrusted"
+    assert problem.message.startswith("ResourceGroup.resources.azure.com/default/a: ")
+    assert {one.key.name for one in after.results if not one.is_fine} == {"a"}
+
+
+@pytest.mark.parametrize("key", [None, Secret("another key of twenty letters")], ids=["no key", "another key"])
+def test_a_run_is_not_gathered_without_its_key(rig, key):
+    rig.sync(1, 2, 3, digest_key=KEY)
+    refs = rig.git("for-each-ref")
+    with pytest.raises(ConfigError, match="its seal was not made with the digest key of this run"):
+        rig.gather(digest_key=key)
+    assert rig.git("for-each-ref") == refs
+
+
+def test_two_gatherings_at_once_leave_one_commit_and_say_the_same(rig, made):
+    _, texts, _ = made
+    rig.sync(1, 2, 3)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda _: rig.gather(), range(2))
+    assert first.problems == second.problems == ()
+    assert [one.key for one in first.results] == [one.key for one in second.results]
+    assert (first.exit_code, second.exit_code) == (0, 0)
+    assert rig.texts() == texts
+    assert rig.git("rev-list", "--count", STATUS).strip() == "1"
+    assert rig.branches() == ["gitsync/runs/42", STATUS]
+
+
 def test_the_run_before_is_not_gathered_for_another(rig):
     rig.sync(1, 2, 3)
     rig.gather()
@@ -319,13 +389,13 @@ def test_settings_that_do_not_fit_are_refused(rig, settings, refusal):
         rig.gather(**settings)
 
 
-def rewrite(rig, number, content, message=None):
-    """Have somebody push another report to the branch of a worker."""
+def rewrite(rig, number, content, message=None, path="report.json"):
+    """Have somebody push another report, or another file, to the branch of a worker."""
     branch = f"gitsync/status-shards/42/{number}"
     clone = rig.folder / "forged"
     git = ["git", "-C", str(clone), "-c", "user.name=x", "-c", "user.email=x@example.com"]
     subprocess.run(["git", "clone", "--quiet", "--branch", branch, str(rig.bare), str(clone)], check=True)
-    (clone / "report.json").write_text(content)
+    (clone / path).write_text(content)
     text = message or rig.git("log", "-1", "--format=%B", branch)
     subprocess.run([*git, "commit", "--quiet", "--all", "--message", text], check=True)
     subprocess.run([*git, "push", "--quiet", "origin", branch], check=True)
