@@ -381,6 +381,23 @@ async def test_a_worker_that_was_stopped_has_not_failed(tmp_path: Path) -> None:
     assert report.exit_code == 0
 
 
+@pytest.mark.parametrize("sinks", [(), ("status", "folder")], ids=["no sink", "sinks"])
+async def test_what_another_worker_exports_is_read_from_its_resource(tmp_path: Path, sinks: tuple[str, ...]) -> None:
+    """A sink may have the value of a former run, and the other worker may not have written it yet."""
+    site = Site.begin(tmp_path / "site").says(
+        {
+            "a": "---\n".join([make_group("a"), make_account("alake", "a")]),
+            "b": "---\n".join([make_group("b"), make_server("b-books", "b", "alake")]),
+        }
+    )
+    reports, _ = await sync_together(site, [{**one, "export_to": sinks} for one in list_workers(2)])
+    assert [report.exit_code for report in reports] == [0, 0]
+    (server,) = [one for key, one in site.store.below("/") if key.endswith("/b-books")]
+    password, kept = server.body["properties"]["administratorLoginPassword"], site.list_exports()
+    assert password
+    assert kept.get("secrets/default/alake/first") == (password.encode() if sinks else None)
+
+
 async def test_what_a_missing_worker_does_not_create_is_left_to_the_next_run(synced: Site, tmp_path: Path) -> None:
     site = Site.begin(tmp_path / "site").says(ESTATE)
     first, _, third = list_workers(3)  # the second one has group b
