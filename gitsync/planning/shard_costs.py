@@ -33,17 +33,20 @@ def estimate_costs(
 ) -> tuple[ShardCost, ...]:
     """Estimate the cost of each shard. The workers that share an account divide its limits."""
     sharing = Counter(account for shard in shards for account in shard.sizes)
-    return tuple(_estimate(shard, prepared, records, catalog, sharing) for shard in shards)
+    shard_of = {key: shard.number for shard in shards for key in shard.keys}
+    parts: dict[int, list[Prepared]] = {shard.number: [] for shard in shards}
+    for one in prepared:
+        parts[shard_of[one.key]].append(one)
+    return tuple(_estimate(shard, parts[shard.number], records, catalog, sharing) for shard in shards)
 
 
 def _estimate(
     shard: Shard,
-    prepared: Collection[Prepared],
+    known: Collection[Prepared],
     records: Mapping[Key, Record],
     catalog: Catalog,
     sharing: Mapping[Account, int],
 ) -> ShardCost:
-    known = [one for one in prepared if one.key in shard.keys]
     creates = [one for one in known if one.key not in records and one.is_written]
     cover = find_cover(_list_known(known, records, catalog))
     lists = {chain[0] for chain in cover.chains.values() if chain}
