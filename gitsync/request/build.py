@@ -66,11 +66,14 @@ def prepare(
     # Validation reports an unknown policy; an invalid resource is not reconciled.
     usual = PolicyDecision(default_policy)
     decisions = [decide_policy(draft.resource, manifests.namespaces, default_policy) or usual for draft in drafts]
-    visits = [visit_spec(draft.kind, draft.resource.spec) if draft.kind else [] for draft in drafts]
-    members = [
-        draft.as_member(decision.policy, seen, dependencies.of(draft.needs))
-        for draft, decision, seen in zip(drafts, decisions, visits, strict=True)
-    ]
+    members, own_problems = [], []
+    for draft, decision in zip(drafts, decisions, strict=True):
+        # Not kept: those of a large estate take as much memory as its requests.
+        visits = visit_spec(draft.kind, draft.resource.spec) if draft.kind else []
+        members.append(draft.as_member(decision.policy, visits, dependencies.of(draft.needs)))
+        own_problems.append(
+            validate_resource(draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields, visits=visits)
+        )
     set_problems = validate_set(
         members,
         catalog=catalog,
@@ -79,9 +82,10 @@ def prepare(
         left_out=manifests.left_out,
     )
     prepared = []
-    for draft, decision, seen, member, of_set in zip(drafts, decisions, visits, members, set_problems, strict=True):
+    for draft, decision, member, alone, of_set in zip(
+        drafts, decisions, members, own_problems, set_problems, strict=True
+    ):
         resource = draft.resource
-        alone = validate_resource(resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields, visits=seen)
         others = (*_check_annotations(draft, today), *_check_exports(resource, manifests, shared))
         problems = (*resource.problems, *alone, *of_set, *others, *_check_draft(draft))
         ignored = read_ignored_paths(resource, today) if IGNORE in resource.annotations else ()
