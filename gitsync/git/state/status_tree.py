@@ -78,11 +78,11 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
                 exports[export.address] = export
     except SourceError as error:
         raise StateError(f"The status in {listing.name} cannot be read: {error.message}", hint=error.hint) from error
+    head = read_head(index)
     records = dict(sorted(records.items()))
     # A folder is written file by file, the index last. A branch changes as a whole.
     if not cut_short:
         _check_index(index, records)
-    head = read_head(index)
     return State(
         records=records,
         revision=head.text("revision", "") or None,
