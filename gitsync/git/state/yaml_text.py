@@ -18,7 +18,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
-from io import StringIO
+from io import BytesIO
 from typing import Any, Final
 
 import yaml
@@ -37,18 +37,18 @@ def dump(value: Mapping[str, Any], *, has_blocks: bool = False) -> bytes:
     `has_blocks` writes texts of several lines as blocks, which people read more easily; without it, they
     are quoted.
     """
-    stream = StringIO()
+    stream = BytesIO()
     # As `yaml.emit` does with a list of events, which for the index of an estate takes 5 KB a resource.
     emitter = _Emitter(stream, allow_unicode=True, width=_NEVER_FOLDED)
     try:
-        emitter.emit(yaml.StreamStartEvent())
+        emitter.emit(yaml.StreamStartEvent(encoding="utf-8"))
         emitter.emit(yaml.DocumentStartEvent(explicit=False))
         _emit(value, emitter.emit, _make_block_or_scalar if has_blocks else _make_scalar)
         emitter.emit(yaml.DocumentEndEvent(explicit=False))
         emitter.emit(yaml.StreamEndEvent())
     finally:
         emitter.dispose()
-    return stream.getvalue().encode()
+    return stream.getvalue()
 
 
 def _emit(value: Any, emit: Callable[[Any], None], make_scalar: Callable[[str], Any]) -> None:
