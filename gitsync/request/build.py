@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from itertools import chain, islice
-from typing import Final, Literal
+from typing import Final
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.later_versions import find_later_version
@@ -38,7 +38,8 @@ from gitsync.request.exports import SharedExports, check_declared, may_export
 from gitsync.validation.annotations import IGNORE
 from gitsync.validation.hold_annotation import HOLD, check_hold, read_hold
 from gitsync.validation.ignore_annotation import check_ignore, read_ignored_paths
-from gitsync.validation.validate import MAX_PROBLEMS, validate_resource, validate_set
+from gitsync.validation.relations import Member
+from gitsync.validation.validate import MAX_PROBLEMS, UnknownFields, validate_resource, validate_set
 
 _USUAL: Final = UnitOptions()
 
@@ -49,7 +50,7 @@ def prepare(
     catalog: Catalog,
     subscription: str | CredentialOf,
     default_policy: Policy = Policy.MANAGE,
-    unknown_fields: Literal["error", "warn"] = "error",
+    unknown_fields: UnknownFields = "error",
     today: date | None = None,
 ) -> tuple[Prepared, ...]:
     """Prepare every resource of the manifests for ARM, sorted by key and then by version.
@@ -66,25 +67,16 @@ def prepare(
     # Validation reports an unknown policy; an invalid resource is not reconciled.
     usual = PolicyDecision(default_policy)
     decisions = [decide_policy(draft.resource, manifests.namespaces, default_policy) or usual for draft in drafts]
-    members, own_problems = [], []
-    for draft, decision in zip(drafts, decisions, strict=True):
-        # Not kept: those of a large estate take as much memory as its requests.
-        visits = visit_spec(draft.kind, draft.resource.spec) if draft.kind else []
-        members.append(draft.as_member(decision.policy, visits, dependencies.of(draft.needs)))
-        own_problems.append(
-            validate_resource(draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields, visits=visits)
-        )
+    checked = list(_check_alone(drafts, decisions, dependencies, catalog, unknown_fields))
     set_problems = validate_set(
-        members,
+        [member for member, _ in checked],
         catalog=catalog,
         namespaces=manifests.namespaces,
         known=manifests.known,
         left_out=manifests.left_out,
     )
     prepared = []
-    for draft, decision, member, alone, of_set in zip(
-        drafts, decisions, members, own_problems, set_problems, strict=True
-    ):
+    for draft, decision, (member, alone), of_set in zip(drafts, decisions, checked, set_problems, strict=True):
         resource = draft.resource
         others = (*_check_annotations(draft, today), *_check_exports(resource, manifests, shared))
         problems = (*resource.problems, *alone, *of_set, *others, *_check_draft(draft))
@@ -92,6 +84,23 @@ def prepare(
         made = _make_prepared(draft, decision, member.depends_on, problems, ignored)
         prepared.append(replace(made, hold=read_hold(resource, today)) if HOLD in resource.annotations else made)
     return tuple(prepared)
+
+
+def _check_alone(
+    drafts: Iterable[Draft],
+    decisions: Iterable[PolicyDecision],
+    dependencies: Dependencies,
+    catalog: Catalog,
+    unknown_fields: UnknownFields,
+) -> Iterator[tuple[Member, tuple[Problem, ...]]]:
+    """Yield what checks across manifests see of each one, and its own problems. The fields that both look at are not
+    kept: those of a large estate take as much memory as its requests.
+    """
+    for draft, decision in zip(drafts, decisions, strict=True):
+        resource, kind = draft.resource, draft.kind
+        visits = visit_spec(kind, resource.spec) if kind else []
+        own = validate_resource(resource, kind, catalog=catalog, unknown_fields=unknown_fields, visits=visits)
+        yield draft.as_member(decision.policy, visits, dependencies.of(draft.needs)), own
 
 
 def _check_annotations(draft: Draft, today: date | None) -> Iterable[Problem]:
