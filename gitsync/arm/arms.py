@@ -109,6 +109,14 @@ class LazyTransport:
         """Get a token; None for anonymous access. Raises as the transport does."""
         return await (await self._ensure_open()).sign_in()
 
+    def reach(self, cloud: Cloud) -> LazyTransport:
+        """Return a transport to another service, which opens when it is used. Its credential is that of this one."""
+
+        async def open_there() -> AuthenticatedTransport:
+            return (await self._ensure_open()).reach(cloud)
+
+        return LazyTransport(open_there)
+
     async def _ensure_open(self) -> AuthenticatedTransport:
         if self._opened is not None:
             return self._opened

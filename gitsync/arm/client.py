@@ -66,6 +66,7 @@ class Arm:
         self, transport: AuthenticatedTransport, access: ArmAccess, clock: Clock, traffic: Traffic | None = None
     ) -> None:
         self._transport = transport
+        self._access = access
         self._clock = clock
         self._traffic = traffic = traffic or Traffic(clock, access)
         pace = Pace(clock, access.poll_interval)
@@ -104,6 +105,18 @@ class Arm:
 
     def writer(self, session: Session) -> Writer:
         return Writer(self._parts, session)
+
+    @property
+    def cloud(self) -> Cloud:
+        """Where this Azure Resource Manager is."""
+        return self._access.cloud
+
+    def reach_service(self, cloud: Cloud) -> Retrier:
+        """Return what sends requests to another service of Azure, as the same principal. Nothing is sent yet; a token
+        goes to the endpoint of `cloud` and to no other host.
+        """
+        access = replace(self._access, cloud=cloud)
+        return Retrier(self._transport.reach(cloud), access, self._clock, traffic=self._traffic)
 
     @property
     def now(self) -> datetime:

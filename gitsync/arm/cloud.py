@@ -7,13 +7,14 @@ host and port and to nothing else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from urllib.parse import urljoin, urlsplit
 
 from gitsync.errors import ConfigError
 
 PUBLIC_ENDPOINT = "https://management.azure.com"
+GRAPH = "Microsoft Graph"
 _PORTS = {"http": 80, "https": 443}
 
 _KNOWN = {
@@ -23,17 +24,27 @@ _KNOWN = {
 }
 """Host of the endpoint → audience and authority: public, US Government, China (21Vianet)."""
 
+_GRAPHS = {
+    "https://login.microsoftonline.com": "https://graph.microsoft.com",
+    "https://login.microsoftonline.us": "https://graph.microsoft.us",
+    "https://login.chinacloudapi.cn": "https://microsoftgraph.chinacloudapi.cn",
+}
+"""Authority → Microsoft Graph of the same directories."""
+
 HostOrigin = tuple[str, str, int]
 """Scheme, host and port, in lower case: what decides whether a token may be sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cloud:
-    """Where Azure Resource Manager is (`endpoint`, without a path), the audience of tokens, and the authority."""
+    """Where a service of Azure is (`endpoint`, without a path), the audience of its tokens, and the authority.
+    `service` is its name, for messages.
+    """
 
     endpoint: str
     audience: str
     authority: str
+    service: str = "Azure Resource Manager"
 
     @property
     def origin(self) -> HostOrigin:
@@ -102,6 +113,24 @@ def make_cloud(endpoint: str = PUBLIC_ENDPOINT, audience: str | None = None, aut
     if not cloud.authority.startswith("https://"):
         raise ConfigError(f"Authority {authority!r} is not https.", hint="Set AZURE_AUTHORITY_HOST to an https URL.")
     return cloud
+
+
+def find_graph(cloud: Cloud) -> Cloud:
+    """Find Microsoft Graph of a cloud: the host that has the directory of its authority. An emulator plays both.
+
+    Raises ConfigError for a cloud whose Graph is not known: a token is sent to no host that is only likely.
+    """
+    if cloud.is_loopback:
+        return replace(cloud, service=GRAPH)
+    authority = cloud.authority.rstrip("/")
+    if cloud.origin[1] in _KNOWN:  # a setting may name another way to the same directory
+        authority = _KNOWN[cloud.origin[1]][1]
+    if authority not in _GRAPHS:
+        raise ConfigError(
+            f"Microsoft Graph of the cloud with the authority {cloud.authority} is not known.",
+            hint="Manage groups of Entra ID in the public cloud, US Government or China; remove them from this source.",
+        )
+    return replace(cloud, endpoint=_GRAPHS[authority], audience=_GRAPHS[authority], service=GRAPH)
 
 
 def parse_origin(url: str) -> HostOrigin | None:

@@ -106,7 +106,7 @@ class _GuardedCredential:
     def __init__(self, open_new: Callable[[], TokenCredential], access: ArmAccess) -> None:
         self._open_new = open_new
         self._credential = open_new()
-        self._last: Secret | None = None
+        self._last: dict[tuple[str, ...], Secret] = {}  # by their scopes
         self._method = access.sign_in.method
         self._description = access.sign_in.title
         self._redactions = access.redactions
@@ -116,8 +116,8 @@ class _GuardedCredential:
         try:
             async with asyncio.timeout(TOKEN_PATIENCE):
                 info = await self._credential.get_token_info(*scopes, options=options)
-            self._last = Secret(info.token)
-            self._redactions.add(self._last)
+            self._last[scopes] = Secret(info.token)
+            self._redactions.add(self._last[scopes])
         except GitsyncError:
             raise
         except ClientAuthenticationError as error:  # the authority answered, and refused
@@ -138,8 +138,8 @@ class _GuardedCredential:
     def forget(self, token: str) -> None:
         """Make the next token a new one, unless this token was replaced already."""
         # Many requests may be refused with one token: the first of them replaces it for all.
-        if self._last is not None and self._last.reveal() == token:
-            self._last = None
+        if any(last.reveal() == token for last in self._last.values()):
+            self._last.clear()
             self._credential = self._open_new()
 
     def _make_token_error(self, why: str) -> CredentialError:

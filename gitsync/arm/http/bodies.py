@@ -102,10 +102,11 @@ def _split_id(arm_id: str) -> tuple[str, str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ListSource:
-    """The source of a list: path and method of the request."""
+    """The source of a list: path and method of the request, and the member that links to the next page."""
 
     path: str
     method: str = "GET"
+    next_link: str = "nextLink"
 
     def make_error(self, how: str, *, code: str = MALFORMED_LIST, request_id: str = "") -> ArmError:
         """Return the error for a list that is not valid. `how` completes the sentence "The list of … "."""
@@ -137,7 +138,7 @@ def parse_page(body: object, source: ListSource, cloud: Cloud, *, request_id: st
     """Read the JSON of an answer as a page. Raises ArmError (code MalformedList or ForeignNextLink)."""
     try:
         page = _check_object(body, source)
-        return Page(_read_entries(page, source), _find_following(page.get("nextLink"), source, cloud))
+        return Page(_read_entries(page, source), _find_following(page.get(source.next_link), source, cloud))
     except ArmError as error:
         error.request_id = request_id
         raise
@@ -186,10 +187,10 @@ def _find_following(link: object, source: ListSource, cloud: Cloud) -> str | Non
     if link is None or link == "":
         return None
     if not isinstance(link, str):
-        raise source.make_error(f"has {_describe_kind(link)} as its `nextLink`, not a URL")
+        raise source.make_error(f"has {_describe_kind(link)} as its `{source.next_link}`, not a URL")
     # The two cases differ: a list that continues elsewhere is a refusal, a broken link a fault.
     if parse_origin(link) is None:
-        raise source.make_error("has a `nextLink` that is not a URL")
+        raise source.make_error(f"has a `{source.next_link}` that is not a URL")
     following = cloud.find_target(link)
     if following is None:
         raise source.make_error("continues on another host; gitsync sends no token there", code=FOREIGN_LINK)

@@ -170,6 +170,9 @@ def _find_hint(answer: Response, request: ArmRequest, code: str, message: str) -
     """Find what the identity lacks, if Azure refuses it. A policy or a lock also answers 403: no
     role helps there.
     """
+    if request.advice:
+        advice = request.advice.get(code.casefold()) or request.advice.get(str(answer.status), "")
+        return advice.replace("{identity}", _name_identity(answer.principal))
     denied = _DENIED.search(message)
     if answer.status == 403 and (denied or code.casefold() in _RIGHTS_CODES):
         # Azure's own words are best: the right may be on a linked resource, such as a subnet.

@@ -116,7 +116,8 @@ class ArmRequest:
     `target` is not shown: that of a poll may be signed. `resource_id` is what messages name. If it `is_private`, the
     answer may hold keys: only the code and the message of a failure are read. `max_bytes` is the size of the largest
     answer that is read. One that `is_optional` has a substitute, so it is only repeated after a 429. One that
-    `is_question` changes nothing, though it is a POST.
+    `is_question` changes nothing, though it is a POST. `advice` says what to do about a refusal that no role of Azure
+    helps against: by its code in lower case, or its status; `{identity}` in it is who was refused.
     """
 
     method: str
@@ -132,6 +133,7 @@ class ArmRequest:
     is_optional: bool = False
     is_question: bool = False
     max_bytes: int = 16 << 20
+    advice: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_write(self) -> bool:
@@ -150,15 +152,15 @@ class ArmRequest:
             return True
         if answer.status not in self.accepts or self._is_error_in_disguise(answer):
             return False
-        if answer.status == 404 and not self._says_absent(answer, code.casefold(), message):
+        if answer.status == 404 and not self.says_absent(answer, code.casefold(), message):
             return False
         is_resource = self.method in _SHOW_A_RESOURCE and answer.status in _WITH_RESOURCE
         return not (is_resource and answer.content) or isinstance(answer.body, dict)
 
-    def _says_absent(self, answer: Response, code: str, message: str) -> bool:
-        """Tell whether a 404 is about the resource: by its code, or if it has no body, by Azure's request id. A code of
-        a provider is if it names the type of the resource or one above it (`ContainerNotFound`), or if Azure's message
-        names the resource.
+    def says_absent(self, answer: Response, code: str, message: str) -> bool:
+        """Tell whether a 404 is about the resource: by its code (in lower case), or if it has no body, by Azure's
+        request id. A code of a provider is if it names the type of the resource or one above it (`ContainerNotFound`),
+        or if Azure's message names the resource.
 
         A polled resource is gone for a known reason, so a 404 alone is enough.
         """
@@ -168,7 +170,7 @@ class ArmRequest:
         if self.is_poll or (self.method != "GET" and not answer.content):
             return True
         if not answer.content:
-            return bool(answer.request_id)
+            return bool(answer.arm_request_id)
         # A provider's 404 may be about something else that the resource uses, such as its key vault.
         *words, name = self.path.casefold().strip("/").split("/")
         types = [word.removesuffix("s") for word in words[::2] if len(word) > _SHORTEST_WORD]
@@ -178,7 +180,7 @@ class ArmRequest:
         ):
             return True
         is_named = re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", message.casefold())
-        return code != UNKNOWN_CODE.casefold() and bool(answer.request_id) and is_named is not None
+        return code != UNKNOWN_CODE.casefold() and bool(answer.arm_request_id) and is_named is not None
 
     def _is_error_in_disguise(self, answer: Response) -> bool:
         """Tell whether an error came with a status of success. The status of an operation may well have one."""
@@ -228,7 +230,12 @@ class Response:
 
     @property
     def request_id(self) -> str:
-        """The id that Azure's support asks for."""
+        """The id that Azure's support asks for, of ARM or of Microsoft Graph."""
+        return self.arm_request_id or self.headers.get("request-id") or ""
+
+    @property
+    def arm_request_id(self) -> str:
+        """The id that ARM gave the request, which tells its answers from those of something in between."""
         return self.headers.get("x-ms-request-id") or self.headers.get(CORRELATION_ID) or ""
 
     @property

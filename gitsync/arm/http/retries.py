@@ -26,6 +26,7 @@ from loguru import logger
 
 from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.auth.principal import Principal
+from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.failures import make_arm_error, read_error
 from gitsync.arm.http.messages import CORRELATION_ID, ArmRequest, Response
 from gitsync.arm.http.throttle import HeldTime, RequestTally, Throttle
@@ -55,6 +56,10 @@ class AuthenticatedTransport(Transport, Protocol):
     async def sign_in(self) -> Principal | None: ...
 
     async def connect(self) -> None: ...
+
+    def reach(self, cloud: Cloud) -> AuthenticatedTransport:
+        """Return a transport to another service, with the same credential."""
+        ...
 
 
 FIRST_PATIENCE = 60.0

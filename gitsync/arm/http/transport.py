@@ -73,6 +73,7 @@ class SdkTransport:
     ) -> None:
         self._client = client
         self._credential = credential
+        self._access = access
         self._cloud = cloud = access.cloud
         self._http = http
         agent = f"gitsync/{__version__} {access.user_agent_suffix}".strip()
@@ -93,16 +94,16 @@ class SdkTransport:
                 **self._options,
             )
             async with response:
-                content = await _read_content(response, request)
+                content = await self._read_content(response, request)
         except GitsyncError as error:
             if isinstance(error, CredentialError):
                 error.method, error.resource_id = request.method, request.resource_id
             raise
         except AzureError as error:
-            raise _make_failure(error, request) from error
+            raise _make_failure(error, request, self._cloud.service) from error
         except (ValueError, TypeError, LookupError, RecursionError) as error:
             # The SDK and aiohttp trip over odd headers and bodies in these ways.
-            raise _make_unreadable_error(error, request) from error
+            raise _make_unreadable_error(error, request, self._cloud.service) from error
         answer = Response(status=response.status_code, headers=response.headers, content=content)
         if answer.status not in _REFUSED:
             return answer
@@ -117,6 +118,28 @@ class SdkTransport:
         # azure-identity would give the refused token again until it expires.
         self._credential.forget(token)
         return True
+
+    async def _read_content(self, response: Any, request: ArmRequest) -> bytes:
+        """Read the whole answer, decompressed. Raises ArmError if it is larger than the request allows."""
+        content = bytearray()
+        async for piece in response.iter_raw():  # which the session has decompressed; iter_bytes would do so again
+            content += piece
+            if len(content) > request.max_bytes:
+                raise ArmError(
+                    f"The response of {self._cloud.service} exceeds {request.max_bytes >> 20} MB and was not read.",
+                    status=response.status_code,
+                    code="AnswerTooLarge",
+                    resource_id=request.resource_id,
+                    method=request.method,
+                    outcome_unknown=request.is_write,
+                )
+        return bytes(content)
+
+    def reach(self, cloud: Cloud) -> SdkTransport:
+        """Return what sends requests to another service with the same credential, which then gives tokens for both."""
+        # Not entered as a context: the connection, which alone would be closed, is that of this transport.
+        client = _make_client(cloud, self._http, self._credential)
+        return SdkTransport(client, self._credential, replace(self._access, cloud=cloud), self._http)
 
     async def connect(self) -> None:
         """Open a connection to the endpoint, which the first request then uses. TransportError if that fails."""
@@ -151,35 +174,18 @@ class _UnsharedRequest(HttpRequest):
         return self
 
 
-async def _read_content(response: Any, request: ArmRequest) -> bytes:
-    """Read the whole answer, decompressed. Raises ArmError if it is larger than the request allows."""
-    content = bytearray()
-    async for piece in response.iter_raw():  # which the session has decompressed; iter_bytes would do so again
-        content += piece
-        if len(content) > request.max_bytes:
-            raise ArmError(
-                f"The response of Azure Resource Manager exceeds {request.max_bytes >> 20} MB and was not read.",
-                status=response.status_code,
-                code="AnswerTooLarge",
-                resource_id=request.resource_id,
-                method=request.method,
-                outcome_unknown=request.is_write,
-            )
-    return bytes(content)
-
-
-def _make_failure(error: AzureError, request: ArmRequest) -> TransportError:
+def _make_failure(error: AzureError, request: ArmRequest, service: str) -> TransportError:
     cause = error.inner_exception or error
-    failure = make_transport_error(f"Azure Resource Manager did not respond: {cause}", cause)
+    failure = make_transport_error(f"{service} did not respond: {cause}", cause)
     failure.method, failure.resource_id = request.method, request.resource_id
     failure.outcome_unknown = failure.was_sent and request.is_write
     return failure
 
 
-def _make_unreadable_error(error: Exception, request: ArmRequest) -> TransportError:
+def _make_unreadable_error(error: Exception, request: ArmRequest, service: str) -> TransportError:
     """Make the error for an answer that the SDK cannot read, such as an invalid challenge in a header."""
     return TransportError(
-        f"The response of Azure Resource Manager cannot be read ({type(error).__name__}).",
+        f"The response of {service} cannot be read ({type(error).__name__}).",
         was_sent=True,
         resource_id=request.resource_id,
         method=request.method,

@@ -1,0 +1,102 @@
+"""The way to one group of Entra ID: its requests, as the principal of a resource, and what the run knows of the group.
+
+Graph is consistent only in the end. A group is new for a minute after it was created: a 404 for it proves nothing then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from gitsync.arm.auth.access import PollInterval
+from gitsync.arm.cloud import Cloud
+from gitsync.arm.http.messages import Response
+from gitsync.arm.http.retries import Retrier
+from gitsync.arm.session import Pace, Session
+from gitsync.entra.requests import GraphRequest
+from gitsync.errors import DeadlineError
+from gitsync.model.clock import Clock, format_rfc3339
+from gitsync.model.provider import ProvidedResource
+
+NEW: Final = 60.0
+"""Seconds for which a 404 of a group that was created proves nothing, and for which a search may not show it."""
+
+_PAUSE: Final = PollInterval(first=1.0, most=8.0)
+
+
+@dataclass(slots=True)
+class KnownGroup:
+    """What the run knows of one group. `group_id` is "" if it has none; `is_gone` tells that it had one, and Graph does
+    not. `is_created` by this run: then no read proves that it is gone, so that no second one is created. `new_until` is
+    in the clock's monotonic seconds. A POST of `sent_at` got no answer.
+    """
+
+    group_id: str
+    is_gone: bool = False
+    is_created: bool = False
+    new_until: float = float("-inf")
+    sent_at: datetime | None = None
+    deleted: set[str] = field(default_factory=set)
+
+
+class Graph(NamedTuple):
+    """Microsoft Graph, as one principal."""
+
+    cloud: Cloud
+    retrier: Retrier
+
+
+class GroupAccess(NamedTuple):
+    """One group, and the way to it."""
+
+    resource: ProvidedResource
+    known: KnownGroup
+    graph: Graph
+    clock: Clock
+    session: Session
+
+    @property
+    def is_new(self) -> bool:
+        return self.clock.monotonic() < self.known.new_until
+
+    async def send(self, request: GraphRequest) -> Response:
+        return await self.graph.retrier.send(request, self.session)
+
+    async def send_patiently(self, request: GraphRequest) -> Response:
+        """Send again while a new group answers 404. Raises ArmError if it does so to the deadline of the resource."""
+        answer, tries = await self.send(request), 0
+        while answer.status == 404 and self.is_new:
+            await self.pause(tries, f"Microsoft Graph created {self.known.group_id} and does not find it yet.")
+            answer, tries = await self.send(request), tries + 1
+        return answer
+
+    async def pause(self, tries: int, why: str) -> None:
+        """Wait before another look. Raises DeadlineError, which says why, if no time is left."""
+        if not await Pace(self.clock, _PAUSE).pause(None, tries, self.session):
+            raise DeadlineError(
+                f"{self.session.end_reason} before Microsoft Graph was consistent. {why}",
+                code=self.session.end_code,
+                resource_id=self.resource.arm_id,
+                at=format_rfc3339(self.clock.now()),
+            )
+
+    def note_group(self, group: Mapping[str, Any]) -> None:
+        """Keep the id of a group that Graph shows, and until when a 404 for it proves nothing."""
+        self.known.group_id, self.known.is_gone, self.known.sent_at = str(group["id"]), False, None
+        created = read_time(group.get("createdDateTime"))
+        age = (self.clock.now() - created).total_seconds() if created else NEW
+        self.known.new_until = max(self.known.new_until, self.clock.monotonic() + min(NEW, NEW - age))
+
+    def note_gone(self) -> None:
+        self.known.group_id, self.known.is_gone, self.known.is_created = "", True, False
+
+
+def read_time(text: object) -> datetime | None:
+    """Read a time of Graph; None if it is none."""
+    try:
+        moment = datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+    return moment if moment is not None and moment.tzinfo else None

@@ -1,0 +1,290 @@
+"""Reads and writes groups of Entra ID: the provider that a run uses for them.
+
+A group has no name that is unique, so a run knows it by the id that Graph gave it: from the record, from the answer to
+its own POST, or, for a manifest that may adopt, from a search by displayName.
+
+Graph is consistent only in the end: a new group may answer 404 for some seconds, and a search sees it later still. So
+an id from a POST is never searched again, a 404 for a new group proves nothing, and after a POST without an answer the
+search is repeated for a while before another POST. A read that does not find what was accepted is repeated by the
+stages of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from gitsync.arm.client import Arm
+from gitsync.arm.cloud import find_graph
+from gitsync.arm.http.bodies import MOST_PAGES, ListSource, read_page
+from gitsync.arm.http.failures import make_arm_error, read_absence
+from gitsync.arm.http.messages import Response
+from gitsync.arm.lro.poll import AcceptedWrite
+from gitsync.arm.session import Session
+from gitsync.entra.access import NEW, Graph, GroupAccess, KnownGroup, read_time
+from gitsync.entra.bodies import find_changes, find_fixed_changes, is_for_roles, make_create, needs_rule, show_group
+from gitsync.entra.requests import (
+    ABSENT,
+    GROUPS,
+    GraphRequest,
+    check_group,
+    make_create_request,
+    make_delete,
+    make_read,
+    make_search,
+    make_update,
+    read_group,
+)
+from gitsync.errors import ArmError, ConfigError
+from gitsync.model.clock import Clock, format_rfc3339
+from gitsync.model.live import Absence, Live
+from gitsync.model.provider import ProvidedResource
+
+_SKEW: Final = timedelta(minutes=5)  # between the clocks of Graph and of this machine
+_INTERRUPTED_SINCE: Final = timedelta(days=1)
+"""How old a group may be that counts as the one of an interrupted run."""
+
+_ALWAYS_CREATE: Final = "AlwaysCreate"
+_MOST_NAMED: Final = 10  # ids in the message of an error
+_LINK: Final = "@odata.nextLink"
+
+
+class EntraGroups:
+    """The groups of a run, with all its credentials."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._graphs: dict[Arm, Graph] = {}
+        self._known: dict[str, KnownGroup] = {}
+
+    def reader(self, resource: ProvidedResource, arm: Arm, session: Session) -> GroupReader:
+        """Return what reads a group as the principal of `arm`. Raises ArmError if Graph of its cloud is not known."""
+        return GroupReader(self._open(resource, arm, session))
+
+    def writer(self, resource: ProvidedResource, arm: Arm, session: Session) -> GroupWriter:
+        """Return the same for what writes as well."""
+        return GroupWriter(self._open(resource, arm, session))
+
+    def find_given_id(self, arm_id: str) -> str:
+        """Return the id that Graph gave a group, as far as this run knows: it may have created one that it could not
+        read yet. "" if it knows none.
+        """
+        known = self._known.get(arm_id.casefold())
+        return known.group_id if known else ""
+
+    def _open(self, resource: ProvidedResource, arm: Arm, session: Session) -> GroupAccess:
+        known = self._known.setdefault(resource.arm_id.casefold(), KnownGroup(resource.kept.given_id))
+        return GroupAccess(resource, known, self._find_graph(arm), self._clock, session)
+
+    def _find_graph(self, arm: Arm) -> Graph:
+        if arm not in self._graphs:
+            try:
+                cloud = find_graph(arm.cloud)
+            except ConfigError as error:  # the resources of other providers can be reconciled all the same
+                raise ArmError(error.message, code="UnknownCloud", hint=error.hint) from error
+            self._graphs[arm] = Graph(cloud, arm.reach_service(cloud))
+        return self._graphs[arm]
+
+
+class GroupReader:
+    """Reads one group. Its methods take ids of ARM only for the likeness to ARM's reader, and ignore them."""
+
+    def __init__(self, access: GroupAccess) -> None:
+        self._access = access
+        self._wanted: Mapping[str, Any] = access.resource.body or {}
+
+    async def find(self, arm_id: str, api_version: str) -> Live | Absence:  # noqa: ARG002 - it is one group
+        """Return the group in the words of the manifest, or that it does not exist.
+
+        Raises ArmError if Graph gives no usable answer, or shows several groups that the manifest may mean.
+        """
+        known = self._access.known
+        if known.group_id:
+            return await self._read(known.group_id)
+        if known.is_gone or not self._may_search():
+            return _ABSENCE
+        groups = await self._search()
+        tries, until = 0, self._access.clock.monotonic() + NEW
+        while not groups and known.sent_at and self._access.clock.monotonic() < until:
+            await self._access.pause(tries, "A POST of the group got no answer, and no search has shown the group yet.")
+            groups, tries = await self._search(), tries + 1
+        if not groups:
+            known.sent_at = None  # it was not done
+            return _ABSENCE
+        if len(groups) > 1:
+            raise self._make_ambiguity(groups)
+        self._access.note_group(groups[0])
+        return show_group(groups[0], self._wanted)
+
+    async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:  # noqa: ARG002 - it is one group
+        """Return the group as it is: Graph has no operations."""
+        return live
+
+    async def _read(self, group_id: str) -> Live | Absence:
+        request = make_read(self._access.resource.arm_id, group_id)
+        answer = await self._access.send(request)
+        if answer.status == 404:
+            if not (self._access.is_new or self._access.known.is_created):
+                self._access.note_gone()
+            return read_absence(answer)
+        group = read_group(answer, request, group_id)
+        self._access.note_group(group)
+        return show_group(group, self._wanted)
+
+    def _may_search(self) -> bool:
+        """Tell whether a group without a known id may exist. One that is always created is searched only if a POST of
+        it got no answer, in this run or an earlier one.
+        """
+        is_left = self._access.resource.is_expected or self._access.known.sent_at is not None
+        return bool(self._wanted.get("displayName")) and (self._adopts() or is_left)
+
+    def _adopts(self) -> bool:
+        operator = self._access.resource.spec.get("operatorSpec")
+        return not (isinstance(operator, Mapping) and operator.get("creationMode") == _ALWAYS_CREATE)
+
+    async def _search(self) -> list[Mapping[str, Any]]:
+        """Search the groups that the manifest may mean: those of its displayName, with any case, as Graph compares
+        names. One that is never adopted is the one of a POST without an answer: new, and as git states it.
+        """
+        name, groups = str(self._wanted["displayName"]), []
+        async for group in self._list_named(name):
+            if group.get("securityEnabled") is not True or group["id"] in self._access.known.deleted:
+                continue
+            if self._adopts() or self._is_own(group):
+                groups.append(group)
+        return groups
+
+    def _is_own(self, group: Mapping[str, Any]) -> bool:
+        created, sent_at = read_time(group.get("createdDateTime")), self._access.known.sent_at
+        since = sent_at - _SKEW if sent_at else self._access.clock.now() - _INTERRUPTED_SINCE
+        is_equal = not find_changes(self._wanted, group, None) and not find_fixed_changes(self._wanted, group)
+        return is_equal and created is not None and created >= since
+
+    async def _list_named(self, name: str) -> AsyncIterator[Mapping[str, Any]]:
+        access, following, targets = self._access, None, set[str]()
+        source = ListSource(GROUPS, next_link=_LINK)
+        while True:
+            request = make_search(access.resource.arm_id, name, following)
+            # A list that goes in circles would never end, and one that is cut short is not the whole list.
+            if request.target in targets or len(targets) >= MOST_PAGES:
+                raise source.make_error(f"has a `{_LINK}` that does not lead to its end")
+            targets.add(request.target)
+            answer = await access.send(request)
+            page = read_page(answer, source, access.graph.cloud)
+            for group in page.entries:
+                if str(check_group(group, answer, request)["displayName"]).casefold() == name.casefold():
+                    yield group
+            if page.following is None:
+                return
+            following = page.following
+
+    def _make_ambiguity(self, groups: list[Mapping[str, Any]]) -> ArmError:
+        ids = sorted(str(group["id"]) for group in groups)
+        more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
+        return ArmError(
+            f"{len(ids)} security groups have the displayName {self._wanted['displayName']!r}: "
+            f"{', '.join(ids[:_MOST_NAMED])}{more}.",
+            code="AmbiguousGroup",
+            resource_id=self._access.resource.arm_id,
+            method="GET",
+            at=format_rfc3339(self._access.clock.now()),
+            hint="Rename or delete all but one of them, or give the manifest a displayName of its own. "
+            "Set operatorSpec.creationMode to AlwaysCreate to create another group of that name.",
+        )
+
+
+class GroupWriter(GroupReader):
+    """What creates, changes and deletes one group. All is done when a method returns."""
+
+    async def put(
+        self,
+        arm_id: str,  # noqa: ARG002 - it is one group
+        api_version: str,  # noqa: ARG002
+        body: Mapping[str, Any],
+        *,
+        if_match: str | None = None,  # noqa: ARG002 - Graph has no ETags of groups
+    ) -> AcceptedWrite | None:
+        """Create the group, or send what differs from it as it is just now; nothing if that is nothing."""
+        if self._access.known.group_id:
+            await self._update(self._access.known.group_id, body)
+        else:
+            await self._create(body)
+        return None
+
+    async def delete(
+        self,
+        arm_id: str,  # noqa: ARG002 - it is one group
+        api_version: str,  # noqa: ARG002
+        *,
+        if_match: str | None = None,  # noqa: ARG002
+    ) -> AcceptedWrite | None:
+        """Delete the group; what is not there is deleted already. One without a known id is left alone."""
+        access = self._access
+        group_id = access.known.group_id
+        if group_id:
+            await access.send_patiently(make_delete(access.resource.arm_id, group_id))
+            access.known.deleted.add(group_id)
+            access.note_gone()
+        return None
+
+    async def wait(self, reply: AcceptedWrite) -> bool:  # noqa: ARG002 - no write leaves anything to wait for
+        return True
+
+    async def _create(self, body: Mapping[str, Any]) -> None:
+        access = self._access
+        if needs_rule(body):
+            raise self._make_refusal(
+                f"membershipType {body['membershipType']} needs a rule of membership, which a manifest cannot state.",
+                hint="Set it to assigned or assignedm365, or create the group with its rule and let gitsync adopt it.",
+            )
+        request = make_create_request(access.resource.arm_id, make_create(body), for_roles=is_for_roles(body))
+        sent_at = access.clock.now()
+        try:
+            group = read_group(await access.send(request), request)
+        except ArmError as error:
+            if error.outcome_unknown:
+                access.known.sent_at = sent_at
+            raise
+        access.note_group(group)
+        access.known.is_created = True
+        access.known.new_until = access.clock.monotonic() + NEW  # whatever Graph says of the time
+
+    async def _update(self, group_id: str, body: Mapping[str, Any]) -> None:
+        access, arm_id = self._access, self._access.resource.arm_id
+        read = make_read(arm_id, group_id)
+        group = read_group(await self._send_to_existing(read), read, group_id)
+        for name, (live, wanted) in find_fixed_changes(body, group).items():
+            raise self._make_refusal(
+                f"{name} of the group {group_id} is {_spell(live)}, and git states {_spell(wanted)}: Microsoft Graph "
+                "fixes it when it creates a group.",
+                hint="Restore the value in git; or give the manifest another name, so that a new group is created.",
+            )
+        if changes := find_changes(body, group, access.resource.applied):
+            for_roles = is_for_roles(group)
+            await self._send_to_existing(make_update(arm_id, group_id, changes, for_roles=for_roles))
+
+    async def _send_to_existing(self, request: GraphRequest) -> Response:
+        """Send a request to a group that was there. Raises ArmError if it is gone: the next run decides then."""
+        answer = await self._access.send_patiently(request)
+        if answer.status == 404:
+            raise make_arm_error(answer, request, format_rfc3339(self._access.clock.now()))
+        return answer
+
+    def _make_refusal(self, message: str, hint: str) -> ArmError:
+        """Make the error for what Graph would refuse. Only a change of the manifest helps."""
+        return ArmError(
+            message,
+            code="PropertyChangeNotAllowed",
+            resource_id=self._access.resource.arm_id,
+            method="PATCH",
+            at=format_rfc3339(self._access.clock.now()),
+            hint=hint,
+        )
+
+
+_ABSENCE: Final = Absence(code=ABSENT, message="There is no such group.")
+
+
+def _spell(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
