@@ -23,6 +23,7 @@ from gitsync.emulator.governance.policies import (
     read_policy,
     read_scope,
 )
+from gitsync.emulator.graph.settings import GraphSettings, read_graph
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.state.deleted_resources import SOFT_DELETES, ConfiguredDeletion
 from gitsync.emulator.types.behaviour import Style
@@ -257,6 +258,7 @@ class EmulatorSettings:
     quotas: tuple[EmulatedQuota, ...] = ()
     skus: tuple[EmulatedSku, ...] = ()
     change_log: ChangeLogSettings = ChangeLogSettings()
+    graph: GraphSettings = field(default_factory=GraphSettings)
 
 
 def read_settings(path: Path) -> EmulatorSettings:
@@ -468,4 +470,5 @@ _SETTINGS: Mapping[str, FieldReader] = {
         read_each(read_as(EmulatedSku, _SKU, "name", "family", "vCPUs", "location")),
     ),
     "changeLog": ("change_log", read_as(ChangeLogSettings, _CHANGE_LOG)),
+    "graph": ("graph", read_graph),
 }

@@ -25,6 +25,8 @@ from gitsync.emulator.changes.moves import apply_moves, play_due_moves
 from gitsync.emulator.changes.resource_graph import answer_query
 from gitsync.emulator.faults import Drop, FaultRule, Script
 from gitsync.emulator.governance.questions import check_policy_restrictions, validate_resources
+from gitsync.emulator.graph.answers import identify_answer
+from gitsync.emulator.graph.groups import answer_graph
 from gitsync.emulator.http.messages import (
     Course,
     ListFault,
@@ -57,6 +59,9 @@ from gitsync.emulator.types.quotas import USAGE_NAMESPACES, list_skus, list_usag
 
 _NEVER_LOGGED = {401, 429, *range(500, 600)}
 """Answers of the gateway alone, of which Azure's logs do not know."""
+
+_UNLOGGED = {PathShape.UNKNOWN, PathShape.DIRECTORY}
+"""Shapes of paths that ARM's logs do not have."""
 
 MOST_BYTES = 4 * 1024 * 1024
 """ARM takes no larger bodies."""
@@ -101,12 +106,16 @@ class RequestHandler:
         except Refused as refused:
             answer = refused.answer
         self._log(request, answer, request_id)
+        if answer is not None and request.target.shape is PathShape.DIRECTORY:
+            return identify_answer(answer, request, request_id, self._cloud.clock.now())
         return _identify(answer, request, request_id) if answer is not None else None
 
     def _admit(self, request: ServerRequest, content: bytes) -> tuple[ServerRequest, dict[str, str]]:
         """Check the caller, the version and the rate limit; then read the body."""
         caller = self.tokens.identify_caller(request.headers.get("Authorization", ""), request.base)
         request = replace(request, caller=caller)
+        if request.target.shape is PathShape.DIRECTORY:  # Graph has neither versions nor these buckets
+            return replace(request, body=_parse_json(content)) if content else request, {}
         # ARM checks in this order: a request without a valid token counts against no limit.
         request = replace(request, api_version=find_version(self._cloud, request))
         headers = self._throttle.take(request, self._cloud.clock.monotonic())
@@ -164,7 +173,7 @@ class RequestHandler:
 
     def _route(self, request: ServerRequest) -> ServerResponse:
         with self._cloud.store.transaction():
-            if request.verb == "read" or request.target.shape is PathShape.UNKNOWN:
+            if request.verb == "read" or request.target.shape in _UNLOGGED:
                 return self._answer_from_state(request)
             before = look_before(self._cloud, request.target, deletes=request.method == "DELETE")
             answer = self._answer_from_state(request)
@@ -245,7 +254,9 @@ _BY_TYPE: Mapping[tuple[str, str], _Verb] = {
 
 
 def route_request(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """Handle the request; raises `Refused` if ARM refuses it."""
+    """Handle the request; raises `Refused` if ARM or Graph refuses it."""
+    if request.target.shape is PathShape.DIRECTORY:
+        return answer_graph(cloud, request)
     poll = parse_operation_path(request.target.path)
     # A poll needs no right of its own: its URL is signed.
     if poll is not None and request.method == "GET":

@@ -171,5 +171,5 @@ def _make_response(answer: ServerResponse) -> web.Response:
         return web.Response(status=answer.status, headers=headers)
     if isinstance(answer.body, str):
         return web.Response(status=answer.status, headers=headers, text=answer.body, content_type="text/html")
-    headers["Content-Type"] = "application/json; charset=utf-8"
+    headers.setdefault("Content-Type", "application/json; charset=utf-8")
     return web.Response(status=answer.status, headers=headers, body=json.dumps(answer.body).encode())

@@ -1,4 +1,5 @@
-"""Parse the path of a request: a subscription, a group, a resource, a collection, an action.
+"""Parse the path of a request: a subscription, a group, a resource, a collection, an action, or what Microsoft Graph
+has.
 
 The emulator has its own parser of ids, so that a bug in the client's parser cannot hide here.
 Nothing is looked up: the target of a path need not exist.
@@ -23,10 +24,15 @@ class PathShape(StrEnum):
     PROVIDER = "provider"  # a namespace, below a subscription or the tenant
     RESOURCE = "resource"
     COLLECTION = "collection"  # resources of one type; as a POST, the word is an action
+    DIRECTORY = "directory"  # of Microsoft Graph: a collection of objects, or one of them
     UNKNOWN = "unknown"
 
 
 GROUP_TYPE = "Microsoft.Resources/resourceGroups"
+GRAPH_NAMESPACE = "Microsoft.Graph"
+GRAPH_VERSION = "v1.0"
+"""How every path of Microsoft Graph begins, and none of ARM."""
+
 _SHAPES = {
     (1, ("subscriptions",)): PathShape.SUBSCRIPTIONS,
     (2, ("subscriptions",)): PathShape.SUBSCRIPTION,
@@ -65,6 +71,8 @@ class Target:
     @property
     def is_list(self) -> bool:
         """Tell whether a GET of it is answered with a list of resources."""
+        if self.shape is PathShape.DIRECTORY:
+            return len(self.types) > len(self.names)
         return self.shape in {PathShape.GROUPS, PathShape.RESOURCES, PathShape.COLLECTION}
 
     @property
@@ -109,6 +117,8 @@ class Target:
 def parse(path: str) -> Target:
     """Read the path of a URL, without the query; a path that ARM does not know has the shape UNKNOWN."""
     words = [unquote(word) for word in path.split("/") if word]
+    if words[:1] == [GRAPH_VERSION]:
+        return _parse_directory(words)
     # The last one counts: an extension resource is below the provider of the resource that it extends.
     providers_index = max((index for index, word in enumerate(words) if word.casefold() == "providers"), default=None)
     clean_path = _normalize(words)
@@ -128,6 +138,15 @@ def parse(path: str) -> Target:
     if not types:
         return replace(target, shape=PathShape.PROVIDER)
     return replace(target, shape=PathShape.RESOURCE if len(types) == len(names) else PathShape.COLLECTION)
+
+
+def _parse_directory(words: list[str]) -> Target:
+    """Read a path of Microsoft Graph, whose ids compare without case as those of ARM do."""
+    path = "/" + "/".join(words)
+    types, names = tuple(words[1::2]), tuple(words[2::2])
+    return Target(
+        shape=PathShape.DIRECTORY, path=path, key=path.casefold(), namespace=GRAPH_NAMESPACE, types=types, names=names
+    )
 
 
 def _read_scope(words: list[str]) -> tuple[str, str]:

@@ -1,0 +1,41 @@
+"""The settings of Microsoft Graph: what callers may do, how long a page is, and how late each view of a group is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gitsync.config.yaml_file import FieldReader, YamlNode, read_as
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphDelays:
+    """Seconds for which a new group is not found by its id (`read`), by a filter, by PATCH and by DELETE, and for which
+    a deleted one is still shown (`gone`).
+    """
+
+    read: float = 0.0
+    filter: float = 0.0
+    patch: float = 0.0
+    delete: float = 0.0
+    gone: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphSettings:
+    """`permissions` are those of every caller; None for all that there are."""
+
+    permissions: tuple[str, ...] | None = None
+    page_size: int = 100
+    delays: GraphDelays = GraphDelays()
+
+
+_DELAYS: Mapping[str, FieldReader] = {
+    name: (name, YamlNode.number) for name in ("read", "filter", "patch", "delete", "gone")
+}
+_GRAPH: Mapping[str, FieldReader] = {
+    "permissions": ("permissions", YamlNode.texts),
+    "pageSize": ("page_size", YamlNode.count),
+    "delays": ("delays", read_as(GraphDelays, _DELAYS)),
+}
+read_graph = read_as(GraphSettings, _GRAPH)
