@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.arm.cloud import Cloud, is_safe, make_cloud, parse_origin
+from gitsync.arm.cloud import Cloud, find_graph, is_safe, make_cloud, parse_origin
 from gitsync.errors import ConfigError
 
 PUBLIC_AUDIENCE, PUBLIC_AUTHORITY = "https://management.core.windows.net/", "https://login.microsoftonline.com"
@@ -116,3 +116,35 @@ def test_origins():
 )
 def test_where_a_secret_may_go(url: str, *, safe: bool):
     assert is_safe(url) is safe
+
+
+@pytest.mark.parametrize(
+    ("cloud", "graph", "why"),
+    [
+        (make_cloud(), "https://graph.microsoft.com", "the public cloud"),
+        (make_cloud("https://management.usgovcloudapi.net"), "https://graph.microsoft.us", "US Government"),
+        (make_cloud("https://management.chinacloudapi.cn"), "https://microsoftgraph.chinacloudapi.cn", "China"),
+        (make_cloud(authority="login.proxy.example"), "https://graph.microsoft.com", "another way to the authority"),
+        (
+            make_cloud("https://arm.stack.example", "https://aud", "login.microsoftonline.com"),
+            "https://graph.microsoft.com",
+            "a private cloud with the public directory",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) and " " in value else "",
+)
+def test_microsoft_graph_is_that_of_the_directory(cloud: Cloud, graph: str, why: str):
+    found = find_graph(cloud)
+    assert (found.endpoint, found.scope, found.service) == (graph, f"{graph}/.default", "Microsoft Graph"), why
+    assert found.authority == cloud.authority
+
+
+def test_an_emulator_plays_microsoft_graph_too():
+    found = find_graph(make_cloud("http://127.0.0.1:8080"))
+    assert (found.endpoint, found.scope) == ("http://127.0.0.1:8080", "http://127.0.0.1:8080/.default")
+
+
+def test_no_token_is_sent_to_a_graph_that_is_only_likely():
+    with pytest.raises(ConfigError, match=r"Microsoft Graph .* is not known") as caught:
+        find_graph(make_cloud("https://arm.stack.example", "https://aud", "https://login.stack.example"))
+    assert caught.value.hint

@@ -21,7 +21,13 @@ class Opener:
         await asyncio.sleep(0)
         if self.opened <= self.errors:
             raise ConfigError("no tenant")
-        return SimpleNamespace(send=self.send, connect=self.connect, sign_in=self.sign_in)
+        return SimpleNamespace(send=self.send, connect=self.connect, sign_in=self.sign_in, reach=self.reach)
+
+    def reach(self, cloud):
+        async def send(call, *, read_timeout):
+            return call, cloud
+
+        return SimpleNamespace(send=send)
 
     async def send(self, call, *, read_timeout):
         return call, read_timeout
@@ -50,3 +56,14 @@ async def test_what_could_not_be_opened_is_told_to_everyone_and_tried_again():
             await late.connect()
     assert await late.sign_in() == "somebody"
     assert opener.opened == 3
+
+
+async def test_the_way_to_another_service_opens_what_it_is_a_way_of_and_no_more():
+    opener = Opener()
+    late = LazyTransport(opener)
+    there = late.reach("graph")
+    assert opener.opened == 0
+    assert await there.send("a", read_timeout=1) == ("a", "graph")
+    assert await there.send("b", read_timeout=1) == ("b", "graph")
+    assert await late.sign_in() == "somebody"
+    assert opener.opened == 1

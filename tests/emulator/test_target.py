@@ -37,6 +37,8 @@ PATHS = [
         "an extension has the type after the last provider",
     ),
     ("/subscriptions/s/resourceGroups/g/locks", PathShape.UNKNOWN, "/", "a word that ARM does not know"),
+    ("/v1.0/groups", PathShape.DIRECTORY, "Microsoft.Graph/groups", "the groups of Microsoft Graph"),
+    ("/v1.0/groups/g", PathShape.DIRECTORY, "Microsoft.Graph/groups", "one of them"),
     ("/", PathShape.UNKNOWN, "/", "nothing at all"),
 ]
 

@@ -329,7 +329,7 @@ async def test_any_body_that_was_put_is_found_and_sent_once(rig, body, changed):
     resource = make_resource(body, mode="AlwaysCreate")
     await rig.put(resource)
     changed = {**changed, **{name: body[name] for name in ("membershipType", "isAssignableToRole") if name in body}}
-    changed = {name: value for name, value in changed.items() if name in body or name in {"description"}}
+    changed = {name: value for name, value in changed.items() if name in body or name == "description"}
     for wanted in (body, changed):
         target = make_resource(wanted, applied=body)
         await rig.put(target)

@@ -208,9 +208,11 @@ class TestTokens:
 
     async def test_a_token_that_is_not_accepted_says_so(self):
         clock = FakeClock()
-        async with Emulator(EmulatorSettings(require_token=True), clock=clock) as azure:
-            async with open_arm(anonymous(azure.url), clock) as arm:
-                with pytest.raises(ArmError) as caught:
-                    await read(GraphRig(azure, clock, arm, EntraGroups(clock)))
+        async with (
+            Emulator(EmulatorSettings(require_token=True), clock=clock) as azure,
+            open_arm(anonymous(azure.url), clock) as arm,
+        ):
+            with pytest.raises(ArmError) as caught:
+                await read(GraphRig(azure, clock, arm, EntraGroups(clock)))
         assert (caught.value.status, caught.value.code) == (401, "InvalidAuthenticationToken")
         assert "is not accepted by Microsoft Graph" in caught.value.hint
