@@ -41,7 +41,7 @@ class KnownGroup:
     deleted: set[str] = field(default_factory=set)
 
 
-class Graph(NamedTuple):
+class GraphService(NamedTuple):
     """Microsoft Graph, as one principal."""
 
     cloud: Cloud
@@ -53,7 +53,7 @@ class GroupAccess(NamedTuple):
 
     resource: ProvidedResource
     known: KnownGroup
-    graph: Graph
+    graph: GraphService
     clock: Clock
     session: Session
 

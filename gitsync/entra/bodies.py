@@ -2,7 +2,7 @@
 changes, and what a live group is.
 
 Members that Graph decides (`mailEnabled`, `visibility`, `mail`) are in neither direction: Graph answers
-`mailEnabled: true` for a Microsoft 365 group that was sent with false, so they would differ for ever.
+`mailEnabled: true` for a Microsoft 365 group that was sent with false, so they would differ in each run.
 """
 
 from __future__ import annotations

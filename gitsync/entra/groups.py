@@ -22,7 +22,7 @@ from gitsync.arm.http.failures import make_arm_error, read_absence
 from gitsync.arm.http.messages import Response
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
-from gitsync.entra.access import NEW, Graph, GroupAccess, KnownGroup, read_time
+from gitsync.entra.access import NEW, GraphService, GroupAccess, KnownGroup, read_time
 from gitsync.entra.bodies import find_changes, find_fixed_changes, is_for_roles, make_create, needs_rule, show_group
 from gitsync.entra.requests import (
     ABSENT,
@@ -55,7 +55,7 @@ class EntraGroups:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._graphs: dict[Arm, Graph] = {}
+        self._graphs: dict[Arm, GraphService] = {}
         self._known: dict[str, KnownGroup] = {}
 
     def reader(self, resource: ProvidedResource, arm: Arm, session: Session) -> GroupReader:
@@ -77,13 +77,13 @@ class EntraGroups:
         known = self._known.setdefault(resource.arm_id.casefold(), KnownGroup(resource.kept.given_id))
         return GroupAccess(resource, known, self._find_graph(arm), self._clock, session)
 
-    def _find_graph(self, arm: Arm) -> Graph:
+    def _find_graph(self, arm: Arm) -> GraphService:
         if arm not in self._graphs:
             try:
                 cloud = find_graph(arm.cloud)
             except ConfigError as error:  # the resources of other providers can be reconciled all the same
                 raise ArmError(error.message, code="UnknownCloud", hint=error.hint) from error
-            self._graphs[arm] = Graph(cloud, arm.reach_service(cloud))
+            self._graphs[arm] = GraphService(cloud, arm.reach_service(cloud))
         return self._graphs[arm]
 
 
@@ -200,7 +200,7 @@ class GroupWriter(GroupReader):
     async def put(
         self,
         arm_id: str,  # noqa: ARG002 - it is one group
-        api_version: str,  # noqa: ARG002
+        api_version: str,  # noqa: ARG002 - as above
         body: Mapping[str, Any],
         *,
         if_match: str | None = None,  # noqa: ARG002 - Graph has no ETags of groups
@@ -215,9 +215,9 @@ class GroupWriter(GroupReader):
     async def delete(
         self,
         arm_id: str,  # noqa: ARG002 - it is one group
-        api_version: str,  # noqa: ARG002
+        api_version: str,  # noqa: ARG002 - as above
         *,
-        if_match: str | None = None,  # noqa: ARG002
+        if_match: str | None = None,  # noqa: ARG002 - as above
     ) -> AcceptedWrite | None:
         """Delete the group; what is not there is deleted already. One without a known id is left alone."""
         access = self._access
