@@ -6,7 +6,7 @@ Graph is consistent only in the end. A group is new for a minute after it was cr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +16,7 @@ from gitsync.arm.http.messages import Response
 from gitsync.arm.http.retries import Retrier
 from gitsync.arm.session import Pace, Session
 from gitsync.entra.requests import GraphRequest
-from gitsync.errors import DeadlineError
+from gitsync.errors import ArmError, DeadlineError
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.provider import ProvidedResource
 
@@ -30,15 +30,37 @@ _PAUSE: Final = PollInterval(first=1.0, most=8.0)
 class KnownGroup:
     """What the run knows of one group. `group_id` is "" if it has none; `is_gone` tells that it had one, and Graph does
     not. `is_created` by this run: then no read proves that it is gone, so that no second one is created. `new_until` is
-    in the clock's monotonic seconds. A POST of `sent_at` got no answer.
+    in the clock's monotonic seconds. A POST of `sent_at` got no answer. `is_declared` tells that a manifest has it.
     """
 
+    arm_id: str
     group_id: str
+    is_declared: bool
     is_gone: bool = False
     is_created: bool = False
     new_until: float = float("-inf")
     sent_at: datetime | None = None
-    deleted: set[str] = field(default_factory=set)
+
+
+class KnownGroups:
+    """What the run knows of all groups. `deleted` are the ids of those that it has deleted."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, KnownGroup] = {}
+        self.deleted: set[str] = set()
+
+    def find(self, arm_id: str) -> KnownGroup | None:
+        return self._groups.get(arm_id.casefold())
+
+    def take(self, resource: ProvidedResource) -> KnownGroup:
+        """Return what is known of a resource: at first what its record has."""
+        arm_id, is_declared = resource.arm_id.casefold(), resource.body is not None
+        return self._groups.setdefault(arm_id, KnownGroup(resource.arm_id, resource.kept.given_id, is_declared))
+
+    def find_other_owner(self, group_id: str, known: KnownGroup) -> str:
+        """Return the id by which the run knows a group already, as that of another manifest; "" if it does not."""
+        others = (one.arm_id for one in self._groups.values() if one is not known and one.is_declared)
+        return next((arm_id for arm_id in others if self._groups[arm_id.casefold()].group_id == group_id), "")
 
 
 class GraphService(NamedTuple):
@@ -53,6 +75,7 @@ class GroupAccess(NamedTuple):
 
     resource: ProvidedResource
     known: KnownGroup
+    all: KnownGroups
     graph: GraphService
     clock: Clock
     session: Session
@@ -88,6 +111,17 @@ class GroupAccess(NamedTuple):
         created = read_time(group.get("createdDateTime"))
         age = (self.clock.now() - created).total_seconds() if created else NEW
         self.known.new_until = max(self.known.new_until, self.clock.monotonic() + min(NEW, NEW - age))
+
+    def require_own(self, group_id: str) -> None:
+        """Raise ArmError if a group is that of another manifest, too: two would undo each other's changes."""
+        if owner := self.all.find_other_owner(group_id, self.known):
+            raise ArmError(
+                f"The group {group_id} is also that of {owner}.",
+                code="GroupInUse",
+                resource_id=self.resource.arm_id,
+                at=format_rfc3339(self.clock.now()),
+                hint="Keep one of the manifests, or give each of them a displayName of its own.",
+            )
 
     def note_gone(self) -> None:
         self.known.group_id, self.known.is_gone, self.known.is_created = "", True, False

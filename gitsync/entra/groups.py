@@ -22,7 +22,7 @@ from gitsync.arm.http.failures import make_arm_error, read_absence
 from gitsync.arm.http.messages import Response
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
-from gitsync.entra.access import NEW, GraphService, GroupAccess, KnownGroup, read_time
+from gitsync.entra.access import NEW, GraphService, GroupAccess, KnownGroups, read_time
 from gitsync.entra.bodies import find_changes, find_fixed_changes, is_for_roles, make_create, needs_rule, show_group
 from gitsync.entra.requests import (
     ABSENT,
@@ -56,7 +56,7 @@ class EntraGroups:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._graphs: dict[Arm, GraphService] = {}
-        self._known: dict[str, KnownGroup] = {}
+        self._known = KnownGroups()
 
     def reader(self, resource: ProvidedResource, arm: Arm, session: Session) -> GroupReader:
         """Return what reads a group as the principal of `arm`. Raises ArmError if Graph of its cloud is not known."""
@@ -70,12 +70,12 @@ class EntraGroups:
         """Return the id that Graph gave a group, as far as this run knows: it may have created one that it could not
         read yet. "" if it knows none.
         """
-        known = self._known.get(arm_id.casefold())
+        known = self._known.find(arm_id)
         return known.group_id if known else ""
 
     def _open(self, resource: ProvidedResource, arm: Arm, session: Session) -> GroupAccess:
-        known = self._known.setdefault(resource.arm_id.casefold(), KnownGroup(resource.kept.given_id))
-        return GroupAccess(resource, known, self._find_graph(arm), self._clock, session)
+        known = self._known.take(resource)
+        return GroupAccess(resource, known, self._known, self._find_graph(arm), self._clock, session)
 
     def _find_graph(self, arm: Arm) -> GraphService:
         if arm not in self._graphs:
@@ -114,6 +114,7 @@ class GroupReader:
             return _ABSENCE
         if len(groups) > 1:
             raise self._make_ambiguity(groups)
+        self._access.require_own(str(groups[0]["id"]))
         self._access.note_group(groups[0])
         return show_group(groups[0], self._wanted)
 
@@ -149,7 +150,7 @@ class GroupReader:
         """
         name, groups = str(self._wanted["displayName"]), []
         async for group in self._list_named(name):
-            if group.get("securityEnabled") is not True or group["id"] in self._access.known.deleted:
+            if group.get("securityEnabled") is not True or group["id"] in self._access.all.deleted:
                 continue
             if self._adopts() or self._is_own(group):
                 groups.append(group)
@@ -219,12 +220,15 @@ class GroupWriter(GroupReader):
         *,
         if_match: str | None = None,  # noqa: ARG002 - as above
     ) -> AcceptedWrite | None:
-        """Delete the group; what is not there is deleted already. One without a known id is left alone."""
+        """Delete the group; what is not there is deleted already. One without a known id is left alone, and so is one
+        that another manifest has adopted: it was renamed in git.
+        """
         access = self._access
         group_id = access.known.group_id
         if group_id:
+            access.require_own(group_id)
             await access.send_patiently(make_delete(access.resource.arm_id, group_id))
-            access.known.deleted.add(group_id)
+            access.all.deleted.add(group_id)
             access.note_gone()
         return None
 

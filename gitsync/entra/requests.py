@@ -163,7 +163,7 @@ def _has_error(answer: Response) -> bool:
 
 
 def _make_path(group_id: str) -> str:
-    """Make the path of a group. Raises ArmError for what is no id: a record that was edited must not lead to another path."""
+    """Make the path of a group. Raises ArmError for what is no id, so that an edited record leads to no other path."""
     if not _GUID.fullmatch(group_id):
         raise ArmError(f"{group_id!r} is not the id of a group.", code="InvalidResourceId")
     return f"{GROUPS}/{group_id}"

@@ -74,9 +74,10 @@ class GraphRig:
     async def make(self, body=ADMINS, **more) -> str:
         """A group that somebody else made, by a run of theirs: its id."""
         other = make_resource({**ADMINS, **body}, name=f"other-{next(_NUMBERS)}", mode="AlwaysCreate", **more)
-        await self.put(other)
+        theirs = self.next_run()
+        await theirs.put(other)
         self.azure.requests.clear()
-        return self.groups.find_given_id(other.arm_id)
+        return theirs.groups.find_given_id(other.arm_id)
 
     def sent(self) -> list[tuple[str, int]]:
         """What was sent since the last look, without the ids: method and status."""

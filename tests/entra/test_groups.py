@@ -259,6 +259,33 @@ async def test_drift_by_a_script_shows():
         assert (await rig.find(resource)).body["description"] == "changed by hand"
 
 
+async def test_two_manifests_do_not_share_a_group(rig):
+    group_id = await rig.make()
+    first, second = make_resource(), make_resource(name="second")
+    await rig.find(first)
+    with pytest.raises(ArmError, match=f"The group {group_id} is also that of {first.arm_id}") as caught:
+        await rig.find(second)
+    assert caught.value.code == "GroupInUse"
+
+
+async def test_a_manifest_that_was_renamed_keeps_its_group(rig):
+    """Under its new name it adopts the group, and the prune of the old name must not delete it."""
+    group_id = await rig.make()
+    pruned, renamed = make_resource(None, name="old", given_id=group_id), make_resource(name="new")
+    assert isinstance(await rig.find(pruned), Live)
+    assert (await rig.find(renamed)).body["id"] == group_id
+    with pytest.raises(ArmError, match="is also that of .*default.new"):
+        await rig.delete(pruned)
+    assert rig.ids() == [group_id]
+
+
+async def test_a_group_that_this_run_has_deleted_is_not_adopted():
+    async with graph(gone=3600) as rig:
+        group_id = await rig.make()
+        await rig.delete(make_resource(None, name="old", given_id=group_id))
+        assert isinstance(await rig.find(make_resource(name="new")), Absence), "the search still shows it"
+
+
 LOST = {
     "the answer": (FaultRule(match=Match(methods=("POST",), nth=(1,)), drop=Drop.AFTER), 1),
     "the request": (FaultRule(match=Match(methods=("POST",), nth=(1,)), drop=Drop.BEFORE), 0),
