@@ -108,15 +108,14 @@ class Arm:
 
     @property
     def cloud(self) -> Cloud:
-        """Where this Azure Resource Manager is."""
         return self._access.cloud
 
     def reach_service(self, cloud: Cloud) -> Retrier:
         """Return what sends requests to another service of Azure, as the same principal. Nothing is sent yet; a token
         goes to the endpoint of `cloud` and to no other host.
         """
-        access = replace(self._access, cloud=cloud)
-        return Retrier(self._transport.reach(cloud), access, self._clock, traffic=self._traffic)
+        transport, access = self._transport.reach(cloud), replace(self._access, cloud=cloud)
+        return Retrier(transport, access, self._clock, traffic=self._traffic)
 
     @property
     def now(self) -> datetime:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gitsync.emulator.faults import Canned, Drop, FaultRule, Match
 from gitsync.errors import ArmError, DeadlineError
 from gitsync.model.live import Absence, Live
 from tests.entra.graph_rig import ADMINS, body_of, graph, make_resource
@@ -115,11 +116,34 @@ async def test_a_group_that_vanished_before_its_change_is_left_to_the_next_run()
 
 
 async def test_a_search_after_a_lost_answer_ends_with_the_time_of_its_resource():
-    from gitsync.emulator.faults import Drop, FaultRule, Match
-
     async with graph(rules=[FaultRule(match=Match(methods=("POST",), nth=(1,)), drop=Drop.AFTER)], filter=3600) as rig:
         resource = make_resource()
         with pytest.raises(ArmError):
             await rig.put(resource)
         with pytest.raises(DeadlineError, match="no search has shown the group yet"):
             await rig.reader(resource, rig.session(seconds=20)).find("", "")
+
+
+async def test_a_create_that_was_not_done_is_waited_for_once():
+    lost = FaultRule(match=Match(methods=("POST",), nth=(1,)), drop=Drop.BEFORE)
+    async with graph(rules=[lost]) as rig:
+        resource = make_resource()
+        with pytest.raises(ArmError):
+            await rig.put(resource)
+        assert isinstance(await rig.find(resource), Absence)
+        assert 60 <= rig.clock.elapsed < 75
+        rig.sent()
+        assert isinstance(await rig.find(resource), Absence)
+        assert rig.sent() == [("GET", 200)]
+
+
+async def test_a_group_is_new_whatever_graph_says_of_the_time():
+    """Its clock may differ from ours."""
+    group = {"id": "00000000-0000-4000-8000-000000000001", "groupTypes": [], "createdDateTime": "2020-01-01T00:00:00Z"}
+    created = Canned(status=201, body={**ADMINS, **group})
+    async with graph(rules=[FaultRule(match=Match(methods=("POST",)), answer=created)]) as rig:
+        await rig.put(make_resource())
+        await rig.delete(make_resource())
+        sent = rig.sent()
+        assert sent.count(("DELETE", 404)) > 5
+        assert rig.clock.elapsed >= 60, "then it counts as gone"

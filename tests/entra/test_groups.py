@@ -274,7 +274,7 @@ async def test_a_manifest_that_was_renamed_keeps_its_group(rig):
     pruned, renamed = make_resource(None, name="old", given_id=group_id), make_resource(name="new")
     assert isinstance(await rig.find(pruned), Live)
     assert (await rig.find(renamed)).body["id"] == group_id
-    with pytest.raises(ArmError, match="is also that of .*default.new"):
+    with pytest.raises(ArmError, match=r"is also that of .*default\.new"):
         await rig.delete(pruned)
     assert rig.ids() == [group_id]
 
