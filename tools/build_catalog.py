@@ -3,8 +3,9 @@
 usage: build_catalog.py FACTS [DATA]
 
 FACTS is a folder with one JSON file a group ("<group>.json"), and `lists.tsv` with the lists of each ARM type; DATA is
-gitsync/catalog/data by default. The same facts give the same bytes. Files of groups that the facts no longer have are
-removed.
+gitsync/catalog/data by default. other_kinds.json has the kinds that are not ARM's, by their group and version, which
+FACTS lacks: they are added to those of their group. The same facts give the same bytes. Files of groups that the facts
+no longer have are removed.
 
 A group's file has one line of JSON for its name, its aliases and the names of its versions, and one for each version,
 so that only the versions that manifests use are parsed. The facts are packed as they are, except that they hold the
@@ -12,7 +13,7 @@ choices of a number as text, which no number equals: they are packed as numbers.
 
 The index is what listings, look-ups by ARM type and "did you mean" need, so that none of them opens a group:
 {group: {kind: {"armType", "versions": {manifest spelling: ARM api-version}, "lists": the levels at which the type has a
-list}}}. A type whose lists are unknown has no "lists".
+list, "provider": who has its resources}}}. A type whose lists are unknown has no "lists", and one of ARM no "provider".
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ DATA = Path(__file__).resolve().parent.parent / "gitsync" / "catalog" / "data"
 # xz makes half of what zlib does (189 KB against 308 KB for the 46 groups) and unpacks the largest group in about a
 # millisecond. The dictionary covers the largest group; a larger one would only cost memory.
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 20}]
+
+OTHER_KINDS = Path(__file__).resolve().parent / "other_kinds.json"
 
 NUMBERS = ("integer", "number")
 
@@ -78,6 +81,8 @@ def index(groups: Mapping[str, Mapping[str, Any]], lists: Mapping[str, list[str]
         kinds = found.setdefault(group, {})
         for version, kind, fact in spellings(facts):
             entry = kinds.setdefault(kind, {"armType": fact["armType"], "versions": {}})
+            if provider := fact.get("provider"):
+                entry["provider"] = provider
             if levels := lists.get(fact["armType"].casefold()):
                 entry["lists"] = levels
             if entry["armType"] != fact["armType"]:
@@ -103,6 +108,7 @@ def build(facts: Path, data: Path) -> int:
     groups = {content["group"]: content for content in map(read_facts, sorted(facts.glob("*.json")))}
     if not groups:
         raise SystemExit(f"{facts}: no *.json in there")
+    add_other_kinds(groups, json.loads(OTHER_KINDS.read_text(encoding="utf-8")))
     packed = {f"{group}.jsonl.xz": pack_group(content) for group, content in groups.items()}
     packed["index.json.xz"] = pack(index(groups, read_lists(facts / "lists.tsv")))
     for stale in data.glob("*.json*.xz"):
@@ -111,6 +117,15 @@ def build(facts: Path, data: Path) -> int:
     for name, content in packed.items():
         (data / name).write_bytes(content)
     return sum(map(len, packed.values()))
+
+
+def add_other_kinds(groups: dict[str, Any], others: Mapping[str, Mapping[str, Any]]) -> None:
+    """Add versions to groups, each made if the facts lack it. SystemExit if a group has the version already."""
+    for group, versions in others.items():
+        known = groups.setdefault(group, {"group": group, "versions": {}, "aliases": {}})["versions"]
+        if both := known.keys() & versions.keys():
+            raise SystemExit(f"{group}: {', '.join(sorted(both))} is in {OTHER_KINDS.name} and in the facts")
+        known.update(versions)
 
 
 def read_facts(path: Path) -> Any:

@@ -28,6 +28,7 @@ _DESTINATION: Final[Mapping[str, Field]] = {
 
 ASO_TYPES: Final[Mapping[str, TypeFacts]] = {
     "knownOwner": {"fields": {"name": _TEXT, "armId": _TEXT}},
+    "namedOwner": {"fields": {"name": _REQUIRED}},
     "arbitraryOwner": {"fields": _REFERENCE},
     "reference": {"fields": _REFERENCE},
     "wellKnownReference": {"fields": {**_REFERENCE, "wellKnownName": _TEXT}},

@@ -16,24 +16,13 @@ from gitsync.catalog import data
 from gitsync.errors import CatalogError
 from gitsync.model.facts import Kind, ListLevel, Scope
 from gitsync.model.gvk import GVK
-
-NOT_ARM = frozenset(
-    {
-        ("entra.azure.com", "SecurityGroup"),
-        ("sql.azure.com", "User"),
-        ("dbformysql.azure.com", "User"),
-        ("dbforpostgresql.azure.com", "User"),
-    }
-)
-"""Kinds of ASO that are not Azure Resource Manager's (docs/reference/reconciliation.md#non-arm-kinds): they have no ARM
-id and are not synced.
-"""
+from gitsync.model.provider import Provider
 
 LEGACY = "v1api"
 
 
 class Catalog:
-    """All kinds of ASO that ARM has. Its only mutable state is the cache of unpacked facts."""
+    """All kinds of ASO. Its only mutable state is the cache of unpacked facts."""
 
     def __init__(self, read: Callable[[str], bytes]) -> None:
         self._read = read
@@ -72,7 +61,9 @@ class Catalog:
         return self.kind(GVK(group_and_kind[0], spellings[-1], group_and_kind[1])) if spellings else None
 
     def home_of(self, arm_type: str) -> tuple[str, str] | None:
-        """The group and kind for an ARM type (without case); None if the catalog has none."""
+        """The group and kind for an ARM type (without case); None if the catalog has none, or ARM has no such
+        resources.
+        """
         return self._load_arm_types().get(arm_type.casefold())
 
     def groups(self) -> tuple[str, ...]:
@@ -88,13 +79,19 @@ class Catalog:
         return tuple(sorted(self._versions(group, kind), key=_make_age_key))
 
     def arm_type(self, group: str, kind: str) -> str | None:
-        """The ARM type of a kind, the same at every version."""
+        """The ARM type of a kind, the same at every version; of a kind of another provider, that of its ids."""
         entry = self._index.get(group, {}).get(kind)
         return entry["armType"] if entry else None
 
-    def is_arm_kind(self, group: str, kind: str) -> bool:
+    def has_kind(self, group: str, kind: str) -> bool:
         """Tell whether the catalog has the kind, at any version."""
         return kind in self._index.get(group, ())
+
+    def is_arm_kind(self, group: str, kind: str) -> bool:
+        """Tell whether the catalog has the kind, and its resources are ARM's: only these have an id that others refer
+        to.
+        """
+        return self.has_kind(group, kind) and "provider" not in self._index[group][kind]
 
     def _versions(self, group: str, kind: str) -> Mapping[str, str]:
         entry = self._index.get(group, {}).get(kind)
@@ -106,6 +103,7 @@ class Catalog:
                 entry["armType"].casefold(): (group, kind)
                 for group, kinds in self._index.items()
                 for kind, entry in kinds.items()
+                if "provider" not in entry
             }
         return self._arm_types
 
@@ -187,6 +185,7 @@ def _make_kind(gvk: GVK, version: Mapping[str, Any], levels: Iterable[str]) -> K
         types=version["types"],
         legacy=gvk.version.startswith(LEGACY),
         lists=frozenset(map(ListLevel, levels)),
+        provider=Provider(facts.get("provider", Provider.ARM)),
     )
 
 

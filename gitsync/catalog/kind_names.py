@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gitsync.catalog.catalog import NOT_ARM, Catalog
+from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.everyday_names import TERRAFORM, everyday_names, find_by_everyday_name, squash_name
 from gitsync.catalog.type_words import join_with_or
 from gitsync.errors import ConfigError
@@ -75,8 +75,6 @@ def _find_group_and_kind(group: str, word: str, catalog: Catalog) -> tuple[str, 
         raise ConfigError(f"{homes[0][1]} is a kind of several groups.", hint=f"Use {choices}.")
     if homes:
         return homes[0]
-    if any(kind == word and group in {"", home} for home, kind in NOT_ARM):
-        raise ConfigError(f"{word} is not a kind of Azure Resource Manager.", hint="gitsync does not sync it.")
     raise _make_unknown_error(group, word, groups, catalog)
 
 

@@ -20,7 +20,9 @@ _RANGES: Final[Mapping[str, dict[str, Any]]] = {
 }
 """The numbers that an API server can read: those of 64 bits."""
 
-_NO_RULES: Final = frozenset({"type", "arm", "mode", "meta", "required", "whenEmpty", "optionalConfigMapPair"})
+_NO_RULES: Final = frozenset(
+    {"type", "arm", "mode", "meta", "required", "whenEmpty", "default", "signsIn", "optionalConfigMapPair"}
+)
 """What facts say of a field that is no constraint on its value."""
 
 

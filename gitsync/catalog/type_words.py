@@ -27,6 +27,7 @@ _SHAPES = {
 }
 _NAMED = {
     "knownOwner": "a mapping of name or armId",
+    "namedOwner": "a mapping of name",
     "arbitraryOwner": "a mapping of group, kind and name, or of armId",
     "reference": "a mapping of group, kind and name, or of armId",
     "wellKnownReference": "a mapping of wellKnownName, or of group, kind and name, or of armId",

@@ -1,13 +1,11 @@
-"""Why the catalog does not have the kind of a manifest, or ASO not its version: not ARM's, misspelt, or another
-version.
-"""
+"""Why the catalog does not have the kind of a manifest, or ASO not its version: misspelt, or another version."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from gitsync.catalog.catalog import NOT_ARM, Catalog
+from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.later_versions import find_later_version
 from gitsync.catalog.type_words import join_with_or
 from gitsync.model.gvk import GVK
@@ -20,14 +18,7 @@ def explain_unknown_kind(gvk: GVK, spec: Any, catalog: Catalog) -> Finding:
     """The finding for a manifest whose kind or version the catalog does not have. Its spec decides which later version
     is named.
     """
-    if (gvk.group, gvk.kind) in NOT_ARM:
-        return Finding(
-            code="NotArm",
-            path=("kind",),
-            message=f"{gvk.kind} of {gvk.group} is not a resource of Azure Resource Manager: gitsync does not sync it.",
-            hint="Leave it to ASO, or remove it from the source.",
-        )
-    if catalog.is_arm_kind(gvk.group, gvk.kind):
+    if catalog.has_kind(gvk.group, gvk.kind):
         return _explain_unknown_version(gvk, spec, catalog)
     known_kinds = catalog.kinds(gvk.group)
     if known_kinds:
@@ -91,5 +82,5 @@ def suggest_group(group: str, kind: str, catalog: Catalog) -> str:
     close = suggest(group, catalog.groups())
     if close:
         return f"Did you mean {close}?"
-    homes = [home for home in catalog.groups() if catalog.is_arm_kind(home, kind)]
+    homes = [home for home in catalog.groups() if catalog.has_kind(home, kind)]
     return f"{kind} is a kind of {join_with_or(homes)}." if homes else "`gitsync explain` lists all kinds."

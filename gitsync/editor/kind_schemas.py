@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -252,7 +252,8 @@ def _build_named(name: str, rules: Mapping[str, Any], kind_field: KindField, out
         return {}
     if name in SCALARS:
         return _build_scalar(name, rules, _make_message(name, rules, kind_field))
-    return _build_owner(outer.kind) if name == "knownOwner" else {"$ref": f"{DEFINITIONS}{name}"}
+    build_owner = _OWNERS.get(name)
+    return build_owner(outer.kind) if build_owner else {"$ref": f"{DEFINITIONS}{name}"}
 
 
 def _build_scalar(name: str, rules: Mapping[str, Any], message: str) -> Schema:
@@ -319,11 +320,10 @@ def _require_member(facts: TypeFacts, kind_field: KindField) -> list[Schema]:
 
 def _build_owner(kind: Kind) -> Schema:
     """Build an owner whose kind is fixed: by its name, or by an ARM id."""
-    name = kind.owner[1] if kind.owner else "resource"
     return {
         "type": "object",
         "properties": {
-            "name": {"type": ["string", "null"], "description": f"Name of the manifest of the {name}."},
+            "name": {"type": ["string", "null"], **_describe_owner_name(kind)},
             "armId": {"$ref": f"{DEFINITIONS}armId{OR_NULL}"},
         },
         "additionalProperties": False,
@@ -331,6 +331,24 @@ def _build_owner(kind: Kind) -> Schema:
         "then": {"properties": {"name": forbid("Set name or armId of the owner, not both.")}},
         "else": {**require("name"), "properties": {"name": {"type": "string", "minLength": 1}}},
     }
+
+
+def _build_named_owner(kind: Kind) -> Schema:
+    """Build an owner that can only be named."""
+    return {
+        "type": "object",
+        "properties": {"name": {**_describe_owner_name(kind), "type": "string", "minLength": 1}},
+        "additionalProperties": False,
+        "required": ["name"],
+    }
+
+
+def _describe_owner_name(kind: Kind) -> Schema:
+    return {"description": f"Name of the manifest of the {kind.owner[1] if kind.owner else 'resource'}."}
+
+
+_OWNERS: Final[Mapping[str, Callable[[Kind], Schema]]] = {"knownOwner": _build_owner, "namedOwner": _build_named_owner}
+"""The types of owners that differ by kind, so that they are in the schema of each."""
 
 
 # Patterns of RE2 as every engine of JSON Schema reads them: those of JavaScript, Go and Python.

@@ -86,8 +86,9 @@ def build_definitions(catalog: Catalog) -> Schema:
         "reference": _build_reference("reference", catalog),
         "wellKnownReference": _build_role_reference(catalog),
     }
-    # knownOwner differs by kind, so it stands in the schema of each kind.
-    named = {name: _build_object(name) for name in sorted(ASO_TYPES) if name not in forms and name != "knownOwner"}
+    # These owners differ by kind, so they stand in the schema of each kind.
+    others = ASO_TYPES.keys() - forms.keys() - {"knownOwner", "namedOwner"}
+    named = {name: _build_object(name) for name in sorted(others)}
     referred = {f"{name}{OR_NULL}": allow_null(form) for name, form in {**forms, **named}.items()}
     return {**forms, **named, **referred, **dict(_build_groups(catalog))}
 

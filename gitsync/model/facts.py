@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, TypedDict
 
 from gitsync.model.gvk import GVK
+from gitsync.model.provider import Provider
 
 FieldType = str | Mapping[str, Any]
 """A name ("string", "reference", …) or one of {"ref": T}, {"list": F}, {"map": F}, {"enum": […]}, {"base": …}."""
@@ -25,6 +26,8 @@ class Field(TypedDict, total=False):
     meta: bool
     required: bool
     whenEmpty: str
+    default: Any
+    signsIn: bool
     optionalConfigMapPair: str
     pattern: str
     minimum: float
@@ -83,6 +86,11 @@ class Kind:
     types: Mapping[str, TypeFacts]
     legacy: bool  # spelled v1api…, which names some UUIDs otherwise
     lists: frozenset[ListLevel] = frozenset()  # where public SDKs list the type; empty if unknown
+    provider: Provider = Provider.ARM
+
+    @property
+    def is_arm(self) -> bool:
+        return self.provider is Provider.ARM
 
     @property
     def has_owner(self) -> bool:

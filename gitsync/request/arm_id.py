@@ -15,6 +15,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
+from gitsync.formats.account_names import ANY_HOST, Account, format_account
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
@@ -73,13 +74,15 @@ def find_owner(resource: Resource, kind: Kind) -> OwnerRef | None:
 def derive_azure_name(
     resource: Resource, kind: Kind, owner: OwnerRef | None, config_maps: ConfigMaps
 ) -> AzureName | None:
-    """Return the name in Azure (docs/reference/reconciliation.md#azure-names, #uuid-names): a placeholder if it is in a
-    ConfigMap that no manifest declares, None if there is none.
+    """Return the name in Azure, as the id has it (docs/reference/reconciliation.md#azure-names, #uuid-names): a
+    placeholder if it is in a ConfigMap that no manifest declares, None if there is none.
 
     There is none for a derived name without an owner, and for a random name: every run gives a manifest the same name.
     """
     if kind.fixed_azure_name is not None:
         return kind.fixed_azure_name
+    if not kind.is_arm:
+        return _make_last_step(resource, kind)
     azure_name = resource.spec.get("azureName")
     if azure_name:
         return azure_name if isinstance(azure_name, str) else None
@@ -89,6 +92,16 @@ def derive_azure_name(
     if is_uuid_named(kind):
         return _derive_name(resource, kind, owner)
     return resource.key.name
+
+
+def _make_last_step(resource: Resource, kind: Kind) -> str | None:
+    """Make the last step of the id of what is not ARM's: that of a group is its manifest, since many groups may have
+    one name.
+    """
+    if not kind.has_owner:
+        return f"{resource.key.namespace}.{resource.key.name}"
+    name, host = resource.spec.get("azureName") or resource.key.name, resource.spec.get("hostname") or ANY_HOST
+    return format_account(Account(name, host)) if isinstance(name, str) and isinstance(host, str) else None
 
 
 def is_named_at_random(resource: Resource, kind: Kind) -> bool:

@@ -7,10 +7,11 @@ do not know are left out, and a value of the wrong type is passed on: validation
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from gitsync.diff.ignore import Paths
 from gitsync.errors import UnusableReferenceError
 from gitsync.formats.json_pointer import JsonPath
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
@@ -21,12 +22,15 @@ from gitsync.request.arm_id import AzureName
 
 _EMPTY: Final[Mapping[str, Callable[[], Any]]] = {"list": list, "map": dict}
 
+KEPT: Final = "kept"
+"""An empty list or map of such a field is sent, if the manifest has it: it says that there is nothing."""
+
 
 class FieldForm(NamedTuple):
     """One field that is sent: where its value goes in the body of its type, and how it is made.
 
     `is_plain`: its value is sent as it is. `collection` makes an empty list or map if the field has one; None for all
-    others.
+    others. `default` stands for an absent value. `signs_in`: it is not part of the resource, but says how to reach it.
     """
 
     name: str
@@ -37,6 +41,8 @@ class FieldForm(NamedTuple):
     is_plain: bool
     collection: Callable[[], Any] | None
     when_empty: str | None
+    default: Any
+    signs_in: bool
 
 
 class TypeForm(NamedTuple):
@@ -75,7 +81,7 @@ def _make_form(facts: TypeFacts) -> TypeForm:
     return TypeForm(
         fields=forms,
         is_union=bool(facts.get("oneOf")),
-        sent_empty=tuple(form for form in forms if form.collection and form.when_empty),
+        sent_empty=tuple(form for form in forms if form.collection and form.when_empty not in {None, KEPT}),
     )
 
 
@@ -95,7 +101,26 @@ def _make_field(name: str, field: Field) -> FieldForm:
         is_plain=mode is None and isinstance(own, str),
         collection=_EMPTY[word] if word else None,
         when_empty=field.get("whenEmpty"),
+        default=field.get("default"),
+        signs_in=bool(field.get("signsIn")),
     )
+
+
+@cache
+def find_sign_in_paths(kind: Kind) -> Paths:
+    """Find the paths in a body that say how to reach the resource, such as the login of an administrator: they are
+    neither compared nor recorded.
+    """
+    return tuple(sorted(_list_sign_in_paths(find_forms(kind), kind.spec))) if not kind.is_arm else ()
+
+
+def _list_sign_in_paths(forms: Forms, name: str) -> Iterator[tuple[str, ...]]:
+    for field in forms[name].fields:
+        path = (*field.parents, field.last)
+        if field.signs_in:
+            yield path
+        elif isinstance(field.type, Mapping) and "ref" in field.type:
+            yield from ((*path, *inner) for inner in _list_sign_in_paths(forms, field.type["ref"]))
 
 
 class Converted(NamedTuple):
@@ -111,7 +136,9 @@ def convert(kind: Kind, spec: Mapping[str, Any], name: AzureName, namespace: str
     Raises UnusableReferenceError if a reference has an invalid form.
     """
     conversion = _Conversion(find_forms(kind), namespace)
-    body = {**conversion.mapping(kind.spec, spec), "name": name}
+    body = conversion.mapping(kind.spec, spec)
+    if kind.is_arm:
+        body["name"] = name
     return Converted(body, tuple(conversion.arm_ids))
 
 
@@ -129,19 +156,16 @@ class _Conversion:
         form = self.forms[type_name]
         for field in form.fields:
             value = spec.get(field.name)
+            if value is None:
+                value = field.default
             if value is not None and not field.is_plain:
                 value = self.field(field, value)
             if value is None:
                 continue
             if form.is_union:
                 body.update(value if isinstance(value, dict) else {})
-            elif field.parents:
-                inner = body
-                for step in field.parents:
-                    inner = inner.setdefault(step, {})
-                inner[field.last] = value
             else:
-                body[field.last] = value
+                _put(body, field, value)
         for field in form.sent_empty:
             _put_empty(body, field)
         return body
@@ -151,7 +175,8 @@ class _Conversion:
         if field.mode is not None:
             return _MODES[field.mode](self, field.type, value)
         converted = self.value(field.type, value)
-        return None if field.collection is not None and converted in ([], {}) else converted
+        is_left_out = field.collection is not None and field.when_empty != KEPT
+        return None if is_left_out and converted in ([], {}) else converted
 
     def value(self, type_: FieldType, value: Any) -> Any:
         if isinstance(type_, str):
@@ -247,6 +272,12 @@ def _find_in_value(forms: Forms, field: FieldForm, type_: FieldType, rest: JsonP
         return None
     found = _find_in_value(forms, field, below, rest[1:], find_member(value, step))
     return None if found is None else (step, *found)
+
+
+def _put(body: dict[str, Any], field: FieldForm, value: Any) -> None:
+    for step in field.parents:
+        body = body.setdefault(step, {})
+    body[field.last] = value
 
 
 def _put_empty(body: dict[str, Any], field: FieldForm) -> None:

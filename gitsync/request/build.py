@@ -26,6 +26,7 @@ from gitsync.model.resource import WAITING, Prepared, Resource
 from gitsync.model.unit import UnitOptions
 from gitsync.problems.finding import Finding, locate_finding
 from gitsync.request.arm_id import ArmIds, is_named_at_random
+from gitsync.request.body import find_sign_in_paths
 from gitsync.request.credential_choice import Credential, CredentialOf
 from gitsync.request.dependencies import Dependencies
 from gitsync.request.draft import (
@@ -81,6 +82,8 @@ def prepare(
         others = (*_check_annotations(draft, today), *_check_exports(resource, manifests, shared))
         problems = (*resource.problems, *alone, *of_set, *others, *_check_draft(draft))
         ignored = read_ignored_paths(resource, today) if IGNORE in resource.annotations else ()
+        if draft.kind is not None and (sign_in := find_sign_in_paths(draft.kind)):
+            ignored = tuple(sorted({*ignored, *sign_in}))
         made = _make_prepared(draft, decision, member.depends_on, problems, ignored)
         prepared.append(replace(made, hold=read_hold(resource, today)) if HOLD in resource.annotations else made)
     return tuple(prepared)

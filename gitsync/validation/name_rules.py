@@ -73,7 +73,7 @@ def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
             hint="Remove one of the two.",
             level=Level.WARNING,
         )
-    path_and_name = find_azure_name(resource, kind)
+    path_and_name = find_azure_name(resource, kind) if kind.is_arm else None
     if path_and_name is None:
         return
     path, name = path_and_name

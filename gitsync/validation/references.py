@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from gitsync.catalog.catalog import NOT_ARM, Catalog
+from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.packed_tables import suggest_role
 from gitsync.catalog.spec_visitor import Visit, visit_spec
 from gitsync.catalog.type_words import join_with_and, join_with_or, quote_scalar
@@ -251,8 +251,8 @@ def _check_target(visit: Visit, group: str, kind: str, catalog: Catalog) -> Iter
     kinds = catalog.kinds(group)
     field = "kind" if kinds else "group"
     path = (*visit.path, field)
-    if (group, kind) in NOT_ARM:
-        hint = "It is not a resource of Azure Resource Manager and has no ARM id."
+    if catalog.has_kind(group, kind):
+        hint = "It is not a resource of Azure Resource Manager and has no ARM id: name another resource."
     elif kinds:
         close = suggest(kind, kinds)
         hint = f"Did you mean {close}?" if close else f"Known kinds of {group}: {join_with_or(kinds)}."

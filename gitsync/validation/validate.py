@@ -26,6 +26,7 @@ from gitsync.validation.constraints import check_constraints
 from gitsync.validation.export_destinations import check_destinations
 from gitsync.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, check_presence
 from gitsync.validation.name_rules import check_kind_rules, check_names, check_object_name
+from gitsync.validation.provider_rules import check_provided
 from gitsync.validation.references import OWNERS, REFERENCES, check_reference
 from gitsync.validation.relations import Member, check_address_prefixes, check_cycles, check_duplicates
 from gitsync.validation.schema import check_missing_spec, check_pairs, check_shape
@@ -137,6 +138,7 @@ def _check_resource(
         yield from check_missing_spec(resource, kind)
     yield from check_names(resource, kind)
     yield from check_kind_rules(resource, kind)
+    yield from check_provided(resource, kind)
     yield from check_annotations(resource)
 
 

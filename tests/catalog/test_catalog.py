@@ -6,10 +6,18 @@ import lzma
 import pytest
 
 from gitsync.catalog import data
-from gitsync.catalog.catalog import NOT_ARM, open_catalog
+from gitsync.catalog.catalog import open_catalog
 from gitsync.errors import CatalogError
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import GVK
+from gitsync.model.provider import Provider
+
+OTHERS = {
+    ("dbformysql.azure.com", "User"): (Provider.MYSQL, "Microsoft.DBforMySQL/flexibleServers/users"),
+    ("dbforpostgresql.azure.com", "User"): (Provider.POSTGRESQL, "Microsoft.DBforPostgreSQL/flexibleServers/users"),
+    ("entra.azure.com", "SecurityGroup"): (Provider.ENTRA, "Microsoft.Graph/groups"),
+    ("sql.azure.com", "User"): (Provider.SQL, "Microsoft.Sql/servers/databases/users"),
+}
 
 ACCOUNT = ("storage.azure.com", "StorageAccount")
 
@@ -70,13 +78,15 @@ def test_every_kind_at_every_version_is_whole(catalog):
                 assert {"fields"} <= found.types[found.status].keys()
                 assert found.operations
                 count += 1
-    assert count == 773
+    assert count == 773 + len(OTHERS)
 
 
 def test_every_kind_is_found_by_its_arm_type_in_any_case(catalog):
     for group in catalog.groups():
         for name in catalog.kinds(group):
             kind = catalog.kind(GVK(group, catalog.versions(group, name)[-1], name))
+            if not kind.is_arm:
+                continue
             found = catalog.by_arm_type(kind.arm_type.upper(), kind.api_version)
             assert (found.gvk.group, found.gvk.kind, found.api_version) == (group, name, kind.api_version)
             assert catalog.arm_type(group, name) == kind.arm_type
@@ -111,10 +121,15 @@ def test_listings_are_sorted_and_empty_for_what_is_not_there(catalog):
     assert catalog.arm_type("nothing.azure.com", "Thing") is None
 
 
-def test_kinds_that_are_not_arm_are_known_and_not_in_the_catalog(catalog):
-    assert ("entra.azure.com", "SecurityGroup") in NOT_ARM
-    assert not any(catalog.is_arm_kind(*place) for place in NOT_ARM)
+def test_a_kind_has_a_provider_and_only_those_of_arm_are_found_by_their_type(catalog):
+    for home, (provider, arm_type) in OTHERS.items():
+        kind = catalog.kind(GVK(home[0], "v1", home[1]))
+        assert (kind.provider, kind.is_arm, kind.arm_type) == (provider, False, arm_type)
+        assert (catalog.has_kind(*home), catalog.is_arm_kind(*home)) == (True, False)
+        assert (catalog.home_of(arm_type), catalog.by_arm_type(arm_type, "v1")) == (None, None)
+    assert catalog.kind(gvk("v20230101")).is_arm
     assert catalog.is_arm_kind(*ACCOUNT)
+    assert not catalog.has_kind("sql.azure.com", "Login")
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,6 @@ CATALOG = a_catalog({"storage.azure.com": ["StorageAccount"], "network.azure.com
 @pytest.mark.parametrize(
     ("gvk", "code", "field", "hint", "why"),
     [
-        (("sql.azure.com", "v1", "User"), "NotArm", "kind", "Leave it to ASO", "not a kind of ARM"),
-        (("entra.azure.com", "v1", "SecurityGroup"), "NotArm", "kind", "Leave it to ASO", "not a kind of ARM"),
         (("storage.azure.com", VERSION, "StorageAcount"), "UnknownKind", "kind", "Did you mean StorageAccount?", "typo"),
         (("storage.azure.com", VERSION, "Queue"), "UnknownKind", "kind", "Known kinds: StorageAccount.", "no such"),
         (("storag.azure.com", VERSION, "X"), "UnknownKind", "apiVersion", "Did you mean storage.azure.com?", "typo"),

@@ -51,12 +51,12 @@ bad.yaml:4: error: UnknownField spec.locaton
     spec.locaton is an unknown field.
     Did you mean location?
 
-worse.yaml:1: error: NotArm kind
+worse.yaml:1: error: UnknownKind kind
 """
 
 
 def test_problems_are_told_file_by_file(source, capsys):
-    worse = "kind: SecurityGroup\napiVersion: entra.azure.com/v1\nmetadata: {name: x}\n"
+    worse = "kind: SecurityGrip\napiVersion: entra.azure.com/v1\nmetadata: {name: x}\n"
     assert run(["validate", source(good=GOOD, bad=BAD.replace("core", "other"), worse=worse)]) == 1
     told = capsys.readouterr().out
     assert told.startswith(TEXT)

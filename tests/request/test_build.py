@@ -214,10 +214,10 @@ def test_what_has_no_request_has_a_problem_whatever_the_reason(catalog):
     assert [p.is_error for p in found["hub"].problems] == [True]
 
 
-def test_a_kind_that_is_not_arms_is_told_so(catalog):
-    (user,) = ready(catalog, {"a.yaml": "apiVersion: sql.azure.com/v1\nkind: User\nmetadata: {name: u}\nspec: {}\n"})
-    assert [p.code for p in user.problems] == ["NotArm"]
-    assert (user.arm_id, user.api_version, user.owner, user.template) == (None, None, None, None)
+def test_an_unknown_kind_has_nothing(catalog):
+    (login,) = ready(catalog, {"a.yaml": "apiVersion: sql.azure.com/v1\nkind: Login\nmetadata: {name: u}\nspec: {}\n"})
+    assert [p.code for p in login.problems] == ["UnknownKind"]
+    assert (login.arm_id, login.api_version, login.owner, login.template) == (None, None, None, None)
 
 
 ADMINISTRATOR = """

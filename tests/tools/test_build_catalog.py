@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "build_catalog.py"
 DATA = ROOT / "gitsync" / "catalog" / "data"
 COLUMNS = ("arm_type", "group", "subscription", "parent", "scope_list")
+OTHER_KINDS = json.loads((TOOL.parent / "other_kinds.json").read_text())
 BUDGET = 400_000  # bytes of all packed files
 
 THING = {"armType": "Microsoft.Things/things", "apiVersion": "2024-01-01", "spec": "S", "status": "T"}
@@ -56,9 +57,11 @@ def test_a_group_is_packed_as_it_is_and_the_index_knows_both_spellings(folders):
     facts, data = folders
     write(facts, FACTS)
     assert build(facts, data).returncode == 0
-    assert sorted(p.name for p in data.iterdir()) == ["index.json.xz", "things.azure.com.jsonl.xz"]
+    others = [f"{group}.jsonl.xz" for group in OTHER_KINDS]
+    assert sorted(p.name for p in data.iterdir()) == sorted([*others, "index.json.xz", "things.azure.com.jsonl.xz"])
     assert unpack_group(data / "things.azure.com.jsonl.xz") == FACTS
-    assert unpack(data / "index.json.xz") == {
+    index = unpack(data / "index.json.xz")
+    assert {group: kinds for group, kinds in index.items() if group not in OTHER_KINDS} == {
         "things.azure.com": {
             "Thing": {
                 "armType": "Microsoft.Things/things",
@@ -118,6 +121,30 @@ def test_the_choices_of_numbers_are_packed_as_numbers(folders):
         "severity": {"type": {"enum": [0, 1], "base": "integer"}},
         "share": {"type": {"list": {"base": "number", "enum": [1, 2.5]}}},
     }
+
+
+def test_kinds_that_are_not_arms_are_added_to_their_group(folders):
+    facts, data = folders
+    write(facts, FACTS | {"group": "sql.azure.com"})
+    assert build(facts, data).returncode == 0
+    packed = unpack_group(data / "sql.azure.com.jsonl.xz")
+    assert packed["versions"] == FACTS["versions"] | OTHER_KINDS["sql.azure.com"]
+    index = unpack(data / "index.json.xz")
+    assert index["sql.azure.com"]["User"] == {
+        "armType": "Microsoft.Sql/servers/databases/users",
+        "provider": "sql",
+        "versions": {"v1": "v1"},
+    }
+    assert "provider" not in index["sql.azure.com"]["Thing"]
+    assert unpack_group(data / "entra.azure.com.jsonl.xz")["versions"] == OTHER_KINDS["entra.azure.com"]
+
+
+def test_a_version_that_both_have_ends_the_build(folders):
+    facts, data = folders
+    write(facts, FACTS | {"group": "sql.azure.com", "versions": FACTS["versions"] | {"v1": {"kinds": {}, "types": {}}}})
+    ended = build(facts, data)
+    assert ended.returncode != 0
+    assert "sql.azure.com: v1 is in other_kinds.json and in the facts" in ended.stderr
 
 
 def test_a_group_that_the_facts_no_longer_have_goes(folders):

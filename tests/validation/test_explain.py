@@ -51,8 +51,6 @@ def test_what_is_meant(text, version, api_version, fields, why):
         ("cach.azure.com/Redis", None, "There is no group cach.azure.com.", "Did you mean cache.azure.com?"),
         ("x/Redis", None, "There is no group x.", "Known groups: alertsmanagement.azure.com"),
         ("Redi.cache.azure.com", None, "There is no kind Redi in cache.azure.com.", "Did you mean Redis?"),
-        ("SecurityGroup", None, "SecurityGroup is not a kind of Azure Resource Manager.", "gitsync does not sync it."),
-        ("sql.azure.com/v1/User", None, "User is not a kind of Azure Resource Manager.", "gitsync does not sync it."),
         ("Redis", "v1", "Redis of cache.azure.com has no version v1.", "Known versions: v2"),
         ("", None, "There is no kind (none).", "Known kinds: "),
         ("Redis.spec.locaton", None, "There is no field spec.locaton.", "Did you mean spec.location?"),

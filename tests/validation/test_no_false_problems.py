@@ -43,9 +43,7 @@ def test_samples_of_the_operator(case):
     expected = {(e["apiVersion"], e["kind"], e["name"]): e for e in json.loads(case.read_text())}
     for judged, errors in errors_of(case.parent / "manifests").items():
         entry = expected.get(judged.name)
-        if entry is None:
-            assert [problem.code for problem in errors] == ["NotArm"], judged.name
-        elif any(mark in entry for mark in MARKS):
+        if any(mark in (entry or {}) for mark in MARKS):
             assert errors, (judged.name, entry)
         else:
             assert [problem for problem in errors if problem.code not in NOT_OF_A_CLUSTER] == [], judged.name

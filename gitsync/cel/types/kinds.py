@@ -71,6 +71,7 @@ _OWN: Final[Mapping[str, TypeFacts]] = {
 
 _GO_NAMES: Final[Mapping[str, str]] = {
     "knownOwner": "genruntime.KnownResourceReference",
+    "namedOwner": "genruntime.KubernetesOwnerReference",
     "arbitraryOwner": "genruntime.ArbitraryOwnerReference",
     "reference": "genruntime.ResourceReference",
     "wellKnownReference": "genruntime.WellKnownResourceReference",

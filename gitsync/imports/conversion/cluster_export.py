@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final
 
-from gitsync.catalog.catalog import NOT_ARM, Catalog
+from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.type_words import join_with_or
 from gitsync.formats.arm_path import find_subscription
 from gitsync.imports.conversion.cluster_objects import ObjectVersion, choose_version, clean_metadata, clean_spec
@@ -101,12 +101,10 @@ class _ObjectReader:
             self.report(document, (), "NotAnObject", text, "Export objects with `kubectl get -o yaml`.")
         elif (value["apiVersion"], value["kind"]) == ("v1", "Namespace"):
             self.add_namespace(document)
+        elif is_ours(value["apiVersion"]):
+            self.add_resource(document)
         else:
-            gvk = GVK.parse(value["apiVersion"], value["kind"])
-            if is_ours(value["apiVersion"]) and (gvk.group, gvk.kind) not in NOT_ARM:
-                self.add_resource(document)
-            else:
-                self.left_out[value["kind"]] += 1
+            self.left_out[value["kind"]] += 1
 
     def add_namespace(self, document: Document) -> None:
         """Note the policy of a Namespace."""

@@ -1,0 +1,41 @@
+"""Names of database users as the last step of an id: what a user may be called, an id may not contain.
+
+ARM compares ids without case, and a server tells users apart by it. So capitals are encoded as well: two users have two
+ids.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import quote, unquote
+
+ANY_HOST = "%"
+
+_CAPITAL = re.compile(r"%[0-9A-F]{2}|[A-Z]")
+
+
+class Account(NamedTuple):
+    """A user of a server. `host` is the one that it signs in from, which only MySQL tells apart."""
+
+    name: str
+    host: str = ANY_HOST
+
+
+def format_account(account: Account) -> str:
+    """Encode a user as the last step of an id: `app`, `app@10.0.0.1`. A name of dots only is encoded too."""
+    name = _encode(account.name)
+    return name if account.host == ANY_HOST else f"{name}@{_encode(account.host)}"
+
+
+def parse_account(step: str) -> Account:
+    """Decode the last step of an id."""
+    name, _, host = step.partition("@")
+    return Account(unquote(name), unquote(host) if host else ANY_HOST)
+
+
+def _encode(text: str) -> str:
+    quoted = quote(text, safe="")
+    if text.strip(".") == "":
+        return quoted.replace(".", "%2E")
+    return _CAPITAL.sub(lambda one: one[0] if len(one[0]) > 1 else f"%{ord(one[0]):02X}", quoted)
