@@ -20,6 +20,11 @@ def _refer(group: str, kind: str) -> Mapping[str, Any]:
 
 
 _PASSWORD: Final = {"name": "example", "key": "password"}
+_LOCAL_USER: Final = {
+    "serverAdminUsername": "example",
+    "serverAdminPassword": _PASSWORD,
+    "password": {"name": "example-user", "key": "password"},
+}
 _SUBNET: Final = {"reference": _refer(_NETWORK, "VirtualNetworksSubnet")}
 _ADDRESS: Final = {"reference": _refer(_NETWORK, "PublicIPAddress")}
 _WORKSPACE: Final = _refer("operationalinsights.azure.com", "Workspace")
@@ -106,6 +111,10 @@ USUAL_FIELDS: Final[Mapping[Home, Mapping[str, Any]]] = {
         "storage": {"storageSizeGB": 32},
         "version": "8.0.21",
     },
+    ("dbformysql.azure.com", "User"): {
+        "databasePrivileges": {"example": ["SELECT", "INSERT"]},
+        "localUser": _LOCAL_USER,
+    },
     ("dbforpostgresql.azure.com", "FlexibleServer"): {
         "administratorLogin": "example",
         "administratorLoginPassword": _PASSWORD,
@@ -119,9 +128,14 @@ USUAL_FIELDS: Final[Mapping[Home, Mapping[str, Any]]] = {
         "value": "100",
     },
     ("dbforpostgresql.azure.com", "FlexibleServersDatabase"): {"charset": "utf8", "collation": "en_US.utf8"},
+    ("dbforpostgresql.azure.com", "User"): {"localUser": _LOCAL_USER, "roleOptions": {"login": True}},
     ("documentdb.azure.com", "DatabaseAccount"): {
         "kind": "GlobalDocumentDB",
         "locations": [{"locationName": "westeurope", "failoverPriority": 0}],
+    },
+    ("entra.azure.com", "SecurityGroup"): {
+        "membershipType": "assigned",
+        "operatorSpec": {"configmaps": {"entraID": {"name": "example", "key": "entraID"}}},
     },
     ("eventhub.azure.com", "Namespace"): {"sku": {"name": "Standard", "tier": "Standard", "capacity": 1}},
     ("eventhub.azure.com", "NamespacesEventhub"): {"messageRetentionInDays": 1, "partitionCount": 2},
@@ -213,6 +227,7 @@ USUAL_FIELDS: Final[Mapping[Home, Mapping[str, Any]]] = {
         "minimalTlsVersion": "1.2",
     },
     ("sql.azure.com", "ServersDatabase"): {"sku": {"name": "S0", "tier": "Standard"}},
+    ("sql.azure.com", "User"): {"localUser": _LOCAL_USER, "roles": ["db_datareader"]},
     ("storage.azure.com", "StorageAccount"): {
         "kind": "StorageV2",
         "sku": {"name": "Standard_LRS"},

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from gitsync.formats.account_names import ANY_HOST, Account, format_account
+from gitsync.formats.user_names import ANY_HOST, DatabaseUser, format_user
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
@@ -101,7 +101,7 @@ def _make_last_step(resource: Resource, kind: Kind) -> str | None:
     if not kind.has_owner:
         return f"{resource.key.namespace}.{resource.key.name}"
     name, host = resource.spec.get("azureName") or resource.key.name, resource.spec.get("hostname") or ANY_HOST
-    return format_account(Account(name, host)) if isinstance(name, str) and isinstance(host, str) else None
+    return format_user(DatabaseUser(name, host)) if isinstance(name, str) and isinstance(host, str) else None
 
 
 def is_named_at_random(resource: Resource, kind: Kind) -> bool:

@@ -81,10 +81,7 @@ def prepare(
         resource = draft.resource
         others = (*_check_annotations(draft, today), *_check_exports(resource, manifests, shared))
         problems = (*resource.problems, *alone, *of_set, *others, *_check_draft(draft))
-        ignored = read_ignored_paths(resource, today) if IGNORE in resource.annotations else ()
-        if draft.kind is not None and (sign_in := find_sign_in_paths(draft.kind)):
-            ignored = tuple(sorted({*ignored, *sign_in}))
-        made = _make_prepared(draft, decision, member.depends_on, problems, ignored)
+        made = _make_prepared(draft, decision, member.depends_on, problems, _list_ignored(draft, today))
         prepared.append(replace(made, hold=read_hold(resource, today)) if HOLD in resource.annotations else made)
     return tuple(prepared)
 
@@ -104,6 +101,13 @@ def _check_alone(
         visits = visit_spec(kind, resource.spec) if kind else []
         own = validate_resource(resource, kind, catalog=catalog, unknown_fields=unknown_fields, visits=visits)
         yield draft.as_member(decision.policy, visits, dependencies.of(draft.needs)), own
+
+
+def _list_ignored(draft: Draft, today: date | None) -> Paths:
+    """List the paths of the body that are not compared: those that the manifest ignores, and how to sign in."""
+    ignored = read_ignored_paths(draft.resource, today) if IGNORE in draft.resource.annotations else ()
+    sign_in = find_sign_in_paths(draft.kind) if draft.kind is not None else ()
+    return tuple(sorted({*ignored, *sign_in})) if sign_in else ignored
 
 
 def _check_annotations(draft: Draft, today: date | None) -> Iterable[Problem]:

@@ -108,9 +108,7 @@ def _find_postgresql_fault(name: str) -> str:
 
 def _find_mysql_fault(name: str) -> str:
     if len(name) > _MYSQL_CHARACTERS:
-        return (
-            f"must have at most {_MYSQL_CHARACTERS} characters in MySQL (a user of Entra ID may have an alias)"
-        )
+        return f"must have at most {_MYSQL_CHARACTERS} characters in MySQL (a user of Entra ID may have an alias)"
     return _find_nul(name)
 
 
@@ -149,9 +147,9 @@ def _check_group(resource: Resource, _kind: Kind) -> Iterator[Finding]:
     if isinstance(nickname, str) and (not 0 < len(nickname) <= _NICKNAME or _NOT_IN_NICKNAMES.search(nickname)):
         yield _make_name_error(
             "mailNickname",
-            f"must have 1 to {_NICKNAME} characters of ASCII, without blanks and any of "
-            f'@ ( ) \\ [ ] " ; : < > , but is {quote_scalar(nickname)}',
-            "Write the part of the address before @." if "@" in nickname else "Choose another name.",
+            f"must be 1 to {_NICKNAME} characters that an address may have before its @, but is "
+            f"{quote_scalar(nickname)}",
+            "Leave out @ and what is after it." if "@" in nickname else "Use letters, digits, - and _.",
         )
     membership = resource.spec.get("membershipType")
     if isinstance(membership, str) and membership in _DYNAMIC:

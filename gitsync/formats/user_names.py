@@ -15,23 +15,23 @@ ANY_HOST = "%"
 _CAPITAL = re.compile(r"%[0-9A-F]{2}|[A-Z]")
 
 
-class Account(NamedTuple):
+class DatabaseUser(NamedTuple):
     """A user of a server. `host` is the one that it signs in from, which only MySQL tells apart."""
 
     name: str
     host: str = ANY_HOST
 
 
-def format_account(account: Account) -> str:
+def format_user(user: DatabaseUser) -> str:
     """Encode a user as the last step of an id: `app`, `app@10.0.0.1`. A name of dots only is encoded too."""
-    name = _encode(account.name)
-    return name if account.host == ANY_HOST else f"{name}@{_encode(account.host)}"
+    name = _encode(user.name)
+    return name if user.host == ANY_HOST else f"{name}@{_encode(user.host)}"
 
 
-def parse_account(step: str) -> Account:
+def parse_user(step: str) -> DatabaseUser:
     """Decode the last step of an id."""
     name, _, host = step.partition("@")
-    return Account(unquote(name), unquote(host) if host else ANY_HOST)
+    return DatabaseUser(unquote(name), unquote(host) if host else ANY_HOST)
 
 
 def _encode(text: str) -> str:
