@@ -10,7 +10,8 @@ Microsoft generates from the descriptions of its APIs. A field is packed if its 
 
 and if a kind of the catalog can set it. Fields inside lists and maps are left out: their entries may be replaced. So is
 a field of which the description names conditions, and one of CHANGEABLE. REFUSED adds fields that Azure has refused
-with PropertyChangeNotAllowed, as public reports of users show (`refused`). The same input gives the same bytes.
+with PropertyChangeNotAllowed, as public reports of users show (`refused`), and OTHERS those that are not ARM's. The
+same input gives the same bytes.
 
 Each line has the ARM type, the JSON pointer of the field, and what shows that it is fixed. `/location` is not in the
 table: it is fixed for every type.
@@ -53,6 +54,9 @@ REFUSED = {
 """Fields below `properties`, by ARM type. Reports: https://github.com/hashicorp/terraform-provider-azurerm and
 https://github.com/MicrosoftDocs/azure-docs/issues/47422.
 """
+
+OTHERS = {"Microsoft.DBforMySQL/flexibleServers/users": ["aadUser/alias"]}
+"""Fields of kinds that are not ARM's, which ASO's webhooks fix (`aso`)."""
 
 CHANGEABLE = {
     ("microsoft.app/managedenvironments", "/properties/customDomainConfiguration"): "the CLI changes the suffix",
@@ -182,12 +186,19 @@ def collect(packages: Path, catalog: Catalog) -> Iterator[tuple[str, str, str]]:
                 row = arm_type.casefold(), format_pointer(path), evidence
                 if path != ("location",) and has_field(arm_type, path, catalog) and not is_changeable(*row[:2]):
                     yield row
+    yield from collect_refused(catalog)
+
+
+def collect_refused(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
+    """The rows that no package shows."""
     for arm_type, fields in REFUSED.items():
         for words in fields:
             path = ("properties", *words.split("/"))
             if not has_field(arm_type, path, catalog):
                 raise SystemExit(f"The catalog has no {words} in {arm_type}.")
             yield arm_type.casefold(), format_pointer(path), "refused"
+    for arm_type, fields in OTHERS.items():
+        yield from ((arm_type.casefold(), f"/{words}", "aso") for words in fields)
 
 
 def main(arguments: list[str]) -> int:

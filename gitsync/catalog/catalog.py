@@ -91,7 +91,12 @@ class Catalog:
         """Tell whether the catalog has the kind, and its resources are ARM's: only these have an id that others refer
         to.
         """
-        return self.has_kind(group, kind) and "provider" not in self._index[group][kind]
+        return self.has_kind(group, kind) and self.provider(group, kind) is Provider.ARM
+
+    def provider(self, group: str, kind: str) -> Provider:
+        """Who has the resources of a kind. What the catalog no longer has was ARM's."""
+        entry = self._index.get(group, {}).get(kind, {})
+        return Provider(entry.get("provider", Provider.ARM))
 
     def _versions(self, group: str, kind: str) -> Mapping[str, str]:
         entry = self._index.get(group, {}).get(kind)

@@ -50,7 +50,9 @@ class Collection(NamedTuple):
 
 
 def find_collections(kind: Kind, arm_id: str) -> tuple[Collection, ...]:
-    """The lists that may show a resource, the narrowest first; none if it has no such id."""
+    """The lists that may show a resource, the narrowest first; none if it has no such id, or is not ARM's."""
+    if not kind.is_arm:
+        return ()
     return tuple(Collection(path, level) for level in _list_levels(kind) if (path := _make_path(kind, arm_id, level)))
 
 

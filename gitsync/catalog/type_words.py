@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from gitsync.catalog.aso_types import SECRET_TYPES
 from gitsync.catalog.spec_visitor import Visit
 from gitsync.model.facts import FieldType
 from gitsync.model.gvk import Key
+from gitsync.model.provider import Provider
 from gitsync.model.secret import Secret
 
 _SHAPES = {
@@ -37,6 +38,13 @@ _NAMED = {
     "secretDestination": "a mapping of name and key, of a Secret to write",
     "configMapDestination": "a mapping of name and key, of a ConfigMap to write",
     "destinationExpression": "a mapping of name, key and value",
+}
+PROVIDER_NAMES: Final[Mapping[Provider, str]] = {
+    Provider.ARM: "Azure",
+    Provider.ENTRA: "Microsoft Entra ID",
+    Provider.POSTGRESQL: "PostgreSQL",
+    Provider.MYSQL: "MySQL",
+    Provider.SQL: "Azure SQL",
 }
 _LONGEST = 60
 _MOST_CHOICES = 12

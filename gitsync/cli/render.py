@@ -20,6 +20,8 @@ from gitsync.errors import ExitCode
 if TYPE_CHECKING:
     from gitsync.cli.offline import Offline
     from gitsync.model.problem import Problem
+    from gitsync.model.resource import Prepared
+    from gitsync.model.template import Request
     from gitsync.request.placeholders import Shown
 
 SETTINGS = list_settings("render")
@@ -121,11 +123,21 @@ def _format_lines(shown: Shown, config: Config) -> Iterator[str]:
     if shown.request is None:
         yield escape_controls(f"# no request: {shown.arm_id or 'no ARM id'}")
         return
-    method = "PUT" if prepared.policy.allows_modify else "GET"
-    url = f"{config.endpoint.rstrip('/')}{shown.request.arm_id}?api-version={shown.request.api_version}"
-    yield escape_controls(f"# {method} {url}")
+    yield escape_controls(f"# {_format_request(shown.request, prepared, config)}")
     if prepared.policy.allows_modify:
         yield from map(escape_controls, _format_yaml(shown.request.body))
+
+
+def _format_request(request: Request, prepared: Prepared, config: Config) -> str:
+    from gitsync.catalog.catalog import open_catalog
+    from gitsync.catalog.type_words import PROVIDER_NAMES
+    from gitsync.model.provider import Provider
+
+    provider = open_catalog().provider(prepared.key.group, prepared.key.kind)
+    if provider is not Provider.ARM:
+        return f"In {PROVIDER_NAMES[provider]}, known to gitsync as {request.arm_id}"
+    method = "PUT" if prepared.policy.allows_modify else "GET"
+    return f"{method} {config.endpoint.rstrip('/')}{request.arm_id}?api-version={request.api_version}"
 
 
 def _format_yaml(body: Mapping[str, Any]) -> list[str]:

@@ -28,6 +28,7 @@ from gitsync.model.check import NO_CHECKS, CheckName, PlannedChange
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
+from gitsync.model.provider import Provider
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.verdict import Action
@@ -91,17 +92,21 @@ def list_needed_rights(
     for one in prepared:
         if one.template is None and one.arm_id is None:
             continue  # an invalid manifest
-        resource = _ResourceRights(one, config, registry)
-        rights = [*resource.list_own(), *resource.list_called(needed_secrets), *resource.list_optional()]
+        rights = _ResourceRights(one, config, registry).list_all(needed_secrets)
         if find_id(one) and all(map(_is_exact, rights)):
             every += rights
         else:
             left_out.append(one.key)
-    for record in removed if config.prune else ():
+    for record in filter(_is_arm, removed) if config.prune else ():
         every += filter(_is_exact, _list_removal(record, registry))
     needed_most_last = sorted(every, key=lambda right: (right.use is Use.RUN, right))
     once = {(one.scope.casefold(), one.action.casefold()): one for one in needed_most_last}
     return NeededRights(sorted(once.values()), sorted(left_out))
+
+
+def _is_arm(one: Prepared | Record) -> bool:
+    """Tell whether ARM has a resource. Rights in Microsoft Graph and in a database are granted there, by no role."""
+    return open_catalog().provider(one.key.group, one.key.kind) is Provider.ARM
 
 
 def _is_exact(right: NeededRight) -> bool:
@@ -141,6 +146,12 @@ class _ResourceRights:
     def _need(self, action: str, scope: str = "", use: Use = Use.RUN) -> NeededRight:
         return NeededRight(scope or self._scope, action, self._arm_id, use)
 
+    def list_all(self, needed_secrets: Collection[Address]) -> list[NeededRight]:
+        """List what the resource needs in all; what is not ARM's needs its server alone."""
+        if not _is_arm(self._one):
+            return list(self._list_owner())
+        return [*self.list_own(), *self.list_called(needed_secrets), *self.list_optional()]
+
     def list_own(self) -> Iterator[NeededRight]:
         """List what the resource itself needs, with its owner."""
         one, registry = self._one, self._registry
@@ -152,8 +163,13 @@ class _ResourceRights:
             if read_consent(one.resource).values:  # a replacement looks for what it would take along
                 looks = ["Microsoft.Authorization/roleAssignments/read", *_list_reads_below(self._kind, self._arm_id)]
                 yield from map(self._need, looks)
+        yield from self._list_owner()
+
+    def _list_owner(self) -> Iterator[NeededRight]:
+        one, registry = self._one, self._registry
         if one.owner and one.owner.arm_id:
-            owner, is_checked = one.owner.arm_id, registry.checks_owner(*self._group_kind)
+            owner = one.owner.arm_id
+            is_checked = registry.checks_owner(*self._group_kind) or not _is_arm(one)
             use = Use.RUN if is_checked else Use.OWNERS
             yield self._need(name_action(owner, "read"), _find_scope(owner), use)
 

@@ -93,6 +93,12 @@ class Kind:
         return self.provider is Provider.ARM
 
     @property
+    def owner_is_named(self) -> bool:
+        """Tell whether an owner can only be named: its ARM id would say nothing of its manifest."""
+        owner = self.types[self.spec]["fields"].get("owner")
+        return owner is not None and owner["type"] == "namedOwner"
+
+    @property
     def has_owner(self) -> bool:
         return self.any_owner or self.owner is not None
 

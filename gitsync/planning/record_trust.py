@@ -11,6 +11,7 @@ can suggest the id.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -21,9 +22,12 @@ from gitsync.manifests.units import may_hide
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Level, Problem
+from gitsync.model.provider import Provider
 from gitsync.model.record import Claim, Record, Trust
 from gitsync.request.arm_id import is_alias
 from gitsync.validation.references import is_arm_id, parse_arm_type
+
+_ENCODED: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 
 _RESTORE = "Restore it from the history of the status, or remove it."
 _SIGN = "Check the record, then run `gitsync status --sign`."
@@ -90,7 +94,9 @@ def find_untrusted(
 def find_contradiction(record: Record, records: Mapping[Key, Record], catalog: Catalog) -> str:
     """Say what is wrong with the ARM id of a record; "" if nothing is. `records` may have the record of its owner."""
     key, arm_id = record.key, record.arm_id
-    if not is_arm_id(arm_id):
+    # A user may be called what no id may have: the name of one is encoded.
+    is_arm = catalog.provider(key.group, key.kind) is Provider.ARM
+    if not is_arm_id(arm_id if is_arm else _ENCODED.sub("_", arm_id)):
         return f"{arm_id!r} is not an ARM id."
     # The kind must be that of the id: the record of a network is never the id of a resource group.
     expected, recorded = catalog.arm_type(key.group, key.kind), parse_arm_type(arm_id)

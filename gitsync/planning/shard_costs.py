@@ -12,6 +12,7 @@ from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.collections import find_collections
 from gitsync.model.gvk import Key
 from gitsync.model.limits import ARM_LIMITS, Limit, RequestKind
+from gitsync.model.provider import Provider
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.shard import Account, Shard
@@ -36,7 +37,8 @@ def estimate_costs(
     shard_of = {key: shard.number for shard in shards for key in shard.keys}
     parts: dict[int, list[Prepared]] = {shard.number: [] for shard in shards}
     for one in prepared:
-        parts[shard_of[one.key]].append(one)
+        if catalog.provider(one.key.group, one.key.kind) is Provider.ARM:  # other providers have other limits
+            parts[shard_of[one.key]].append(one)
     return tuple(_estimate(shard, parts[shard.number], records, catalog, sharing) for shard in shards)
 
 

@@ -21,6 +21,7 @@ from gitsync.model.check import CheckFinding, PlannedChange
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
+from gitsync.model.provider import Provider
 from gitsync.model.result import Stage
 from gitsync.model.secret import Secret
 from gitsync.planning.secret_digest import Digests
@@ -148,7 +149,9 @@ class RunContext:
         return bool(self.checks.names)
 
     async def check(self, changes: Iterable[PlannedChange]) -> Mapping[Key, tuple[CheckFinding, ...]]:
-        return await self.checks.check(changes, {key: identity.arm for key, identity in self.identities.items()})
+        """Ask ARM about changes; it knows nothing of those of other providers."""
+        of_arm = (one for one in changes if self.catalog.provider(one.key.group, one.key.kind) is Provider.ARM)
+        return await self.checks.check(of_arm, {key: identity.arm for key, identity in self.identities.items()})
 
     def reader(self, attempt: ApplyAttempt | PruneAttempt) -> Reader:
         return self.identities[attempt.key].azure().reader(attempt.session)

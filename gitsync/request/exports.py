@@ -26,7 +26,9 @@ Declared = Mapping[Address, DeclaredObject]
 OPERATOR_SPEC: Final = "operatorSpec"
 """The field of a manifest with its exports."""
 
-_FIXED: Final = {ObjectKind.SECRET: "secrets", ObjectKind.CONFIG_MAP: "configMaps"}
+_FIXED: Final = {ObjectKind.SECRET: ("secrets",), ObjectKind.CONFIG_MAP: ("configMaps", "configmaps")}
+"""The fields of destinations, in the spellings of ASO's kinds: each kind has one of them."""
+
 _EXPRESSIONS: Final = {ObjectKind.SECRET: "secretExpressions", ObjectKind.CONFIG_MAP: "configMapExpressions"}
 _WORDS: Final = {ObjectKind.SECRET: ("secret", "StringData"), ObjectKind.CONFIG_MAP: ("configmap", "Data")}
 _NOUNS: Final = {ObjectKind.SECRET: "secret", ObjectKind.CONFIG_MAP: "value"}
@@ -56,7 +58,7 @@ class ExportedValue:
 
 def find_destinations(resource: Resource, object_kind: ObjectKind) -> dict[str, Destination]:
     """The destinations of fields in operatorSpec, by the name of the field, sorted."""
-    entries = _find_operator_spec(resource).get(_FIXED[object_kind])
+    entries = _find_operator_spec(resource).get(_find_fixed(resource, object_kind))
     named_entries = entries.items() if isinstance(entries, Mapping) else ()
     return {
         name: Destination(
@@ -104,7 +106,7 @@ def iterate_destinations(resource: Resource) -> Iterator[tuple[FieldPath, Addres
     spec = _find_operator_spec(resource)
     for object_kind in ObjectKind if spec else ():
         for name, to in find_destinations(resource, object_kind).items():
-            yield ("spec", OPERATOR_SPEC, _FIXED[object_kind], name), to.address, to.key
+            yield ("spec", OPERATOR_SPEC, _find_fixed(resource, object_kind), name), to.address, to.key
         expressions = spec.get(_EXPRESSIONS[object_kind])
         for index, entry in enumerate(expressions) if isinstance(expressions, list) else ():
             if isinstance(entry, Mapping) and isinstance(entry.get("name"), str):
@@ -216,6 +218,11 @@ def _find_operator_spec(resource: Resource) -> Mapping[str, Any]:
     if operator_spec is None:
         return {}  # as most
     return operator_spec if isinstance(operator_spec, Mapping) else {}
+
+
+def _find_fixed(resource: Resource, object_kind: ObjectKind) -> str:
+    usual, *others = _FIXED[object_kind]
+    return next((name for name in others if name in _find_operator_spec(resource)), usual)
 
 
 def _read_texts(value: Any) -> dict[str, str]:

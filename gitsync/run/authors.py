@@ -11,6 +11,7 @@ from gitsync.attribution.attribution import Drift, OwnWrites, find_authors, list
 from gitsync.checks.questions import Questions
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan
+from gitsync.model.provider import Provider
 from gitsync.model.record import LastWrite, Record, State
 from gitsync.model.result import Result
 from gitsync.model.verdict import DRIFTED, Verdict
@@ -36,14 +37,17 @@ async def add_authors(run: RunContext, plan: Plan, state: State, results: dict[K
 
 
 def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> Iterator[Drift]:
-    """Yield what to ask about. A resource without an id or an identity is left out: its result says why it has none."""
+    """Yield what to ask about. A resource without an id or an identity is left out: its result says why it has none.
+    Azure's logs know nothing of those that are not ARM's.
+    """
     questions: dict[Arm, Questions] = {}
 
     def begin_question() -> Session:
         return run.sessions.begin(min(run.clock.monotonic() + CHECK_PATIENCE, run.rules.deadline))
 
     for key, result in sorted(results.items()):
-        arm = run.identities[key].arm
+        is_logged = run.catalog.provider(key.group, key.kind) is Provider.ARM
+        arm = run.identities[key].arm if is_logged else None
         if result.found not in DRIFTED or arm is None or not result.arm_id or "<" in result.arm_id:
             continue
         node = plan.applies.get(key) or plan.prunes.get(key)

@@ -16,7 +16,7 @@ from gitsync.catalog.everyday_names import Home, list_everyday_names
 from gitsync.catalog.kind_names import KindMatch
 from gitsync.catalog.packed_tables import is_immutable
 from gitsync.catalog.reference_targets import find_target, list_children, list_referrers
-from gitsync.catalog.type_words import describe_type, join_with_or
+from gitsync.catalog.type_words import PROVIDER_NAMES, describe_type, join_with_or
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Field, FieldType, Kind, Scope, TypeFacts
 from gitsync.problems.problem_codes import describe_common_field
@@ -133,10 +133,16 @@ def describe_kind(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
     others = [v for v in reversed(catalog.versions(kind.gvk.group, kind.gvk.kind)) if v != kind.gvk.version]
     if others:
         yield "also", ", ".join(others)
-    yield "ARM", f"{kind.arm_type}, api-version {kind.api_version}"
+    if kind.is_arm:
+        yield "ARM", f"{kind.arm_type}, api-version {kind.api_version}"
+    else:
+        yield "in", PROVIDER_NAMES[kind.provider]
     yield "owner", _describe_owner(kind)
     yield "name", _describe_name(kind)
-    yield "Azure can", ", ".join(sorted(operation.lower() for operation in kind.operations))
+    yield (
+        f"{'Azure' if kind.is_arm else 'gitsync'} can",
+        ", ".join(sorted(operation.lower() for operation in kind.operations)),
+    )
 
 
 def _describe_relations(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
@@ -158,13 +164,15 @@ def _describe_owner(kind: Kind) -> str:
     if kind.any_owner:
         return "any resource, by group, kind and name, or by armId"
     if kind.owner is not None:
-        return f"a {kind.owner[1]} ({kind.owner[0]}) by name, or by armId"
+        return f"a {kind.owner[1]} ({kind.owner[0]}) by name{'' if kind.owner_is_named else ', or by armId'}"
     return "none: it is in the subscription" if kind.scope is Scope.LOCATION else "none: it is in the tenant"
 
 
 def _describe_name(kind: Kind) -> str:
     if kind.fixed_azure_name is not None:
         return f"always {kind.fixed_azure_name}"
+    if "azureName" not in kind.types[kind.spec]["fields"]:
+        return "metadata.name"
     default = "a UUID made of the owner and metadata.name" if is_uuid_named(kind) else "metadata.name"
     return "; ".join([f"spec.azureName, else {default}", *describe_rules(kind.azure_name)])
 
@@ -249,7 +257,9 @@ def describe_field(kind_field: KindField, kind: Kind) -> tuple[str, ...]:
         name = kind_field.name
         other = name.removesuffix("FromConfig") if name.endswith("FromConfig") else f"{name}FromConfig"
         notes.append(f"either this or {other}")
-    if kind_field.arm:
+    if "default" in rules and rules["default"] != {}:
+        notes.append(f"{str(rules['default']).lower()} by default")
+    if kind_field.arm and kind.is_arm:
         notes.append(f"ARM: {kind_field.arm}")
     return tuple(notes)
 

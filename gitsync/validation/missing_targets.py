@@ -54,7 +54,8 @@ def check_presence(
             if key in known and not known[key].doubt:  # another source declares it
                 continue
             if key not in names.present and catalog.is_arm_kind(key.group, key.kind):
-                yield member, _make_missing(member, _MissingTarget(path, key, role), names, hints)
+                by_name = role == "owner" and member.kind is not None and member.kind.owner_is_named
+                yield member, _make_missing(member, _MissingTarget(path, key, role, by_name), names, hints)
             # A member of a cycle has that problem already, which explains the others.
             elif key in unplaced and unplaced.get(member.key) != _IN_CYCLE:
                 yield member, _make_unplaced(member, _MissingTarget(path, key, role), unplaced[key])
@@ -159,11 +160,12 @@ def _explain_unusable(member: Member) -> str:
 
 
 class _MissingTarget(NamedTuple):
-    """An owner or a reference: its field, key and role."""
+    """An owner or a reference: its field, key and role. `must_be_named`: no ARM id may take its place."""
 
     path: FieldPath
     key: Key
     role: str
+    must_be_named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +194,8 @@ class _IdHints:
         """Make the hint with the id that the target has if its Azure name is its name, as far as
         that is known.
         """
+        if target.must_be_named:
+            return "Add its manifest."
         field, key = f"{format_field(target.path)}.armId", target.key
         arm_id = _build_expected_id(self.catalog, key, subscription)
         return f"Add its manifest, or set {field}{f' to {arm_id}' if arm_id else ', its full id'}."
@@ -216,7 +220,7 @@ def _build_expected_id(catalog: Catalog, key: Key, subscription: str) -> str:
 
 
 def _make_missing(member: Member, target: _MissingTarget, names: _KnownNames, hints: _IdHints) -> Finding:
-    path, key, role = target
+    path, key, role, _ = target
     wrong_kind = role == "owner" and bool(names.list_kinds_called(key))
     code = {"owner": "OwnerNotFound", "reference": "ReferenceNotFound"}[role]
     reference = f"{format_field(path)} names {format_short_key(key)}"
@@ -246,7 +250,7 @@ def _suggest_target(key: Key, names: _KnownNames) -> str:
 
 
 def _make_unplaced(member: Member, target: _MissingTarget, cause: str) -> Finding:
-    path, key, role = target
+    path, key, role, _ = target
     waits = member.waits_for_owners and cause.endswith(_MISSING)
     return Finding(
         code={"owner": "OwnerUnresolved", "reference": "ReferenceUnresolved"}[role],
