@@ -1,4 +1,4 @@
-"""A certificate authority of our own, and a server certificate for 127.0.0.1 that it signed."""
+"""A certificate authority of our own, and a server certificate for this machine that it signed."""
 
 import ssl
 from dataclasses import dataclass
@@ -23,11 +23,12 @@ class PrivateCa:
     tls: ssl.SSLContext
 
 
-def make(folder: Path) -> PrivateCa:
+def make(folder: Path, *, name: str = "") -> PrivateCa:
+    """Make both. The certificate is for 127.0.0.1, and for a name in DNS if there is one."""
     ca_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     (folder / "ca.pem").write_bytes(certificate("ca", ca_key, "ca", ca_key).public_bytes(PEM))
     (folder / "server.pem").write_bytes(
-        certificate("server", key, "ca", ca_key).public_bytes(PEM)
+        certificate("server", key, "ca", ca_key, name).public_bytes(PEM)
         + key.private_bytes(PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -35,7 +36,8 @@ def make(folder: Path) -> PrivateCa:
     return PrivateCa(folder / "ca.pem", tls)
 
 
-def certificate(name: str, key: ec.EllipticCurvePrivateKey, issuer: str, signer: ec.EllipticCurvePrivateKey):
+def certificate(name: str, key: ec.EllipticCurvePrivateKey, issuer: str, signer: ec.EllipticCurvePrivateKey, host: str = ""):
+    hosts = [x509.IPAddress(ip_address("127.0.0.1")), *([x509.DNSName(host)] if host else [])]
     now = datetime.now(UTC)  # noqa: TID251 - OpenSSL compares with the real time
     is_ca = name == issuer
     return (
@@ -50,7 +52,7 @@ def certificate(name: str, key: ec.EllipticCurvePrivateKey, issuer: str, signer:
         .add_extension(usage(is_ca), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(hosts), critical=False)
         .sign(signer, hashes.SHA256())
     )
 

@@ -1,0 +1,188 @@
+"""What a database server refused, in one form: each becomes a `DatabaseError` with a code and what to do about it.
+
+Errors of drivers may hold a statement, and a statement a password. So none is chained, and the server's own words are
+shown only if nothing secret was sent.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, NamedTuple, TypeVar
+
+from gitsync.errors import ArmError
+from gitsync.model.provider import Provider
+from gitsync.redaction import truncate
+
+T = TypeVar("T")
+
+SERVICE_NAMES: Final[Mapping[Provider, str]] = {Provider.POSTGRESQL: "PostgreSQL", Provider.MYSQL: "MySQL"}
+_GROUPS: Final[Mapping[Provider, str]] = {
+    Provider.POSTGRESQL: "dbforpostgresql.azure.com",
+    Provider.MYSQL: "dbformysql.azure.com",
+}
+_LONGEST = 500  # characters of a server's message
+
+
+class DatabaseError(ArmError):
+    """A database server refused, did not answer, or must not be asked."""
+
+
+class Advice(NamedTuple):
+    """The code of an error, what is wrong, and what to do. `is_outage`: it may pass by itself. Both texts may name the
+    `{server}`, its `{service}`, and the `{group}` of its kinds.
+    """
+
+    code: str
+    message: str
+    hint: str
+    is_outage: bool = False
+
+
+NOT_REACHED = Advice(
+    "DatabaseNotReachable",
+    "{service} on {server} does not take the connection",
+    "Check that the server runs, and that a FlexibleServersFirewallRule ({group}) or a private endpoint lets this "
+    "machine in; a new rule takes some minutes.",
+    is_outage=True,
+)
+SILENT = Advice(
+    "DatabaseTimeout",
+    "{service} on {server} does not answer",
+    "Check that a FlexibleServersFirewallRule ({group}) or a private endpoint lets this machine in, and the "
+    "load of the server.",
+    is_outage=True,
+)
+LOST = Advice(
+    "DatabaseConnectionLost",
+    "The connection to {service} on {server} broke",
+    "Run again. If it happens again, look at the log of the server.",
+    is_outage=True,
+)
+UNKNOWN_HOST = Advice(
+    "DatabaseNotReachable",
+    "The name {server} cannot be resolved",
+    "Check the DNS server. A server with private access has its name in a private DNS zone: link the zone to the "
+    "network of this machine.",
+    is_outage=True,
+)
+NOT_TRUSTED = Advice(
+    "DatabaseNotTrusted",
+    "The certificate of {server} is not trusted",
+    "If a private CA signed it, set --ca-bundle to that CA. Nothing was sent.",
+)
+WITHOUT_TLS = Advice(
+    "DatabaseWithoutTls",
+    "{service} on {server} offers no TLS",
+    "Turn TLS on for the server. No password was sent.",
+)
+LOGIN_FAILED = Advice(
+    "DatabaseLoginFailed",
+    "{service} on {server} refuses the administrator",
+    "Fix `serverAdminUsername`, or the Secret of `serverAdminPassword`.",
+)
+NOT_LET_IN = Advice(
+    "DatabaseNotReachable",
+    "{service} on {server} does not let this machine in",
+    "Create a FlexibleServersFirewallRule ({group}) for its address.",
+    is_outage=True,
+)
+READ_ONLY = Advice(
+    "DatabaseReadOnly",
+    "{server} takes no writes: it is a replica, or is set to read only",
+    "Let the owner be the primary server: users are replicated. If the server is the primary, make it writable.",
+)
+BUSY = Advice(
+    "DatabaseBusy",
+    "{server} has too many connections",
+    "Run again later, or raise `max_connections` of the server.",
+    is_outage=True,
+)
+STARTING = Advice("DatabaseStarting", "{server} starts or stops", "Run again in a minute.", is_outage=True)
+NOT_ALLOWED = Advice(
+    "DatabaseNotAllowed",
+    "The administrator may not do this on {server}",
+    "Grant it to the administrator, or remove it from the manifest: Azure gives no superuser, and an administrator can "
+    "grant only what it has with the right to pass it on.",
+)
+OTHER_WRITER = Advice(
+    "DatabaseUserChanged",
+    "Someone else changed the user on {server} at the same time",
+    "Run again.",
+    is_outage=True,
+)
+INVALID_USER = Advice("InvalidDatabaseUser", "{service} does not take this name", "Choose another `azureName`.")
+INVALID_PASSWORD = Advice(
+    "InvalidDatabasePassword",
+    "{service} on {server} does not take the password",
+    "Put one into the Secret that the rules of the server allow.",
+)
+INVALID_PRIVILEGE = Advice(
+    "InvalidDatabasePrivilege",
+    "{service} on {server} does not have one of the privileges, or not at this level",
+    "Fix `privileges` and `databasePrivileges`.",
+)
+REFUSED = Advice("DatabaseRefused", "{service} on {server} refused a statement", "Look at the log of the server.")
+
+RETRIED: Final = frozenset({BUSY.code, STARTING.code, NOT_REACHED.code})
+"""Codes that are tried again within a run. Nothing was sent then but the wish for a connection."""
+
+
+def make_failure(
+    advice: Advice,
+    service: Provider,
+    server: str,
+    *,
+    detail: str = "",
+    native_code: str = "",
+    outcome_unknown: bool = False,
+) -> DatabaseError:
+    """Make an error from what is known of it. `detail` is of the server, and must hold nothing secret; `native_code` is
+    its own code.
+    """
+    words = {"service": SERVICE_NAMES[service], "server": server, "group": _GROUPS[service]}
+    message = advice.message.format_map(words)
+    message += f" ({native_code})" if native_code else ""
+    message += f": {truncate(detail, _LONGEST).rstrip('.')}." if detail else "."
+    failure = DatabaseError(
+        message,
+        code=advice.code,
+        hint=advice.hint.format_map(words),
+        outcome_unknown=outcome_unknown,
+    )
+    failure.is_outage = advice.is_outage
+    return failure
+
+
+def explain_network(error: OSError) -> tuple[Advice, str]:
+    """Tell what an error below the protocol of a database means, and the words of it that help."""
+    match error:
+        case ssl.SSLCertVerificationError():
+            return NOT_TRUSTED, error.verify_message
+        case ssl.SSLError():
+            return NOT_TRUSTED, error.reason or ""
+        case socket.gaierror():
+            return UNKNOWN_HOST, ""
+        case TimeoutError():
+            return SILENT, ""
+        case ConnectionResetError() | BrokenPipeError() | ConnectionAbortedError():
+            return LOST, ""
+        case _:
+            return NOT_REACHED, error.strerror or ""
+
+
+async def translate(
+    work: Callable[[], Awaitable[T]],
+    errors: tuple[type[BaseException], ...],
+    explain: Callable[[BaseException], DatabaseError],
+) -> T:
+    """Do some work of a driver, whose errors become what `explain` makes of them."""
+    try:
+        return await work()
+    except DatabaseError:
+        raise
+    except errors as error:
+        failure = explain(error)
+    # Here and not in the handler: there, the error of the driver would stay in `__context__`, with its statement.
+    raise failure

@@ -1,0 +1,467 @@
+"""Users of MySQL and MariaDB: accounts `name@host`, and their privileges on the server and on databases."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import socket
+import ssl
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
+from urllib.parse import unquote
+
+import pymysql
+
+from gitsync.databases import failures
+from gitsync.databases.address import Address
+from gitsync.databases.failures import Advice, DatabaseError, explain_network, make_failure, translate
+from gitsync.databases.grants import Grants
+from gitsync.databases.quoting import (
+    check_host,
+    check_text,
+    escape_database,
+    fold_privilege,
+    quote_backticks,
+    quote_text,
+    refuse_reserved,
+    unescape_database,
+)
+from gitsync.databases.sign_in import CONNECT_TIMEOUT, STATEMENT_TIMEOUT, echo_sign_in, find_password
+from gitsync.model.provider import ProvidedResource, Provider
+from gitsync.model.secret import Secret
+
+T = TypeVar("T")
+
+ANY_HOST = "%"
+_NOTHING, _ALL, _PASS_ON = "USAGE", "ALL", "GRANT OPTION"
+_OF_DATABASES: Final = frozenset(
+    (
+        *("SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "REFERENCES", "INDEX", "ALTER", "EXECUTE", "EVENT"),
+        *("CREATE TEMPORARY TABLES", "LOCK TABLES", "CREATE VIEW", "SHOW VIEW", "CREATE ROUTINE", "ALTER ROUTINE"),
+        "TRIGGER",
+    )
+)
+_OF_SERVERS: Final = _OF_DATABASES | {
+    *("RELOAD", "PROCESS", "SHOW DATABASES", "REPLICATION SLAVE", "REPLICATION CLIENT", "CREATE USER"),
+}
+"""What ALL stands for, at the least: servers have no word for it when they are asked."""
+
+_RESERVED: Final = frozenset(
+    {"azure_superuser", "mariadb.sys", "mysql.infoschema", "mysql.session", "mysql.sys", "root"}
+)
+
+_MARIADB_WORDS: Final[Mapping[str, str]] = {
+    "REPLICATION CLIENT": "BINLOG MONITOR",
+    "REPLICATION REPLICA": "REPLICATION SLAVE",
+    "REPLICATION REPLICA ADMIN": "REPLICATION SLAVE ADMIN",
+    "REPLICA MONITOR": "SLAVE MONITOR",
+    "DELETE VERSIONING ROWS": "DELETE HISTORY",
+}
+"""What a manifest may call a privilege → what MariaDB calls it when it is asked."""
+
+_ADVICE: Final[Mapping[int, Advice]] = {
+    1040: failures.BUSY,
+    1203: failures.BUSY,
+    1226: failures.BUSY,
+    1053: failures.STARTING,
+    1045: failures.LOGIN_FAILED,
+    1130: failures.NOT_LET_IN,
+    1044: failures.NOT_ALLOWED,
+    1142: failures.NOT_ALLOWED,
+    1227: failures.NOT_ALLOWED,
+    1410: failures.NOT_ALLOWED,
+    1290: failures.READ_ONLY,
+    1836: failures.READ_ONLY,
+    1792: failures.READ_ONLY,
+    1396: failures.OTHER_WRITER,
+    1133: failures.OTHER_WRITER,
+    1141: failures.OTHER_WRITER,
+    1205: failures.OTHER_WRITER,
+    1470: failures.INVALID_USER,
+    1819: failures.INVALID_PASSWORD,
+    1064: failures.INVALID_PRIVILEGE,
+    1149: failures.INVALID_PRIVILEGE,
+    1221: failures.INVALID_PRIVILEGE,
+    1144: failures.INVALID_PRIVILEGE,
+    2013: failures.LOST,
+    2006: failures.LOST,
+    2026: failures.WITHOUT_TLS,
+}
+"""Number of an error → what it means here."""
+
+_TELLING: Final = frozenset({failures.NOT_ALLOWED, failures.READ_ONLY, failures.NOT_LET_IN})
+"""Where the words of the server say more, and quote nothing of a statement, which may have a password."""
+
+_ERRORS: Final = (pymysql.Error, OSError)
+
+_READ_ACCOUNTS = "SELECT User, Host FROM mysql.user WHERE User = %s"
+_READ_PRIVILEGES = (
+    "SELECT GRANTEE, PRIVILEGE_TYPE, IS_GRANTABLE FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = %s"
+)
+_READ_DATABASE_PRIVILEGES = (
+    "SELECT GRANTEE, PRIVILEGE_TYPE, IS_GRANTABLE, TABLE_SCHEMA FROM information_schema.SCHEMA_PRIVILEGES "
+    "WHERE GRANTEE = %s"
+)
+_READ_VARIABLES = "SHOW VARIABLES WHERE Variable_name IN ('lower_case_table_names', 'partial_revokes')"
+
+
+class _Account(NamedTuple):
+    """`exists` is False of one that is still to be created."""
+
+    name: str
+    host: str
+    exists: bool
+    server: Grants
+    databases: Mapping[str, Grants]  # by the pattern of GRANT
+    names: Mapping[str, str]  # the pattern → how the manifest calls the database
+
+
+class MysqlConnector(NamedTuple):
+    """Opens connections to one server, as its administrator. `is_token`: the password is a token of Entra ID."""
+
+    address: Address
+    tls: ssl.SSLContext
+    administrator: str
+    password: Secret
+    is_token: bool
+
+    async def open(self, *, reads_only: bool) -> MysqlUsers:  # noqa: ARG002 - as that of PostgreSQL
+        """Connect and sign in. Raises DatabaseError."""
+        return await translate(self._connect, _ERRORS, self.explain)
+
+    async def _connect(self) -> MysqlUsers:
+        async with asyncio.timeout(CONNECT_TIMEOUT):
+            line = await asyncio.to_thread(socket.create_connection, self.address, CONNECT_TIMEOUT)
+        thread = _Thread(line)
+        connection = pymysql.Connection(
+            host=self.address.host,
+            port=self.address.port,
+            user=self.administrator,
+            password=self.password.reveal().encode(),  # the driver knows Latin-1 only
+            charset="utf8mb4",
+            ssl=self.tls,  # without TLS the driver gives up before it signs in
+            read_timeout=STATEMENT_TIMEOUT,
+            write_timeout=STATEMENT_TIMEOUT,
+            autocommit=True,
+            # A server may ask for the password in clear: it is given tokens only, which Azure asks for so.
+            auth_plugin_map={} if self.is_token else {"mysql_clear_password": _Refusal, "dialog": _Refusal},
+            program_name="gitsync",
+            defer_connect=True,
+        )
+        users = MysqlUsers(self, connection, thread)
+        try:
+            await thread.run(connection.connect, line, limit=CONNECT_TIMEOUT)
+        except BaseException:
+            await users.close()
+            raise
+        return users
+
+    def explain(self, error: BaseException, *, outcome_unknown: bool = False) -> DatabaseError:
+        """Make what an error of the driver means."""
+        # What the driver wraps: a certificate that is not trusted, a timeout.
+        cause = getattr(error, "original_exception", None) or error.__context__ or error
+        number = error.args[0] if isinstance(error, pymysql.Error) and error.args else 0
+        number = number if isinstance(number, int) else 0
+        if isinstance(cause, OSError):
+            advice, detail = explain_network(cause)
+            number = 0
+        else:
+            advice = _ADVICE.get(number, failures.REFUSED)
+            detail = str(error.args[1]) if advice in _TELLING and len(error.args) > 1 else ""
+        return make_failure(
+            advice,
+            Provider.MYSQL,
+            self.address.host,
+            detail=detail,
+            native_code=str(number or ""),
+            outcome_unknown=outcome_unknown,
+        )
+
+
+class MysqlUsers:
+    """Reads, writes and drops users over one connection. `is_unsure`: a write is under way, and may have been done."""
+
+    def __init__(self, connector: MysqlConnector, connection: pymysql.Connection[Any], thread: _Thread) -> None:
+        self._connector = connector
+        self._connection = connection
+        self._thread = thread
+        self.is_unsure = False
+
+    async def read(self, user: ProvidedResource) -> dict[str, Any] | None:
+        """Return a user in the words of its manifest; None if there is none."""
+        account = await self._find_account(user)
+        if not account.exists:
+            return None
+        body, server = user.body or {}, account.server.show()
+        databases = {account.names[pattern]: grants.show() for pattern, grants in account.databases.items()}
+        stated = body.get("databasePrivileges") or {}
+        ordered = [*stated, *sorted(set(databases) - set(stated))]
+        shown = {name: databases.get(name, []) for name in ordered if databases.get(name) or name in stated}
+        return {
+            **({"hostname": body["hostname"]} if body.get("hostname") else {}),
+            **echo_sign_in(body),
+            **({"privileges": server} if server or "privileges" in body else {}),
+            **({"databasePrivileges": shown} if shown or "databasePrivileges" in body else {}),
+        }
+
+    async def write(self, user: ProvidedResource) -> None:
+        """Bring a user to its body. What is equal is not sent."""
+        account = await self._find_account(user)
+        quoted = self._quote_account(account)
+        # Each is done by itself: MySQL has no transactions for users.
+        for statement in (*self._define(user, account, quoted), *_grant(account, quoted)):
+            await self._send(statement)
+
+    async def drop(self, user: ProvidedResource) -> None:
+        """Drop a user; one that is gone is dropped already."""
+        account = await self._find_account(user)
+        if account.exists:
+            await self._send(f"DROP USER IF EXISTS {self._quote_account(account)}")
+
+    async def close(self) -> None:
+        """Close the connection at once, whatever its state is."""
+        self._thread.cut()
+        self._connection._force_close()  # noqa: SLF001 - close() would wait for the server
+
+    async def _find_account(self, user: ProvidedResource) -> _Account:
+        name, host = find_account_name(user)
+        variables = {row[0]: str(row[1]).upper() for row in await self._fetch(_READ_VARIABLES)}
+        rows = await self._fetch(_READ_ACCOUNTS, name)
+        # Names are compared here, exactly: a server folds case and blanks, each in its own way.
+        exists = any(row[0] == name and row[1].lower() == host for row in rows)
+        server: dict[str, bool] = {}
+        databases: dict[str, dict[str, bool]] = {}
+        if exists:
+            # The server does not escape it either.
+            grantee = f"'{name}'@'{host}'"
+            server = {
+                row[1].upper(): row[2] == "YES"
+                for row in await self._fetch(_READ_PRIVILEGES, grantee)
+                if row[0] == grantee
+            }
+            for row in await self._fetch(_READ_DATABASE_PRIVILEGES, grantee):
+                if row[0] == grantee:
+                    databases.setdefault(row[3], {})[row[1].upper()] = row[2] == "YES"
+        body, applied = user.body, user.applied or {}
+        fold = partial(_fold, synonyms=_MARIADB_WORDS if "mariadb" in self._connection.server_version.lower() else {})
+        spell = partial(_spell_database, variables)
+        stated_by_database = (body or {}).get("databasePrivileges")
+        stated = {spell(database): entries for database, entries in (stated_by_database or {}).items()}
+        before = {spell(database): entries for database, entries in (applied.get("databasePrivileges") or {}).items()}
+        is_whole = stated_by_database is not None or body is None
+        patterns = sorted({*stated, *databases, *(() if is_whole else before)})
+        names = {pattern: _name_database(pattern, variables) for pattern in patterns}
+        return _Account(
+            name=name,
+            host=host,
+            exists=exists,
+            server=_compare(
+                (body or {}).get("privileges", [] if body is None else None),
+                applied.get("privileges") or (),
+                server,
+                _OF_SERVERS,
+                fold,
+            ),
+            databases={
+                pattern: _compare(
+                    (stated.get(pattern) or []) if is_whole else None,
+                    before.get(pattern) or (),
+                    databases.get(pattern, {}),
+                    _OF_DATABASES,
+                    fold,
+                )
+                for pattern in patterns
+            },
+            names=names | {spell(database): database for database in stated_by_database or {}},
+        )
+
+    def _define(self, user: ProvidedResource, account: _Account, quoted: str) -> Iterator[str]:
+        if "aadUser" in (user.body or {}):
+            if not account.exists:
+                login, alias = self._quote(user.name), self._quote(account.name)
+                yield f"CREATE AADUSER IF NOT EXISTS {login} AS {alias}"
+        elif not account.exists or user.sets_password:
+            verb, password = "ALTER" if account.exists else "CREATE", self._quote_password(find_password(user) or "")
+            yield f"{verb} USER {quoted} IDENTIFIED BY {password}"
+
+    def _quote_password(self, password: str) -> str:
+        # MySQL keeps passwords out of its logs. MariaDB does not, and takes what it would store instead.
+        if "mariadb" not in self._connection.server_version.lower():
+            return self._quote(password)
+        digest = hashlib.sha1(hashlib.sha1(password.encode()).digest()).hexdigest()  # noqa: S324 - as the server has it
+        return f"PASSWORD '*{digest.upper()}'"
+
+    def _quote_account(self, account: _Account) -> str:
+        return f"{self._quote(account.name)}@{self._quote(account.host)}"
+
+    def _quote(self, text: str) -> str:
+        status = self._connection.server_status
+        return quote_text(text, escapes=not status & pymysql.constants.SERVER_STATUS.SERVER_STATUS_NO_BACKSLASH_ESCAPES)
+
+    async def _fetch(self, query: str, *arguments: str) -> Sequence[tuple[Any, ...]]:
+        def fetch() -> Sequence[tuple[Any, ...]]:
+            with self._connection.cursor() as cursor:
+                cursor.execute(query, arguments or None)
+                return [tuple(map(_read_text, row)) for row in cursor.fetchall()]
+
+        return await translate(lambda: self._thread.run(fetch), _ERRORS, self._connector.explain)
+
+    async def _send(self, statement: str) -> None:
+        self.is_unsure = True
+        await translate(lambda: self._thread.run(self._connection.query, statement), _ERRORS, self._explain_write)
+        self.is_unsure = False
+
+    def _explain_write(self, error: BaseException) -> DatabaseError:
+        number = error.args[0] if isinstance(error, pymysql.Error) and error.args else 0
+        has_answered = (
+            isinstance(number, int) and number >= 1000 and number // 1000 != 2
+        )  # 2000 to 2999 are the client's
+        self.is_unsure = not has_answered
+        failure = self._connector.explain(error, outcome_unknown=self.is_unsure)
+        if number == 1045:  # not at the login, but of a GRANT
+            failure = make_failure(
+                failures.NOT_ALLOWED, Provider.MYSQL, self._connector.address.host, native_code=str(number)
+            )
+        return failure
+
+
+class _Thread:
+    """Runs the driver, which blocks, beside the event loop. When it takes too long, its connection is cut, which ends
+    it.
+    """
+
+    def __init__(self, line: socket.socket) -> None:
+        # TLS takes the socket itself over.
+        self._line = line.dup()
+
+    async def run(self, function: Callable[..., T], *arguments: Any, limit: float = STATEMENT_TIMEOUT) -> T:
+        work = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
+        try:
+            async with asyncio.timeout(limit):
+                return await asyncio.shield(work)
+        except (TimeoutError, asyncio.CancelledError):
+            self.cut()
+            await asyncio.wait([work])
+            work.cancelled() or work.exception()  # it is known why
+            raise
+
+    def cut(self) -> None:
+        try:
+            self._line.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # the server was quicker
+        finally:
+            self._line.close()
+
+
+class _Refusal:
+    """Answers a server that asks for a password in clear, or by questions of its own."""
+
+    def __init__(self, _connection: object) -> None: ...
+
+    def authenticate(self, _packet: object) -> NoReturn:
+        raise pymysql.OperationalError(1045, "the server asks for the password in clear")
+
+
+def check_user(user: ProvidedResource) -> None:
+    """Check what a server would misunderstand. Raises DatabaseError (codes InvalidDatabaseUser and
+    InvalidDatabasePrivilege).
+    """
+    body = user.body or {}
+    for name in {user.name, find_account_name(user)[0]}:
+        _check_name(name, "The name of the user", "Choose another `azureName`.")
+        refuse_reserved(name, _RESERVED, "MySQL")
+    for privilege in body.get("privileges") or ():
+        fold_privilege(privilege)
+    for database, privileges in (body.get("databasePrivileges") or {}).items():
+        _check_name(database, "A name in `databasePrivileges`", "Fix `databasePrivileges`.")
+        for privilege in privileges or ():
+            fold_privilege(privilege)
+
+
+def find_account_name(user: ProvidedResource) -> tuple[str, str]:
+    """Return the name and the host of a user inside of MySQL. One of Entra ID may have an alias there, and no host."""
+    stated = (user.applied or {}) if user.body is None else user.body
+    if isinstance(aad_user := stated.get("aadUser"), Mapping):
+        return aad_user.get("alias") or user.name, ANY_HOST
+    host = stated.get("hostname") or ""
+    if user.body is None and not host:  # a record of a create that was not seen has the id alone
+        prefix = f"{user.name}@".casefold()
+        last = unquote(user.arm_id.rpartition("/")[2])
+        host = last[len(prefix) :] if last.casefold().startswith(prefix) else ""
+    return user.name, check_host(host or ANY_HOST)
+
+
+def _check_name(name: str, what: str, hint: str) -> None:
+    check_text(name, what, hint)
+    # Servers keep names without blanks at the end, and in an encoding of three bytes: they would change another user.
+    if name != name.rstrip(" ") or any(ord(character) > 0xFFFF for character in name):
+        flaw = "ends with a blank" if name.endswith(" ") else "has a character that MySQL cannot keep in names"
+        raise DatabaseError(f"{what}, {name[:100]!r}, {flaw}.", code="InvalidDatabaseUser", hint=hint)
+
+
+def _fold(privilege: str, synonyms: Mapping[str, str]) -> str:
+    folded = fold_privilege(privilege).removesuffix(" PRIVILEGES")
+    return synonyms.get(folded, folded)
+
+
+def _spell_database(variables: Mapping[str, str], name: str) -> str:
+    """Return how GRANT and the server's own tables have the name of a database."""
+    # With partial revokes, a server has no wildcards.
+    pattern = name if variables.get("partial_revokes") == "ON" else escape_database(name)
+    return pattern if variables.get("lower_case_table_names", "0") == "0" else pattern.lower()
+
+
+def _name_database(pattern: str, variables: Mapping[str, str]) -> str:
+    """Name the database of a pattern; one for several is shown as what it is."""
+    name = pattern if variables.get("partial_revokes") == "ON" else unescape_database(pattern)
+    return f"LIKE {pattern}" if name is None else name
+
+
+def _compare(
+    stated: Sequence[str] | None,
+    before: Sequence[str],
+    live: Mapping[str, bool],
+    all_of_it: frozenset[str],
+    fold: Callable[[str], str],
+) -> Grants:
+    """Compare one list with what the server has: each privilege, and whether it may be passed on."""
+    named = {fold(entry) for entry in (*(stated or ()), *before)}
+    has = set(live) - {_NOTHING}
+    has |= {_PASS_ON} & named if any(live.values()) else set()
+    has |= {_NOTHING} & named  # which every user has
+    if _ALL in {fold(entry) for entry in (before if stated is None else stated)}:
+        has_all = {fold(entry) for entry in all_of_it} <= has
+        # It cannot be granted together with others, and includes them.
+        if stated is not None and not has_all:
+            stated, has = [_ALL], set()
+        elif stated is None and not has_all:
+            before = sorted(all_of_it)
+        else:
+            has = {fold(entry) for entry in stated or [_ALL]}
+    return Grants(stated, before, frozenset(has), fold)
+
+
+def _grant(account: _Account, quoted: str) -> Iterator[str]:
+    levels: Iterable[tuple[str, Grants]] = [
+        ("*.*", account.server),
+        *((f"{quote_backticks(pattern)}.*", grants) for pattern, grants in account.databases.items()),
+    ]
+    for level, grants in levels:
+        if grants.missing:
+            yield f"GRANT {', '.join(grants.missing)} ON {level} TO {quoted}"
+        if grants.surplus:
+            yield f"REVOKE {', '.join(grants.surplus)} ON {level} FROM {quoted}"
+
+
+def _read_text(value: Any) -> Any:
+    """Some columns of the server's own tables come as bytes."""
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def make_connector(
+    address: Address, tls: ssl.SSLContext, administrator: str, password: Secret, *, is_token: bool
+) -> MysqlConnector:
+    """Make what opens connections."""
+    return MysqlConnector(address, tls, administrator, password, is_token)

@@ -1,0 +1,100 @@
+"""Names and texts in statements: the only functions that put a value of a manifest into SQL, and what they refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from gitsync.databases.failures import DatabaseError
+
+_PRIVILEGE: Final = re.compile(r"[A-Z_]+( [A-Z_]+)*")
+_CLAUSES: Final = frozenset({"ON", "TO", "FROM", "WITH", "IDENTIFIED", "REQUIRE"})
+_HOST: Final = re.compile(r"[A-Za-z0-9._%:/-]{1,255}")
+_WILDCARD: Final = re.compile(r"[\\%_]")
+
+
+def quote_identifier(name: str) -> str:
+    """Quote a name for PostgreSQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_backticks(name: str) -> str:
+    """Quote a name for MySQL. A backslash means nothing special there."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def quote_text(text: str, *, escapes: bool) -> str:
+    """Quote a text for MySQL. `escapes` tells whether the server takes a backslash as the begin of an escape, which its
+    status says (`NO_BACKSLASH_ESCAPES`).
+    """
+    return "'" + (text.replace("\\", "\\\\") if escapes else text).replace("'", "''") + "'"
+
+
+def escape_database(name: str) -> str:
+    """Escape a name of a database in GRANT, where `_` and `%` stand for any characters."""
+    return _WILDCARD.sub(r"\\\g<0>", name)
+
+
+def unescape_database(pattern: str) -> str | None:
+    """Return the only database that a pattern of GRANT stands for; None if it stands for several."""
+    name, is_escaped = "", False
+    for character in pattern:
+        if not is_escaped and character in "%_":
+            return None
+        is_escaped = not is_escaped and character == "\\"
+        name += "" if is_escaped else character
+    return f"{name}\\" if is_escaped else name
+
+
+def fold_privilege(privilege: str) -> str:
+    """Return a privilege as servers write it: in capitals, with single blanks.
+
+    Raises DatabaseError (code InvalidDatabasePrivilege) for what cannot be the name of one: it goes into a statement as
+    it is.
+    """
+    folded = " ".join(privilege.upper().split())
+    if not _PRIVILEGE.fullmatch(folded) or not _CLAUSES.isdisjoint(folded.split()):
+        raise DatabaseError(
+            f"{privilege[:100]!r} is not the name of a privilege.",
+            code="InvalidDatabasePrivilege",
+            hint="Fix `privileges` and `databasePrivileges`: names such as SELECT, each in an entry of its own.",
+        )
+    return folded
+
+
+def refuse_reserved(name: str, reserved: Collection[str], service: str) -> None:
+    """Refuse the name of a user that a server has itself. Raises DatabaseError (code InvalidDatabaseUser)."""
+    if name in reserved:
+        raise DatabaseError(
+            f"The name {name!r} is reserved by {service}.",
+            code="InvalidDatabaseUser",
+            hint="Choose another `azureName`.",
+        )
+
+
+def check_host(host: str) -> str:
+    """Return the host of a MySQL user, which servers keep in lower case. Raises DatabaseError for what is none."""
+    if not _HOST.fullmatch(host):
+        raise DatabaseError(
+            f"{host[:255]!r} is not a host from which a user may connect.",
+            code="InvalidDatabaseUser",
+            hint="Fix `hostname`: an address, a name in DNS, or a pattern with %.",
+        )
+    return host.lower()
+
+
+def check_text(text: str, what: str, hint: str) -> str:
+    """Return a name or a password that can be sent as it is.
+
+    Raises DatabaseError (code InvalidDatabaseUser) for an empty text, a NUL, or half of a surrogate pair. The text is
+    not quoted, since it may be a password.
+    """
+    flaw = "is empty" if not text else "has a NUL character" if "\0" in text else ""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        flaw = "is not valid Unicode"
+    if flaw:
+        raise DatabaseError(f"{what} {flaw}.", code="InvalidDatabaseUser", hint=hint)
+    return text
