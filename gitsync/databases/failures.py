@@ -26,7 +26,9 @@ _LONGEST = 500  # characters of a server's message
 
 
 class DatabaseError(ArmError):
-    """A database server refused, did not answer, or must not be asked."""
+    """A database server refused, did not answer, or must not be asked. `native_code` is the server's own."""
+
+    native_code = ""
 
 
 class Advice(NamedTuple):
@@ -151,7 +153,7 @@ def make_failure(
         hint=advice.hint.format_map(words),
         outcome_unknown=outcome_unknown,
     )
-    failure.is_outage = advice.is_outage
+    failure.is_outage, failure.native_code = advice.is_outage, native_code
     return failure
 
 

@@ -6,8 +6,7 @@ import asyncio
 import hashlib
 import socket
 import ssl
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 from urllib.parse import unquote
 
@@ -16,17 +15,8 @@ import pymysql
 from gitsync.databases import failures
 from gitsync.databases.address import Address
 from gitsync.databases.failures import Advice, DatabaseError, explain_network, make_failure, translate
-from gitsync.databases.grants import Grants
-from gitsync.databases.quoting import (
-    check_host,
-    check_text,
-    escape_database,
-    fold_privilege,
-    quote_backticks,
-    quote_text,
-    refuse_reserved,
-    unescape_database,
-)
+from gitsync.databases.mysql_privileges import Dialect, Privileges, compare_privileges
+from gitsync.databases.quoting import check_host, check_text, fold_privilege, quote_text, refuse_reserved
 from gitsync.databases.sign_in import CONNECT_TIMEOUT, STATEMENT_TIMEOUT, echo_sign_in, find_password
 from gitsync.model.provider import ProvidedResource, Provider
 from gitsync.model.secret import Secret
@@ -34,31 +24,9 @@ from gitsync.model.secret import Secret
 T = TypeVar("T")
 
 ANY_HOST = "%"
-_NOTHING, _ALL, _PASS_ON = "USAGE", "ALL", "GRANT OPTION"
-_OF_DATABASES: Final = frozenset(
-    (
-        *("SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "REFERENCES", "INDEX", "ALTER", "EXECUTE", "EVENT"),
-        *("CREATE TEMPORARY TABLES", "LOCK TABLES", "CREATE VIEW", "SHOW VIEW", "CREATE ROUTINE", "ALTER ROUTINE"),
-        "TRIGGER",
-    )
-)
-_OF_SERVERS: Final = _OF_DATABASES | {
-    *("RELOAD", "PROCESS", "SHOW DATABASES", "REPLICATION SLAVE", "REPLICATION CLIENT", "CREATE USER"),
-}
-"""What ALL stands for, at the least: servers have no word for it when they are asked."""
-
 _RESERVED: Final = frozenset(
     {"azure_superuser", "mariadb.sys", "mysql.infoschema", "mysql.session", "mysql.sys", "root"}
 )
-
-_MARIADB_WORDS: Final[Mapping[str, str]] = {
-    "REPLICATION CLIENT": "BINLOG MONITOR",
-    "REPLICATION REPLICA": "REPLICATION SLAVE",
-    "REPLICATION REPLICA ADMIN": "REPLICATION SLAVE ADMIN",
-    "REPLICA MONITOR": "SLAVE MONITOR",
-    "DELETE VERSIONING ROWS": "DELETE HISTORY",
-}
-"""What a manifest may call a privilege → what MariaDB calls it when it is asked."""
 
 _ADVICE: Final[Mapping[int, Advice]] = {
     1040: failures.BUSY,
@@ -107,14 +75,12 @@ _READ_VARIABLES = "SHOW VARIABLES WHERE Variable_name IN ('lower_case_table_name
 
 
 class _Account(NamedTuple):
-    """`exists` is False of one that is still to be created."""
+    """`quoted` is its name with its host. `exists` is False of one that is still to be created."""
 
     name: str
-    host: str
+    quoted: str
     exists: bool
-    server: Grants
-    databases: Mapping[str, Grants]  # by the pattern of GRANT
-    names: Mapping[str, str]  # the pattern → how the manifest calls the database
+    privileges: Privileges
 
 
 class MysqlConnector(NamedTuple):
@@ -193,31 +159,22 @@ class MysqlUsers:
         account = await self._find_account(user)
         if not account.exists:
             return None
-        body, server = user.body or {}, account.server.show()
-        databases = {account.names[pattern]: grants.show() for pattern, grants in account.databases.items()}
-        stated = body.get("databasePrivileges") or {}
-        ordered = [*stated, *sorted(set(databases) - set(stated))]
-        shown = {name: databases.get(name, []) for name in ordered if databases.get(name) or name in stated}
-        return {
-            **({"hostname": body["hostname"]} if body.get("hostname") else {}),
-            **echo_sign_in(body),
-            **({"privileges": server} if server or "privileges" in body else {}),
-            **({"databasePrivileges": shown} if shown or "databasePrivileges" in body else {}),
-        }
+        body = user.body or {}
+        host = {"hostname": body["hostname"]} if body.get("hostname") else {}
+        return host | echo_sign_in(body) | account.privileges.show(body)
 
     async def write(self, user: ProvidedResource) -> None:
         """Bring a user to its body. What is equal is not sent."""
         account = await self._find_account(user)
-        quoted = self._quote_account(account)
         # Each is done by itself: MySQL has no transactions for users.
-        for statement in (*self._define(user, account, quoted), *_grant(account, quoted)):
+        for statement in (*self._define(user, account), *account.privileges.list_statements(account.quoted)):
             await self._send(statement)
 
     async def drop(self, user: ProvidedResource) -> None:
         """Drop a user; one that is gone is dropped already."""
         account = await self._find_account(user)
         if account.exists:
-            await self._send(f"DROP USER IF EXISTS {self._quote_account(account)}")
+            await self._send(f"DROP USER IF EXISTS {account.quoted}")
 
     async def close(self) -> None:
         """Close the connection at once, whatever its state is."""
@@ -226,74 +183,53 @@ class MysqlUsers:
 
     async def _find_account(self, user: ProvidedResource) -> _Account:
         name, host = find_account_name(user)
-        variables = {row[0]: str(row[1]).upper() for row in await self._fetch(_READ_VARIABLES)}
-        rows = await self._fetch(_READ_ACCOUNTS, name)
         # Names are compared here, exactly: a server folds case and blanks, each in its own way.
+        rows = await self._fetch(_READ_ACCOUNTS, name)
         exists = any(row[0] == name and row[1].lower() == host for row in rows)
-        server: dict[str, bool] = {}
-        databases: dict[str, dict[str, bool]] = {}
+        grantee = f"'{name}'@'{host}'"  # which the server does not escape either
+        held: dict[str, bool] = {}
+        held_of_databases: dict[str, dict[str, bool]] = {}
         if exists:
-            # The server does not escape it either.
-            grantee = f"'{name}'@'{host}'"
-            server = {
-                row[1].upper(): row[2] == "YES"
-                for row in await self._fetch(_READ_PRIVILEGES, grantee)
-                if row[0] == grantee
-            }
+            rows = await self._fetch(_READ_PRIVILEGES, grantee)
+            held = {row[1].upper(): row[2] == "YES" for row in rows if row[0] == grantee}
             for row in await self._fetch(_READ_DATABASE_PRIVILEGES, grantee):
                 if row[0] == grantee:
-                    databases.setdefault(row[3], {})[row[1].upper()] = row[2] == "YES"
-        body, applied = user.body, user.applied or {}
-        fold = partial(_fold, synonyms=_MARIADB_WORDS if "mariadb" in self._connection.server_version.lower() else {})
-        spell = partial(_spell_database, variables)
-        stated_by_database = (body or {}).get("databasePrivileges")
-        stated = {spell(database): entries for database, entries in (stated_by_database or {}).items()}
-        before = {spell(database): entries for database, entries in (applied.get("databasePrivileges") or {}).items()}
-        is_whole = stated_by_database is not None or body is None
-        patterns = sorted({*stated, *databases, *(() if is_whole else before)})
-        names = {pattern: _name_database(pattern, variables) for pattern in patterns}
+                    held_of_databases.setdefault(row[3], {})[row[1].upper()] = row[2] == "YES"
         return _Account(
             name=name,
-            host=host,
+            quoted=f"{self._quote(name)}@{self._quote(host)}",
             exists=exists,
-            server=_compare(
-                (body or {}).get("privileges", [] if body is None else None),
-                applied.get("privileges") or (),
-                server,
-                _OF_SERVERS,
-                fold,
-            ),
-            databases={
-                pattern: _compare(
-                    (stated.get(pattern) or []) if is_whole else None,
-                    before.get(pattern) or (),
-                    databases.get(pattern, {}),
-                    _OF_DATABASES,
-                    fold,
-                )
-                for pattern in patterns
-            },
-            names=names | {spell(database): database for database in stated_by_database or {}},
+            privileges=compare_privileges(user, held, held_of_databases, await self._find_dialect()),
         )
 
-    def _define(self, user: ProvidedResource, account: _Account, quoted: str) -> Iterator[str]:
+    async def _find_dialect(self) -> Dialect:
+        variables = {row[0]: str(row[1]).upper() for row in await self._fetch(_READ_VARIABLES)}
+        return Dialect(
+            is_mariadb=self._is_mariadb,
+            # With partial revokes, a server has no wildcards.
+            has_wildcards=variables.get("partial_revokes") != "ON",
+            folds_names=variables.get("lower_case_table_names", "0") != "0",
+        )
+
+    @property
+    def _is_mariadb(self) -> bool:
+        return "mariadb" in self._connection.server_version.lower()
+
+    def _define(self, user: ProvidedResource, account: _Account) -> Iterator[str]:
         if "aadUser" in (user.body or {}):
             if not account.exists:
                 login, alias = self._quote(user.name), self._quote(account.name)
                 yield f"CREATE AADUSER IF NOT EXISTS {login} AS {alias}"
         elif not account.exists or user.sets_password:
             verb, password = "ALTER" if account.exists else "CREATE", self._quote_password(find_password(user) or "")
-            yield f"{verb} USER {quoted} IDENTIFIED BY {password}"
+            yield f"{verb} USER {account.quoted} IDENTIFIED BY {password}"
 
     def _quote_password(self, password: str) -> str:
         # MySQL keeps passwords out of its logs. MariaDB does not, and takes what it would store instead.
-        if "mariadb" not in self._connection.server_version.lower():
+        if not self._is_mariadb:
             return self._quote(password)
         digest = hashlib.sha1(hashlib.sha1(password.encode()).digest()).hexdigest()  # noqa: S324 - as the server has it
         return f"PASSWORD '*{digest.upper()}'"
-
-    def _quote_account(self, account: _Account) -> str:
-        return f"{self._quote(account.name)}@{self._quote(account.host)}"
 
     def _quote(self, text: str) -> str:
         status = self._connection.server_status
@@ -399,60 +335,6 @@ def _check_name(name: str, what: str, hint: str) -> None:
     if name != name.rstrip(" ") or any(ord(character) > 0xFFFF for character in name):
         flaw = "ends with a blank" if name.endswith(" ") else "has a character that MySQL cannot keep in names"
         raise DatabaseError(f"{what}, {name[:100]!r}, {flaw}.", code="InvalidDatabaseUser", hint=hint)
-
-
-def _fold(privilege: str, synonyms: Mapping[str, str]) -> str:
-    folded = fold_privilege(privilege).removesuffix(" PRIVILEGES")
-    return synonyms.get(folded, folded)
-
-
-def _spell_database(variables: Mapping[str, str], name: str) -> str:
-    """Return how GRANT and the server's own tables have the name of a database."""
-    # With partial revokes, a server has no wildcards.
-    pattern = name if variables.get("partial_revokes") == "ON" else escape_database(name)
-    return pattern if variables.get("lower_case_table_names", "0") == "0" else pattern.lower()
-
-
-def _name_database(pattern: str, variables: Mapping[str, str]) -> str:
-    """Name the database of a pattern; one for several is shown as what it is."""
-    name = pattern if variables.get("partial_revokes") == "ON" else unescape_database(pattern)
-    return f"LIKE {pattern}" if name is None else name
-
-
-def _compare(
-    stated: Sequence[str] | None,
-    before: Sequence[str],
-    live: Mapping[str, bool],
-    all_of_it: frozenset[str],
-    fold: Callable[[str], str],
-) -> Grants:
-    """Compare one list with what the server has: each privilege, and whether it may be passed on."""
-    named = {fold(entry) for entry in (*(stated or ()), *before)}
-    has = set(live) - {_NOTHING}
-    has |= {_PASS_ON} & named if any(live.values()) else set()
-    has |= {_NOTHING} & named  # which every user has
-    if _ALL in {fold(entry) for entry in (before if stated is None else stated)}:
-        has_all = {fold(entry) for entry in all_of_it} <= has
-        # It cannot be granted together with others, and includes them.
-        if stated is not None and not has_all:
-            stated, has = [_ALL], set()
-        elif stated is None and not has_all:
-            before = sorted(all_of_it)
-        else:
-            has = {fold(entry) for entry in stated or [_ALL]}
-    return Grants(stated, before, frozenset(has), fold)
-
-
-def _grant(account: _Account, quoted: str) -> Iterator[str]:
-    levels: Iterable[tuple[str, Grants]] = [
-        ("*.*", account.server),
-        *((f"{quote_backticks(pattern)}.*", grants) for pattern, grants in account.databases.items()),
-    ]
-    for level, grants in levels:
-        if grants.missing:
-            yield f"GRANT {', '.join(grants.missing)} ON {level} TO {quoted}"
-        if grants.surplus:
-            yield f"REVOKE {', '.join(grants.surplus)} ON {level} FROM {quoted}"
 
 
 def _read_text(value: Any) -> Any:

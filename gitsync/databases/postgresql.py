@@ -183,7 +183,7 @@ class PostgresqlUsers:
         try:
             await self._send(f"DROP ROLE IF EXISTS {quote_identifier(user.name)}")
         except DatabaseError as refusal:
-            if "(2BP01)" not in refusal.message:
+            if refusal.native_code != "2BP01":
                 raise
         else:
             return
@@ -248,13 +248,13 @@ class PostgresqlUsers:
 
     async def _send(self, *statements: str) -> None:
         """Send statements in one transaction. Only the last answer decides, so only that may be missed."""
+        *first, last = statements if len(statements) == 1 else ("BEGIN", *statements, "COMMIT")
 
         async def send() -> None:
-            await self._connection.execute("BEGIN")
-            for statement in statements:
+            for statement in first:
                 await self._connection.execute(statement)
             self.is_unsure = True
-            await self._connection.execute("COMMIT")
+            await self._connection.execute(last)
             self.is_unsure = False
 
         await translate(send, _ERRORS, self._explain_write)

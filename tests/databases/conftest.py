@@ -4,7 +4,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.database_servers import Server, find_mariadb, find_postgresql, run_mariadb, run_postgresql
+from gitsync.model.provider import Provider
+from tests.databases.rig import Rig, make_rig
+from tests.support.database_servers import (
+    Server,
+    create_owned_roles,
+    find_mariadb,
+    find_postgresql,
+    run_mariadb,
+    run_postgresql,
+)
 
 
 @pytest.fixture(scope="session")
@@ -12,6 +21,7 @@ def postgresql() -> Iterator[Server]:
     if find_postgresql() is None:
         pytest.skip("postgresql is not installed")
     with run_postgresql() as server:
+        create_owned_roles(server, "app", "other", "a,b", 'quo"ted')
         yield server
 
 
@@ -21,3 +31,25 @@ def mariadb() -> Iterator[Server]:
         pytest.skip("mariadb-server is not installed")
     with run_mariadb() as server:
         yield server
+
+
+@pytest.fixture
+def postgres(postgresql) -> Rig:
+    return make_rig(Provider.POSTGRESQL, postgresql)
+
+
+@pytest.fixture
+def mysql(mariadb) -> Rig:
+    return make_rig(Provider.MYSQL, mariadb)
+
+
+@pytest.fixture(params=["postgresql", "mariadb"])
+def server(request) -> Server:
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def rig(request, server) -> Rig:
+    """Users of both services, one after the other."""
+    service = Provider.POSTGRESQL if "postgresql" in request.node.callspec.id else Provider.MYSQL
+    return make_rig(service, server)

@@ -13,7 +13,7 @@ from gitsync.arm.cloud import Cloud, make_cloud
 from gitsync.arm.session import Session
 from gitsync.databases.address import Address
 from gitsync.databases.users import Databases
-from gitsync.diff.three_way import Remembered, compare
+from gitsync.diff.three_way import Remembered, compare, make_baseline, remove_secrets
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Absence, Live
@@ -89,7 +89,9 @@ class Rig:
         body = body if "aadUser" in body else {"localUser": local, **body}
         return self._provide(name, body=body, applied=applied, sets_password=sets_password)
 
-    def prune(self, name: str, *, applied: Any = None, administrator: str = ADMIN, suffix: str = "") -> ProvidedResource:
+    def prune(
+        self, name: str, *, applied: Any = None, administrator: str = ADMIN, suffix: str = ""
+    ) -> ProvidedResource:
         """A user that git does not have any more."""
         kept = Kept(administrator=administrator, password_from=("admin", "password"))
         return self._provide(name, applied=applied, kept=kept, suffix=suffix)
@@ -111,6 +113,8 @@ def make_rig(service: Provider, server: Server, **fields: Any) -> Rig:
 
 
 def judge(user: ProvidedResource, live: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> Comparison:
-    """What a run says of a user: with the live body that it saw after its last write, or at first sight."""
+    """What a run says of a user that it wrote itself, and saw as `before`; at first sight without that."""
     assert user.body is not None
-    return compare(user.body, live, Remembered(applied=user.applied or {}, baseline=before) if before else None)
+    applied = remove_secrets(user.body)
+    remembered = Remembered(applied=applied, baseline=make_baseline(user.body, before)) if before else None
+    return compare(user.body, live, remembered)

@@ -9,6 +9,7 @@ import os
 import pwd
 import shutil
 import socket
+import ssl
 import subprocess
 import tempfile
 import time
@@ -17,10 +18,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import asyncpg
+import pymysql
+
 from tests.support import private_ca
 
 ADMIN = "azadmin"
-ADMIN_PASSWORD = "s3cret of the \"administrator\"' \\ %s 😀"
+ADMIN_PASSWORD = 's3cret of the "administrator"\' \\ %s 😀'
 PATIENCE = 60.0
 
 # As Azure's documentation names them; ASO's own page has the same.
@@ -189,3 +193,28 @@ def _find_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def create_owned_roles(server: Server, *names: str) -> None:
+    """Create roles of PostgreSQL that the administrator may grant."""
+    for name in names:
+        quoted = '"' + name.replace('"', '""') + '"'
+        server.run(f"CREATE ROLE {quoted} NOLOGIN; GRANT {quoted} TO {ADMIN} WITH ADMIN OPTION")
+
+
+async def log_in(server: Server, name: str, password: str, *, is_postgresql: bool) -> bool:
+    """Tell whether a user can sign in."""
+    tls = ssl.create_default_context(cafile=str(server.ca))
+    if is_postgresql:
+        try:
+            connection = await asyncpg.connect(host="localhost", port=server.port, user=name, password=password, database="postgres", ssl=tls)  # fmt: skip
+        except (asyncpg.InvalidPasswordError, asyncpg.InvalidAuthorizationSpecificationError):
+            return False
+        await connection.close()
+        return True
+    try:
+        pymysql.connect(host="localhost", port=server.port, user=name, password=password.encode(), ssl=tls).close()
+    except pymysql.OperationalError as error:
+        assert error.args[0] == 1045
+        return False
+    return True

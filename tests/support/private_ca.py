@@ -36,7 +36,9 @@ def make(folder: Path, *, name: str = "") -> PrivateCa:
     return PrivateCa(folder / "ca.pem", tls)
 
 
-def certificate(name: str, key: ec.EllipticCurvePrivateKey, issuer: str, signer: ec.EllipticCurvePrivateKey, host: str = ""):
+def certificate(
+    name: str, key: ec.EllipticCurvePrivateKey, issuer: str, signer: ec.EllipticCurvePrivateKey, host: str = ""
+):
     hosts = [x509.IPAddress(ip_address("127.0.0.1")), *([x509.DNSName(host)] if host else [])]
     now = datetime.now(UTC)  # noqa: TID251 - OpenSSL compares with the real time
     is_ca = name == issuer
