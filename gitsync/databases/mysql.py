@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import socket
-import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 from urllib.parse import unquote
@@ -13,13 +12,11 @@ from urllib.parse import unquote
 import pymysql
 
 from gitsync.databases import failures
-from gitsync.databases.address import Address
 from gitsync.databases.failures import Advice, DatabaseError, explain_network, make_failure, translate
 from gitsync.databases.mysql_privileges import Dialect, Privileges, compare_privileges
 from gitsync.databases.quoting import check_host, check_text, fold_privilege, quote_text, refuse_reserved
-from gitsync.databases.sign_in import CONNECT_TIMEOUT, STATEMENT_TIMEOUT, echo_sign_in, find_password
+from gitsync.databases.sign_in import ServerAccess, echo_sign_in, find_password
 from gitsync.model.provider import ProvidedResource, Provider
-from gitsync.model.secret import Secret
 
 T = TypeVar("T")
 
@@ -84,40 +81,37 @@ class _Account(NamedTuple):
 
 
 class MysqlConnector(NamedTuple):
-    """Opens connections to one server, as its administrator. `is_token`: the password is a token of Entra ID."""
+    """Opens connections to one server, as its administrator."""
 
-    address: Address
-    tls: ssl.SSLContext
-    administrator: str
-    password: Secret
-    is_token: bool
+    access: ServerAccess
 
     async def open(self, *, reads_only: bool) -> MysqlUsers:  # noqa: ARG002 - as that of PostgreSQL
         """Connect and sign in. Raises DatabaseError."""
         return await translate(self._connect, _ERRORS, self.explain)
 
     async def _connect(self) -> MysqlUsers:
-        async with asyncio.timeout(CONNECT_TIMEOUT):
-            line = await asyncio.to_thread(socket.create_connection, self.address, CONNECT_TIMEOUT)
-        thread = _Thread(line)
+        access = self.access
+        async with asyncio.timeout(access.timeout):
+            line = await asyncio.to_thread(socket.create_connection, access.address, access.timeout)
+        thread = _Thread(line, access.timeout)
         connection = pymysql.Connection(
-            host=self.address.host,
-            port=self.address.port,
-            user=self.administrator,
-            password=self.password.reveal().encode(),  # the driver knows Latin-1 only
+            host=access.address.host,
+            port=access.address.port,
+            user=access.administrator,
+            password=access.password.reveal().encode(),  # the driver knows Latin-1 only
             charset="utf8mb4",
-            ssl=self.tls,  # without TLS the driver gives up before it signs in
-            read_timeout=STATEMENT_TIMEOUT,
-            write_timeout=STATEMENT_TIMEOUT,
+            ssl=access.tls,  # without TLS the driver gives up before it signs in
+            read_timeout=access.timeout,
+            write_timeout=access.timeout,
             autocommit=True,
             # A server may ask for the password in clear: it is given tokens only, which Azure asks for so.
-            auth_plugin_map={} if self.is_token else {"mysql_clear_password": _Refusal, "dialog": _Refusal},
+            auth_plugin_map={} if access.is_token else {"mysql_clear_password": _Refusal, "dialog": _Refusal},
             program_name="gitsync",
             defer_connect=True,
         )
         users = MysqlUsers(self, connection, thread)
         try:
-            await thread.run(connection.connect, line, limit=CONNECT_TIMEOUT)
+            await thread.run(connection.connect, line)
         except BaseException:
             await users.close()
             raise
@@ -138,7 +132,7 @@ class MysqlConnector(NamedTuple):
         return make_failure(
             advice,
             Provider.MYSQL,
-            self.address.host,
+            self.access.address.host,
             detail=detail,
             native_code=str(number or ""),
             outcome_unknown=outcome_unknown,
@@ -257,7 +251,7 @@ class MysqlUsers:
         failure = self._connector.explain(error, outcome_unknown=self.is_unsure)
         if number == 1045:  # not at the login, but of a GRANT
             failure = make_failure(
-                failures.NOT_ALLOWED, Provider.MYSQL, self._connector.address.host, native_code=str(number)
+                failures.NOT_ALLOWED, Provider.MYSQL, self._connector.access.address.host, native_code=str(number)
             )
         return failure
 
@@ -267,14 +261,14 @@ class _Thread:
     it.
     """
 
-    def __init__(self, line: socket.socket) -> None:
-        # TLS takes the socket itself over.
-        self._line = line.dup()
+    def __init__(self, line: socket.socket, timeout: float) -> None:
+        self._line = line.dup()  # since TLS takes the socket itself over
+        self._timeout = timeout
 
-    async def run(self, function: Callable[..., T], *arguments: Any, limit: float = STATEMENT_TIMEOUT) -> T:
+    async def run(self, function: Callable[..., T], *arguments: Any) -> T:
         work = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(self._timeout):
                 return await asyncio.shield(work)
         except (TimeoutError, asyncio.CancelledError):
             self.cut()
@@ -342,8 +336,6 @@ def _read_text(value: Any) -> Any:
     return value.decode() if isinstance(value, bytes) else value
 
 
-def make_connector(
-    address: Address, tls: ssl.SSLContext, administrator: str, password: Secret, *, is_token: bool
-) -> MysqlConnector:
+def make_connector(access: ServerAccess) -> MysqlConnector:
     """Make what opens connections."""
-    return MysqlConnector(address, tls, administrator, password, is_token)
+    return MysqlConnector(access)

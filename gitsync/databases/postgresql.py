@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import ssl
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import asyncpg
 
 from gitsync.databases import failures
-from gitsync.databases.address import Address
 from gitsync.databases.failures import Advice, DatabaseError, explain_network, make_failure, translate
 from gitsync.databases.grants import Grants
 from gitsync.databases.quoting import check_text, quote_identifier, refuse_reserved
 from gitsync.databases.scram import make_verifier
-from gitsync.databases.sign_in import CONNECT_TIMEOUT, STATEMENT_TIMEOUT, echo_sign_in, find_password
+from gitsync.databases.sign_in import ServerAccess, echo_sign_in, find_password
 from gitsync.model.provider import ProvidedResource, Provider
-from gitsync.model.secret import Secret
 
 _LONGEST_NAME = 63  # bytes: the server cuts longer ones, and would then change another role
 _DATABASE = "postgres"
@@ -84,10 +81,7 @@ class _Role(NamedTuple):
 class PostgresqlConnector(NamedTuple):
     """Opens connections to one server, as its administrator."""
 
-    address: Address
-    tls: ssl.SSLContext
-    administrator: str
-    password: Secret
+    access: ServerAccess
 
     async def open(self, *, reads_only: bool, database: str = _DATABASE) -> PostgresqlUsers:
         """Connect and sign in. Raises DatabaseError."""
@@ -96,23 +90,24 @@ class PostgresqlConnector(NamedTuple):
         )
 
     async def _connect(self, database: str, reads_only: bool) -> asyncpg.Connection:  # noqa: FBT001 - private
+        access = self.access
         settings = {
             "application_name": "gitsync",
-            "statement_timeout": str(int(STATEMENT_TIMEOUT * 1000)),
+            "statement_timeout": str(int(access.timeout * 1000)),
             # A plan cannot write, whatever is wrong with it.
             **({"default_transaction_read_only": "on"} if reads_only else {}),
         }
         return await asyncpg.connect(
-            host=self.address.host,
-            port=self.address.port,
-            user=self.administrator,
-            password=self.password.reveal(),
+            host=access.address.host,
+            port=access.address.port,
+            user=access.administrator,
+            password=access.password.reveal(),
             database=database,
-            ssl=self.tls,
+            ssl=access.tls,
             direct_tls=False,
             target_session_attrs="any",  # and not what the environment says
-            timeout=CONNECT_TIMEOUT,
-            command_timeout=STATEMENT_TIMEOUT,
+            timeout=access.timeout,
+            command_timeout=access.timeout,
             statement_cache_size=0,
             server_settings=settings,
         )
@@ -137,7 +132,7 @@ class PostgresqlConnector(NamedTuple):
         return make_failure(
             advice,
             Provider.POSTGRESQL,
-            self.address.host,
+            self.access.address.host,
             detail=detail,
             native_code=code,
             outcome_unknown=outcome_unknown,
@@ -209,7 +204,7 @@ class PostgresqlUsers:
         known = {row["rolname"] for row in await self._fetch(_READ_KNOWN_ROLES, names)} if names else set()
         if unknown := sorted(set(names) - known):
             raise DatabaseError(
-                f"{self._connector.address.host} has no role {', '.join(map(repr, unknown))}.",
+                f"{self._connector.access.address.host} has no role {', '.join(map(repr, unknown))}.",
                 code="DatabaseRoleNotFound",
                 hint="Create it on the server, or fix `roles`. Nothing was changed.",
             )
@@ -224,7 +219,7 @@ class PostgresqlUsers:
         quoted = quote_identifier(name)
         where = f" in {', '.join(databases)}" if databases else ""
         return DatabaseError(
-            f"The role {name!r} cannot be dropped from {self._connector.address.host}: {shown}.",
+            f"The role {name!r} cannot be dropped from {self._connector.access.address.host}: {shown}.",
             code="DatabaseUserOwnsObjects",
             hint=f"Run `REASSIGN OWNED BY {quoted} TO …` and `DROP OWNED BY {quoted}`{where}, as a member of the role.",
         )
@@ -314,13 +309,6 @@ def _grant(name: str, grants: Grants) -> Iterator[str]:
     yield from (f"REVOKE {quote_identifier(role)} FROM {quoted}" for role in grants.surplus)
 
 
-def make_connector(
-    address: Address,
-    tls: ssl.SSLContext,
-    administrator: str,
-    password: Secret,
-    *,
-    is_token: bool,  # noqa: ARG001
-) -> PostgresqlConnector:
+def make_connector(access: ServerAccess) -> PostgresqlConnector:
     """Make what opens connections. A token is a password like another one here."""
-    return PostgresqlConnector(address, tls, administrator, password)
+    return PostgresqlConnector(access)

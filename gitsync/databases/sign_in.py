@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from gitsync.databases.address import Address
 from gitsync.databases.failures import SERVICE_NAMES, DatabaseError
 from gitsync.databases.quoting import check_text
 from gitsync.model.provider import ProvidedResource, Provider
 from gitsync.model.secret import Placeholder, Secret
 
-CONNECT_TIMEOUT = 30.0
-STATEMENT_TIMEOUT = 30.0
-"""Seconds. The deadline of the resource ends both sooner."""
+
+class ServerAccess(NamedTuple):
+    """How to reach one server. `is_token`: the password is a token of Entra ID. `timeout` is in seconds: to connect,
+    and of each statement.
+    """
+
+    address: Address
+    tls: ssl.SSLContext
+    administrator: str
+    password: Secret
+    is_token: bool
+    timeout: float
 
 
 class Administrator(NamedTuple):

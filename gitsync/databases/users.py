@@ -22,7 +22,7 @@ from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
 from gitsync.databases.address import Address, find_address, find_token_scope
 from gitsync.databases.failures import RETRIED, SERVICE_NAMES, DatabaseError
-from gitsync.databases.sign_in import find_administrator, find_password
+from gitsync.databases.sign_in import ServerAccess, find_administrator, find_password
 from gitsync.errors import DeadlineError
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.live import Absence, Live
@@ -68,7 +68,8 @@ class Connector(Protocol):
 class Databases:
     """The servers of databases in one run. `servers` on this machine stand in for all of their service, in tests.
 
-    `ca_bundle` is a PEM file trusted instead of the system's certificates.
+    `ca_bundle` is a PEM file trusted instead of the system's certificates. `timeout` is in seconds: to connect, and of
+    each statement. The deadline of a user ends both sooner.
     """
 
     cloud: Cloud
@@ -77,6 +78,7 @@ class Databases:
     get_token: GetToken
     ca_bundle: Path | None = None
     servers: Mapping[Provider, Address] = field(default_factory=dict)
+    timeout: float = 30.0
 
     def reader(self, user: ProvidedResource, session: Session, password: Secret | None = None) -> UserReader:
         """Return what reads a user. `password` is the administrator's, for a prune; otherwise `user.body` has it."""
@@ -183,11 +185,12 @@ class UserReader:
 
     async def _make_connector(self, address: Address) -> Connector:
         administrator = find_administrator(self._user, self._password, self._service)
-        tls, module = self._databases.tls, _load(self._service)
-        if administrator.password is not None:
-            return module.make_connector(address, tls, administrator.name, administrator.password, is_token=False)
-        token = await self._databases.get_token(find_token_scope(self._databases.cloud))
-        return module.make_connector(address, tls, administrator.name, token, is_token=True)
+        password, is_token = administrator.password, administrator.password is None
+        if password is None:
+            password = await self._databases.get_token(find_token_scope(self._databases.cloud))
+        databases = self._databases
+        access = ServerAccess(address, databases.tls, administrator.name, password, is_token, databases.timeout)
+        return _load(self._service).make_connector(access)
 
     def _make_late(self, address: Address, *, is_unsure: bool) -> DeadlineError | DatabaseError:
         what = "end a write of" if is_unsure else "ask for"
@@ -256,9 +259,7 @@ class _Service(Protocol):
 
     def check_user(self, user: ProvidedResource) -> None: ...
 
-    def make_connector(
-        self, address: Address, tls: ssl.SSLContext, administrator: str, password: Secret, *, is_token: bool
-    ) -> Connector: ...
+    def make_connector(self, access: ServerAccess) -> Connector: ...
 
 
 def _load(service: Provider) -> _Service:

@@ -30,7 +30,7 @@ PASSWORD = "first password"
 
 @dataclass
 class Rig:
-    """Users of one server. `seconds` is the time that each call has."""
+    """Users of one server. `seconds` is the time that each call has, `timeout` that of each statement."""
 
     service: Provider
     address: Address | None
@@ -40,6 +40,7 @@ class Rig:
     server: Live | None = READY
     token: str = "a token"
     seconds: float = 60.0
+    timeout: float = 30.0
     scopes: list[str] = field(default_factory=list)
     session: Session | None = None
 
@@ -76,6 +77,7 @@ class Rig:
             read_server=read_server,
             get_token=get_token,
             ca_bundle=self.ca,
+            timeout=self.timeout,
             servers={self.service: self.address} if self.address else {},
         )
 

@@ -24,7 +24,7 @@ class PrivateCa:
 
 
 def make(folder: Path, *, name: str = "") -> PrivateCa:
-    """Make both. The certificate is for 127.0.0.1, and for a name in DNS if there is one."""
+    """Make both. The certificate is for a name in DNS, or for 127.0.0.1."""
     ca_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     (folder / "ca.pem").write_bytes(certificate("ca", ca_key, "ca", ca_key).public_bytes(PEM))
     (folder / "server.pem").write_bytes(
@@ -39,7 +39,7 @@ def make(folder: Path, *, name: str = "") -> PrivateCa:
 def certificate(
     name: str, key: ec.EllipticCurvePrivateKey, issuer: str, signer: ec.EllipticCurvePrivateKey, host: str = ""
 ):
-    hosts = [x509.IPAddress(ip_address("127.0.0.1")), *([x509.DNSName(host)] if host else [])]
+    hosts = [x509.DNSName(host) if host else x509.IPAddress(ip_address("127.0.0.1"))]
     now = datetime.now(UTC)  # noqa: TID251 - OpenSSL compares with the real time
     is_ca = name == issuer
     return (

@@ -1,0 +1,209 @@
+"""What a server refuses, or does not answer: the code of each, its time, and no secret in any of it."""
+
+from __future__ import annotations
+
+import traceback
+from contextlib import contextmanager
+
+import pytest
+
+from gitsync.databases.address import Address
+from gitsync.errors import ArmError, DeadlineError
+from gitsync.model.provider import Provider
+from gitsync.model.secret import Secret
+from tests.databases.lines import EntraMysql, cutting_proxy, silent_server
+from tests.databases.rig import PASSWORD, make_rig
+from tests.support.database_servers import ADMIN, ADMIN_PASSWORD
+from tests.support.fake_clock import FakeClock
+
+
+def assert_nothing_told(error: BaseException, *more: str) -> None:
+    """No secret and no statement is in an error, nor in what it comes from."""
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    told = "".join(traceback.format_exception(error)) + repr(error) + repr(vars(error))
+    for secret in (PASSWORD, ADMIN_PASSWORD, "SCRAM-SHA", "IDENTIFIED", *more):
+        assert secret not in told
+
+
+async def refuse(rig, code, ask=None):
+    with pytest.raises(ArmError) as failure:
+        await (ask or rig.find)(rig.user("joe", roles=[]) if rig.service is Provider.POSTGRESQL else rig.user("joe"))
+    assert failure.value.code == code, failure.value
+    assert_nothing_told(failure.value)
+    return failure.value
+
+
+async def test_a_refused_connection_is_tried_five_times_and_names_the_firewall(rig):
+    rig.clock, rig.address = FakeClock(), Address("localhost", 1)
+    failure = await refuse(rig, "DatabaseNotReachable")
+    assert rig.clock.slept == [1, 2, 4, 8]
+    assert [attempt.code for attempt in rig.session.attempts] == ["DatabaseNotReachable"] * 5
+    assert "FlexibleServersFirewallRule (dbfor" in failure.hint
+    assert failure.is_outage
+
+
+async def test_a_refused_connection_ends_with_the_deadline(rig):
+    rig.address, rig.seconds = Address("localhost", 1), 0.05
+    failure = await refuse(rig, "DeadlineExceeded")
+    assert isinstance(failure, DeadlineError)
+    assert "does not take the connection" in failure.message
+
+
+async def test_a_server_that_says_nothing_ends_with_the_time_to_connect(rig):
+    async with silent_server() as address:
+        rig.address, rig.timeout = address, 0.05
+        failure = await refuse(rig, "DatabaseTimeout")
+    assert failure.is_outage
+    assert not failure.outcome_unknown
+
+
+async def test_a_server_that_says_nothing_ends_with_the_deadline(rig):
+    async with silent_server() as address:
+        rig.address, rig.seconds = address, 0.05
+        failure = await refuse(rig, "DeadlineExceeded", rig.put)
+    assert isinstance(failure, DeadlineError)
+    assert not failure.outcome_unknown
+
+
+async def test_a_stopped_run_ends_what_is_under_way(rig):
+    import asyncio
+
+    async with silent_server() as address:
+        rig.address = address
+        asking = asyncio.ensure_future(rig.find(rig.user("joe")))
+        while not (rig.session and rig.session.requests):
+            await asyncio.sleep(0)
+        rig.session.end(rig.clock.monotonic(), patience=0.01)
+        with pytest.raises(DeadlineError) as failure:
+            await asking
+    assert failure.value.code == "Interrupted"
+
+
+async def test_a_statement_that_takes_too_long_ends(rig, server):
+    """Someone else holds the lock on the users."""
+    lock = "BEGIN; LOCK pg_authid; SELECT pg_sleep(3)" if rig.service is Provider.POSTGRESQL else "SET sql_log_off=1; LOCK TABLES mysql.global_priv WRITE, mysql.db WRITE; SELECT SLEEP(3)"  # fmt: skip
+    import subprocess
+
+    words = [word.replace("{database}", "postgres") for word in server.root]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as holder:
+        holder.stdin.write(lock)
+        holder.stdin.close()
+        while not holds_lock(server, rig.service):
+            pass
+        rig.timeout = 0.2
+        try:
+            await refuse(rig, "DatabaseTimeout", rig.put)
+        finally:
+            holder.kill()
+
+
+def holds_lock(server, service):
+    if service is Provider.POSTGRESQL:
+        return server.run("SELECT count(*) FROM pg_locks WHERE relation = 'pg_authid'::regclass AND granted AND mode = 'AccessExclusiveLock'") == "1"  # fmt: skip
+    return "SLEEP" in server.run("SHOW FULL PROCESSLIST")
+
+
+async def test_a_wrong_password_asks_for_another_secret_and_is_not_tried_again(rig):
+    user = rig.user("joe")
+    user.body["localUser"]["serverAdminPassword"] = Secret("wr0ng-secret")
+    with pytest.raises(ArmError) as failure:
+        await rig.find(user)
+    assert failure.value.code == "DatabaseLoginFailed"
+    assert "serverAdminPassword" in failure.value.hint
+    assert not failure.value.is_outage
+    assert_nothing_told(failure.value, "wr0ng-secret")
+    assert len(rig.session.attempts) == 1
+
+
+async def test_a_certificate_of_an_unknown_authority_is_refused(rig):
+    rig.ca = None
+    failure = await refuse(rig, "DatabaseNotTrusted")
+    assert "--ca-bundle" in failure.hint
+
+
+async def test_a_certificate_of_another_name_is_refused(rig):
+    rig.address = rig.address._replace(host="127.0.0.1")
+    await refuse(rig, "DatabaseNotTrusted")
+
+
+async def test_a_name_that_does_not_exist_is_told(rig):
+    rig.clock, rig.address = FakeClock(), Address("no such name", 5432)
+    failure = await refuse(rig, "DatabaseNotReachable")
+    assert "private DNS zone" in failure.hint
+
+
+@contextmanager
+def altered(server, sql, back):
+    server.run(sql)
+    try:
+        yield
+    finally:
+        server.run(back)
+
+
+async def test_postgresql_without_tls_is_sent_no_password(postgres, postgresql):
+    with altered(postgresql, "ALTER SYSTEM SET ssl = off; SELECT pg_reload_conf()", "ALTER SYSTEM RESET ssl; SELECT pg_reload_conf()"):  # fmt: skip
+        while postgresql.run("SHOW ssl") != "off":
+            pass
+        await refuse(postgres, "DatabaseWithoutTls")
+
+
+async def test_mysql_without_tls_is_sent_no_password(mysql, mariadb):
+    double = EntraMysql(mariadb, offers_tls=False)
+    with double.run() as mysql.address:
+        await refuse(mysql, "DatabaseWithoutTls")
+    assert double.secrets == []
+
+
+async def test_a_read_only_server_is_read_and_not_written(rig, server):
+    sql, back = (
+        ("ALTER SYSTEM SET default_transaction_read_only = on; SELECT pg_reload_conf()", "SET default_transaction_read_only = off; ALTER SYSTEM RESET default_transaction_read_only; SELECT pg_reload_conf()")
+        if rig.service is Provider.POSTGRESQL
+        else ("SET GLOBAL read_only = 1", "SET GLOBAL read_only = 0")
+    )  # fmt: skip
+    if rig.service is Provider.POSTGRESQL:
+        back = "ALTER SYSTEM RESET default_transaction_read_only; SELECT pg_reload_conf()"
+    with altered(server, sql, back):
+        assert await rig.find(rig.user("joe")) is None
+        failure = await refuse(rig, "DatabaseReadOnly", rig.put)
+    assert "primary" in failure.hint
+    assert not failure.outcome_unknown
+
+
+async def test_a_server_with_too_many_connections_is_tried_again(rig, server):
+    rig.clock = FakeClock()
+    limit = "CONNECTION LIMIT {}" if rig.service is Provider.POSTGRESQL else "WITH MAX_USER_CONNECTIONS {}"
+    full, free = ("0", "-1") if rig.service is Provider.POSTGRESQL else ("1", "0")
+    holder = await rig.databases.reader(rig.user("joe"), rig.begin())._connect(rig.address, reads_only=True)
+    alter = f"ALTER {'ROLE' if rig.service is Provider.POSTGRESQL else 'USER'} {ADMIN} {limit}"
+    with altered(server, alter.format(full), alter.format(free)):
+        await refuse(rig, "DatabaseBusy")
+    await holder.close()
+    assert len(rig.session.attempts) == 5
+
+
+@pytest.mark.parametrize("passes_last", [False, True], ids=["before it arrives", "after it arrived"])
+async def test_a_cut_at_any_point_ends_right_in_the_next_run(rig, server, passes_last):
+    """With each piece that the client sends, until one more is not needed."""
+    first = {"roles": ["app", "other"]} if rig.service is Provider.POSTGRESQL else {"privileges": ["PROCESS"], "databasePrivileges": {"app": ["SELECT"]}}  # fmt: skip
+    user = rig.user("cut", **first)
+    straight, uncertain = make_rig(rig.service, server), 0
+    for pieces in range(1, 60):
+        await straight.delete(straight.prune("cut"))
+        async with cutting_proxy(server, pieces, passes_last=passes_last) as rig.address:
+            try:
+                await rig.put(user)
+            except ArmError as failure:
+                assert failure.code in {"DatabaseConnectionLost", "DatabaseNotTrusted"}, failure  # TLS breaks off first
+                assert_nothing_told(failure)
+                uncertain += failure.outcome_unknown
+                if rig.service is Provider.POSTGRESQL and not failure.outcome_unknown:
+                    assert await straight.find(user) is None, "all of it is one transaction"
+            else:
+                break
+        await straight.put(user)
+        assert {**(await straight.find(user) or {})}.items() >= first.items()
+    else:
+        raise AssertionError("no put got through")
+    assert uncertain
