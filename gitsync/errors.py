@@ -11,12 +11,13 @@ GitsyncError                what, where, how to fix it
 ├── PublishError            what came of the run could not be written back               exit 1
 ├── CatalogError            the packed facts are damaged: an internal error              exit 70
 ├── GitError                git failed; becomes a SourceError, StateError or PublishError
-├── ArmError                Azure refused, or did not answer; becomes a condition
-│   ├── TransportError          no answer came
-│   │   └── AuthorityError          nor from who issues tokens
-│   ├── CredentialError         there is no token
-│   ├── TokenRefusedError       the token is not accepted
-│   └── DeadlineError           the time of the resource is over
+├── ProviderError           who has a resource refused, or did not answer; becomes a condition
+│   └── ArmError                Azure Resource Manager, or another service that speaks HTTP as it does
+│       ├── TransportError          no answer came
+│       │   └── AuthorityError          nor from who issues tokens
+│       ├── CredentialError         there is no token
+│       ├── TokenRefusedError       the token is not accepted
+│       └── DeadlineError           the time of the resource is over
 ├── ExpressionError         an expression of an export does not compile
 ├── EvaluationError         an expression of an export has no value
 ├── ExportError             an export cannot be written as its manifest declares it
@@ -147,10 +148,10 @@ class GitError(GitsyncError):
         self.is_outage = is_outage
 
 
-class ArmError(GitsyncError):
-    """One request that Azure refused, or whose answer never came.
+class ProviderError(GitsyncError):
+    """One request to the provider of a resource that it refused, or whose answer never came.
 
-    `status` is the HTTP status, 0 where no answer came. `code` is ARM's ("UnknownError" where the body has none;
+    `status` is the HTTP status, 0 where no answer came. `code` is the provider's ("UnknownError" where it gives none;
     docs/reference/arm.md#error-bodies). `outcome_unknown` means that a write may or may not have happened: read before
     writing again. `retry_after` is in seconds.
     """
@@ -181,6 +182,10 @@ class ArmError(GitsyncError):
         self.retry_after = retry_after
         self.outcome_unknown = outcome_unknown
         self.is_outage = status in {408, 429} or status >= 500
+
+
+class ArmError(ProviderError):
+    """One request that Azure Resource Manager refused, or whose answer never came."""
 
 
 class TransportError(ArmError):

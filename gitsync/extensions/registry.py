@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, ProviderError
 from gitsync.extensions.api import (
     ActionCall,
     ActsOnAzure,
@@ -122,8 +122,10 @@ class Registry:
     async def post_check(self, subject: Subject, azure: ReadsAzure) -> CheckResult:
         return await _make_chain([e.post_check for e in self.of(subject) if e.post_check])(subject, azure)
 
-    def classify(self, error: ArmError, key: tuple[str, str]) -> Classification:
-        """The class of a refusal of Azure for a (group, kind)."""
+    def classify(self, error: ProviderError, key: tuple[str, str]) -> Classification:
+        """The class of a refusal for a (group, kind). Extensions know those of ARM."""
+        if not isinstance(error, ArmError):
+            return classify(error)
         chain: Callable[[ArmError], Classification] = classify
         for extension in reversed(self._by_kind.get(key, [])):
             if extension.classify:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from gitsync.model.gvk import GVK, Key
+from gitsync.model.secret import Secret
 
 
 class Provider(StrEnum):
@@ -18,6 +19,10 @@ class Provider(StrEnum):
     POSTGRESQL = "postgresql"
     MYSQL = "mysql"
     SQL = "sql"
+
+
+KEEPS_ADOPTED = frozenset({Provider.ENTRA})
+"""What was there before gitsync is not deleted: many others may depend on a group."""
 
 
 class Kept(NamedTuple):
@@ -32,6 +37,9 @@ class Kept(NamedTuple):
     password_from: tuple[str, str] | None = None
 
 
+NOTHING_KEPT = Kept()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvidedResource:
     """A resource that another provider than ARM has, as git states it or, for a prune, as its record does.
@@ -39,8 +47,9 @@ class ProvidedResource:
     `arm_id` is the id by which a run knows it, below that of its owner `owner_id` ("" without one). `name` is its own,
     such as that of a user. `spec` is that of the manifest, empty for a prune. `body` is what git wants, with its
     Secrets as `Secret` values; None for a prune. `applied` is what gitsync last sent, digests in place of secrets; None
-    if it has sent nothing. `is_expected`: an earlier run may have created it, and did not see the answer.
-    `sets_password`: the password in `body` is not the one that was last set, as far as is known.
+    if it has sent nothing. `administrator_password` is the one that `kept` names, for a prune; None if a token is used.
+    `is_expected`: an earlier run may have created it, and did not see the answer. `sets_password`: the password in
+    `body` is not the one that was last set, as far as is known.
     """
 
     key: Key
@@ -51,6 +60,7 @@ class ProvidedResource:
     spec: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
     applied: Mapping[str, Any] | None = None
-    kept: Kept = Kept()
+    kept: Kept = NOTHING_KEPT
+    administrator_password: Secret | None = None
     is_expected: bool = False
     sets_password: bool = False

@@ -15,6 +15,7 @@ from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.policy import Policy
+from gitsync.model.provider import NOTHING_KEPT, Kept
 
 
 class Claim(StrEnum):
@@ -133,8 +134,8 @@ class Record:
     `subscription` is that of the Secret; "" in older records, and for the global credential. `exports` are the Secrets
     and config maps that are its own, sorted. `unit` is the folder of the manifest, or the file if that was read alone
     (manifests/units), and `path` its file; "" in older records. `declared_by` is the kind of the object of a controller
-    that declares that unit; "" for none. `hold` is that of the manifest, which outlasts it. `trust` is not kept: it is
-    found when the record is read.
+    that declares that unit; "" for none. `hold` is that of the manifest, which outlasts it. `kept` is what another
+    provider than ARM needs to find it again. `trust` is not kept: it is found when the record is read.
     """
 
     key: Key
@@ -165,6 +166,7 @@ class Record:
     path: str = ""
     declared_by: str = ""
     hold: HeldUntil | None = None
+    kept: Kept = NOTHING_KEPT
     condition: Condition | None = None
     trust: Trust = field(default=Trust.UNCHECKED, compare=False)
 

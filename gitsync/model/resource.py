@@ -11,6 +11,7 @@ from gitsync.model.hold import HeldUntil
 from gitsync.model.lines import Lines, Step
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem, SourceLocation
+from gitsync.model.provider import Provider
 from gitsync.model.template import Template
 from gitsync.model.unit import Unit
 
@@ -93,7 +94,7 @@ class Prepared:
     and so not the ARM id: `arm_id` is then None, and the template has the id as far as it is known. `is_watched` tells
     that it is outside of the run, and only read because another resource needs it. `written_by` is another manifest of
     the same resource in Azure, which writes it; None if this one does. `policy_reason` is a sentence that says who
-    decided about the policy, if that was not the manifest or its namespace; "" otherwise.
+    decided about the policy, if that was not the manifest or its namespace; "" otherwise. `provider` has the resource.
     """
 
     resource: Resource
@@ -111,6 +112,7 @@ class Prepared:
     is_watched: bool = False
     written_by: Key | None = None
     policy_reason: str = ""
+    provider: Provider = Provider.ARM
 
     @property
     def key(self) -> Key:

@@ -9,7 +9,7 @@ from typing import Any
 from gitsync.diff.hints import Hints
 from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered, compare
-from gitsync.errors import ArmError
+from gitsync.errors import ProviderError
 from gitsync.model.live import Live
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
@@ -111,7 +111,7 @@ def decide_claim(record: Record | None, *, sent: bool, existed: bool, differed: 
     return Claim.CREATED if expected and not differed else Claim.ADOPTED
 
 
-def may_recover(error: ArmError, *, missed_is_ours: bool, granted: bool) -> bool:
+def may_recover(error: ProviderError, *, missed_is_ours: bool, granted: bool) -> bool:
     """Tell whether to look again in this run (docs/reference/design.md#retries).
 
     `missed_is_ours`: this run created what the resource depends on. `granted`: this run wrote a role assignment.

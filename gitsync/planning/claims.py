@@ -22,8 +22,10 @@ from gitsync.manifests.units import find_declaration
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.policy import Policy
+from gitsync.model.provider import NOTHING_KEPT
 from gitsync.model.record import Claim, Record, Trust
 from gitsync.model.resource import Prepared
+from gitsync.planning.kept import find_kept
 
 _MOST_CIRCLES: Final = 50
 """That are broken one by one; with more, nothing waits for a writer."""
@@ -243,6 +245,7 @@ def _make_expected(apply: Apply, agent: str) -> Record:
         operator=agent,
         credential=prepared.credential,
         **find_declaration(prepared.resource),
+        kept=find_kept(prepared, before=before.kept if before else NOTHING_KEPT),
         condition=before.condition if before else None,
         trust=before.trust if before else Trust.UNCHECKED,
     )

@@ -25,6 +25,7 @@ from gitsync.model.secret import MASKED, Placeholder, Secret
 from gitsync.model.verdict import Comparison, Difference, Verdict
 
 CHANGED = "the secret changed"
+NEVER_SET = "gitsync has not set this secret yet"
 NO_KEY = "unknown whether this secret changed: no digest key is set"
 MADE_WITHOUT_KEY = "unknown whether this secret changed: it was last written without a digest key"
 MADE_WITH_ANOTHER_KEY = "unknown whether this secret changed: it was last written with another digest key"
@@ -126,6 +127,24 @@ def add_secret_changes(comparison: Comparison, now: Mapping[str, Any], before: M
         differences=tuple(sorted(differences, key=lambda difference: difference.path)),
         unverified=tuple(sorted({*comparison.unverified, *because} - {*changed})),
         because={**comparison.because, **because},
+    )
+
+
+def add_unset_secrets(comparison: Comparison, now: Mapping[str, Any], before: Mapping[str, Any]) -> Comparison:
+    """Add the secrets that the last sent body lacks: where a provider shows no secret, only this tells that one was
+    never set. `now` and `before` are sealed bodies.
+    """
+    sent = {place for place, _, _ in _iterate_seals(before, masks=True)}
+    unset = [format_pointer(path) for place, path, _ in _iterate_seals(now) if place not in sent]
+    if not unset:
+        return comparison
+    others = (one for one in comparison.differences if one.path not in unset)
+    differences = (*others, *(Difference(path, MASKED, None, NEVER_SET) for path in unset))
+    return replace(
+        comparison,
+        verdict=_AND_PENDING.get(comparison.verdict, comparison.verdict),
+        differences=tuple(sorted(differences, key=lambda difference: difference.path)),
+        unverified=tuple(path for path in comparison.unverified if path not in unset),
     )
 
 

@@ -23,6 +23,7 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
 from gitsync.model.plan import Apply, Prune, Reviewed
 from gitsync.model.policy import Policy
+from gitsync.model.provider import Provider
 from gitsync.model.record import Record, WriteStreak
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Replacement, Result
@@ -237,6 +238,10 @@ class ApplyAttempt(ReconcileAttempt):
         return self.apply.prepared.policy
 
     @property
+    def provider(self) -> Provider:
+        return self.apply.prepared.provider
+
+    @property
     def kind(self) -> Kind:
         if self.known_kind is None:
             raise AssertionError("a valid manifest is of a known kind")
@@ -330,6 +335,10 @@ class PruneAttempt(ReconcileAttempt):
     @property
     def record(self) -> Record:
         return self.prune.record
+
+    @property
+    def provider(self) -> Provider:
+        return self.known_kind.provider if self.known_kind else Provider.ARM
 
     @property
     def arm_id(self) -> str:

@@ -21,14 +21,16 @@ from gitsync.model.check import CheckFinding, PlannedChange
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
-from gitsync.model.provider import Provider
+from gitsync.model.provider import ProvidedResource, Provider
+from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.model.secret import Secret
 from gitsync.planning.secret_digest import Digests
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.identities import Identities, OpenAs
 from gitsync.reconcile.lists import Lists
-from gitsync.reconcile.protocols import Others
+from gitsync.reconcile.protocols import LiveReader, LiveWriter, Others, ResourceProvider
+from gitsync.reconcile.provided import describe_apply, describe_record
 from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.redaction import Redactions
@@ -111,8 +113,8 @@ class Sessions:
 class RunContext:
     """The parts of one run, which satisfies every protocol of the stages.
 
-    Each resource is read and written by its own identity. `others` are the other workers of the run; None if there are
-    none.
+    Each resource is read and written by its own identity: ARM's by the client, the rest by `providers`. `others` are
+    the other workers of the run; None if there are none.
     """
 
     connections: Connections
@@ -127,6 +129,7 @@ class RunContext:
     locks: WriteLocks = field(default_factory=WriteLocks)
     sessions: Sessions = field(default_factory=Sessions)
     others: Others | None = None
+    providers: Mapping[Provider, ResourceProvider] = field(default_factory=dict)
 
     @property
     def catalog(self) -> Catalog:
@@ -158,6 +161,25 @@ class RunContext:
 
     def writer(self, attempt: ApplyAttempt | PruneAttempt) -> Writer:
         return self.identities[attempt.key].azure().writer(attempt.session)
+
+    async def live_reader(self, attempt: ApplyAttempt | PruneAttempt, record: Record | None = None) -> LiveReader:
+        if attempt.provider is Provider.ARM:
+            return self.reader(attempt)
+        arm = self.identities[attempt.key].azure()
+        return self.providers[attempt.provider].reader(await self._describe(attempt, record), arm, attempt.session)
+
+    async def live_writer(self, attempt: ApplyAttempt | PruneAttempt) -> LiveWriter:
+        if attempt.provider is Provider.ARM:
+            return self.writer(attempt)
+        arm = self.identities[attempt.key].azure()
+        return self.providers[attempt.provider].writer(await self._describe(attempt), arm, attempt.session)
+
+    async def _describe(self, attempt: ApplyAttempt | PruneAttempt, record: Record | None = None) -> ProvidedResource:
+        if record is not None:
+            return await describe_record(record, self.values)
+        if isinstance(attempt, PruneAttempt):
+            return await describe_record(attempt.record, self.values)
+        return describe_apply(attempt, always_put=self.rules.always_put)
 
     def find_kept_value(self, address: Address, key: str, owner: Key) -> str | None:
         return self.export_sinks.kept.find_value(address, key, owner)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from gitsync.errors import ArmError
+from gitsync.errors import ProviderError
 from gitsync.model.condition import Condition
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.run_cache import RunCache
@@ -26,7 +26,7 @@ def begin_write(attempt: A, cache: RunCache) -> A:
     return attempt.with_write(attempt.write.changed(if_match=etag if etag != attempt.write.outrun else None))
 
 
-def is_outrun(attempt: A, failure: ArmError) -> bool:
+def is_outrun(attempt: A, failure: ProviderError) -> bool:
     """Tell whether a write was refused because the resource changed since it was read: read it again, once."""
     return failure.status == PRECONDITION_FAILED and attempt.write.if_match is not None and attempt.write.outrun is None
 

@@ -6,9 +6,11 @@ A stage that observes is given nothing that writes to Azure, and each can be rea
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
-from gitsync.arm.client import Reader, Writer
+from gitsync.arm.client import Arm, Reader, Writer
+from gitsync.arm.lro.poll import AcceptedWrite
+from gitsync.arm.session import Session
 from gitsync.arm.write_locks import WriteLocks
 from gitsync.catalog.catalog import Catalog
 from gitsync.extensions.registry import Registry
@@ -16,6 +18,9 @@ from gitsync.model.check import CheckFinding, PlannedChange
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
+from gitsync.model.live import Absence, Live
+from gitsync.model.provider import ProvidedResource
+from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.planning.secret_digest import Digests
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
@@ -33,6 +38,54 @@ class Others(Protocol):
     async def find_failure(self, key: Key) -> str:
         """Return why a resource of another worker will not come in this run; "" if it may."""
         ...
+
+
+class LiveReader(Protocol):
+    """Reads one resource where it is: ARM's `Reader`, or that of another provider, which shows what it finds in the
+    words of the manifest. Every method raises ProviderError if there is no usable answer.
+    """
+
+    async def find(self, arm_id: str, api_version: str) -> Live | Absence:
+        """Return the resource, or the answer that says that it does not exist."""
+        ...
+
+    async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:
+        """Wait until a resource stands still, or the deadline comes. Returns it as last seen, None if it vanished."""
+        ...
+
+
+class LiveWriter(LiveReader, Protocol):
+    """Writes and deletes one resource where it is. A reply of None says that all is done."""
+
+    async def put(
+        self, arm_id: str, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
+    ) -> AcceptedWrite | None:
+        """Bring the resource to its body, or begin to."""
+        ...
+
+    async def delete(self, arm_id: str, api_version: str, *, if_match: str | None = None) -> AcceptedWrite | None:
+        """Delete the resource, or begin to; what is not there is deleted already."""
+        ...
+
+    async def wait(self, reply: AcceptedWrite) -> bool:
+        """Follow what was begun to its end. Returns False if the deadline came first."""
+        ...
+
+
+class ResourceProvider(Protocol):
+    """Opens the resources of another provider than ARM. `session` is that of the resource, and `arm` reads and signs in
+    with its credential.
+    """
+
+    def reader(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveReader: ...
+
+    def writer(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveWriter: ...
+
+
+async def read_live(reader: LiveReader, arm_id: str, api_version: str) -> Live | None:
+    """Return a resource; None if it does not exist."""
+    answer = await reader.find(arm_id, api_version)
+    return answer if isinstance(answer, Live) else None
 
 
 class Observing(Protocol):
@@ -65,7 +118,13 @@ class Observing(Protocol):
         ...
 
     def reader(self, attempt: ApplyAttempt | PruneAttempt) -> Reader:
-        """Return what reads Azure for a resource. Raises ArmError if its credential cannot be used."""
+        """Return what reads ARM for a resource. Raises ProviderError if its credential cannot be used."""
+        ...
+
+    async def live_reader(self, attempt: ApplyAttempt | PruneAttempt, record: Record | None = None) -> LiveReader:
+        """Return what reads the resource itself, or that of a record which the attempt speaks of. Raises ProviderError
+        if its credential cannot be used.
+        """
         ...
 
     def find_kept_value(self, address: Address, key: str, owner: Key) -> str | None:
@@ -80,7 +139,11 @@ class Acting(Observing, Protocol):
     def locks(self) -> WriteLocks: ...
 
     def writer(self, attempt: ApplyAttempt | PruneAttempt) -> Writer:
-        """Return what writes to Azure for a resource. Raises ArmError if its credential cannot be used."""
+        """Return what writes to ARM for a resource. Raises ProviderError if its credential cannot be used."""
+        ...
+
+    async def live_writer(self, attempt: ApplyAttempt | PruneAttempt) -> LiveWriter:
+        """Return what writes the resource itself. Raises ProviderError if its credential cannot be used."""
         ...
 
 

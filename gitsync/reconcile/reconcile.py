@@ -15,16 +15,18 @@ from typing import Generic, NamedTuple, TypeVar
 from loguru import logger
 
 from gitsync.arm.session import Session
-from gitsync.errors import ArmError, DeadlineError, ExitCode, GitsyncError, MissingValueError
+from gitsync.errors import DeadlineError, ExitCode, GitsyncError, MissingValueError, ProviderError
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Apply, Node, Prune
+from gitsync.model.provider import Provider
 from gitsync.model.result import Outcome, Result, Stage, Wait
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import find_remembered
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, Stop
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.result_builder import build_apply_result, build_prune_result
+from gitsync.reconcile.run_cache import RunCache
 from gitsync.reconcile.stages.act import act, poll, post_check
 from gitsync.reconcile.stages.checks import check_apply, check_delete
 from gitsync.reconcile.stages.delete import delete
@@ -32,7 +34,7 @@ from gitsync.reconcile.stages.export import export
 from gitsync.reconcile.stages.list_approval import approve_by_list, note_read
 from gitsync.reconcile.stages.observe import compare, observe, pre_check
 from gitsync.reconcile.stages.on_success import handle_success
-from gitsync.reconcile.stages.owner_check import check_owner, check_policy
+from gitsync.reconcile.stages.owner_check import check_owner, check_policy, check_support
 from gitsync.reconcile.stages.prune import check_group_content, check_prune, observe_prune, wait_for_dependents
 from gitsync.reconcile.stages.read_back import read_back
 from gitsync.reconcile.stages.resolve_values import resolve_values
@@ -81,6 +83,7 @@ APPLY: tuple[Leg[ApplyAttempt], ...] = (
     Leg(
         (
             Step(Stage.POLICY, check_policy),
+            Step(Stage.POLICY, check_support),
             Step(Stage.OWNER_CHECK, check_owner),
             Step(Stage.OBSERVE, resolve_values),
             Step(Stage.OBSERVE, approve_by_list),
@@ -253,18 +256,25 @@ async def _run_stages(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> 
                 try:
                     attempt = await step.run(attempt, run)
                 except Exception as failure:  # noqa: BLE001 - a bug in one node must not lose the results of the others
-                    return _break_off(attempt, failure)
+                    return _break_off(attempt, failure, run.cache)
                 if attempt.stop:
                     return attempt
     return attempt
 
 
-def _break_off(attempt: A, failure: Exception) -> A:
+def _break_off(attempt: A, failure: Exception, cache: RunCache) -> A:
     """Return the attempt as it was before the failed stage, stopped with the failure."""
     match failure:
-        case ArmError():
+        case ProviderError():
             verdict = None if attempt.decision.first_comparison else Verdict.UNKNOWN
-            return attempt.stopped(make_unreadable(failure), verdict, is_late=isinstance(failure, DeadlineError))
+            # A server that this run creates, or opens a firewall of, is there some minutes later.
+            is_new = attempt.provider is not Provider.ARM and cache.count_writes_near(attempt.location) > 0
+            return attempt.stopped(
+                make_unreadable(failure),
+                verdict,
+                waits=is_new and failure.is_outage,
+                is_late=isinstance(failure, DeadlineError),
+            )
         case MissingValueError():
             return attempt.stopped(make_warning(failure.reason, failure.message, failure.hint), Verdict.BLOCKED)
         case GitsyncError() if failure.exit_code != ExitCode.FAULT:

@@ -19,11 +19,13 @@ from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node
+from gitsync.model.provider import NOTHING_KEPT
 from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, Trust, WriteStreak
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import DRIFTED, Action, Comparison, Verdict
 from gitsync.planning.actions import decide_claim
 from gitsync.planning.claims import is_expected
+from gitsync.planning.kept import find_kept
 from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation, renew_duration
 from gitsync.planning.replacement import (
     REFUSED,
@@ -432,13 +434,14 @@ def _revise(attempt: ApplyAttempt, spec: SpecGeneration) -> dict[str, Any]:
     """Return the members of a record that follow from the manifest: its spec, its unit (always the current one, since a
     later prune searches there), the exports of the resource, and its hold (the last one that was valid).
     """
-    old = attempt.record
+    old, live = attempt.record, attempt.observed.live
     exported = {*(old.exports if old else ()), *attempt.exported}
     return {
         "generation": spec.generation,
         "spec_digest": spec.digest,
         "exports": tuple(sorted(exported)),
         "hold": old.hold if old and not attempt.prepared.is_valid else attempt.prepared.hold,
+        "kept": find_kept(attempt.prepared, live.body if live else None, old.kept if old else NOTHING_KEPT),
         **find_declaration(attempt.prepared.resource),
     }
 

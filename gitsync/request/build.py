@@ -22,6 +22,7 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy, PolicyDecision
 from gitsync.model.problem import Level, Problem
+from gitsync.model.provider import Provider
 from gitsync.model.resource import WAITING, Prepared, Resource
 from gitsync.model.unit import UnitOptions
 from gitsync.problems.finding import Finding, locate_finding
@@ -161,6 +162,7 @@ def _make_prepared(
         ignored=ignored,
         credential=draft.credential.name if draft.credential else "",
         id_doubt=draft.id_doubt,
+        provider=draft.kind.provider if draft.kind else Provider.ARM,
     )
 
 

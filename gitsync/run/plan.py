@@ -18,8 +18,10 @@ from gitsync.manifests.units import find_unit
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.plan import Plan, Removal, RestOfSource
+from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem
-from gitsync.model.record import Record, State, Trust
+from gitsync.model.provider import KEEPS_ADOPTED, Provider
+from gitsync.model.record import Claim, Record, State, Trust
 from gitsync.model.resource import Prepared
 from gitsync.planning.claims import MovedClaims, move_claims, note_moves
 from gitsync.planning.delete_scope import spare_bystanders
@@ -72,8 +74,8 @@ def plan_run(
             *_explain_untrusted(config, untrusted, own_records),
             *_warn_unsigned(config, state),
         ),
-        removals,
-        undeletable={key for key, record in removed.items() if not can_delete(connections.catalog, record)},
+        _keep_adopted(removals, removed, connections.catalog),
+        undeletable={key for key, record in removed.items() if not is_deleted_alone(connections.catalog, record)},
         around=RestOfSource(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
     plan = hold_until(note_renames(note_moves(plan, moved.moves)), run_input.prepared, today)
@@ -201,10 +203,21 @@ def _find_unproven(config: Config, connections: Connections, removed: Mapping[Ke
     return {key: reason for key, record in removed.items() if record.trust is not Trust.SIGNED}
 
 
-def can_delete(catalog: Catalog, record: Record) -> bool:
-    """Tell whether Azure can delete a recorded resource by itself."""
+def is_deleted_alone(catalog: Catalog, record: Record) -> bool:
+    """Tell whether a recorded resource is deleted by itself, although its parent is deleted too. Azure cannot delete
+    some; and the users of a server go with it, whatever they own.
+    """
     kind = catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
-    return kind is None or kind.can_delete
+    return kind is None or (kind.can_delete and kind.provider is Provider.ARM)
+
+
+def _keep_adopted(removals: dict[Key, Removal], removed: Mapping[Key, Record], catalog: Catalog) -> dict[Key, Removal]:
+    """Detach what gitsync has adopted, and never deletes."""
+    kinds = {key: catalog.kind(GVK.parse(one.manifest_api_version, key.kind)) for key, one in removed.items()}
+    kept = (key for key, kind in kinds.items() if kind and kind.provider in KEEPS_ADOPTED)
+    adopted = [key for key in kept if removed[key].claim is Claim.ADOPTED]
+    text = "It was there before gitsync, which does not delete it."
+    return removals | {key: replace(removals[key], policy=Policy.DETACH_ON_DELETE, reason=text) for key in adopted}
 
 
 def list_problems(plan: Plan) -> tuple[Problem, ...]:

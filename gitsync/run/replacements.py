@@ -31,7 +31,7 @@ from gitsync.planning.plan import order_prunes
 from gitsync.planning.replacement import find_hold_below, find_takes, hold_replacement
 from gitsync.planning.run_problems import find_delete_limit
 from gitsync.reconcile.context import RunContext
-from gitsync.run.plan import can_delete
+from gitsync.run.plan import is_deleted_alone
 from gitsync.run.write_status import write_expected
 from gitsync.validation.references import parse_arm_type
 from gitsync.validation.replace_annotation import read_consent
@@ -197,7 +197,7 @@ async def replace_resources(
             for key, record in reserved.items()
             if record.claim.is_ours and key not in plan.prunes  # those were deleted before
         },
-        undeletable={key for key, record in reserved.items() if not can_delete(run.catalog, record)},
+        undeletable={key for key, record in reserved.items() if not is_deleted_alone(run.catalog, record)},
     )
     run.cache.note_replaced(record.arm_id for record in reserved.values())
     pruned = await run_nodes(prunes)

@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
-from gitsync.errors import ArmError, GitsyncError
+from gitsync.errors import GitsyncError, ProviderError
 from gitsync.formats.arm_path import find_subscription
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.provider import Provider
 from gitsync.status.error_classes import Classification
 
 OVERLAP = "Overlap"
@@ -97,6 +98,18 @@ def check_subscription(arm_id: str, ours: str) -> Condition | None:
     return make_error("SubscriptionMismatch", text)
 
 
+_NO_PROVIDER = {
+    Provider.SQL: "gitsync cannot manage users of Azure SQL.",
+}
+
+
+def check_provider(provider: Provider) -> Condition | None:
+    """Return the condition of a resource whose provider gitsync does not have; None if it has it."""
+    text = _NO_PROVIDER.get(provider)
+    advice = "Create the user with another tool, and set serviceoperator.azure.com/reconcile-policy: skip."
+    return make_error("NotSupported", text, advice) if text else None
+
+
 def make_waiting_for_owner(owner: Key) -> Condition:
     """Make the condition of a resource whose owner does not exist, or is not ready; ASO uses the
     same message for both (docs/reference/reconciliation.md#owner-readiness).
@@ -106,7 +119,7 @@ def make_waiting_for_owner(owner: Key) -> Condition:
     return make_warning("WaitingForOwner", message)
 
 
-def make_refused(failure: ArmError, classification: Classification) -> Condition:
+def make_refused(failure: ProviderError, classification: Classification) -> Condition:
     """Make the condition of a write that Azure refused: its own code and message, as severe as the
     class is.
     """
@@ -121,7 +134,7 @@ def make_refused(failure: ArmError, classification: Classification) -> Condition
     )
 
 
-def make_not_deleted(failure: ArmError) -> Condition:
+def make_not_deleted(failure: ProviderError) -> Condition:
     """Make the condition of a delete that Azure refused: always a warning, so that the next run
     tries again (docs/reference/reconciliation.md#delete).
     """
@@ -135,7 +148,7 @@ def make_not_deleted(failure: ArmError) -> Condition:
     )
 
 
-def make_unreadable(failure: ArmError) -> Condition:
+def make_unreadable(failure: ProviderError) -> Condition:
     """Make the condition of a resource that could not be read; reads are not classified
     (docs/reference/reconciliation.md#error-classes).
     """

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gitsync.errors import ArmError
+from gitsync.errors import ProviderError
 from gitsync.model.condition import Retry
 
 
@@ -97,7 +97,7 @@ NOT_ALLOWED = frozenset({"AuthorizationFailed", "LinkedAuthorizationFailed"})
 """Codes that a run retries after it wrote a role assignment itself."""
 
 
-def classify(error: ArmError) -> Classification:
+def classify(error: ProviderError) -> Classification:
     """Return the default class of an error; codes compare with case, and unknown ones go by their HTTP status."""
     # As ASO does for codes that it does not know.
     by_status = Retry.VERY_SLOW if error.status == 400 else Retry.SLOW

@@ -23,6 +23,7 @@ from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.policy import Policy
+from gitsync.model.provider import NOTHING_KEPT, Kept
 from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
 from gitsync.problems.checked_mapping import CheckedMapping
 
@@ -194,6 +195,7 @@ def _build_own_members(record: Record) -> Mapping[str, Any]:
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
         "owner": str(record.owner) if record.owner else "",
         "path": record.path,
+        "provider": _build_kept(record.kept) if record.kept != NOTHING_KEPT else {},
         "row": _build_streak(record.streak) if record.streak else {},
         "advice": condition.advice if condition else "",
         "requestId": condition.request_id if condition else "",
@@ -247,6 +249,7 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
         path=own.text("path", ""),
         declared_by=own.text("declaredBy", ""),
         hold=_read_hold(own),
+        kept=_read_kept(own),
         condition=_read_condition(document, own),
         trust=seals.check(document.values),
     )
@@ -298,6 +301,28 @@ def _read_hold(own: CheckedMapping) -> HeldUntil | None:
         return HeldUntil(date.fromisoformat(hold.text("until")), hold.text("reason"))
     except ValueError:
         raise hold.refusal("until", f"is {hold.text('until')!r}, not a date such as 2030-12-31") from None
+
+
+def _build_kept(kept: Kept) -> Mapping[str, Any]:
+    members = {"administrator": kept.administrator, "givenId": kept.given_id}
+    texts = {name: text for name, text in members.items() if text}
+    if kept.password_from is None:
+        return texts
+    name, key = kept.password_from
+    return {**texts, "passwordFrom": {"key": key, "name": name}}
+
+
+def _read_kept(own: CheckedMapping) -> Kept:
+    """Read what is kept for a provider. Records of ARM's resources have none."""
+    if own.mapping("provider") is None:
+        return NOTHING_KEPT
+    kept = own.within("provider")
+    password = kept.within("passwordFrom") if kept.mapping("passwordFrom") is not None else None
+    return Kept(
+        given_id=kept.text("givenId", ""),
+        administrator=kept.text("administrator", ""),
+        password_from=(password.text("name"), password.text("key")) if password else None,
+    )
 
 
 def _build_failure(failure: FailedWrite) -> Mapping[str, Any]:

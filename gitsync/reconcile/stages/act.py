@@ -11,8 +11,9 @@ from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.diff.ignore import keep_live_paths, remove_paths
 from gitsync.diff.projection import build_merge_patch
 from gitsync.diff.three_way import Remembered
-from gitsync.errors import ArmError
+from gitsync.errors import ProviderError
 from gitsync.extensions.api import ActionCall
+from gitsync.model.provider import Provider
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.secret_digest import seal_body
@@ -36,18 +37,22 @@ async def act(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     attempt = await run_required_actions(begin_write(attempt, run.cache), run)
     if attempt.stop:
         return attempt
-    writer = run.writer(attempt)
-    send = writer.patch if _is_patched(attempt) else writer.put
-    body = _build_patch(attempt) if _is_patched(attempt) else build_body(attempt, run.registry)
+    arm_id, api_version, if_match = request.arm_id, request.api_version, attempt.write.if_match
+    reply: AcceptedWrite | None
     try:
-        reply = await send(request.arm_id, request.api_version, body, if_match=attempt.write.if_match)
-    except ArmError as failure:
+        if _is_patched(attempt):
+            reply = await run.writer(attempt).patch(arm_id, api_version, _build_patch(attempt), if_match=if_match)
+        else:
+            body = build_body(attempt, run.registry)
+            reply = await (await run.live_writer(attempt)).put(arm_id, api_version, body, if_match=if_match)
+    except ProviderError as failure:
         return await handle_refusal(attempt, failure, run)
     return _note_accepted(attempt, request, attempt.decision.action, run, reply)
 
 
 def _is_patched(attempt: ApplyAttempt) -> bool:
-    return attempt.observed.live is not None and attempt.prepared.resource.annotations.get(UPDATE_METHOD) == "patch"
+    asks = attempt.prepared.resource.annotations.get(UPDATE_METHOD) == "patch"
+    return asks and attempt.observed.live is not None and attempt.provider is Provider.ARM
 
 
 def _build_patch(attempt: ApplyAttempt) -> Mapping[str, Any]:
@@ -86,8 +91,8 @@ async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         attempt = attempt.with_write(attempt.write.changed(sent=None, existed=True))
         attempt = replace(attempt, remembered=Remembered(applied={}, baseline=None))
     try:
-        finished = await run.writer(attempt).wait(reply)
-    except ArmError as failure:
+        finished = await (await run.live_writer(attempt)).wait(reply)
+    except ProviderError as failure:
         return await handle_refusal(attempt, failure, run)
     if not finished:
         return attempt.unfinished().stopped(attempt.describe_unsettled())
@@ -127,7 +132,7 @@ async def _call(attempt: ApplyAttempt, call: ActionCall, run: Acting) -> ApplyAt
     try:
         async with run.locks.hold(attempt.arm_id, attempt.session):
             await ExtensionClient(run.writer(attempt)).call(call.path, call.api_version, call.body)
-    except ArmError as failure:
+    except ProviderError as failure:
         return attempt.stopped(make_unreadable(failure))
     run.cache.note_write(attempt.arm_id)
     return attempt.with_write(attempt.write.changed(called=(*attempt.write.called, call)))

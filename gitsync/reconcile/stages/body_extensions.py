@@ -12,7 +12,7 @@ from typing import Any
 
 from gitsync.arm.client import ExtensionClient
 from gitsync.diff.ignore import keep_live_paths
-from gitsync.errors import ArmError
+from gitsync.errors import ProviderError
 from gitsync.extensions.api import LookupRequest, LookupResult, PermanentError
 from gitsync.extensions.registry import Registry
 from gitsync.model.verdict import Verdict
@@ -25,7 +25,7 @@ from gitsync.status.conditions import make_error, make_unreadable
 async def extend_body(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Bring the request into the form that is compared and recorded; stop if only a change of the manifest can fix it.
 
-    Raises ArmError if a lookup fails: unknown is not absent.
+    Raises ProviderError if a lookup fails: unknown is not absent.
     """
     if not run.registry.modifies(attempt.key.group, attempt.key.kind):
         return attempt
@@ -66,7 +66,7 @@ async def run_required_actions(attempt: ApplyAttempt, run: Acting) -> ApplyAttem
     try:
         for call in run.registry.first_calls(attempt.as_subject()):
             await ExtensionClient(run.writer(attempt)).call(call.path, call.api_version, call.body)
-    except ArmError as failure:
+    except ProviderError as failure:
         waits = may_recover(failure, missed_is_ours=False, granted=run.cache.has_granted)
         return attempt.stopped(make_unreadable(failure), waits=waits)
     return attempt

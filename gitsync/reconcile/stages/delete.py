@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gitsync.arm.client import ExtensionClient
-from gitsync.errors import ArmError
+from gitsync.errors import ProviderError
 from gitsync.extensions.api import ActsOnAzure, Subject
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.result import Stage
@@ -27,7 +27,7 @@ DELETED = Condition(status=ConditionStatus.TRUE, reason="Deleted", message="Remo
 class _Ending:
     """The outcome of the DELETE of the resource itself. The chain above it returns nothing, so it is kept here."""
 
-    failure: ArmError | None = None
+    failure: ProviderError | None = None
     is_unfinished: bool = False
 
 
@@ -43,17 +43,18 @@ async def delete(attempt: PruneAttempt, run: Pruning) -> PruneAttempt:
     async def send_delete(_subject: Subject, _azure: ActsOnAzure) -> None:
         if_match = None if actor.has_acted else attempt.write.if_match  # an action may have moved the ETag
         try:
-            reply = await run.writer(attempt).delete(record.arm_id, record.arm_api_version, if_match=if_match)
+            writer = await run.live_writer(attempt)
+            reply = await writer.delete(record.arm_id, record.arm_api_version, if_match=if_match)
             run.cache.note_write(record.arm_id)
             run.enter(attempt, Stage.POLL)
-            ending.is_unfinished = not await run.writer(attempt).wait(reply)
-        except ArmError as failure:
+            ending.is_unfinished = reply is not None and not await writer.wait(reply)
+        except ProviderError as failure:
             ending.failure = failure
             raise
 
     try:
         await run.registry.delete(attempt.as_subject(), actor, send_delete)
-    except ArmError as failure:
+    except ProviderError as failure:
         return _handle_refusal(attempt, failure, ending, run.cache)
     return attempt.unfinished().stopped(DELETING) if ending.is_unfinished else record_deleted(attempt)
 
@@ -63,7 +64,7 @@ def record_deleted(attempt: PruneAttempt) -> PruneAttempt:
     return attempt.with_write(attempt.write.changed(done=Action.DELETE)).absent().stopped(DELETED)
 
 
-def _handle_refusal(attempt: PruneAttempt, failure: ArmError, ending: _Ending, cache: RunCache) -> PruneAttempt:
+def _handle_refusal(attempt: PruneAttempt, failure: ProviderError, ending: _Ending, cache: RunCache) -> PruneAttempt:
     is_of_delete = failure is ending.failure
     if is_of_delete and is_outrun(attempt, failure):
         return look_again(attempt, cache, make_not_deleted(failure))

@@ -16,7 +16,7 @@ from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.export_expressions import ExportExpression, compile_exports, find_needed_fields
 from gitsync.cel.objects import Object, make_self
 from gitsync.cel.outcomes import evaluate_exports
-from gitsync.errors import ArmError, ExportError, GitsyncError, SecretStoreError
+from gitsync.errors import ExportError, GitsyncError, ProviderError, SecretStoreError
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.secret import Secret
@@ -135,7 +135,7 @@ def _make_condition(failure: GitsyncError) -> Condition:
         case _StageError():
             condition = _make_condition(failure.failure)
             return replace(condition, message=f"{failure.words}: {condition.message}")
-        case ArmError():
+        case ProviderError():
             return make_unreadable(failure)
         case ExportError(is_fatal=True):
             return make_error(UNWRITABLE, failure.message, failure.hint)

@@ -19,6 +19,7 @@ from gitsync.diff.unknown_values import (
 from gitsync.formats.arm_path import is_below
 from gitsync.model.condition import Condition
 from gitsync.model.live import Absence, Live
+from gitsync.model.provider import Provider
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import (
@@ -30,7 +31,16 @@ from gitsync.planning.actions import (
     recognize_failure,
 )
 from gitsync.planning.delete_scope import is_group
-from gitsync.planning.secret_digest import CHANGED, Digests, add_secret_changes, is_sealed, mask_digests, seal_body
+from gitsync.planning.secret_digest import (
+    CHANGED,
+    NEVER_SET,
+    Digests,
+    add_secret_changes,
+    add_unset_secrets,
+    is_sealed,
+    mask_digests,
+    seal_body,
+)
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Observing, Others
 from gitsync.reconcile.rules import RunRules
@@ -49,7 +59,9 @@ MOST_UNSEEN = 6
 
 async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Read the resource, unless it cannot exist yet."""
-    attempt = attempt if attempt.prepared.arm_id else resolve_id(attempt, run.values)
+    # Another provider than ARM signs in with values of the body.
+    is_ready = attempt.prepared.arm_id and attempt.provider is Provider.ARM
+    attempt = attempt if is_ready else resolve_id(attempt, run.values)
     if _has_new_owner(attempt) or "<" in attempt.arm_id:
         return attempt.absent()
     if not attempt.kind.can_get:
@@ -57,7 +69,7 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         return attempt.existing() if exists else attempt.absent()
     near = run.cache.count_writes_near(attempt.arm_id)
     attempt = attempt.with_observed(attempt.observed.changed(writes_before=near))
-    found = await run.reader(attempt).find(attempt.arm_id, attempt.api_version)
+    found = await (await run.live_reader(attempt)).find(attempt.arm_id, attempt.api_version)
     live = found if isinstance(found, Live) else None
     if live is not None:
         run.cache.keep(attempt.arm_id, live)
@@ -168,7 +180,7 @@ async def wait_until_settled(attempt: ApplyAttempt, run: Observing) -> ApplyAtte
     """Wait for the end of the resource's operation: nothing is sent during one. It may be left to the next run."""
     if attempt.observed.live is None or not attempt.observed.live.is_moving:
         return attempt
-    live = await run.reader(attempt).settle(attempt.arm_id, attempt.api_version, attempt.observed.live)
+    live = await (await run.live_reader(attempt)).settle(attempt.arm_id, attempt.api_version, attempt.observed.live)
     attempt = attempt.with_live(live)
     if live is not None and live.is_moving:
         is_own = attempt.write.done is not Action.NONE or attempt.is_resumed
@@ -200,7 +212,10 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     comparison, action = _decide(known, run.rules.write_rules, has_digests=has_digests)
     comparison = recognize_failure(comparison, attempt.record, attempt.observed.live, attempt.prepared.resource.spec)
     if attempt.observed.exists:
-        comparison, action = _add_secrets(known, comparison, action, run.digests, has_digests=has_digests)
+        adopts = run.rules.adopts
+        comparison, action = _add_secrets(
+            known, comparison, action, run.digests, has_digests=has_digests, adopts=adopts
+        )
         comparison = add_unknown_values(comparison, unknown, attempt.id_doubt)
     first = attempt.decision.first_comparison or (comparison if action is not Action.NONE else None)
     note = "" if action is Action.NONE else run.registry.describe_calls(attempt.as_subject())
@@ -259,14 +274,23 @@ def _decide(attempt: ApplyAttempt, write_rules: WriteRules, *, has_digests: bool
 
 
 def _add_secrets(
-    attempt: ApplyAttempt, comparison: Comparison, action: Action, digests: Digests, *, has_digests: bool
+    attempt: ApplyAttempt,
+    comparison: Comparison,
+    action: Action,
+    digests: Digests,
+    *,
+    has_digests: bool,
+    adopts: bool,
 ) -> tuple[Comparison, Action]:
     """Add the secrets that changed by their digests to the decision, and redact secret values."""
     before = attempt.remembered.applied if attempt.remembered else {}
     if has_digests:
         sealed = seal_body(attempt.desired, attempt.apply.moved_from or attempt.key, digests)
         comparison = add_secret_changes(comparison, sealed, before)
+    if attempt.provider is not Provider.ARM:  # it shows whether there is a password, and not which
+        comparison = add_unset_secrets(comparison, seal_body(attempt.desired, attempt.key, digests), before)
     if comparison.differences:
         comparison = redact_comparison(comparison, find_secret_shapes(attempt.desired, mask_digests(before)))
-    changed = any(difference.rule == CHANGED for difference in comparison.differences)
-    return comparison, Action.UPDATE if changed else action
+    changed = any(difference.rule in {CHANGED, NEVER_SET} for difference in comparison.differences)
+    is_only_reported = comparison.verdict is Verdict.ADOPT and not adopts
+    return comparison, Action.UPDATE if changed and not is_only_reported else action

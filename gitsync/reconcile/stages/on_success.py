@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gitsync.arm.client import ExtensionClient
-from gitsync.errors import ArmError, GitsyncError
+from gitsync.errors import GitsyncError, ProviderError
 from gitsync.model.gvk import Key
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Acting, Observing
@@ -35,7 +35,7 @@ async def handle_success(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
             attempt.key,
             await run.registry.succeeded(attempt.as_subject(), ExtensionClient(run.writer(attempt))),
         )
-    except ArmError as failure:
+    except ProviderError as failure:
         return attempt.stopped(make_unreadable(failure))
     except GitsyncError as failure:
         return attempt.stopped(make_failed(failure))

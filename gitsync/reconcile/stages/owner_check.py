@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.arm.client import Reader
 from gitsync.catalog.catalog import Catalog
-from gitsync.errors import ArmError
+from gitsync.errors import ProviderError
 from gitsync.formats.arm_path import is_same_id, iterate_ancestors, normalize_id
 from gitsync.model.condition import Condition
 from gitsync.model.facts import Kind
@@ -20,11 +19,11 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.delete_scope import is_group
 from gitsync.planning.replacement import make_move
 from gitsync.problems.field_path import format_field
-from gitsync.reconcile.attempt import ApplyAttempt
-from gitsync.reconcile.protocols import Observing
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.protocols import Observing, read_live
 from gitsync.request.arm_id import is_alias
 from gitsync.request.fill import describe_missing_reference
-from gitsync.status.conditions import make_error, make_other_agent, make_waiting_for_owner, make_warning
+from gitsync.status.conditions import check_provider, make_error, make_other_agent, make_waiting_for_owner, make_warning
 from gitsync.validation.references import find_named_references, parse_arm_type
 
 
@@ -49,6 +48,16 @@ async def check_policy(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if record and record.claim is not Claim.NONE and not is_same_id(record.arm_id, prepared.arm_id):
         return await _check_identity(attempt, record, run)
     return attempt
+
+
+async def check_support(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  # noqa: ARG001 - as every stage
+    """Stop a resource that gitsync can neither read nor write."""
+    refusal = check_provider(attempt.provider)
+    if refusal is None:
+        return attempt
+    if attempt.policy.allows_modify:
+        return attempt.stopped(refusal, Verdict.BLOCKED, is_retryable=False)
+    return attempt.stopped(refusal, Verdict.SKIP, is_retryable=False, is_fine=True)
 
 
 def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | None:
@@ -116,7 +125,7 @@ _MISSING = {
 async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing) -> ApplyAttempt:
     """A name and an owner are frozen once Azure has the resource (docs/reference/reconciliation.md#immutable-names)."""
     prepared = attempt.prepared
-    if not await has_resource(run.reader(attempt), record, attempt.kind):
+    if not await has_resource(attempt, record, attempt.kind, run):
         unclaimed = replace(record, claim=Claim.EXPECTED, applied=None, baseline=None, operation=None)
         return replace(attempt, apply=replace(attempt.apply, record=unclaimed), remembered=None)
     owner = prepared.owner.key if prepared.owner else None
@@ -127,11 +136,14 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
     return moved.stopped(make_error("Failed", text), Verdict.BLOCKED, is_retryable=False)
 
 
-async def has_resource(reader: Reader, record: Record, kind: Kind | None) -> bool:
-    """Tell whether Azure still has the resource of a record. Raises ArmError if it cannot be asked."""
+async def has_resource(attempt: ApplyAttempt | PruneAttempt, record: Record, kind: Kind | None, run: Observing) -> bool:
+    """Tell whether Azure still has the resource of a record, which may be another than that of the attempt. Raises
+    ProviderError if it cannot be asked.
+    """
     if kind is not None and not kind.can_get:
-        return await reader.exists(record.arm_id, record.arm_api_version)
-    return await reader.get(record.arm_id, record.arm_api_version) is not None
+        return await run.reader(attempt).exists(record.arm_id, record.arm_api_version)
+    reader = await run.live_reader(attempt, record)
+    return await read_live(reader, record.arm_id, record.arm_api_version) is not None
 
 
 async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
@@ -216,7 +228,7 @@ async def lacks_owner(attempt: ApplyAttempt, run: Observing) -> bool:
         return False
     try:
         return await run.reader(attempt).get(*address) is None
-    except ArmError:
+    except ProviderError:
         return False
 
 

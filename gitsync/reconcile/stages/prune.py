@@ -7,13 +7,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gitsync.arm.http.bodies import list_ids
-from gitsync.errors import ArmError
+from gitsync.errors import ProviderError
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import GVK
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.delete_scope import describe_strangers, find_unlisted, is_group
 from gitsync.reconcile.attempt import PruneAttempt
-from gitsync.reconcile.protocols import Observing
+from gitsync.reconcile.protocols import Observing, read_live
 from gitsync.reconcile.stages.delete import DELETED, record_deleted
 from gitsync.reconcile.stages.owner_check import has_resource
 from gitsync.request.arm_id import is_alias
@@ -73,8 +73,8 @@ async def _is_gone(attempt: PruneAttempt, run: Observing) -> bool:
     if attempt.explain_out_of_reach(attempt.record.arm_id):
         return False
     try:
-        return not await has_resource(run.reader(attempt), attempt.record, attempt.known_kind)
-    except ArmError:
+        return not await has_resource(attempt, attempt.record, attempt.known_kind, run)
+    except ProviderError:
         return False
 
 
@@ -105,9 +105,10 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
             attempt.observed.changed(exists=await run.reader(attempt).exists(record.arm_id, record.arm_api_version))
         )
     else:
-        live = await run.reader(attempt).get(record.arm_id, record.arm_api_version)
+        reader = await run.live_reader(attempt)
+        live = await read_live(reader, record.arm_id, record.arm_api_version)
         if writes and live is not None and live.is_moving:
-            live = await run.reader(attempt).settle(record.arm_id, record.arm_api_version, live)
+            live = await reader.settle(record.arm_id, record.arm_api_version, live)
         attempt = attempt.with_live(live)
     if writes and not attempt.observed.exists:
         return record_deleted(attempt)
@@ -136,7 +137,7 @@ async def check_group_content(attempt: PruneAttempt, run: Observing) -> PruneAtt
         return attempt.stopped(make_warning("PruneHeld", held), Verdict.BLOCKED, is_fine=True)
     for record in find_unlisted(carried, listed_ids):
         kind = run.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
-        if await has_resource(run.reader(attempt), record, kind):
+        if await has_resource(attempt, record, kind, run):
             text = f"The resource list of the group lacks {record.arm_id}, which exists, so the list is not used."
             return attempt.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, waits=True)
     return attempt

@@ -8,11 +8,11 @@ from typing import Any
 
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.three_way import Remembered, make_baseline
-from gitsync.errors import ArmError
+from gitsync.errors import ProviderError
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.secret_digest import Digests, keep_digests, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt
-from gitsync.reconcile.protocols import Acting
+from gitsync.reconcile.protocols import Acting, read_live
 from gitsync.reconcile.stages.observe import note_unseen, wait_until_settled
 from gitsync.reconcile.stages.refusal import note_failed_write
 from gitsync.status.conditions import make_unreadable, make_warning
@@ -25,8 +25,8 @@ async def read_back(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     if not attempt.kind.can_get:
         return _keep_baseline(attempt.existing(), run)
     try:
-        live = await run.reader(attempt).get(attempt.arm_id, attempt.api_version)
-    except ArmError as failure:
+        live = await read_live(await run.live_reader(attempt), attempt.arm_id, attempt.api_version)
+    except ProviderError as failure:
         return attempt.unfinished().stopped(make_unreadable(failure))
     if live is None:
         return note_unseen(attempt)

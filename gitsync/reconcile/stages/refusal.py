@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gitsync.arm.session import OUT_OF_TIME
-from gitsync.errors import ArmError, DeadlineError
+from gitsync.errors import DeadlineError, ProviderError
 from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.planning.actions import find_remembered, may_recover
 from gitsync.reconcile.attempt import ApplyAttempt
@@ -16,7 +16,7 @@ from gitsync.status.conditions import RECONCILING, make_refused
 from gitsync.status.error_classes import NOT_PROVISIONED, NOT_YET_THERE, PRINCIPAL_MISSING, classify
 
 
-async def handle_refusal(attempt: ApplyAttempt, failure: ArmError, run: Acting) -> ApplyAttempt:
+async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt:
     """Return the attempt, stopped by the failure of its write. It `waits` if the same write may succeed later."""
     request, key, cache = attempt.filled_request, attempt.key, run.cache
     if is_outrun(attempt, failure):
@@ -28,7 +28,7 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ArmError, run: Acting) 
         try:
             if await _register(attempt, failure, run):
                 return attempt.stopped(RECONCILING, waits=True)
-        except ArmError as register_failure:
+        except ProviderError as register_failure:
             failure = register_failure
     classification = run.registry.classify(failure, (key.group, key.kind))
     missed_is_ours = await _may_have_created(attempt, failure, run)
@@ -51,7 +51,7 @@ def note_failed_write(attempt: ApplyAttempt) -> ApplyAttempt:
     return replace(attempt.with_write(attempt.write.changed(has_failed=True)), remembered=before or attempt.remembered)
 
 
-async def _may_have_created(attempt: ApplyAttempt, failure: ArmError, run: Observing) -> bool:
+async def _may_have_created(attempt: ApplyAttempt, failure: ProviderError, run: Observing) -> bool:
     """Tell whether this run may have created what Azure does not find: something that the resource depends on.
 
     It has not if Azure names another id, if the manifest has the id of the principal, or if the owner is missing and
@@ -70,7 +70,7 @@ async def _may_have_created(attempt: ApplyAttempt, failure: ArmError, run: Obser
     return not await lacks_owner(attempt, run)
 
 
-async def _register(attempt: ApplyAttempt, failure: ArmError, run: Acting) -> bool:
+async def _register(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> bool:
     target = next((detail.get("target") for detail in failure.details if detail.get("target")), None)
     namespace = str(target or find_provider(attempt.arm_id))
     subscription = find_subscription(attempt.arm_id) or attempt.subscription

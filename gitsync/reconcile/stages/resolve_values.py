@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from gitsync.errors import DeadlineError
+from gitsync.model.provider import Provider
 from gitsync.model.record import Claim, Record
 from gitsync.model.secret import Placeholder
 from gitsync.model.template import ConfigMapKeyRef, ResourceRef
@@ -27,7 +28,9 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     template = attempt.template
     if template.is_plain:
         return attempt
-    refs = [*find_value_refs(template.arm_id), *(list_value_refs(template.gaps) if attempt.prepared.is_written else ())]
+    # Another provider than ARM signs in with values of the body, also to read.
+    needs_body = attempt.prepared.is_written or attempt.provider is not Provider.ARM
+    refs = [*find_value_refs(template.arm_id), *(list_value_refs(template.gaps) if needs_body else ())]
     if all(isinstance(ref, ResourceRef) for ref in refs):  # ids are no values of a source
         return attempt
     session = attempt.session

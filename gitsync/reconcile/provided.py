@@ -1,0 +1,77 @@
+"""What another provider than ARM is given of a resource: from its manifest, or from its record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from gitsync.model.gvk import GVK
+from gitsync.model.provider import NOTHING_KEPT, ProvidedResource
+from gitsync.model.record import Claim, Record
+from gitsync.model.secret import Secret
+from gitsync.model.template import SecretKeyRef
+from gitsync.model.verdict import Action
+from gitsync.planning.kept import find_kept
+from gitsync.planning.secret_digest import CHANGED, NEVER_SET
+from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.secrets.values import RunValues
+
+
+def describe_apply(attempt: ApplyAttempt, *, always_put: bool) -> ProvidedResource:
+    """Return what git wants of a resource. Its password is to be set if the comparison has found that it changed."""
+    record, body = attempt.record, attempt.filled_request.body
+    comparison = attempt.decision.comparison
+    is_new = any(one.rule in {CHANGED, NEVER_SET} for one in comparison.differences) if comparison else False
+    return ProvidedResource(
+        key=attempt.key,
+        gvk=attempt.prepared.resource.gvk,
+        arm_id=attempt.arm_id,
+        name=_find_name(attempt.arm_id, body),
+        owner_id=_find_owner_id(attempt.arm_id),
+        spec=attempt.prepared.resource.spec,
+        body=body,
+        applied=attempt.remembered.applied if attempt.remembered else None,
+        kept=find_kept(attempt.prepared, before=record.kept if record else NOTHING_KEPT),
+        is_expected=record is not None and record.claim is Claim.EXPECTED,
+        sets_password=is_new or always_put or attempt.decision.action is Action.CREATE,
+    )
+
+
+async def describe_record(record: Record, values: RunValues) -> ProvidedResource:
+    """Return what a record says of a resource. Of the Secrets, only that of the administrator is read.
+
+    Raises MissingValueError if it is missing, and SecretStoreError if it cannot be read.
+    """
+    return ProvidedResource(
+        key=record.key,
+        gvk=GVK.parse(record.manifest_api_version, record.key.kind),
+        arm_id=record.arm_id,
+        name=_find_name(record.arm_id, record.applied or {}),
+        owner_id=_find_owner_id(record.arm_id),
+        applied=record.applied,
+        kept=record.kept,
+        administrator_password=await _read_password(record, values),
+        is_expected=record.claim is Claim.EXPECTED,
+    )
+
+
+async def _read_password(record: Record, values: RunValues) -> Secret | None:
+    if record.kept.password_from is None:
+        return None
+    namespace, (name, key) = record.key.namespace, record.kept.password_from
+    await values.gather(namespace, [SecretKeyRef(name, key)])
+    return values.secret(namespace, name, key)
+
+
+def _find_name(arm_id: str, body: Mapping[str, Any]) -> str:
+    """The last step of an id, without the host that follows the name of a user of MySQL."""
+    name = unquote(arm_id.rpartition("/")[2])
+    host = body.get("hostname")
+    return name.removesuffix(f"@{host}") if isinstance(host, str) and host else name
+
+
+def _find_owner_id(arm_id: str) -> str:
+    """The id of the server that a user is in; "" for what is in the tenant."""
+    owner_id = arm_id.rpartition("/")[0].rpartition("/")[0]
+    return owner_id if owner_id.startswith("/subscriptions/") else ""
