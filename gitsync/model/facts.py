@@ -85,7 +85,6 @@ class Kind:
     config_maps: Mapping[str, str]  # field of operatorSpec.configMaps → path in status
     types: Mapping[str, TypeFacts]
     legacy: bool  # spelled v1api…, which names some UUIDs otherwise
-    provider: Provider = Provider.ARM
     lists: frozenset[ListLevel] = frozenset()  # where public SDKs list the type; empty if unknown
     provider: Provider = Provider.ARM
 

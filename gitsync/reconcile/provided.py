@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-from urllib.parse import unquote
-
+from gitsync.formats.account_names import parse_account
 from gitsync.model.gvk import GVK
 from gitsync.model.provider import NOTHING_KEPT, ProvidedResource
 from gitsync.model.record import Claim, Record
@@ -27,7 +24,7 @@ def describe_apply(attempt: ApplyAttempt, *, always_put: bool) -> ProvidedResour
         key=attempt.key,
         gvk=attempt.prepared.resource.gvk,
         arm_id=attempt.arm_id,
-        name=_find_name(attempt.arm_id, body),
+        name=parse_account(attempt.arm_id.rpartition("/")[2]).name,
         owner_id=_find_owner_id(attempt.arm_id),
         spec=attempt.prepared.resource.spec,
         body=body,
@@ -47,7 +44,7 @@ async def describe_record(record: Record, values: RunValues) -> ProvidedResource
         key=record.key,
         gvk=GVK.parse(record.manifest_api_version, record.key.kind),
         arm_id=record.arm_id,
-        name=_find_name(record.arm_id, record.applied or {}),
+        name=parse_account(record.arm_id.rpartition("/")[2]).name,
         owner_id=_find_owner_id(record.arm_id),
         applied=record.applied,
         kept=record.kept,
@@ -62,13 +59,6 @@ async def _read_password(record: Record, values: RunValues) -> Secret | None:
     namespace, (name, key) = record.key.namespace, record.kept.password_from
     await values.gather(namespace, [SecretKeyRef(name, key)])
     return values.secret(namespace, name, key)
-
-
-def _find_name(arm_id: str, body: Mapping[str, Any]) -> str:
-    """The last step of an id, without the host that follows the name of a user of MySQL."""
-    name = unquote(arm_id.rpartition("/")[2])
-    host = body.get("hostname")
-    return name.removesuffix(f"@{host}") if isinstance(host, str) and host else name
 
 
 def _find_owner_id(arm_id: str) -> str:
