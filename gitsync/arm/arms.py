@@ -20,6 +20,7 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.arm.http.retries import AuthenticatedTransport, Traffic
 from gitsync.model.clock import Clock
+from gitsync.model.secret import Secret
 from gitsync.model.signin import SignIn
 
 if TYPE_CHECKING:
@@ -108,6 +109,10 @@ class LazyTransport:
     async def sign_in(self) -> Principal | None:
         """Get a token; None for anonymous access. Raises as the transport does."""
         return await (await self._ensure_open()).sign_in()
+
+    async def get_token(self, scope: str) -> Secret:
+        """Get a token for a scope. Raises as the transport does."""
+        return await (await self._ensure_open()).get_token(scope)
 
     def reach(self, cloud: Cloud) -> LazyTransport:
         """Return a transport to another service, which opens when it is used. Its credential is that of this one."""

@@ -29,6 +29,7 @@ from gitsync.errors import ArmError
 from gitsync.model.clock import Clock
 from gitsync.model.live import Absence, Live
 from gitsync.model.report import LimitUse, RequestCounts, RequestUse
+from gitsync.model.secret import Secret
 
 _GET = frozenset({200, 404})
 _HEAD = frozenset({200, 204, 404})
@@ -116,6 +117,10 @@ class Arm:
         """
         transport, access = self._transport.reach(cloud), replace(self._access, cloud=cloud)
         return Retrier(transport, access, self._clock, traffic=self._traffic)
+
+    async def get_token(self, scope: str) -> Secret:
+        """Get a token of the same principal for another service. Raises CredentialError if there is none."""
+        return await self._transport.get_token(scope)
 
     @property
     def now(self) -> datetime:

@@ -10,17 +10,16 @@ from gitsync.model.resource import Prepared
 from gitsync.model.template import SecretKeyRef
 
 
-def find_kept(prepared: Prepared, live: Mapping[str, Any] | None = None, before: Kept = NOTHING_KEPT) -> Kept:
+def find_kept(prepared: Prepared, given_id: str = "", before: Kept = NOTHING_KEPT) -> Kept:
     """Return what to keep of a resource: the administrator that its manifest names, and the id that its provider gave
-    it, from the body as just read or else as on record.
+    it; without one, that on record.
     """
     if prepared.provider is Provider.ARM or prepared.template is None:
         return before
-    given_id = live.get("id") if live else None
     login = _find_login(prepared.template.body)
     password = login.get("serverAdminPassword")
     return Kept(
-        given_id=given_id if isinstance(given_id, str) else before.given_id,
+        given_id=given_id or before.given_id,
         administrator=str(login.get("serverAdminUsername", "")),
         password_from=(password.name, password.key) if isinstance(password, SecretKeyRef) else None,
     )

@@ -115,8 +115,9 @@ class Write(Part):
     accepted, and `unfinished` says that its operation goes on after the run. `if_match` is the ETag that the write
     demands, and `outrun` the ETag of a refused one. `unseen` counts the reads that did not find what Azure had
     accepted, and `resent` tells that it was then sent again. `has_failed`: Azure refused the last write, or its
-    operation failed. `called` are the actions that were called for a check. `create_seconds` is how long Azure worked
-    on a create that this run saw from the request to its end, and `update_seconds` the same of an update.
+    operation failed. `given_id` is the id that another provider than ARM gave the resource. `called` are the actions
+    that were called for a check. `create_seconds` is how long Azure worked on a create that this run saw from the
+    request to its end, and `update_seconds` the same of an update.
     """
 
     tried: bool = False
@@ -130,6 +131,7 @@ class Write(Part):
     unseen: int = 0
     resent: bool = False
     has_failed: bool = False
+    given_id: str = ""
     called: tuple[ActionCall, ...] = ()
     create_seconds: float | None = None
     update_seconds: float | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from loguru import logger
@@ -113,8 +113,8 @@ class Sessions:
 class RunContext:
     """The parts of one run, which satisfies every protocol of the stages.
 
-    Each resource is read and written by its own identity: ARM's by the client, the rest by `providers`. `others` are
-    the other workers of the run; None if there are none.
+    Each resource is read and written by its own identity: ARM's by the client, others by what `open_provider` opens.
+    `others` are the other workers of the run; None if there are none.
     """
 
     connections: Connections
@@ -129,7 +129,7 @@ class RunContext:
     locks: WriteLocks = field(default_factory=WriteLocks)
     sessions: Sessions = field(default_factory=Sessions)
     others: Others | None = None
-    providers: Mapping[Provider, ResourceProvider] = field(default_factory=dict)
+    open_provider: Callable[[Provider], ResourceProvider] | None = None
 
     @property
     def catalog(self) -> Catalog:
@@ -165,14 +165,23 @@ class RunContext:
     async def live_reader(self, attempt: ApplyAttempt | PruneAttempt, record: Record | None = None) -> LiveReader:
         if attempt.provider is Provider.ARM:
             return self.reader(attempt)
-        arm = self.identities[attempt.key].azure()
-        return self.providers[attempt.provider].reader(await self._describe(attempt, record), arm, attempt.session)
+        resource, arm = await self._describe(attempt, record), self.identities[attempt.key].azure()
+        return self._open(attempt.provider).reader(resource, arm, attempt.session)
 
     async def live_writer(self, attempt: ApplyAttempt | PruneAttempt) -> LiveWriter:
         if attempt.provider is Provider.ARM:
             return self.writer(attempt)
-        arm = self.identities[attempt.key].azure()
-        return self.providers[attempt.provider].writer(await self._describe(attempt), arm, attempt.session)
+        resource, arm = await self._describe(attempt), self.identities[attempt.key].azure()
+        return self._open(attempt.provider).writer(resource, arm, attempt.session)
+
+    def find_given_id(self, attempt: ApplyAttempt) -> str:
+        is_given = attempt.provider is not Provider.ARM
+        return self._open(attempt.provider).find_given_id(attempt.arm_id) if is_given else ""
+
+    def _open(self, provider: Provider) -> ResourceProvider:
+        if self.open_provider is None:
+            raise AssertionError("a run with such resources can open their provider")
+        return self.open_provider(provider)
 
     async def _describe(self, attempt: ApplyAttempt | PruneAttempt, record: Record | None = None) -> ProvidedResource:
         if record is not None:

@@ -81,6 +81,10 @@ class ResourceProvider(Protocol):
 
     def writer(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveWriter: ...
 
+    def find_given_id(self, arm_id: str) -> str:
+        """Return the id that the provider gave a resource in this run, although it may not show it yet; "" for none."""
+        ...
+
 
 async def read_live(reader: LiveReader, arm_id: str, api_version: str) -> Live | None:
     """Return a resource; None if it does not exist."""
@@ -140,6 +144,10 @@ class Acting(Observing, Protocol):
 
     def writer(self, attempt: ApplyAttempt | PruneAttempt) -> Writer:
         """Return what writes to ARM for a resource. Raises ProviderError if its credential cannot be used."""
+        ...
+
+    def find_given_id(self, attempt: ApplyAttempt) -> str:
+        """Return the id that another provider than ARM gave the resource in this run; "" for none."""
         ...
 
     async def live_writer(self, attempt: ApplyAttempt | PruneAttempt) -> LiveWriter:

@@ -434,16 +434,22 @@ def _revise(attempt: ApplyAttempt, spec: SpecGeneration) -> dict[str, Any]:
     """Return the members of a record that follow from the manifest: its spec, its unit (always the current one, since a
     later prune searches there), the exports of the resource, and its hold (the last one that was valid).
     """
-    old, live = attempt.record, attempt.observed.live
+    old = attempt.record
     exported = {*(old.exports if old else ()), *attempt.exported}
     return {
         "generation": spec.generation,
         "spec_digest": spec.digest,
         "exports": tuple(sorted(exported)),
         "hold": old.hold if old and not attempt.prepared.is_valid else attempt.prepared.hold,
-        "kept": find_kept(attempt.prepared, live.body if live else None, old.kept if old else NOTHING_KEPT),
+        "kept": find_kept(attempt.prepared, _find_given_id(attempt), old.kept if old else NOTHING_KEPT),
         **find_declaration(attempt.prepared.resource),
     }
+
+
+def _find_given_id(attempt: ApplyAttempt) -> str:
+    """Return the id that the resource has at its provider, as far as this run knows."""
+    shown = attempt.observed.live.body.get("id") if attempt.observed.live else None
+    return shown if isinstance(shown, str) else attempt.write.given_id
 
 
 def _find_claim(attempt: ApplyAttempt) -> Claim:

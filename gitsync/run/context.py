@@ -29,6 +29,7 @@ from gitsync.reconcile.context import Connections, RunContext, Sessions
 from gitsync.reconcile.identities import Identities
 from gitsync.reconcile.lists import Lists
 from gitsync.reconcile.rules import Approval, RunRules
+from gitsync.reconcile.run_cache import RunCache
 from gitsync.request.exports import (
     assign_exporters,
     find_destinations,
@@ -38,6 +39,7 @@ from gitsync.request.exports import (
 )
 from gitsync.run.exports import find_needed_secrets
 from gitsync.run.load import RunInput
+from gitsync.run.providers import make_opener
 from gitsync.run.workers import OtherShards
 from gitsync.secrets.exports import ExportSinks
 from gitsync.secrets.sinks.status import KeptConfigMaps
@@ -84,6 +86,7 @@ def make_context(
     )
     sessions, clock = Sessions(), connections.clock
     names = {CheckName(name) for name in config.checks if name != NO_CHECKS}
+    run_cache = RunCache()
     checks = Checks(
         names & BEFORE_WRITES if rules.writes else names,
         lambda: sessions.begin(min(clock.monotonic() + CHECK_PATIENCE, rules.deadline)),
@@ -97,6 +100,13 @@ def make_context(
         digests=Digests(config.digest_key),
         checks=checks,
         sessions=sessions,
+        cache=run_cache,
+        open_provider=make_opener(
+            config,
+            connections,
+            run_cache,
+            lambda: sessions.begin(min(clock.monotonic() + rules.resource_timeout, rules.deadline)),
+        ),
         others=OtherShards(connections.store, clock) if isinstance(connections.store, WorkerStore) else None,
     )
 

@@ -36,6 +36,7 @@ from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.record import LastWrite
 from gitsync.model.report import LimitUse, RequestCounts, RequestUse
 from gitsync.model.result import Attempt, Wait
+from gitsync.model.secret import Secret
 
 T = TypeVar("T")
 
@@ -56,6 +57,10 @@ class AuthenticatedTransport(Transport, Protocol):
     async def sign_in(self) -> Principal | None: ...
 
     async def connect(self) -> None: ...
+
+    async def get_token(self, scope: str) -> Secret:
+        """Get a token for a scope. Raises CredentialError if there is none."""
+        ...
 
     def reach(self, cloud: Cloud) -> AuthenticatedTransport:
         """Return a transport to another service, with the same credential."""

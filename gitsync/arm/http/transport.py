@@ -31,6 +31,7 @@ from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.arm.http.network import HttpConnection, connect, make_transport_error, open_connection
 from gitsync.errors import ArmError, CredentialError, GitsyncError, TransportError
 from gitsync.model.clock import Clock
+from gitsync.model.secret import Secret
 
 _REFUSED = frozenset({401, 403})
 
@@ -134,6 +135,16 @@ class SdkTransport:
                     outcome_unknown=request.is_write,
                 )
         return bytes(content)
+
+    async def get_token(self, scope: str) -> Secret:
+        """Get a token for a scope. Raises CredentialError if there is none."""
+        if self._credential is None:
+            raise CredentialError(
+                "The run does not sign in, so there is no token.",
+                code="AuthenticationFailed",
+                hint="Set --credential to a method that signs in.",
+            )
+        return Secret((await self._credential.get_token_info(scope)).token)
 
     def reach(self, cloud: Cloud) -> SdkTransport:
         """Return what sends requests to another service with the same credential, which then gives tokens for both."""

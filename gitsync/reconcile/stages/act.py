@@ -76,7 +76,10 @@ def _note_accepted(
     run.cache.note_applied(attempt.key, request.arm_id, existed=attempt.write.existed)
     applied = seal_body(remove_paths(request.body, attempt.ignored), attempt.key, run.digests)
     done = Action.CREATE if attempt.write.done is Action.CREATE else action
-    attempt = attempt.with_write(attempt.write.changed(sent=request, reply=reply, done=done, has_failed=False))
+    given_id = run.find_given_id(attempt)
+    attempt = attempt.with_write(
+        attempt.write.changed(sent=request, reply=reply, done=done, has_failed=False, given_id=given_id)
+    )
     return replace(attempt, remembered=Remembered(applied=applied, baseline=None))
 
 

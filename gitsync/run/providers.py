@@ -1,0 +1,160 @@
+"""Open the providers of a run other than ARM, each when the first of its resources is read.
+
+The table at the end is the only place that knows them all: to add one, add a folder with a `ResourceProvider`, its name
+to `model.provider`, and a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from gitsync.arm.client import Arm, Writer
+from gitsync.arm.lro.poll import AcceptedWrite
+from gitsync.arm.session import Session
+from gitsync.config.config import Config
+from gitsync.diff.three_way import remove_secrets
+from gitsync.formats.arm_path import find_collection_type
+from gitsync.model.gvk import GVK
+from gitsync.model.live import Absence, Live
+from gitsync.model.provider import ProvidedResource, Provider
+from gitsync.reconcile.context import Connections
+from gitsync.reconcile.protocols import LiveReader, LiveWriter, ResourceProvider
+from gitsync.reconcile.run_cache import RunCache
+
+if TYPE_CHECKING:
+    from gitsync.databases.users import Databases
+
+OpenProvider = Callable[[Provider], ResourceProvider]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """What the providers of a run share. `begin_session` begins a session for reads that serve many resources."""
+
+    config: Config
+    connections: Connections
+    cache: RunCache
+    begin_session: Callable[[], Session]
+
+
+def make_opener(
+    config: Config, connections: Connections, run_cache: RunCache, begin_session: Callable[[], Session]
+) -> OpenProvider:
+    """Return what opens a provider, once for the run."""
+    run = _Run(config=config, connections=connections, cache=run_cache, begin_session=begin_session)
+    return cache(partial(_open, run))
+
+
+def _open(run: _Run, provider: Provider) -> ResourceProvider:
+    return _OPENERS[provider](run)
+
+
+def _open_groups(run: _Run) -> ResourceProvider:
+    from gitsync.entra.groups import EntraGroups  # noqa: PLC0415 - most runs have none
+
+    return EntraGroups(run.connections.clock)
+
+
+def _open_users(run: _Run) -> ResourceProvider:
+    if run.connections.is_local and not run.config.database_servers:
+        return PlayedUsers()
+    return DatabaseUsers(run)
+
+
+_OPENERS: Final[Mapping[Provider, Callable[[_Run], ResourceProvider]]] = {
+    Provider.ENTRA: _open_groups,
+    Provider.POSTGRESQL: _open_users,
+    Provider.MYSQL: _open_users,
+}
+"""How each provider is opened. ARM is the client of `gitsync.arm`, and Azure SQL has none yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseUsers:
+    """Users of databases on their servers, which are found through ARM with the credential of each user."""
+
+    run: _Run
+    opened: dict[Arm, Databases] = field(default_factory=dict)
+
+    def reader(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveReader:
+        return self._open(arm).reader(resource, session, resource.administrator_password)
+
+    def writer(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveWriter:
+        return self._open(arm).writer(resource, session, resource.administrator_password)
+
+    def find_given_id(self, arm_id: str) -> str:  # noqa: ARG002 - a user has none
+        return ""
+
+    def _open(self, arm: Arm) -> Databases:
+        if arm not in self.opened:
+            from gitsync.databases.address import parse_servers  # noqa: PLC0415 - most runs have no users
+            from gitsync.databases.users import Databases  # noqa: PLC0415 - as above
+
+            config = self.run.config
+            self.opened[arm] = Databases(
+                cloud=arm.cloud,
+                clock=self.run.connections.clock,
+                read_server=partial(self._read_server, arm),
+                get_token=arm.get_token,
+                ca_bundle=Path(config.ca_bundle) if config.ca_bundle else None,
+                servers=parse_servers(config.database_servers),
+            )
+        return self.opened[arm]
+
+    async def _read_server(self, arm: Arm, owner_id: str) -> Live | None:
+        """Read the server of a user, once after each write of this run to it."""
+        catalog, arm_type = self.run.connections.catalog, find_collection_type(owner_id)
+        home = catalog.home_of(arm_type)
+        kind = catalog.kind(GVK(home[0], catalog.versions(*home)[-1], home[1])) if home else None
+        if kind is None:
+            raise AssertionError(f"{owner_id} is the id of a server")
+        reader = arm.reader(self.run.begin_session())
+        return await self.run.cache.read_once(owner_id, partial(reader.get, owner_id, kind.api_version))
+
+
+class PlayedUsers:
+    """Users of databases in the built-in Azure, which has no databases: it keeps each as a resource without secrets.
+    No statement is run.
+    """
+
+    def reader(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveReader:  # noqa: ARG002 - its id says all
+        return _PlayedUser(arm.writer(session))
+
+    def writer(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveWriter:  # noqa: ARG002 - as above
+        return _PlayedUser(arm.writer(session))
+
+    def find_given_id(self, arm_id: str) -> str:  # noqa: ARG002 - as above
+        return ""
+
+
+_OF_ARM: Final = frozenset({"id", "name", "type", "systemData", "etag"})
+
+
+@dataclass(frozen=True, slots=True)
+class _PlayedUser:
+    writer: Writer
+
+    async def find(self, arm_id: str, api_version: str) -> Live | Absence:
+        """Return the user without what ARM adds to a body: a server gives it no id."""
+        answer = await self.writer.find(arm_id, api_version)
+        if isinstance(answer, Absence):
+            return answer
+        return Live(body={name: value for name, value in answer.body.items() if name not in _OF_ARM})
+
+    async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:
+        return await self.writer.settle(arm_id, api_version, live)
+
+    async def put(
+        self, arm_id: str, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
+    ) -> AcceptedWrite | None:
+        return await self.writer.put(arm_id, api_version, remove_secrets(body), if_match=if_match)
+
+    async def delete(self, arm_id: str, api_version: str, *, if_match: str | None = None) -> AcceptedWrite | None:
+        return await self.writer.delete(arm_id, api_version, if_match=if_match)
+
+    async def wait(self, reply: AcceptedWrite) -> bool:
+        return await self.writer.wait(reply)
