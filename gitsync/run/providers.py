@@ -60,7 +60,7 @@ def _open_groups(run: _Run) -> ResourceProvider:
 
 
 def _open_users(run: _Run) -> ResourceProvider:
-    if run.connections.is_local and not run.config.database_servers:
+    if run.connections.is_local and not getattr(run.config, "database_servers", ()):
         return PlayedUsers()
     return DatabaseUsers(run)
 
@@ -86,7 +86,7 @@ class DatabaseUsers:
     def writer(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveWriter:
         return self._open(arm).writer(resource, session, resource.administrator_password)
 
-    def find_given_id(self, arm_id: str) -> str:  # noqa: ARG002 - a user has none
+    def find_given_id(self, arm_id: str) -> str:
         return ""
 
     def _open(self, arm: Arm) -> Databases:
@@ -101,7 +101,7 @@ class DatabaseUsers:
                 read_server=partial(self._read_server, arm),
                 get_token=arm.get_token,
                 ca_bundle=Path(config.ca_bundle) if config.ca_bundle else None,
-                servers=parse_servers(config.database_servers),
+                servers=parse_servers(getattr(config, "database_servers", ())),
             )
         return self.opened[arm]
 
@@ -121,40 +121,42 @@ class PlayedUsers:
     No statement is run.
     """
 
-    def reader(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveReader:  # noqa: ARG002 - its id says all
+    def reader(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveReader:
         return _PlayedUser(arm.writer(session))
 
-    def writer(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveWriter:  # noqa: ARG002 - as above
+    def writer(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveWriter:
         return _PlayedUser(arm.writer(session))
 
-    def find_given_id(self, arm_id: str) -> str:  # noqa: ARG002 - as above
+    def find_given_id(self, arm_id: str) -> str:
         return ""
 
 
+_PLAYED_VERSION: Final = "2024-03-01"  # that of most types in the built-in Azure
 _OF_ARM: Final = frozenset({"id", "name", "type", "systemData", "etag"})
 
 
+# ruff: noqa: ARG002 - the api-version of a manifest is none of ARM
 @dataclass(frozen=True, slots=True)
 class _PlayedUser:
     writer: Writer
 
     async def find(self, arm_id: str, api_version: str) -> Live | Absence:
         """Return the user without what ARM adds to a body: a server gives it no id."""
-        answer = await self.writer.find(arm_id, api_version)
+        answer = await self.writer.find(arm_id, _PLAYED_VERSION)
         if isinstance(answer, Absence):
             return answer
         return Live(body={name: value for name, value in answer.body.items() if name not in _OF_ARM})
 
     async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:
-        return await self.writer.settle(arm_id, api_version, live)
+        return await self.writer.settle(arm_id, _PLAYED_VERSION, live)
 
     async def put(
         self, arm_id: str, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
     ) -> AcceptedWrite | None:
-        return await self.writer.put(arm_id, api_version, remove_secrets(body), if_match=if_match)
+        return await self.writer.put(arm_id, _PLAYED_VERSION, remove_secrets(body), if_match=if_match)
 
     async def delete(self, arm_id: str, api_version: str, *, if_match: str | None = None) -> AcceptedWrite | None:
-        return await self.writer.delete(arm_id, api_version, if_match=if_match)
+        return await self.writer.delete(arm_id, _PLAYED_VERSION, if_match=if_match)
 
     async def wait(self, reply: AcceptedWrite) -> bool:
         return await self.writer.wait(reply)
