@@ -40,6 +40,7 @@ class Blank(StrEnum):
 
     SEALS = "seals"  # of records: there is no key
     SECRETS = "secrets"  # values that a throwaway stands for
+    STATEMENTS = "statements"  # of users of databases
     KINDS = "kinds"  # types whose answers are not recorded
     POLICIES = "policies"  # of Azure, without a fixture in the script of the emulator
     QUOTAS = "quotas"

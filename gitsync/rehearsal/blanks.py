@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.types.behaviour import is_recorded
 from gitsync.model.record import Record, Trust
-from gitsync.model.rehearsal import Blank, NotRehearsed, Rehearsal
+from gitsync.model.rehearsal import Blank, NotRehearsed, Rehearsal, RehearsedWrite
 from gitsync.rehearsal.sandbox import Sandbox
 from gitsync.report.wording import format_plural
 from gitsync.validation.references import parse_arm_type
@@ -20,6 +21,7 @@ def list_blanks(sandbox: Sandbox, records: Iterable[Record], rehearsal: Rehearsa
     return (
         *_find_seals(records),
         *_find_secrets(sandbox, rehearsal),
+        *_find_statements(rehearsal),
         *_find_types(rehearsal),
         *_find_governance(sandbox, rehearsal),
         *_find_stubs(rehearsal),
@@ -53,8 +55,23 @@ def _find_secrets(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehears
     )
 
 
+def _find_statements(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
+    played = {one.key for one in rehearsal.writes if one.key and not _is_of_arm(one)}
+    if played:
+        sentence = (
+            f"No statement was run for {format_plural(len(played), 'user')} of databases: a rehearsal has no server, so "
+            "each write succeeds."
+        )
+        names = tuple(sorted(f"{key.kind}/{key.name}" for key in played))
+        yield NotRehearsed(blank=Blank.STATEMENTS, count=len(played), names=names, sentence=sentence)
+
+
+def _is_of_arm(write: RehearsedWrite) -> bool:
+    return write.key is None or open_catalog().is_arm_kind(write.key.group, write.key.kind)
+
+
 def _find_types(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
-    types = {parse_arm_type(one.arm_id) for one in rehearsal.writes}
+    types = {parse_arm_type(one.arm_id) for one in rehearsal.writes if _is_of_arm(one)}
     names = tuple(sorted(one for one in types if not is_recorded(one)))
     if names:
         sentence = (
