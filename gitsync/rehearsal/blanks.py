@@ -59,8 +59,8 @@ def _find_statements(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
     played = {one.key for one in rehearsal.writes if one.key and not _is_of_arm(one)}
     if played:
         sentence = (
-            f"No statement was run for {format_plural(len(played), 'user')} of databases: a rehearsal has no server, so "
-            "each write succeeds."
+            f"No statement was run for {format_plural(len(played), 'user')} of databases: a rehearsal has no server, "
+            "so each write succeeds."
         )
         names = tuple(sorted(f"{key.kind}/{key.name}" for key in played))
         yield NotRehearsed(blank=Blank.STATEMENTS, count=len(played), names=names, sentence=sentence)
