@@ -17,6 +17,7 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.policy import Policy
+from gitsync.model.provider import Kept
 from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
 from gitsync.model.secret import Secret
 
@@ -265,6 +266,21 @@ def test_a_file_of_before_durations_were_kept_is_read_and_written_as_it_was():
     older = TEXT.replace("  durations:\n    create: 140\n    update: 3\n", "").encode()
     assert decode_record(PLACE, older) == replace(RECORD, durations=Durations())
     assert encode_record(replace(RECORD, durations=Durations())) == older
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        Kept(given_id="3f6d0f0e-0000-4000-8000-000000000001"),
+        Kept(administrator="ops", password_from=("postgres", "admin")),
+        Kept(administrator="ops"),
+    ],
+    ids=["a group has an id", "a user is managed with a password", "a user is managed with a token"],
+)
+def test_what_another_provider_needs_is_kept(kept):
+    record = replace(RECORD, kept=kept)
+    assert decode_record(PLACE, encode_record(record)) == record
+    assert b"provider" not in encode_record(RECORD)
 
 
 def test_a_hold_is_kept():
