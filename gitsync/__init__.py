@@ -16,7 +16,8 @@ The map of the package, from the command down to what everything may use; import
     attribution/    who changed a resource in Azure: Resource Graph and the activity log
     checks/         what Azure would refuse, asked before a change
     extensions/     what single kinds do in addition, and the API for other packages
-    entra/          groups of Entra ID: the provider that Microsoft Graph is
+    databases/      users of PostgreSQL and MySQL, on their servers
+    entra/          groups of Entra ID, through Microsoft Graph
     arm/            the edge to Azure: sign-in, requests, throttling, long-running operations
     git/            the edge to git: sources, the status branch and folder
     secrets/        the edge to Secrets and ConfigMaps: sources, sinks, Key Vault, Kubernetes
