@@ -1,4 +1,4 @@
-"""Who has the desired state of a resource, and what is told of one that Azure Resource Manager does not have."""
+"""Who has the desired state of a resource, and what a provider other than ARM gets of one."""
 
 from __future__ import annotations
 

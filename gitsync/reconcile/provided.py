@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitsync.formats.account_names import parse_account
+from gitsync.formats.user_names import parse_user
 from gitsync.model.gvk import GVK
 from gitsync.model.provider import NOTHING_KEPT, ProvidedResource
 from gitsync.model.record import Claim, Record
@@ -16,7 +16,7 @@ from gitsync.secrets.values import RunValues
 
 
 def describe_apply(attempt: ApplyAttempt, *, always_put: bool) -> ProvidedResource:
-    """Return what git wants of a resource. Its password is to be set if the comparison has found that it changed."""
+    """Return what git wants of a resource. Its password is set if the comparison finds that it changed."""
     record, body = attempt.record, attempt.filled_request.body
     comparison = attempt.decision.comparison
     is_new = any(one.rule in {CHANGED, NEVER_SET} for one in comparison.differences) if comparison else False
@@ -24,7 +24,7 @@ def describe_apply(attempt: ApplyAttempt, *, always_put: bool) -> ProvidedResour
         key=attempt.key,
         gvk=attempt.prepared.resource.gvk,
         arm_id=attempt.arm_id,
-        name=parse_account(attempt.arm_id.rpartition("/")[2]).name,
+        name=parse_user(attempt.arm_id.rpartition("/")[2]).name,
         owner_id=_find_owner_id(attempt.arm_id),
         spec=attempt.prepared.resource.spec,
         body=body,
@@ -44,7 +44,7 @@ async def describe_record(record: Record, values: RunValues) -> ProvidedResource
         key=record.key,
         gvk=GVK.parse(record.manifest_api_version, record.key.kind),
         arm_id=record.arm_id,
-        name=parse_account(record.arm_id.rpartition("/")[2]).name,
+        name=parse_user(record.arm_id.rpartition("/")[2]).name,
         owner_id=_find_owner_id(record.arm_id),
         applied=record.applied,
         kept=record.kept,
