@@ -18,7 +18,7 @@ from gitsync.arm.session import Pace, Session
 from gitsync.entra.requests import GraphRequest
 from gitsync.errors import ArmError, DeadlineError
 from gitsync.model.clock import Clock, format_rfc3339
-from gitsync.model.provider import ProvidedResource
+from gitsync.model.provider import IN_USE, ProvidedResource
 
 NEW: Final = 60.0
 """Seconds for which a 404 of a group that was created proves nothing, and for which a search may not show it."""
@@ -117,7 +117,7 @@ class GroupAccess(NamedTuple):
         if owner := self.all.find_other_owner(group_id, self.known):
             raise ArmError(
                 f"The group {group_id} is also that of {owner}.",
-                code="GroupInUse",
+                code=IN_USE,
                 resource_id=self.resource.arm_id,
                 at=format_rfc3339(self.clock.now()),
                 hint="Keep one of the manifests, or give each of them a displayName of its own.",

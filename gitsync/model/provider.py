@@ -25,6 +25,10 @@ KEEPS_ADOPTED = frozenset({Provider.ENTRA})
 """What was there before gitsync is not deleted: many others may depend on a group."""
 
 
+IN_USE = "GroupInUse"
+"""The code of a delete that would take the resource of another manifest, as after a manifest was renamed."""
+
+
 class Kept(NamedTuple):
     """What a record keeps for the provider of a resource, so that a later run finds it again without its manifest.
 

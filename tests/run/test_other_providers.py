@@ -5,7 +5,9 @@ Users on real servers are in tests/databases, groups in tests/entra.
 
 from __future__ import annotations
 
+import shutil
 import textwrap
+from contextlib import suppress
 
 import pytest
 
@@ -16,7 +18,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.run_problems import DEFAULT_AGENT
 from gitsync.planning.secret_digest import CHANGED, NEVER_SET
-from tests.support.world import GROUP, GROUP_ID, World, of
+from tests.support.world import GROUP, GROUP_ID, KilledError, World, of
 
 KEY = Secret("k" * 40)
 SERVER_ID = f"{GROUP_ID}/providers/Microsoft.DBforPostgreSQL/flexibleServers/orders"
@@ -48,6 +50,18 @@ USER = """\
         serverAdminUsername: ops
         serverAdminPassword: {name: postgres, key: admin}
         password: {name: app, key: password}
+    """
+TEAM = """\
+    apiVersion: entra.azure.com/v1
+    kind: SecurityGroup
+    metadata:
+      name: team
+    spec:
+      displayName: The Team
+      mailNickname: team
+      operatorSpec:
+        configmaps:
+          entraID: {name: team-id, key: id}
     """
 SQL_USER = """\
     apiVersion: sql.azure.com/v1
@@ -206,3 +220,62 @@ def test_a_user_of_azure_sql_is_left_alone_with_the_reason(world):
 def test_a_plan_of_a_new_server_knows_that_its_users_do_not_exist(world):
     user = of(world.says(**ESTATE).plan(digest_key=KEY), "User")
     assert (user.verdict, user.action) == (Verdict.CREATE, Action.CREATE)
+
+
+def id_of_team(world: World) -> str:
+    return records_of(world)["SecurityGroup"].kept.given_id
+
+
+def test_a_group_is_created_and_its_id_is_exported_and_kept(world):
+    report = world.says(team=TEAM).sync()
+    assert (of(report, "SecurityGroup").action, report.exit_code) == (Action.CREATE, 0)
+    assert id_of_team(world) in (world.state / "default" / "ConfigMap" / "team-id.yaml").read_text()
+    assert of(world.sync(), "SecurityGroup").verdict is Verdict.IN_SYNC
+    assert world.writes == []
+
+
+def test_a_group_whose_name_changes_in_git_stays_the_same_group(world):
+    world.says(team=TEAM).sync()
+    before = id_of_team(world)
+    assert of(world.says(team=TEAM.replace("The Team", "Those")).sync(), "SecurityGroup").action is Action.UPDATE
+    assert id_of_team(world) == before
+
+
+def test_a_group_that_was_there_before_is_adopted_exported_and_never_deleted(world):
+    world.says(team=TEAM).sync()
+    group_id = id_of_team(world)
+    shutil.rmtree(world.state)
+    adopted = of(world.sync(), "SecurityGroup")
+    assert (adopted.verdict, id_of_team(world)) == (Verdict.ADOPT, group_id)
+    assert group_id in (world.state / "default" / "ConfigMap" / "team-id.yaml").read_text()
+    gone = of(world.says(group=GROUP).sync(prune=True, max_deletes=9), "SecurityGroup")
+    assert (gone.verdict, world.sent("DELETE")) == (Verdict.DETACH, [])
+    assert "does not delete it" in gone.message
+
+
+def test_a_group_that_gitsync_created_is_deleted(world):
+    world.says(team=TEAM, group=GROUP).sync()
+    group_id = id_of_team(world)
+    world.says(group=GROUP).sync(prune=True, max_deletes=9)
+    assert world.sent("DELETE") == [f"/v1.0/groups/{group_id}"]
+
+
+def test_a_manifest_of_a_group_may_be_renamed(world):
+    world.says(team=TEAM).sync()
+    group_id = id_of_team(world)
+    renamed = world.says(team=TEAM.replace("name: team\n", "name: crew\n")).sync(prune=True, max_deletes=9)
+    assert (renamed.exit_code, world.sent("DELETE")) == (0, [])
+    assert id_of_team(world) == group_id
+    assert len(world.sync(prune=True, max_deletes=9).results) == 1
+
+
+@pytest.mark.parametrize("requests", range(1, 8))
+def test_a_run_that_is_killed_leaves_one_group(world, requests):
+    world.says(team=TEAM)
+    world.kill_after = requests
+    with suppress(KilledError):
+        world.sync()
+    world.kill_after = None
+    world.clock.elapsed += 3600
+    assert world.sync().exit_code == 0
+    assert [arm_id for arm_id in world.azure().ids() if "/groups/" in arm_id] == [f"/v1.0/groups/{id_of_team(world)}"]

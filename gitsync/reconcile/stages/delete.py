@@ -11,6 +11,7 @@ from gitsync.arm.client import ExtensionClient
 from gitsync.errors import ProviderError
 from gitsync.extensions.api import ActsOnAzure, Subject
 from gitsync.model.condition import Condition, ConditionStatus
+from gitsync.model.provider import IN_USE
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action
 from gitsync.planning.actions import may_recover
@@ -21,6 +22,10 @@ from gitsync.reconcile.run_cache import RunCache
 from gitsync.status.conditions import DELETING, make_not_deleted, make_unreadable
 
 DELETED = Condition(status=ConditionStatus.TRUE, reason="Deleted", message="Removed from git and deleted from Azure.")
+
+TAKEN_OVER = Condition(
+    status=ConditionStatus.TRUE, reason="Detached", message="Removed from git. It stays: another manifest has it now."
+)
 
 
 @dataclass(slots=True)
@@ -66,6 +71,8 @@ def record_deleted(attempt: PruneAttempt) -> PruneAttempt:
 
 def _handle_refusal(attempt: PruneAttempt, failure: ProviderError, ending: _Ending, cache: RunCache) -> PruneAttempt:
     is_of_delete = failure is ending.failure
+    if is_of_delete and failure.code == IN_USE:
+        return attempt.with_write(attempt.write._replace(done=Action.DETACH)).stopped(TAKEN_OVER)
     if is_of_delete and is_outrun(attempt, failure):
         return look_again(attempt, cache, make_not_deleted(failure))
     waits = may_recover(failure, missed_is_ours=False, granted=cache.has_granted)
