@@ -168,7 +168,7 @@ def explain_network(error: OSError) -> tuple[Advice, str]:
             return UNKNOWN_HOST, ""
         case TimeoutError():
             return SILENT, ""
-        case ConnectionResetError() | BrokenPipeError() | ConnectionAbortedError():
+        case ConnectionError() if not isinstance(error, ConnectionRefusedError):
             return LOST, ""
         case _:
             return NOT_REACHED, error.strerror or ""

@@ -120,7 +120,8 @@ class MysqlConnector(NamedTuple):
     def explain(self, error: BaseException, *, outcome_unknown: bool = False) -> DatabaseError:
         """Make what an error of the driver means."""
         # What the driver wraps: a certificate that is not trusted, a timeout.
-        cause = getattr(error, "original_exception", None) or error.__context__ or error
+        wraps = isinstance(error, pymysql.Error)
+        cause = (getattr(error, "original_exception", None) or error.__context__) if wraps else error
         number = error.args[0] if isinstance(error, pymysql.Error) and error.args else 0
         number = number if isinstance(number, int) else 0
         if isinstance(cause, OSError):

@@ -107,7 +107,7 @@ class PostgresqlConnector(NamedTuple):
             direct_tls=False,
             target_session_attrs="any",  # and not what the environment says
             timeout=access.timeout,
-            command_timeout=access.timeout,
+            command_timeout=access.timeout + 1.0,  # the server ends a statement first, so its end is known
             statement_cache_size=0,
             server_settings=settings,
         )

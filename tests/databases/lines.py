@@ -51,7 +51,6 @@ async def cutting_proxy(server: Server, pieces: int, *, passes_last: bool) -> As
         finally:
             back.cancel()
             to_server.transport.abort()
-            writer.transport.abort()
 
     async with _serve(relay) as address:
         yield address
@@ -66,8 +65,14 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 async def _serve(handle: Any) -> AsyncIterator[Address]:
     tasks: set[asyncio.Task[Any]] = set()
 
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await handle(reader, writer)
+        finally:
+            writer.transport.abort()
+
     def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        tasks.add(asyncio.ensure_future(handle(reader, writer)))
+        tasks.add(asyncio.ensure_future(answer(reader, writer)))
 
     listener = await asyncio.start_server(begin, "localhost", 0, family=socket.AF_INET)
     try:
@@ -77,20 +82,21 @@ async def _serve(handle: Any) -> AsyncIterator[Address]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         listener.close()
+        await asyncio.sleep(0)  # aborted transports close then
 
 
 @dataclass
 class EntraMysql:
     """A MySQL that asks for a password in clear, as Azure's does for a token, and has MariaDB do the rest.
 
-    `secrets` are the passwords that came, `statements` what was asked. Without `offers_tls` it has none.
+    `secrets` are the names and passwords that came inside of TLS, `statements` what was asked. Without `offers_tls` it
+    has none, and takes nothing.
     """
 
     server: Server
     offers_tls: bool = True
     secrets: list[tuple[str, str]] = field(default_factory=list)
     statements: list[str] = field(default_factory=list)
-    is_encrypted: bool = False
 
     @contextmanager
     def run(self) -> Iterator[Address]:
@@ -123,20 +129,25 @@ class EntraMysql:
         greeting += struct.pack("<BHHB", 45, 2, flags >> 16, 21) + bytes(10) + salt[1] + b"mysql_native_password\0"
         _send_packet(line, 0, greeting)
         number, first = _read_packet(line)
-        if struct.unpack("<I", first[:4])[0] & CLIENT.SSL:
-            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            tls.load_cert_chain(self.server.folder / "server.pem")
-            line = tls.wrap_socket(line, server_side=True)
-            self.is_encrypted = True
-            number, first = _read_packet(line)
+        if not struct.unpack("<I", first[:4])[0] & CLIENT.SSL:
+            return
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(self.server.folder / "server.pem")
+        with tls.wrap_socket(line, server_side=True) as private:
+            self._sign_in(private)
+            with pymysql.connect(
+                unix_socket=str(self.server.folder / "socket"), user="root", charset="utf8mb4"
+            ) as rest:
+                while True:
+                    self._answer(private, rest)
+
+    def _sign_in(self, line: socket.socket) -> None:
+        number, first = _read_packet(line)
         user = first[32:].split(b"\0", 1)[0].decode()
         _send_packet(line, number + 1, b"\xfemysql_clear_password\0")
         number, secret = _read_packet(line)
         self.secrets.append((user, secret.rstrip(b"\0").decode()))
         _send_packet(line, number + 1, b"\0\0\0\2\0\0\0")
-        with pymysql.connect(unix_socket=str(self.server.folder / "socket"), user="root", charset="utf8mb4") as rest:
-            while True:
-                self._answer(line, rest)
 
     def _answer(self, line: socket.socket, rest: Any) -> None:
         _, command = _read_packet(line)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import subprocess
 import traceback
 from contextlib import contextmanager
 
@@ -67,13 +69,13 @@ async def test_a_server_that_says_nothing_ends_with_the_deadline(rig):
 
 
 async def test_a_stopped_run_ends_what_is_under_way(rig):
-    import asyncio
-
     async with silent_server() as address:
         rig.address = address
         asking = asyncio.ensure_future(rig.find(rig.user("joe")))
-        while not (rig.session and rig.session.requests):
+        for _ in range(1000):
             await asyncio.sleep(0)
+            if rig.session and rig.session.requests:
+                break
         rig.session.end(rig.clock.monotonic(), patience=0.01)
         with pytest.raises(DeadlineError) as failure:
             await asking
@@ -81,27 +83,37 @@ async def test_a_stopped_run_ends_what_is_under_way(rig):
 
 
 async def test_a_statement_that_takes_too_long_ends(rig, server):
-    """Someone else holds the lock on the users."""
-    lock = "BEGIN; LOCK pg_authid; SELECT pg_sleep(3)" if rig.service is Provider.POSTGRESQL else "SET sql_log_off=1; LOCK TABLES mysql.global_priv WRITE, mysql.db WRITE; SELECT SLEEP(3)"  # fmt: skip
-    import subprocess
-
+    """Somebody else holds what it needs."""
+    is_postgresql = rig.service is Provider.POSTGRESQL
+    user = rig.user("locked", **({"roleOptions": {"createDb": True}} if is_postgresql else {}))
+    await rig.put(rig.user("locked"))
+    lock = (
+        "BEGIN; ALTER ROLE locked CREATEROLE; SELECT pg_sleep(30)"
+        if is_postgresql
+        else "LOCK TABLES mysql.global_priv WRITE; SELECT SLEEP(30)"
+    )
     words = [word.replace("{database}", "postgres") for word in server.root]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as holder:
         holder.stdin.write(lock)
         holder.stdin.close()
-        while not holds_lock(server, rig.service):
-            pass
+        is_held = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(30)' AND wait_event = 'PgSleep'" if is_postgresql else "SELECT count(*) FROM information_schema.processlist WHERE state = 'User sleep'"  # fmt: skip
+        wait_until(lambda: server.run(is_held) == "1")
         rig.timeout = 0.2
-        try:
-            await refuse(rig, "DatabaseTimeout", rig.put)
-        finally:
-            holder.kill()
+        with pytest.raises(ArmError) as failure:
+            await rig.put(user)
+        holder.kill()
+    if is_postgresql:
+        server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(30)'")
+    else:
+        sleeper = server.run("SELECT id FROM information_schema.processlist WHERE state = 'User sleep'")
+        server.run(f"KILL {sleeper}")
+    assert failure.value.code == "DatabaseTimeout"
+    assert not failure.value.outcome_unknown, "PostgreSQL gave up itself, MariaDB was still being read"
+    assert_nothing_told(failure.value)
 
 
-def holds_lock(server, service):
-    if service is Provider.POSTGRESQL:
-        return server.run("SELECT count(*) FROM pg_locks WHERE relation = 'pg_authid'::regclass AND granted AND mode = 'AccessExclusiveLock'") == "1"  # fmt: skip
-    return "SLEEP" in server.run("SHOW FULL PROCESSLIST")
+def wait_until(is_so, tries: int = 200):
+    assert any(is_so() for _ in range(tries)), "the server did not do it"
 
 
 async def test_a_wrong_password_asks_for_another_secret_and_is_not_tried_again(rig):
@@ -144,8 +156,7 @@ def altered(server, sql, back):
 
 async def test_postgresql_without_tls_is_sent_no_password(postgres, postgresql):
     with altered(postgresql, "ALTER SYSTEM SET ssl = off; SELECT pg_reload_conf()", "ALTER SYSTEM RESET ssl; SELECT pg_reload_conf()"):  # fmt: skip
-        while postgresql.run("SHOW ssl") != "off":
-            pass
+        wait_until(lambda: postgresql.run("SHOW ssl") == "off")
         await refuse(postgres, "DatabaseWithoutTls")
 
 
@@ -158,12 +169,10 @@ async def test_mysql_without_tls_is_sent_no_password(mysql, mariadb):
 
 async def test_a_read_only_server_is_read_and_not_written(rig, server):
     sql, back = (
-        ("ALTER SYSTEM SET default_transaction_read_only = on; SELECT pg_reload_conf()", "SET default_transaction_read_only = off; ALTER SYSTEM RESET default_transaction_read_only; SELECT pg_reload_conf()")
+        ("ALTER SYSTEM SET default_transaction_read_only = on; SELECT pg_reload_conf()", "ALTER SYSTEM RESET default_transaction_read_only; SELECT pg_reload_conf()")
         if rig.service is Provider.POSTGRESQL
         else ("SET GLOBAL read_only = 1", "SET GLOBAL read_only = 0")
     )  # fmt: skip
-    if rig.service is Provider.POSTGRESQL:
-        back = "ALTER SYSTEM RESET default_transaction_read_only; SELECT pg_reload_conf()"
     with altered(server, sql, back):
         assert await rig.find(rig.user("joe")) is None
         failure = await refuse(rig, "DatabaseReadOnly", rig.put)
@@ -173,13 +182,11 @@ async def test_a_read_only_server_is_read_and_not_written(rig, server):
 
 async def test_a_server_with_too_many_connections_is_tried_again(rig, server):
     rig.clock = FakeClock()
-    limit = "CONNECTION LIMIT {}" if rig.service is Provider.POSTGRESQL else "WITH MAX_USER_CONNECTIONS {}"
-    full, free = ("0", "-1") if rig.service is Provider.POSTGRESQL else ("1", "0")
-    holder = await rig.databases.reader(rig.user("joe"), rig.begin())._connect(rig.address, reads_only=True)
-    alter = f"ALTER {'ROLE' if rig.service is Provider.POSTGRESQL else 'USER'} {ADMIN} {limit}"
-    with altered(server, alter.format(full), alter.format(free)):
+    limit, free = ("CONNECTION LIMIT 1", "CONNECTION LIMIT -1") if rig.service is Provider.POSTGRESQL else ("WITH MAX_USER_CONNECTIONS 1", "WITH MAX_USER_CONNECTIONS 0")  # fmt: skip
+    with altered(server, f"ALTER USER {ADMIN} {limit}", f"ALTER USER {ADMIN} {free}"):
+        holder = await rig.databases.reader(rig.user("joe"), rig.begin())._connect(rig.address, reads_only=True)
         await refuse(rig, "DatabaseBusy")
-    await holder.close()
+        await holder.close()
     assert len(rig.session.attempts) == 5
 
 

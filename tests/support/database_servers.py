@@ -99,10 +99,12 @@ def run_postgresql() -> Iterator[Server]:
             "log_statement": "all", "log_min_error_statement": "error", "shared_buffers": "16MB", "max_connections": "20", "autovacuum": "off",
             "jit": "off", "max_wal_senders": "4",
         }  # fmt: skip
-        arguments = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        # Not as arguments: a test may alter them while the server runs.
+        with (data / "postgresql.conf").open("a") as file:
+            file.writelines(f"{name} = '{value}'\n" for name, value in settings.items())
         root = (str(programs / "psql"), "-XqAt", "-F\t", "-v", "ON_ERROR_STOP=1", "-h", str(folder), "-p", str(port), "-U", "owner", "-d", "{database}")  # fmt: skip
         server = Server(port, folder, folder / "ca.pem", log, root)
-        with _start(folder, log, programs / "postgres", "-D", data, *arguments):
+        with _start(folder, log, programs / "postgres", "-D", data):
             _wait(server)
             quoted = ADMIN_PASSWORD.replace("'", "''")
             server.run(
