@@ -12,8 +12,8 @@ COPY docs/man ./docs/man
 COPY deploy/install.sh ./deploy/
 COPY deploy/constraints ./deploy/constraints
 COPY gitsync ./gitsync
-# Both places of secrets that need a package more; `--build-arg EXTRAS=` leaves them out.
-ARG EXTRAS=keyvault,kubernetes
+# Both places of secrets that need a package more, and users of databases; `--build-arg EXTRAS=` leaves them out.
+ARG EXTRAS=databases,keyvault,kubernetes
 # The environment has no pip of its own: nothing in the final image can install anything.
 RUN PYTHON=python deploy/install.sh /opt/gitsync "$EXTRAS"
 

@@ -85,6 +85,7 @@ class Settings(TypedDict, total=False):
     allow_multi_env_management: Switch
     user_agent_suffix: Text
     ca_bundle: Text
+    database_servers: Names
     emulator: Text | bool
     emulator_script: Text
     prune: Switch

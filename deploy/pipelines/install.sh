@@ -7,7 +7,7 @@ temporary=${RUNNER_TEMP:-${AGENT_TEMPDIRECTORY:?Run this script in a job, or set
 environment=$temporary/gitsync
 
 if [[ ! -e $environment/ready ]]; then
-    "$(dirname "$0")/../install.sh" "$environment" keyvault,kubernetes
+    "$(dirname "$0")/../install.sh" "$environment" databases,keyvault,kubernetes
     touch "$environment/ready"
 fi
 if [[ ${TF_BUILD:-} ]]; then

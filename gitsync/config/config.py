@@ -586,6 +586,16 @@ class Config:
         variables=("GITSYNC_CA_BUNDLE", "REQUESTS_CA_BUNDLE"),
         metavar="FILE",
     )
+    database_servers: tuple[str, ...] = declare_setting(
+        (),
+        "Servers on this machine that stand in for those of Azure in tests, such as "
+        "postgresql=localhost:5433,mysql=localhost:3307.",
+        HelpGroup.AZURE,
+        _RUNS,
+        is_advanced=True,
+        form=SettingForm.LIST,
+        metavar="SERVICE=HOST:PORT",
+    )
     emulator_script: str | None = declare_setting(
         None, "Faults that the emulator injects.", HelpGroup.AZURE, _AZURE | _REHEARSE, is_advanced=True, metavar="FILE"
     )

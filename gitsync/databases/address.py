@@ -38,7 +38,7 @@ class Address(NamedTuple):
 
 
 def find_address(owner_id: str, server: Live, service: Provider, cloud: Cloud) -> Address:
-    """Read the address of a server from what Azure says of it.
+    """Read the address of a server from its live state.
 
     Raises DatabaseError if the server has no name yet or is not ready (code WaitingForOwner), or if the name is not in
     the domain of the cloud's database service (code UnexpectedDatabaseHost).
@@ -60,7 +60,7 @@ def find_address(owner_id: str, server: Live, service: Provider, cloud: Cloud) -
     if domain is None or not host.endswith(suffix) or not _HOST.fullmatch(host):
         expected = f"{suffix} is the domain of the service" if domain else "gitsync knows no database service of it"
         raise DatabaseError(
-            f"Azure says that {owner_id} is at {host[:255]!r}, and in the cloud {cloud.endpoint} {expected}.",
+            f"In Azure, {owner_id} is at {host[:255]!r}, and in the cloud {cloud.endpoint} {expected}.",
             code="UnexpectedDatabaseHost",
             hint="No password was sent. Check the server in Azure.",
         )

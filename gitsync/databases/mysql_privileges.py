@@ -1,4 +1,4 @@
-"""Privileges of MySQL and MariaDB: what a manifest asks for, compared with what a server shows, in its words.
+"""Privileges of MySQL and MariaDB: what git states, compared with what a server shows, in its words.
 
 Servers write privileges in capitals, spell ALL out, and take the name of a database for a pattern.
 """

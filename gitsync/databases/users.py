@@ -1,6 +1,6 @@
 """What reads and writes the users of databases in a run: a reader or writer for each, as ARM's client has them.
 
-The server of a user is found by its owner, as Azure says; a password or a token goes nowhere else.
+The server of a user is the owner, at the name that it has in Azure. A password or a token goes to no other host.
 """
 
 # ruff: noqa: ARG002 - arguments that mean something to ARM alone
@@ -202,7 +202,7 @@ class UserReader:
 
 
 class UserWriter(UserReader):
-    """Writes and deletes one user. Hold the write lock of its server meanwhile: two writers disturb each other."""
+    """Writes and deletes one user. Hold the write lock of its server: two writers disturb each other."""
 
     async def put(
         self,

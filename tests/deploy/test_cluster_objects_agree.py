@@ -98,10 +98,12 @@ FULL_VALUES["image"] = FULL_VALUES["image"] | {"digest": DIGEST}
 FULL_OVERLAY = (OVERLAY + MORE_PATCHES + MORE_OVERLAY).replace("newTag: 0.1.0", f"digest: {DIGEST}")
 
 MANY_WORKERS = "shards: 8\n"
+DATABASES_OVERLAY = "components: [base/databases]\n"
 PAIRS = [
     (OVERLAY, VALUES, VERSIONS, "as the page shows them"),
     (FULL_OVERLAY, yaml.safe_dump(FULL_VALUES), VERSIONS, "everything that values can say"),
     (OVERLAY + SHARDS_OVERLAY, VALUES + MANY_WORKERS, ("1.29", "1.37"), "many workers"),
+    (OVERLAY + DATABASES_OVERLAY, f"{VALUES}networkPolicy: {{databases: true}}\n", VERSIONS, "users of databases"),
 ]
 
 
