@@ -11,7 +11,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, NamedTuple, TypeVar
 
-from gitsync.errors import ArmError
+from gitsync.errors import ProviderError
 from gitsync.model.provider import Provider
 from gitsync.redaction import truncate
 
@@ -25,7 +25,7 @@ _GROUPS: Final[Mapping[Provider, str]] = {
 _LONGEST = 500  # characters of a server's message
 
 
-class DatabaseError(ArmError):
+class DatabaseError(ProviderError):
     """A database server refused, did not answer, or must not be asked. `native_code` is the server's own."""
 
     native_code = ""
@@ -162,6 +162,8 @@ def explain_network(error: OSError) -> tuple[Advice, str]:
     match error:
         case ssl.SSLCertVerificationError():
             return NOT_TRUSTED, error.verify_message
+        case ssl.SSLEOFError() | ssl.SSLSyscallError() | ssl.SSLZeroReturnError():
+            return LOST, ""
         case ssl.SSLError():
             return NOT_TRUSTED, error.reason or ""
         case socket.gaierror():

@@ -60,7 +60,7 @@ def _open_groups(run: _Run) -> ResourceProvider:
 
 
 def _open_users(run: _Run) -> ResourceProvider:
-    if run.connections.is_local and not getattr(run.config, "database_servers", ()):
+    if run.connections.is_local and not run.config.database_servers:
         return PlayedUsers()
     return DatabaseUsers(run)
 
@@ -101,7 +101,7 @@ class DatabaseUsers:
                 read_server=partial(self._read_server, arm),
                 get_token=arm.get_token,
                 ca_bundle=Path(config.ca_bundle) if config.ca_bundle else None,
-                servers=parse_servers(getattr(config, "database_servers", ())),
+                servers=parse_servers(config.database_servers),
             )
         return self.opened[arm]
 

@@ -8,7 +8,7 @@ import ssl
 import struct
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,10 +116,8 @@ class EntraMysql:
             except OSError:
                 return
             with line:
-                try:
+                with suppress(OSError, EOFError):
                     self._handle(line)
-                except (OSError, EOFError):
-                    pass
 
     def _handle(self, line: socket.socket) -> None:
         flags = CLIENT.PROTOCOL_41 | CLIENT.SECURE_CONNECTION | CLIENT.PLUGIN_AUTH | CLIENT.CONNECT_WITH_DB
@@ -128,7 +126,7 @@ class EntraMysql:
         greeting = b"\x0a8.0.40-azure\0" + struct.pack("<I", 7) + salt[0] + b"\0" + struct.pack("<H", flags & 0xFFFF)
         greeting += struct.pack("<BHHB", 45, 2, flags >> 16, 21) + bytes(10) + salt[1] + b"mysql_native_password\0"
         _send_packet(line, 0, greeting)
-        number, first = _read_packet(line)
+        _, first = _read_packet(line)
         if not struct.unpack("<I", first[:4])[0] & CLIENT.SSL:
             return
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

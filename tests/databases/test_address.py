@@ -4,7 +4,7 @@ import pytest
 
 from gitsync.arm.cloud import Cloud, make_cloud
 from gitsync.databases.address import Address, find_address, find_token_scope, parse_servers
-from gitsync.errors import ArmError, ConfigError
+from gitsync.errors import ConfigError, ProviderError
 from gitsync.model.live import Live
 from gitsync.model.provider import Provider
 
@@ -47,7 +47,7 @@ def test_a_server_is_where_azure_says(host, service, cloud, port):
     ],
 )
 def test_a_password_goes_nowhere_else(host, service, cloud):
-    with pytest.raises(ArmError) as failure:
+    with pytest.raises(ProviderError) as failure:
         find(host, service, cloud)
     assert failure.value.code == "UnexpectedDatabaseHost"
 
@@ -58,7 +58,7 @@ def test_a_password_goes_nowhere_else(host, service, cloud):
 )  # fmt: skip
 def test_a_server_that_is_not_ready_is_waited_for(properties):
     for body in ({"properties": properties}, {}):
-        with pytest.raises(ArmError) as failure:
+        with pytest.raises(ProviderError) as failure:
             find_address("/owner", Live(body=body), Provider.POSTGRESQL, PUBLIC)
         assert failure.value.code == "WaitingForOwner"
 
@@ -69,7 +69,7 @@ def test_a_ready_server_is_used():
 
 def test_a_token_is_asked_for_by_known_clouds_only():
     assert find_token_scope(PUBLIC) == "https://ossrdbms-aad.database.windows.net/.default"
-    with pytest.raises(ArmError):
+    with pytest.raises(ProviderError):
         find_token_scope(PRIVATE)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.arm.cloud import make_cloud
-from gitsync.errors import ArmError
+from gitsync.errors import ProviderError
 from tests.databases.lines import EntraMysql
 from tests.databases.test_failures import assert_nothing_told
 from tests.databases.test_mysql import grants
@@ -47,7 +47,7 @@ async def test_a_local_user_without_a_password_of_its_administrator_is_made_with
 
 async def test_a_password_is_not_sent_in_clear(mysql, double):
     """A server may ask for it. It is given tokens only, and only inside TLS."""
-    with pytest.raises(ArmError) as failure:
+    with pytest.raises(ProviderError) as failure:
         await mysql.find(mysql.user("joe"))
     assert failure.value.code == "DatabaseLoginFailed"
     assert double.secrets == []

@@ -1,8 +1,9 @@
+# ruff: noqa: RUF001 - letters that look alike are what is tested
 """Hostile names and passwords: each is exactly the user that it says, and nothing else happened on the server."""
 
 import json
 
-from gitsync.errors import ArmError
+from gitsync.errors import ProviderError
 from gitsync.model.provider import Provider
 from tests.databases.test_users import is_postgresql
 from tests.support.database_servers import log_in
@@ -40,7 +41,7 @@ async def test_a_hostile_name_is_that_user_and_nothing_else(rig, server):
         user = rig.user(name, password=password)
         try:
             await rig.put(user)
-        except ArmError as failure:
+        except ProviderError as failure:
             assert failure.code == "InvalidDatabaseUser", (name, failure)
             refused.append(name)
             continue
@@ -63,7 +64,7 @@ async def test_hostile_names_in_lists_are_names(rig, server):
         body = {"roles": [name]} if is_postgresql(rig) else {"databasePrivileges": {name: ["SELECT"]}}
         try:
             await rig.put(rig.user("listed", **body))
-        except ArmError as failure:
+        except ProviderError as failure:
             assert failure.code in {"DatabaseRoleNotFound", "InvalidDatabaseUser", "DatabaseRefused"}, (name, failure)
             continue
         assert (await rig.find(rig.user("listed", **body)) or {})["databasePrivileges"] == {name: ["SELECT"]}

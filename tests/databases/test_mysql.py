@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.errors import ArmError
+from gitsync.errors import ProviderError
 from tests.databases.test_users import statements_since
 from tests.support.database_servers import DATABASE_PRIVILEGES, log_in
 
@@ -53,7 +53,7 @@ async def test_a_delete_finds_the_host(mysql, mariadb, applied, suffix):
 
 @pytest.mark.parametrize("host", ["a'b", "x y", "`", "h\0", "ü", "x" * 256])
 async def test_a_host_that_cannot_be_one_is_refused(mysql, host):
-    with pytest.raises(ArmError) as failure:
+    with pytest.raises(ProviderError) as failure:
         await mysql.put(mysql.user("joe", hostname=host))
     assert failure.value.code == "InvalidDatabaseUser"
 
@@ -102,7 +102,7 @@ async def test_all_stands_for_what_there_is(mysql, mariadb, word):
     assert statements_since(mariadb, start) == []
     mariadb.run("REVOKE INSERT ON app.* FROM mighty")
     assert (await mysql.find(user))["databasePrivileges"] == {"app": []}
-    with pytest.raises(ArmError) as failure:  # MariaDB counts one more to ALL than the administrator has
+    with pytest.raises(ProviderError) as failure:  # MariaDB counts one more to ALL than the administrator has
         await mysql.put(user)
     assert failure.value.code == "DatabaseNotAllowed"
     assert "SELECT" in grants(mariadb, "mighty"), "nothing is revoked"
@@ -126,7 +126,7 @@ async def test_the_right_to_pass_on_is_kept_unless_git_has_it(mysql, mariadb):
 )  # fmt: skip
 async def test_what_is_no_privilege_is_refused_before_a_connection(mysql, privilege):
     for body in ({"privileges": [privilege]}, {"databasePrivileges": {"app": [privilege]}}):
-        with pytest.raises(ArmError) as failure:
+        with pytest.raises(ProviderError) as failure:
             await mysql.put(mysql.user("joe", **body))
         assert failure.value.code == "InvalidDatabasePrivilege"
         assert mysql.session.requests == 0
@@ -143,7 +143,7 @@ async def test_what_is_no_privilege_is_refused_before_a_connection(mysql, privil
     ids=["unknown", "of the server on a database", "not the administrator's", "all of a server"],
 )
 async def test_a_grant_that_the_server_refuses_says_why(mysql, body, code):
-    with pytest.raises(ArmError) as failure:
+    with pytest.raises(ProviderError) as failure:
         await mysql.put(mysql.user("refused", **body))
     assert failure.value.code == code
     assert not failure.value.outcome_unknown

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.errors import ArmError
+from gitsync.errors import ProviderError
 from tests.databases.rig import PASSWORD
 from tests.databases.test_users import statements_since
 from tests.support.database_servers import ADMIN, log_in
@@ -28,7 +28,7 @@ async def test_a_role_that_may_not_log_in_is_found_again(postgres, postgresql):
 
 async def test_a_missing_role_is_an_error_before_anything_is_written(postgres, postgresql):
     """ASO grants nothing then, and says that all is well."""
-    with pytest.raises(ArmError) as failure:
+    with pytest.raises(ProviderError) as failure:
         await postgres.put(postgres.user("hasty", roles=["app", "missing", "x" * 80]))
     assert failure.value.code == "DatabaseRoleNotFound"
     assert "'missing'" in failure.value.message
@@ -44,7 +44,7 @@ async def test_roles_that_several_have_granted_are_one(postgres, postgresql):
 
 async def test_a_change_that_is_refused_in_the_middle_leaves_nothing_done(postgres, postgresql):
     postgresql.run("CREATE ROLE strong SUPERUSER")
-    with pytest.raises(ArmError) as failure:
+    with pytest.raises(ProviderError) as failure:
         await postgres.put(postgres.user("halfway", roles=["app", "strong"]))
     assert failure.value.code == "DatabaseNotAllowed"
     assert "42501" in failure.value.message
@@ -54,7 +54,7 @@ async def test_a_change_that_is_refused_in_the_middle_leaves_nothing_done(postgr
 async def test_replication_needs_more_than_an_administrator_of_azure_has(postgres, postgresql):
     """The options that are not asked for are not mentioned: who may not grant this one may not even deny it."""
     await postgres.put(postgres.user("plain", roleOptions={"login": True, "replication": False}))
-    with pytest.raises(ArmError) as failure:
+    with pytest.raises(ProviderError) as failure:
         await postgres.put(postgres.user("copier", roleOptions={"login": True, "replication": True}))
     assert failure.value.code == "DatabaseNotAllowed"
 
@@ -72,7 +72,7 @@ async def test_a_drop_that_is_refused_says_what_the_user_owns_and_where(postgres
     postgresql.run("CREATE DATABASE shop")
     postgresql.run('CREATE SCHEMA stock AUTHORIZATION owner_of_things; CREATE TABLE stock."my items" (); ALTER TABLE stock."my items" OWNER TO owner_of_things', "shop")  # fmt: skip
     postgresql.run("CREATE TABLE prices (); GRANT SELECT ON prices TO owner_of_things")
-    with pytest.raises(ArmError) as failure:
+    with pytest.raises(ProviderError) as failure:
         await postgres.delete(postgres.prune("owner_of_things"))
     assert failure.value.code == "DatabaseUserOwnsObjects"
     assert 'owns table stock."my items" (database shop)' in failure.value.message
@@ -90,7 +90,7 @@ async def test_a_reader_cannot_write(postgres):
         postgres.address
     )
     users = await connector.open(reads_only=True)
-    with pytest.raises(ArmError) as failure:
+    with pytest.raises(ProviderError) as failure:
         await users.write(postgres.user("sneaky"))
     await users.close()
     assert failure.value.code == "DatabaseReadOnly"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.errors import ArmError
+from gitsync.errors import ProviderError
 from gitsync.model.provider import Provider
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.verdict import Verdict
@@ -157,7 +157,7 @@ async def test_a_plan_that_reads_no_secrets_connects_to_no_database(rig, secret)
     user = rig.user("unknown")
     user.body["localUser"][secret] = Placeholder("<secret admin>", why="a plan reads no Key Vault")
     ask = rig.find if secret == "serverAdminPassword" else rig.put
-    with pytest.raises(ArmError) as failure:
+    with pytest.raises(ProviderError) as failure:
         await ask(user)
     assert failure.value.code == "SecretNotRead"
     assert "--plan-secrets" in failure.value.hint
@@ -173,10 +173,10 @@ async def test_a_user_is_read_without_its_own_password(rig):
 
 async def test_the_administrator_is_no_user_of_a_manifest(rig):
     for ask in (rig.find, rig.put):
-        with pytest.raises(ArmError) as failure:
+        with pytest.raises(ProviderError) as failure:
             await ask(rig.user(ADMIN))
         assert failure.value.code == "InvalidDatabaseUser"
-    with pytest.raises(ArmError):
+    with pytest.raises(ProviderError):
         await rig.delete(rig.prune(ADMIN))
 
 
@@ -189,7 +189,7 @@ async def test_the_administrator_is_no_user_of_a_manifest(rig):
     indirect=["server"],
 )  # fmt: skip
 async def test_a_name_that_a_server_would_misunderstand_is_refused(rig, server, name):
-    with pytest.raises(ArmError) as failure:
+    with pytest.raises(ProviderError) as failure:
         await rig.put(rig.user(name))
     assert failure.value.code == "InvalidDatabaseUser"
     assert "azureName" in failure.value.hint
@@ -197,7 +197,7 @@ async def test_a_name_that_a_server_would_misunderstand_is_refused(rig, server, 
 
 @pytest.mark.parametrize("password", ["", "nul\0", "half\ud800"])
 async def test_a_password_that_cannot_be_one_is_refused_and_not_shown(rig, password):
-    with pytest.raises(ArmError) as failure:
+    with pytest.raises(ProviderError) as failure:
         await rig.put(rig.user("joe", password=password))
     assert failure.value.code == "InvalidDatabaseUser"
     assert "half" not in str(failure.value)
@@ -205,7 +205,7 @@ async def test_a_password_that_cannot_be_one_is_refused_and_not_shown(rig, passw
 
 
 async def test_a_prune_without_the_secret_of_its_administrator_says_which(rig):
-    with pytest.raises(ArmError) as failure:
+    with pytest.raises(ProviderError) as failure:
         await rig.delete(rig.prune("joe"), password=None)
     assert failure.value.code == "SecretNotFound"
     assert "admin" in failure.value.message
