@@ -55,8 +55,12 @@ REFUSED = {
 https://github.com/MicrosoftDocs/azure-docs/issues/47422.
 """
 
-OTHERS = {"Microsoft.DBforMySQL/flexibleServers/users": ["aadUser/alias"]}
-"""Fields of kinds that are not ARM's, which ASO's webhooks fix (`aso`)."""
+OTHERS = {
+    ("Microsoft.DBforMySQL/flexibleServers/users", "aadUser/alias"): "aso",
+    ("Microsoft.Graph/groups", "isAssignableToRole"): "described",
+    ("Microsoft.Graph/groups", "membershipType"): "described",
+}
+"""Fields of kinds that are not ARM's, which a webhook of ASO fixes (`aso`), or the documentation of Microsoft Graph."""
 
 CHANGEABLE = {
     ("microsoft.app/managedenvironments", "/properties/customDomainConfiguration"): "the CLI changes the suffix",
@@ -197,8 +201,7 @@ def collect_refused(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
             if not has_field(arm_type, path, catalog):
                 raise SystemExit(f"The catalog has no {words} in {arm_type}.")
             yield arm_type.casefold(), format_pointer(path), "refused"
-    for arm_type, fields in OTHERS.items():
-        yield from ((arm_type.casefold(), f"/{words}", "aso") for words in fields)
+    yield from ((arm_type.casefold(), f"/{words}", evidence) for (arm_type, words), evidence in OTHERS.items())
 
 
 def main(arguments: list[str]) -> int:

@@ -12,7 +12,9 @@ from gitsync.doctor.rights import Use, list_needed_rights, name_action
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
-from tests.support.builders import group_id, prepared, rg, subnet, vnet, vnet_id
+from gitsync.model.resource import OwnerRef
+from tests.support.builders import group_id, prepared, record, rg, subnet, vnet, vnet_id
+from tests.support.provided import NAMES, prepare_all
 
 REGISTRY = Registry(BUILT_IN)
 SUBSCRIPTION = group_id().partition("/resourceGroups/")[0]
@@ -64,6 +66,16 @@ def needs(*resources, **settings):
     """The rights without which a run fails."""
     found = list_needed_rights(Config(**settings), resources, REGISTRY).rights
     return {(right.scope.removeprefix(SUBSCRIPTION), right.action) for right in found if right.use is Use.RUN}
+
+
+def test_what_is_not_arms_needs_the_read_of_its_server_alone():
+    ready = prepare_all()
+    assert needs(*(ready[name] for name in NAMES), prune=True) == set()
+    server = OwnerRef(key=ready["books"].key, arm_id=ready["books"].arm_id)
+    elsewhere = replace(ready["reader"], owner=server)
+    assert needs(elsewhere) == {("/resourceGroups/data", "Microsoft.DBforPostgreSQL/flexibleServers/read")}
+    removed = [record(ready[name].key, ready[name].arm_id) for name in NAMES]
+    assert list_needed_rights(Config(prune=True), [], REGISTRY, removed).rights == []
 
 
 def test_a_group_is_created_in_the_subscription_and_its_content_in_the_group():

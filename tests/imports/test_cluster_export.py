@@ -84,6 +84,24 @@ def test_other_objects_are_counted_and_secrets_are_never_looked_at(catalog):
     assert "aHVzaA" not in repr(found)
 
 
+def test_users_and_groups_are_kept_as_they_are(catalog):
+    """The id that ASO notes of a group is none of ARM's, and of a user it notes none."""
+    spec = {"displayName": "Readers", "mailNickname": "readers"}
+    group = {"apiVersion": "entra.azure.com/v1", "kind": "SecurityGroup", "spec": spec}
+    group["metadata"] = {
+        "name": "readers",
+        "namespace": "platform",
+        "annotations": {aso("resource-id"): "4a1c0b6e-0000-0000-0000-000000000000"},
+    }
+    login = {"serverAdminUsername": "boss", "serverAdminPassword": {"name": "a", "key": "b"}}
+    local = {"localUser": {**login, "password": {"name": "c", "key": "d"}}, "owner": {"name": "books"}}
+    user = {"apiVersion": "dbforpostgresql.azure.com/v1", "kind": "User", "spec": local}
+    user["metadata"] = {"name": "app", "namespace": "platform", "finalizers": [aso("reconciler")]}
+    found = read(catalog, group, user)
+    assert (found.problems, found.left_out) == ((), {})
+    assert [one.document["spec"] for one in found.manifests.values()] == [local, spec]
+
+
 def test_the_policy_of_a_namespace_is_that_of_its_manifests(catalog):
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "platform", "uid": "1"}}
     space["metadata"]["annotations"] = {aso("reconcile-policy"): "skip", "other": "x"}

@@ -43,7 +43,7 @@ def test_what_excludes_a_network(catalog, text):
     assert not filters.excludes(at("Microsoft.Storage/storageAccounts/x", "Other"), "Microsoft.Storage/storageAccounts")
 
 
-@pytest.mark.parametrize("text", ["VirtualNetwrok", "Contoso.Things/things"])
+@pytest.mark.parametrize("text", ["VirtualNetwrok", "Contoso.Things/things", "SecurityGroup", "Microsoft.Graph/groups"])
 def test_an_unknown_type_is_an_error(catalog, text):
     with pytest.raises(ConfigError):
         make_filters([text], [], [], [], catalog)

@@ -19,6 +19,8 @@ CATALOG = open_catalog()
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "manifests"
 ALIAS = Key("subscription.azure.com", "Alias", "default", "team")
 ROLE = Key("authorization.azure.com", "RoleAssignment", "default", "reader")
+USER = Key("dbforpostgresql.azure.com", "User", "default", "app")
+SERVER = f"{group_id()}/providers/Microsoft.DBforPostgreSQL/flexibleServers/books"
 OTHER_SUBSCRIPTION = "11111111-1111-1111-1111-111111111111"
 GROUP = record(rg(), group_id())
 HUB = record(vnet(), vnet_id(), owner=rg())
@@ -58,6 +60,11 @@ HUB = record(vnet(), vnet_id(), owner=rg())
             "",
             "an extension is below what it extends",
         ),
+        (record(USER, f"{SERVER}/users/%41%2Fb"), "", "a user may be called what no id may have"),
+        (record(USER, f"{SERVER}/users/50%"), "is not an ARM id", "if the name is encoded"),
+        (record(USER, f"{SERVER}/users/../x"), "is not an ARM id", "a path that leads elsewhere"),
+        (record(vnet(), f"{vnet_id()}%2F"), "is not an ARM id", "what is ARM's has no such name"),
+        (record(USER, SERVER), "is of type Microsoft.DBforPostgreSQL/flexibleServers", "a user is no server"),
     ],
 )
 def test_what_a_record_claims(entry, says, why):

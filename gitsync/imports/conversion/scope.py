@@ -143,7 +143,11 @@ def find_type(text: str, catalog: Catalog) -> str:
         return catalog.arm_type(*home) or text
     if "/" in text and "." in text.partition("/")[0] and not text.partition("/")[0].endswith(".azure.com"):
         raise ConfigError(f"The catalog has no kind for the type {text}.", hint="Run gitsync explain for all kinds.")
-    return find_kind(text, catalog).kind.arm_type
+    kind = find_kind(text, catalog).kind
+    if not kind.is_arm:
+        message = f"{kind.gvk.kind} of {kind.gvk.group} is not a resource of Azure Resource Manager."
+        raise ConfigError(message, hint="Write its manifest by hand: an import reads ARM alone.")
+    return kind.arm_type
 
 
 def _is_kind(text: str, catalog: Catalog) -> bool:

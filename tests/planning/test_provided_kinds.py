@@ -1,0 +1,93 @@
+"""What is not ARM's, in all that decides by kinds and ids: left out where ARM is asked, and right where it counts."""
+
+import asyncio
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from gitsync.catalog.collections import find_collections
+from gitsync.checks.bodies import plan_delete
+from gitsync.model.shard import Account, Shard
+from gitsync.model.verdict import Difference, Verdict
+from gitsync.planning.children import KindTree
+from gitsync.planning.data_types import describe_loss
+from gitsync.planning.delete_scope import spread_holds
+from gitsync.planning.replacement import find_replacement
+from gitsync.planning.shard_costs import estimate_costs
+from gitsync.reconcile.context import RunContext
+from gitsync.run.authors import add_authors
+from tests.support.builders import SUBSCRIPTION, prune, record, result
+from tests.support.provided import CATALOG, NAMES, prepare_all
+
+READY = prepare_all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_list_shows_it_and_it_holds_no_data(name):
+    one = READY[name]
+    assert find_collections(CATALOG.kind(one.resource.gvk), one.arm_id) == ()
+    assert describe_loss(one.arm_id) == ""
+    assert CATALOG.home_of(CATALOG.kind(one.resource.gvk).arm_type) is None
+
+
+def test_no_search_looks_for_it_below_its_server():
+    below = KindTree(CATALOG).list_below("Microsoft.DBforPostgreSQL/flexibleServers")
+    assert "FlexibleServersDatabase" in {kind.gvk.kind for kind in below}
+    assert "User" not in {kind.gvk.kind for kind in below}
+
+
+def test_a_shard_needs_no_request_of_arm_for_it():
+    keys = frozenset(one.key for one in READY.values())
+    shard = Shard(number=1, keys=keys, sizes={Account(SUBSCRIPTION): len(keys)})
+    (cost,) = estimate_costs([shard], list(READY.values()), {}, CATALOG)
+    assert cost.writes == len(READY) - len(NAMES)
+
+
+def test_the_checks_of_arm_are_not_asked_about_it():
+    asked = []
+
+    async def note(changes, _arms):
+        asked.extend(change.key.name for change in changes)
+        return {}
+
+    run = SimpleNamespace(catalog=CATALOG, identities={}, checks=SimpleNamespace(check=note))
+    deletes = [plan_delete(record(one.key, one.arm_id)) for one in READY.values()]
+    asyncio.run(RunContext.check(run, deletes))
+    assert sorted(asked) == sorted(READY.keys() - set(NAMES))
+
+
+def test_no_log_of_azure_is_asked_who_changed_it():
+    """The stand-in has nothing but identities, so a question would fail."""
+    results = {
+        READY[name].key: replace(result(READY[name].key, verdict=Verdict.DRIFTED), arm_id=READY[name].arm_id)
+        for name in NAMES
+    }
+    run = SimpleNamespace(catalog=CATALOG, identities={key: SimpleNamespace(arm=object()) for key in results})
+    plan = SimpleNamespace(applies={}, prunes={})
+    assert asyncio.run(add_authors(run, plan, SimpleNamespace(), results)) == results
+
+
+def test_a_user_that_stays_holds_its_server():
+    user, server = READY["reader"], READY["books"]
+    prunes = {
+        user.key: prune(user.key, user.arm_id, held="Kept for now."),
+        server.key: prune(server.key, server.arm_id),
+    }
+    assert "is below it and must stay" in spread_holds(prunes)[server.key].held
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "values", "is_fixed"),
+    [
+        ("team", "/aadUser/alias", ("team_a", "team_b"), True),
+        ("team", "/hostname", ("%", "10.0.0.1"), False),
+        ("readers", "/isAssignableToRole", (False, True), True),
+        ("readers", "/membershipType", ("assigned", "assignedm365"), True),
+        ("readers", "/displayName", ("Readers", "Writers"), False),
+    ],
+)
+def test_a_field_that_only_a_new_one_can_have(name, path, values, is_fixed):
+    live, desired = values
+    arm_type = CATALOG.arm_type(READY[name].key.group, READY[name].key.kind)
+    assert bool(find_replacement(arm_type, [Difference(path, desired, live, "exact")])) is is_fixed
