@@ -79,7 +79,8 @@ def offer_versions(served: Iterable[str], unserved: Iterable[str], message: str)
 
 def _describe_kind(kind: Kind, catalog: Catalog) -> str:
     facts: Mapping[str, Any] = dict(describe_kind(kind, catalog))
-    parts = (f"ARM: {facts['ARM']}", f"Owner: {facts['owner']}", f"Name in Azure: {facts['name']}")
+    home = f"ARM: {facts['ARM']}" if kind.is_arm else f"In {facts['in']}"
+    parts = (home, f"Owner: {facts['owner']}", f"Name in Azure: {facts['name']}")
     return ".\n\n".join(parts) + "."
 
 
