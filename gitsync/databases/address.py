@@ -32,12 +32,12 @@ _MOST_PORT = 65535
 _SETTING = "--database-servers"
 
 
-class Address(NamedTuple):
+class ServerAddress(NamedTuple):
     host: str
     port: int
 
 
-def find_address(owner_id: str, server: Live, service: Provider, cloud: Cloud) -> Address:
+def find_address(owner_id: str, server: Live, service: Provider, cloud: Cloud) -> ServerAddress:
     """Read the address of a server from its live state.
 
     Raises DatabaseError if the server has no name yet or is not ready (code WaitingForOwner), or if the name is not in
@@ -64,7 +64,7 @@ def find_address(owner_id: str, server: Live, service: Provider, cloud: Cloud) -
             code="UnexpectedDatabaseHost",
             hint="No password was sent. Check the server in Azure.",
         )
-    return Address(host, PORTS[service])
+    return ServerAddress(host, PORTS[service])
 
 
 def find_token_scope(cloud: Cloud) -> str:
@@ -83,7 +83,7 @@ def find_token_scope(cloud: Cloud) -> str:
     return f"https://{host}/.default"
 
 
-def parse_servers(entries: Iterable[str]) -> Mapping[Provider, Address]:
+def parse_servers(entries: Iterable[str]) -> Mapping[Provider, ServerAddress]:
     """Read the servers on this machine that stand in for those of Azure: `postgresql=localhost:5433`.
 
     Raises ConfigError for an entry that has another form, or names another machine.
@@ -91,7 +91,7 @@ def parse_servers(entries: Iterable[str]) -> Mapping[Provider, Address]:
     return dict(_parse_server(entry) for entry in entries)
 
 
-def _parse_server(entry: str) -> tuple[Provider, Address]:
+def _parse_server(entry: str) -> tuple[Provider, ServerAddress]:
     name, _, text = entry.partition("=")
     service = next((service for service in SERVICE_NAMES if service.value == name.strip()), None)
     host, _, port = text.strip().rpartition(":")
@@ -106,7 +106,7 @@ def _parse_server(entry: str) -> tuple[Provider, Address]:
             f"{entry!r} of {_SETTING} is on another machine.",
             hint="Use localhost, 127.0.0.1 or ::1. The servers of Azure are found by their owners, without a setting.",
         )
-    return service, Address(host, int(port))
+    return service, ServerAddress(host, int(port))
 
 
 def _is_loopback(host: str) -> bool:

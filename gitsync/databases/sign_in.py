@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gitsync.databases.address import Address
+from gitsync.databases.address import ServerAddress
 from gitsync.databases.failures import SERVICE_NAMES, DatabaseError
 from gitsync.databases.quoting import check_text
 from gitsync.model.provider import ProvidedResource, Provider
@@ -18,7 +18,7 @@ class ServerAccess(NamedTuple):
     and of each statement.
     """
 
-    address: Address
+    address: ServerAddress
     tls: ssl.SSLContext
     administrator: str
     password: Secret

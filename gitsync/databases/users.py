@@ -20,7 +20,7 @@ from gitsync.arm.auth.access import read_trust
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
-from gitsync.databases.address import Address, find_address, find_token_scope
+from gitsync.databases.address import ServerAddress, find_address, find_token_scope
 from gitsync.databases.failures import RETRIED, SERVICE_NAMES, DatabaseError
 from gitsync.databases.sign_in import ServerAccess, find_administrator, find_password
 from gitsync.errors import DeadlineError
@@ -77,7 +77,7 @@ class Databases:
     read_server: ReadServer
     get_token: GetToken
     ca_bundle: Path | None = None
-    servers: Mapping[Provider, Address] = field(default_factory=dict)
+    servers: Mapping[Provider, ServerAddress] = field(default_factory=dict)
     timeout: float = 30.0
 
     def reader(self, user: ProvidedResource, session: Session, password: Secret | None = None) -> UserReader:
@@ -95,10 +95,10 @@ class Databases:
         return ssl.create_default_context() if trust is True else trust
 
     @cached_property
-    def slots(self) -> defaultdict[Address, asyncio.Semaphore]:
+    def slots(self) -> defaultdict[ServerAddress, asyncio.Semaphore]:
         return defaultdict(lambda: asyncio.Semaphore(_MOST_CONNECTIONS))
 
-    async def find_server(self, owner_id: str, service: Provider) -> Address | None:
+    async def find_server(self, owner_id: str, service: Provider) -> ServerAddress | None:
         """Find where a server is; None if it does not exist. Raises ProviderError if Azure does not say, or says what
         cannot be used.
         """
@@ -147,7 +147,7 @@ class UserReader:
                 hint="Remove the manifest: the administrator comes with the server.",
             )
 
-    async def _ask(self, address: Address, work: Callable[[Users], Awaitable[T]], *, reads_only: bool) -> T:
+    async def _ask(self, address: ServerAddress, work: Callable[[Users], Awaitable[T]], *, reads_only: bool) -> T:
         """Do some work over a connection of its own. Raises ProviderError; a DeadlineError if the time is over."""
         users: Users | None = None
         try:
@@ -161,7 +161,7 @@ class UserReader:
             is_unsure = users is not None and users.is_unsure
         raise self._make_late(address, is_unsure=is_unsure)
 
-    async def _connect(self, address: Address, *, reads_only: bool) -> Users:
+    async def _connect(self, address: ServerAddress, *, reads_only: bool) -> Users:
         connector = await self._make_connector(address)
         clock, session = self._databases.clock, self._session
         for number, pause in enumerate((*_PAUSES, 0.0), 2):
@@ -183,7 +183,7 @@ class UserReader:
                 await clock.sleep(pause)
         raise AssertionError("the last try returns or raises")
 
-    async def _make_connector(self, address: Address) -> Connector:
+    async def _make_connector(self, address: ServerAddress) -> Connector:
         administrator = find_administrator(self._user, self._password, self._service)
         password, is_token = administrator.password, administrator.password is None
         if password is None:
@@ -192,7 +192,7 @@ class UserReader:
         access = ServerAccess(address, databases.tls, administrator.name, password, is_token, databases.timeout)
         return _load(self._service).make_connector(access)
 
-    def _make_late(self, address: Address, *, is_unsure: bool) -> DeadlineError | DatabaseError:
+    def _make_late(self, address: ServerAddress, *, is_unsure: bool) -> DeadlineError | DatabaseError:
         what = "end a write of" if is_unsure else "ask for"
         message = f"{self._session.end_reason} before {address.host} could {what} the user {self._user.name!r}."
         message = f"{message} {self._session.last_error()}".rstrip()

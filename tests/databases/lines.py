@@ -15,19 +15,19 @@ from typing import Any
 import pymysql
 from pymysql.constants import CLIENT
 
-from gitsync.databases.address import Address
+from gitsync.databases.address import ServerAddress
 from tests.support.database_servers import Server
 
 
 @asynccontextmanager
-async def silent_server() -> AsyncIterator[Address]:
+async def silent_server() -> AsyncIterator[ServerAddress]:
     """It takes connections, and never says a word."""
     async with _serve(lambda _reader, _writer: asyncio.Event().wait()) as address:
         yield address
 
 
 @asynccontextmanager
-async def cutting_proxy(server: Server, pieces: int, *, passes_last: bool) -> AsyncIterator[Address]:
+async def cutting_proxy(server: Server, pieces: int, *, passes_last: bool) -> AsyncIterator[ServerAddress]:
     """A way to a server that breaks with the n-th piece that the client sends; `passes_last` lets the server still do
     what that says.
     """
@@ -62,7 +62,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 @asynccontextmanager
-async def _serve(handle: Any) -> AsyncIterator[Address]:
+async def _serve(handle: Any) -> AsyncIterator[ServerAddress]:
     tasks: set[asyncio.Task[Any]] = set()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -76,7 +76,7 @@ async def _serve(handle: Any) -> AsyncIterator[Address]:
 
     listener = await asyncio.start_server(begin, "localhost", 0, family=socket.AF_INET)
     try:
-        yield Address("localhost", listener.sockets[0].getsockname()[1])
+        yield ServerAddress("localhost", listener.sockets[0].getsockname()[1])
     finally:
         for task in tasks:
             task.cancel()
@@ -99,12 +99,12 @@ class EntraMysql:
     statements: list[str] = field(default_factory=list)
 
     @contextmanager
-    def run(self) -> Iterator[Address]:
+    def run(self) -> Iterator[ServerAddress]:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             thread = threading.Thread(target=self._accept, args=(listener,), daemon=True)
             thread.start()
             try:
-                yield Address("localhost", listener.getsockname()[1])
+                yield ServerAddress("localhost", listener.getsockname()[1])
             finally:
                 listener.shutdown(socket.SHUT_RDWR)
                 thread.join(10)
@@ -115,9 +115,8 @@ class EntraMysql:
                 line, _ = listener.accept()
             except OSError:
                 return
-            with line:
-                with suppress(OSError, EOFError):
-                    self._handle(line)
+            with line, suppress(OSError, EOFError):
+                self._handle(line)
 
     def _handle(self, line: socket.socket) -> None:
         flags = CLIENT.PROTOCOL_41 | CLIENT.SECURE_CONNECTION | CLIENT.PLUGIN_AUTH | CLIENT.CONNECT_WITH_DB

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, make_cloud
 from gitsync.arm.session import Session
-from gitsync.databases.address import Address
+from gitsync.databases.address import ServerAddress
 from gitsync.databases.users import Databases
 from gitsync.diff.three_way import Remembered, compare, make_baseline, remove_secrets
 from gitsync.model.clock import Clock
@@ -33,7 +33,7 @@ class Rig:
     """Users of one server. `seconds` is the time that each call has, `timeout` that of each statement."""
 
     service: Provider
-    address: Address | None
+    address: ServerAddress | None
     ca: Path | None = None
     clock: Clock = field(default_factory=SystemClock)
     cloud: Cloud = field(default_factory=make_cloud)
@@ -111,7 +111,7 @@ class Rig:
 
 
 def make_rig(service: Provider, server: Server, **fields: Any) -> Rig:
-    return Rig(service, Address("localhost", server.port), server.ca, **fields)
+    return Rig(service, ServerAddress("localhost", server.port), server.ca, **fields)
 
 
 def judge(user: ProvidedResource, live: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> Comparison:

@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.arm.cloud import Cloud, make_cloud
-from gitsync.databases.address import Address, find_address, find_token_scope, parse_servers
+from gitsync.databases.address import ServerAddress, find_address, find_token_scope, parse_servers
 from gitsync.errors import ConfigError, ProviderError
 from gitsync.model.live import Live
 from gitsync.model.provider import Provider
@@ -29,7 +29,7 @@ def find(host, service=Provider.POSTGRESQL, cloud=PUBLIC, **properties):
     ],
 )
 def test_a_server_is_where_azure_says(host, service, cloud, port):
-    assert find(host, service, cloud) == Address(host.lower().rstrip("."), port)
+    assert find(host, service, cloud) == ServerAddress(host.lower().rstrip("."), port)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,10 @@ def test_a_token_is_asked_for_by_known_clouds_only():
 
 def test_servers_of_tests_are_on_this_machine():
     servers = parse_servers(["postgresql=localhost:5433", "mysql=[::1]:3307"])
-    assert servers == {Provider.POSTGRESQL: Address("localhost", 5433), Provider.MYSQL: Address("::1", 3307)}
+    assert servers == {
+        Provider.POSTGRESQL: ServerAddress("localhost", 5433),
+        Provider.MYSQL: ServerAddress("::1", 3307),
+    }
 
 
 @pytest.mark.parametrize(

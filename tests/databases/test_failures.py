@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from gitsync.databases.address import Address
+from gitsync.databases.address import ServerAddress
 from gitsync.errors import DeadlineError, ProviderError
 from gitsync.model.provider import Provider
 from gitsync.model.secret import Secret
@@ -37,7 +37,7 @@ async def refuse(rig, code, ask=None):
 
 
 async def test_a_refused_connection_is_tried_five_times_and_names_the_firewall(rig):
-    rig.clock, rig.address = FakeClock(), Address("localhost", 1)
+    rig.clock, rig.address = FakeClock(), ServerAddress("localhost", 1)
     failure = await refuse(rig, "DatabaseNotReachable")
     assert rig.clock.slept == [1, 2, 4, 8]
     assert [attempt.code for attempt in rig.session.attempts] == ["DatabaseNotReachable"] * 5
@@ -46,7 +46,7 @@ async def test_a_refused_connection_is_tried_five_times_and_names_the_firewall(r
 
 
 async def test_a_refused_connection_ends_with_the_deadline(rig):
-    rig.address, rig.seconds = Address("localhost", 1), 0.05
+    rig.address, rig.seconds = ServerAddress("localhost", 1), 0.05
     failure = await refuse(rig, "DeadlineExceeded")
     assert isinstance(failure, DeadlineError)
     assert "does not take the connection" in failure.message
@@ -140,7 +140,7 @@ async def test_a_certificate_of_another_name_is_refused(rig):
 
 
 async def test_a_name_that_does_not_exist_is_told(rig):
-    rig.clock, rig.address = FakeClock(), Address("no such name", 5432)
+    rig.clock, rig.address = FakeClock(), ServerAddress("no such name", 5432)
     failure = await refuse(rig, "DatabaseNotReachable")
     assert "private DNS zone" in failure.hint
 
