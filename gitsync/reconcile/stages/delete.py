@@ -72,7 +72,7 @@ def record_deleted(attempt: PruneAttempt) -> PruneAttempt:
 def _handle_refusal(attempt: PruneAttempt, failure: ProviderError, ending: _Ending, cache: RunCache) -> PruneAttempt:
     is_of_delete = failure is ending.failure
     if is_of_delete and failure.code == IN_USE:
-        return attempt.with_write(attempt.write._replace(done=Action.DETACH)).stopped(TAKEN_OVER)
+        return attempt.with_write(attempt.write.changed(done=Action.DETACH)).stopped(TAKEN_OVER)
     if is_of_delete and is_outrun(attempt, failure):
         return look_again(attempt, cache, make_not_deleted(failure))
     waits = may_recover(failure, missed_is_ours=False, granted=cache.has_granted)
