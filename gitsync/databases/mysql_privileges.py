@@ -73,9 +73,10 @@ class Privileges(NamedTuple):
         server, stated = self.server.show(), body.get("databasePrivileges") or {}
         shown = {self.names[pattern]: grants.show() for pattern, grants in self.databases.items()}
         ordered = [*stated, *sorted(name for name, entries in shown.items() if entries and name not in stated)]
+        databases = {name: shown.get(name, []) for name in ordered}
         return {
             **({"privileges": server} if server or "privileges" in body else {}),
-            **({"databasePrivileges": {name: shown.get(name, []) for name in ordered}} if ordered else {}),
+            **({"databasePrivileges": databases} if databases or body.get("databasePrivileges") is not None else {}),
         }
 
     def list_statements(self, account: str) -> Iterator[str]:

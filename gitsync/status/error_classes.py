@@ -63,6 +63,7 @@ _BY_CODE = {
     **dict.fromkeys(_VERY_SLOW.split(), Retry.VERY_SLOW),
     **dict.fromkeys(_FATAL.split(), Retry.NEVER),
     **_RECORDED,
+    **dict.fromkeys(("InvalidDatabasePrivilege", "InvalidDatabaseUser"), Retry.NEVER),  # of gitsync.databases
 }
 
 RETRIED_CODES = frozenset({"AnotherOperationInProgress", "Conflict", "RetryableError"})

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitsync.model.provider import Provider
+from gitsync.model.verdict import Verdict
 from tests.databases.rig import judge, make_rig
 from tests.databases.test_users import statements_since
 
@@ -26,9 +27,8 @@ async def check(rig, server, bodies):
         await rig.put(user)
         live = await rig.find(user)
         assert judge(user, live).differences == ()
-        assert {name: value for name, value in live.items() if name != "localUser"} == {
-            name: value for name, value in body.items() if value != {}
-        }
+        assert {name: value for name, value in live.items() if name != "localUser"} == body
+        assert judge(user, live, live).verdict is Verdict.IN_SYNC
         start = len(server.log.read_text())
         await rig.put(user)
         assert statements_since(server, start) == []

@@ -91,6 +91,17 @@ async def test_a_grant_with_wildcards_of_somebody_else_is_replaced(mysql, mariad
     assert "`app\\_7`" in grants(mariadb, "taken")
 
 
+async def test_databases_that_git_does_not_name_are_closed(mysql, mariadb):
+    """By name and by pattern. The comparison of a run adds them to what git states, with no privileges."""
+    user = mysql.user("closed", databasePrivileges={"app": ["SELECT"]})
+    await mysql.put(user)
+    mariadb.run("GRANT SELECT ON other.* TO closed; GRANT SELECT ON `o_`.* TO closed")
+    live = await mysql.find(user)
+    assert live["databasePrivileges"] == {"app": ["SELECT"], "LIKE o_": ["SELECT"], "other": ["SELECT"]}
+    await mysql.put(mysql.user("closed", databasePrivileges={"app": ["SELECT"], "LIKE o_": [], "other": []}))
+    assert (await mysql.find(user))["databasePrivileges"] == {"app": ["SELECT"]}
+
+
 @pytest.mark.parametrize("word", ["ALL", "all", "All  Privileges"])
 async def test_all_stands_for_what_there_is(mysql, mariadb, word):
     """ASO sends it each time, and does not know its longer form."""
