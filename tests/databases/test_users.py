@@ -1,7 +1,11 @@
 """What holds for users of both services, on real servers."""
 
+import subprocess
+import sys
+
 import pytest
 
+import gitsync.databases
 from gitsync.errors import ProviderError
 from gitsync.model.provider import Provider
 from gitsync.model.secret import Placeholder, Secret
@@ -209,3 +213,19 @@ async def test_a_prune_without_the_secret_of_its_administrator_says_which(rig):
         await rig.delete(rig.prune("joe"), password=None)
     assert failure.value.code == "SecretNotFound"
     assert "admin" in failure.value.message
+
+
+async def test_a_missing_driver_is_named_with_the_command_that_installs_it(rig, monkeypatch):
+    module, driver = ("postgresql", "asyncpg") if is_postgresql(rig) else ("mysql", "pymysql")
+    monkeypatch.setitem(sys.modules, driver, None)
+    monkeypatch.delitem(sys.modules, f"gitsync.databases.{module}", raising=False)
+    monkeypatch.delattr(gitsync.databases, module, raising=False)
+    with pytest.raises(ProviderError) as failure:
+        await rig.find(rig.user("joe"))
+    assert failure.value.code == "PackageMissing"
+    assert failure.value.hint == "Run `pip install 'gitsync-azure[databases]'`."
+
+
+def test_a_driver_is_loaded_only_when_a_user_is_read():
+    code = "import sys, gitsync.databases.users; sys.exit(bool({'asyncpg', 'pymysql'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
