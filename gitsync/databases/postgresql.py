@@ -11,8 +11,7 @@ import asyncpg
 from gitsync.databases import failures
 from gitsync.databases.failures import Advice, DatabaseError, explain_network, make_failure, translate
 from gitsync.databases.grants import Grants
-from gitsync.databases.quoting import check_text, quote_identifier, refuse_reserved
-from gitsync.databases.scram import make_verifier
+from gitsync.databases.quoting import check_text, make_verifier, quote_identifier, refuse_reserved
 from gitsync.databases.sign_in import ServerAccess, echo_sign_in, find_password
 from gitsync.model.provider import ProvidedResource, Provider
 

@@ -8,7 +8,15 @@ from typing import Any, Final
 
 from gitsync.diff.equivalence import judge
 from gitsync.diff.hints import Hints
-from gitsync.diff.list_pairing import OPEN_LISTS, find_key_field, find_member, index_by_key, is_ordered, is_plain
+from gitsync.diff.list_pairing import (
+    OPEN_LISTS,
+    WHOLE_MAPPINGS,
+    find_key_field,
+    find_member,
+    index_by_key,
+    is_ordered,
+    is_plain,
+)
 from gitsync.diff.rules.masks import is_secret
 from gitsync.diff.rules.own_entries import is_own_entry
 from gitsync.diff.rules.rule import RuleOutcome
@@ -41,6 +49,11 @@ def compare_first_sight(desired: Any, live: Any, hints: Hints, path: JsonPath = 
     elif isinstance(desired, dict) and isinstance(live, dict):
         for key, value in desired.items():
             yield from compare_first_sight(value, find_member(live, key), hints, (*path, key))
+        if path and path[-1] in WHOLE_MAPPINGS:
+            further = {key: value for key, value in live.items() if key not in desired}
+            yield from (
+                Difference(format_pointer((*path, key)), None, value, FURTHER) for key, value in further.items()
+            )
     elif isinstance(desired, list) and isinstance(live, list):
         yield from _compare_lists(desired, live, hints, path)
     else:
@@ -84,7 +97,7 @@ def _compare_leaf(desired: Any, live: Any, hints: Hints, path: JsonPath) -> Adop
 
 def _compare_absent(desired: Any, path: JsonPath) -> AdoptionDifferences:
     """Compare a leaf that Azure did not return. It always returns tags and ids as keys, but not all other leaves."""
-    if desired == []:
+    if desired == [] or (desired == {} and path[-1] in WHOLE_MAPPINGS):
         return
     if path[0] == "tags" or str(path[-1]).startswith("/"):
         yield Difference(format_pointer(path), format_value(desired), None, ABSENT)

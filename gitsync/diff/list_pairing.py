@@ -64,6 +64,11 @@ OPEN_LISTS: Final = frozenset(
 )
 """Lists that also hold resources of their own kind: compared by the entries that git sets."""
 
+WHOLE_MAPPINGS: Final = frozenset({"databasePrivileges"})
+"""Mappings that are complete in git, unlike bodies of ARM: a member that only the live state has is a difference, and
+an empty one asks for no members.
+"""
+
 
 def find_key_field(*lists: Sequence[Any]) -> str | None:
     """Return the field that identifies the entries of all these lists, or None if only their index does."""

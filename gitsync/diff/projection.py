@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.diff.list_pairing import OPEN_LISTS, find_key_field, find_member, index_by_key, keep_key
+from gitsync.diff.list_pairing import OPEN_LISTS, WHOLE_MAPPINGS, find_key_field, find_member, index_by_key, keep_key
 from gitsync.model.secret import MASKED, Secret
 
 
@@ -26,11 +26,12 @@ def project(desired: Any, live: Any, name: str = "") -> Any:
     if isinstance(desired, Secret) or desired == MASKED:
         return None
     if isinstance(desired, dict) and isinstance(live, dict):
-        return {
+        projected = {
             key: kept
             for key, value in desired.items()
             if (kept := project(value, find_member(live, key), key)) is not None
         }
+        return {**live, **projected} if name in WHOLE_MAPPINGS else projected
     if isinstance(desired, list) and any(isinstance(entry, Secret) or entry == MASKED for entry in desired):
         return None  # Azure may keep it in another order, so any of its values may be the secret
     if isinstance(desired, list) and isinstance(live, list):
@@ -56,7 +57,7 @@ def drop_empty(value: Any) -> Any:
     """Return a value without nulls and empty objects; those in lists stay."""
     if isinstance(value, dict):
         members = ((key, drop_empty(child)) for key, child in value.items() if child is not None)
-        return {key: child for key, child in members if child != {} or key.startswith("/")}
+        return {key: child for key, child in members if child != {} or key.startswith("/") or key in WHOLE_MAPPINGS}
     if isinstance(value, list):
         return [drop_empty(child) for child in value]
     return value

@@ -17,6 +17,7 @@ from gitsync.diff.adoption import Unverified, compare_first_sight, format_value,
 from gitsync.diff.equivalence import READ_FROM_ANSWER, judge
 from gitsync.diff.hints import Hints
 from gitsync.diff.leaf_changes import find, find_changes, is_same
+from gitsync.diff.list_pairing import WHOLE_MAPPINGS
 from gitsync.diff.projection import drop_empty, project, select_asked
 from gitsync.diff.rules.masks import is_secret
 from gitsync.diff.rules.rule import RuleOutcome
@@ -210,6 +211,8 @@ def _agree_on_value(key: str, desired: Any, applied: Any, baseline: Any, live: A
     if kind in _SCALARS:
         return bool(desired == applied == baseline == live != MASKED)
     if kind is dict:
+        if key in WHOLE_MAPPINGS and live.keys() != desired.keys():
+            return False
         return bool(baseline or key.startswith("/")) and _agree(desired, applied, baseline, live)
     if kind is list:
         asked = drop_empty(desired)

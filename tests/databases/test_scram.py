@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from gitsync.databases.scram import make_verifier, prepare
+from gitsync.databases.quoting import make_verifier, prepare
 
 # Of RFC 7677, section 3: the password "pencil".
 SALT = base64.b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")

@@ -32,6 +32,8 @@ DRIFTS = {
     Provider.MYSQL: {
         "a privilege of the server granted": ("GRANT RELOAD ON *.* TO '{name}'", {"/privileges"}),
         "a privilege of a database granted": ("GRANT DELETE ON `app\\_9`.* TO '{name}'", {"/databasePrivileges/app_9"}),
+        "another database opened": ("GRANT SELECT ON other.* TO '{name}'", {"/databasePrivileges/other"}),
+        "databases by a pattern opened": ("GRANT SELECT ON `o_`.* TO '{name}'", {"/databasePrivileges/LIKE o_"}),
         "a privilege revoked": ("REVOKE PROCESS ON *.* FROM '{name}'; REVOKE SELECT ON `app\\_9`.* FROM '{name}'", {"/privileges", "/databasePrivileges/app_9"}),
     },
 }  # fmt: skip
@@ -145,14 +147,20 @@ async def test_a_list_that_git_does_not_state_loses_only_what_gitsync_granted(ri
 
 
 async def test_an_empty_list_takes_everything(rig, server):
-    first = "roles" if is_postgresql(rig) else "privileges"
+    first = "roles" if is_postgresql(rig) else "databasePrivileges"
     await rig.put(rig.user("emptied", **WANTED[rig.service]))
-    user = rig.user("emptied", **{first: []}, **({} if is_postgresql(rig) else {"databasePrivileges": {}}))
-    assert f"/{first}" in {difference.path for difference in judge(user, await rig.find(user)).differences}
+    user = rig.user(
+        "emptied", **({"roles": []} if is_postgresql(rig) else {"privileges": [], "databasePrivileges": {}})
+    )
+    expected = (
+        {"/roles"} if is_postgresql(rig) else {"/privileges", "/databasePrivileges/app_9", "/databasePrivileges/b%c"}
+    )
+    assert {difference.path for difference in judge(user, await rig.find(user)).differences} == expected
     await rig.put(user)
-    live = await rig.find(user)
-    assert live == {"localUser": {"serverAdminUsername": ADMIN}, **{name: value for name, value in user.body.items() if name != "localUser"}}  # fmt: skip
+    live = await rig.find(user) or {}
+    assert not live[first]
     assert judge(user, live).differences == ()
+    assert judge(user, live, live).verdict is Verdict.IN_SYNC
 
 
 @pytest.mark.parametrize("secret", ["serverAdminPassword", "password"])

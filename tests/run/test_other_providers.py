@@ -51,6 +51,12 @@ USER = """\
         serverAdminPassword: {name: postgres, key: admin}
         password: {name: app, key: password}
     """
+MYSQL = {
+    "mysql": SERVER.replace("dbforpostgresql.azure.com/v1api20230601preview", "dbformysql.azure.com/v1api20230630"),
+    "user": USER.replace("dbforpostgresql", "dbformysql").replace(
+        "roles: [reader]", "databasePrivileges: {app: [SELECT]}"
+    ),
+}
 TEAM = """\
     apiVersion: entra.azure.com/v1
     kind: SecurityGroup
@@ -158,6 +164,29 @@ def test_a_role_that_somebody_granted_is_drift_and_taken_away(world):
     assert of(world.plan(digest_key=KEY), "User").verdict is Verdict.DRIFTED
     world.sync(digest_key=KEY)
     assert world.read(USER_ID, "2024-03-01")["roles"] == ["reader"]
+
+
+def test_a_privilege_on_a_database_that_git_does_not_name_is_drift_and_taken_away(world):
+    user_id = USER_ID.replace("PostgreSQL", "MySQL")
+    world.says(**{**ESTATE, **MYSQL}).sync(digest_key=KEY)
+    extended = {**world.read(user_id, "2024-03-01"), "databasePrivileges": {"app": ["SELECT"], "other": ["DELETE"]}}
+    world.outside("PUT", user_id, extended, "2024-03-01")
+    found = of(world.sync(digest_key=KEY), "User")
+    assert (found.verdict, [one.path for one in found.differences]) == (
+        Verdict.DRIFTED,
+        ["/databasePrivileges/other"],
+    )
+    assert world.read(user_id, "2024-03-01")["databasePrivileges"] == {"app": ["SELECT"]}
+    assert of(world.sync(digest_key=KEY), "User").verdict is Verdict.IN_SYNC
+
+
+def test_privileges_on_databases_are_left_alone_if_git_does_not_speak_of_them(world):
+    user_id = USER_ID.replace("PostgreSQL", "MySQL")
+    silent = {**MYSQL, "user": MYSQL["user"].replace("databasePrivileges: {app: [SELECT]}", "privileges: []")}
+    world.says(**{**ESTATE, **silent}).sync(digest_key=KEY)
+    extended = {**world.read(user_id, "2024-03-01"), "databasePrivileges": {"other": ["DELETE"]}}
+    world.outside("PUT", user_id, extended, "2024-03-01")
+    assert of(world.sync(digest_key=KEY), "User").verdict is Verdict.IN_SYNC
 
 
 def test_a_removed_user_is_deleted_without_the_secret_of_its_own_password(world):
