@@ -99,7 +99,7 @@ def check_subscription(arm_id: str, ours: str) -> Condition | None:
 
 
 _NO_PROVIDER = {
-    Provider.SQL: "gitsync cannot manage users of Azure SQL.",
+    Provider.SQL: "Users of Azure SQL are not supported: nothing was read or changed.",
 }
 
 

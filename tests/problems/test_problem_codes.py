@@ -138,7 +138,8 @@ def test_an_example_gives_its_code(meaning):
 @cache
 def fragments():
     """The fixed parts of all texts of the package, the longest first."""
-    texts = {part.strip(" .\"'") for part in (node.value for node in nodes(ast.Constant)) if isinstance(part, str)}
+    constants = (node.value for node in nodes(ast.Constant) if isinstance(node.value, str))
+    texts = {part.strip(" .\"'") for text in constants for part in re.split(r"{[a-z]+}", text)}  # filled in later
     return sorted((text for text in texts if len(text) >= 5), key=len, reverse=True)
 
 
