@@ -265,23 +265,20 @@ def _describe_request(accepted: Accepted, host: PullRequestHost, publication: Pu
     """Write the texts of a pull request."""
     cells = [(resource, field) for resource in accepted.resources for field in (resource.fields or (None,))]
     places = sorted((resource.arm_id.casefold(), field.pointer if field else "") for resource, field in cells)
-    values = sorted(
-        (resource.arm_id.casefold(), field.pointer if field else "", _encode(field.new) if field else "")
-        for resource, field in cells
-    )
+    values = []
+    for resource, field in cells:
+        is_set = field is not None and field.new is not REMOVED
+        value = json.dumps(field.new, sort_keys=True, default=str) if field and is_set else ""
+        values.append((resource.arm_id.casefold(), field.pointer if field else "", value))
     text = _format_text(accepted, host.longest_body - _RESERVE, publication)
     # The log is another one in each run, and no reason to edit a request.
     log = f"\n\n[Log of the run that wrote this]({host.log_url})" if host.log_url else ""
     return _RequestText(
         branch=f"{_PREFIX}{_digest(places)}",
         title=make_title(accepted.resources),
-        mark=f"{_MARK} {_digest(values)} {_digest(text)} -->",
+        mark=f"{_MARK} {_digest(sorted(values))} {_digest(text)} -->",
         text=f"{text}{log}\n",
     )
-
-
-def _encode(value: object) -> str:
-    return "" if value is REMOVED else json.dumps(value, sort_keys=True, default=str)
 
 
 def _digest(content: object) -> str:

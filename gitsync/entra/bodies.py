@@ -42,13 +42,14 @@ def show_group(group: Mapping[str, Any], wanted: Mapping[str, Any]) -> Live:
     """
     description = group.get("description") or wanted.get("description")
     has_description = bool(group.get("description")) or description == ""
+    types = tuple(sorted(str(one) for one in group.get("groupTypes") or ()))
     return Live(
         body={
             "id": group["id"],
             "displayName": group.get("displayName"),
             "mailNickname": group.get("mailNickname"),
             **({"description": description} if has_description else {}),
-            "membershipType": _find_membership_type(group),
+            "membershipType": _MEMBERSHIP_TYPES.get(types, "+".join(types)),
             "isAssignableToRole": bool(group.get("isAssignableToRole")),
         }
     )
@@ -92,8 +93,3 @@ def find_fixed_changes(body: Mapping[str, Any], group: Mapping[str, Any]) -> dic
     """
     live = show_group(group, body).body
     return {name: (live[name], body[name]) for name in _FIXED if name in body and body[name] != live[name]}
-
-
-def _find_membership_type(group: Mapping[str, Any]) -> str:
-    types = tuple(sorted(str(one) for one in group.get("groupTypes") or ()))
-    return _MEMBERSHIP_TYPES.get(types, "+".join(types))

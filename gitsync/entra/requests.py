@@ -50,7 +50,8 @@ class GraphRequest(ArmRequest):
 
     def says_absent(self, answer: Response, code: str, message: str) -> bool:  # noqa: ARG002 - the form decides
         """Tell whether a 404 is an error of Graph, and no page of something in between."""
-        return _has_error(answer)
+        error = answer.mapping().get("error")
+        return isinstance(error, Mapping) and isinstance(error.get("code"), str)
 
 
 def make_read(resource_id: str, group_id: str) -> GraphRequest:
@@ -155,11 +156,6 @@ def _find_fault(group: Mapping[str, Any], group_id: str) -> str:
         return "its description or mailNickname is not a string"
     types = group.get("groupTypes")
     return "" if isinstance(types, list) else "its groupTypes are not a list"
-
-
-def _has_error(answer: Response) -> bool:
-    error = answer.mapping().get("error")
-    return isinstance(error, Mapping) and isinstance(error.get("code"), str)
 
 
 def _make_path(group_id: str) -> str:

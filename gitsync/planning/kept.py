@@ -16,16 +16,12 @@ def find_kept(prepared: Prepared, given_id: str = "", before: Kept = NOTHING_KEP
     """
     if prepared.provider is Provider.ARM or prepared.template is None:
         return before
-    login = _find_login(prepared.template.body)
+    # Who signs in to a server to manage the user; nothing for what is in no server.
+    parts = (prepared.template.body.get(name) for name in ("localUser", "aadUser"))
+    login: Mapping[str, Any] = next((part for part in parts if isinstance(part, Mapping)), {})
     password = login.get("serverAdminPassword")
     return Kept(
         given_id=given_id or before.given_id,
         administrator=str(login.get("serverAdminUsername", "")),
         password_from=(password.name, password.key) if isinstance(password, SecretKeyRef) else None,
     )
-
-
-def _find_login(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The part of a body that says who signs in to a server to manage the user; empty for what is in no server."""
-    logins = (body.get(name) for name in ("localUser", "aadUser"))
-    return next((login for login in logins if isinstance(login, Mapping)), {})

@@ -46,11 +46,7 @@ def make_opener(
 ) -> OpenProvider:
     """Return what opens a provider, once for the run."""
     run = _Run(config=config, connections=connections, cache=run_cache, begin_session=begin_session)
-    return cache(partial(_open, run))
-
-
-def _open(run: _Run, provider: Provider) -> ResourceProvider:
-    return _OPENERS[provider](run)
+    return cache(lambda provider: _OPENERS[provider](run))
 
 
 def _open_groups(run: _Run) -> ResourceProvider:
