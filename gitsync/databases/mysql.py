@@ -7,7 +7,6 @@ import hashlib
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, NoReturn, TypeVar
-from urllib.parse import unquote
 
 import pymysql
 
@@ -16,11 +15,11 @@ from gitsync.databases.failures import Advice, DatabaseError, explain_network, m
 from gitsync.databases.mysql_privileges import Dialect, Privileges, compare_privileges
 from gitsync.databases.quoting import check_host, check_text, fold_privilege, quote_text, refuse_reserved
 from gitsync.databases.sign_in import ServerAccess, echo_sign_in, find_password
+from gitsync.formats.user_names import ANY_HOST, parse_user
 from gitsync.model.provider import ProvidedResource, Provider
 
 T = TypeVar("T")
 
-ANY_HOST = "%"
 _RESERVED: Final = frozenset(
     {"azure_superuser", "mariadb.sys", "mysql.infoschema", "mysql.session", "mysql.sys", "root"}
 )
@@ -299,7 +298,14 @@ def check_user(user: ProvidedResource) -> None:
     """Check what a server would misunderstand. Raises DatabaseError (codes InvalidDatabaseUser and
     InvalidDatabasePrivilege).
     """
-    body = user.body or {}
+    body, before = user.body or {}, user.applied or {}
+    types = [one for one in ("aadUser", "localUser") if one in before]
+    if body and (changed := next((one for one in types if one not in body), "")):
+        raise DatabaseError(
+            f"The user {user.name!r} was created with `{changed}`, which cannot change.",
+            code="InvalidDatabaseUser",
+            hint=f"Restore `{changed}`, or give the user another `azureName`.",
+        )
     for name in {user.name, find_account_name(user)[0]}:
         _check_name(name, "The name of the user", "Choose another `azureName`.")
         refuse_reserved(name, _RESERVED, "MySQL")
@@ -314,14 +320,12 @@ def check_user(user: ProvidedResource) -> None:
 def find_account_name(user: ProvidedResource) -> tuple[str, str]:
     """Return the name and the host of a user inside of MySQL. One of Entra ID may have an alias there, and no host."""
     stated = (user.applied or {}) if user.body is None else user.body
-    if isinstance(aad_user := stated.get("aadUser"), Mapping):
-        return aad_user.get("alias") or user.name, ANY_HOST
-    host = stated.get("hostname") or ""
-    if user.body is None and not host:  # a record of a create that was not seen has the id alone
-        prefix = f"{user.name}@".casefold()
-        last = unquote(user.arm_id.rpartition("/")[2])
-        host = last[len(prefix) :] if last.casefold().startswith(prefix) else ""
-    return user.name, check_host(host or ANY_HOST)
+    aad_user = stated.get("aadUser")
+    if isinstance(aad_user, Mapping) or user.kept.alias:
+        return (aad_user or {}).get("alias") or user.kept.alias or user.name, ANY_HOST
+    # A record of a create that was not seen has the id alone.
+    host = stated.get("hostname") or parse_user(user.arm_id.rpartition("/")[2]).host
+    return user.name, check_host(host)
 
 
 def _check_name(name: str, what: str, hint: str) -> None:

@@ -33,12 +33,14 @@ class Kept(NamedTuple):
     """What a record keeps for the provider of a resource, so that a later run finds it again without its manifest.
 
     `given_id` is the id that the provider gave it, such as the object id of a group. `administrator` is the login that
-    manages it, and `password_from` the Secret and key of its password; None if a token is used.
+    manages it, and `password_from` the Secret and key of its password; None if a token is used. `alias` is the name of
+    a user inside of its server, "" if it is that of its id.
     """
 
     given_id: str = ""
     administrator: str = ""
     password_from: tuple[str, str] | None = None
+    alias: str = ""
 
 
 NOTHING_KEPT = Kept()

@@ -23,5 +23,6 @@ def find_kept(prepared: Prepared, given_id: str = "", before: Kept = NOTHING_KEP
     return Kept(
         given_id=given_id or before.given_id,
         administrator=str(login.get("serverAdminUsername", "")),
+        alias=str(login.get("alias", "")),
         password_from=(password.name, password.key) if isinstance(password, SecretKeyRef) else None,
     )

@@ -92,10 +92,18 @@ class Rig:
         return self._provide(name, body=body, applied=applied, sets_password=sets_password)
 
     def prune(
-        self, name: str, *, applied: Any = None, administrator: str = ADMIN, suffix: str = "", has_password: bool = True
+        self,
+        name: str,
+        *,
+        applied: Any = None,
+        administrator: str = ADMIN,
+        suffix: str = "",
+        has_password: bool = True,
+        alias: str = "",
     ) -> ProvidedResource:
         """A user that git does not have any more."""
-        kept = Kept(administrator=administrator, password_from=("admin", "password") if has_password else None)
+        password_from = ("admin", "password") if has_password else None
+        kept = Kept(administrator=administrator, password_from=password_from, alias=alias)
         return self._provide(name, applied=applied, kept=kept, suffix=suffix)
 
     def _provide(self, name: str, *, suffix: str = "", **fields: Any) -> ProvidedResource:

@@ -38,6 +38,22 @@ async def test_a_user_of_entra_id_is_created_by_its_alias_with_a_token(mysql, ma
     assert await mysql.find(user) is None
 
 
+async def test_a_user_with_an_alias_is_dropped_although_its_create_was_not_seen(mysql, mariadb, double):
+    user = mysql.user(
+        "somebody@tenant.onmicrosoft.com", aadUser={"alias": "unseen", "serverAdminUsername": "the admins"}
+    )
+    await mysql.put(user)
+    await mysql.delete(mysql.prune(user.name, alias="unseen", has_password=False), password=None)
+    assert await mysql.find(user) is None
+
+
+async def test_a_local_user_does_not_become_one_of_entra_id(mysql, mariadb, double):
+    user = mysql.user("fixed", applied={"localUser": {}}, aadUser={"serverAdminUsername": "the admins"})
+    with pytest.raises(ProviderError, match="created with `localUser`, which cannot change") as failure:
+        await mysql.find(user)
+    assert (failure.value.code, double.statements) == ("InvalidDatabaseUser", [])
+
+
 async def test_a_local_user_without_a_password_of_its_administrator_is_made_with_a_token(mysql, mariadb, double):
     user = mysql.user("by_token")
     del user.body["localUser"]["serverAdminPassword"]

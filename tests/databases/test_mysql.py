@@ -40,8 +40,8 @@ async def test_a_host_is_named_everywhere(mysql, mariadb):
 
 @pytest.mark.parametrize(
     ("applied", "suffix"),
-    [({"hostname": "10.0.0.%"}, ""), (None, "@10.0.0.%25"), (None, "%4010.0.0.%25")],
-    ids=["by the record", "by the id", "by the id, all of it encoded"],
+    [({"hostname": "10.0.0.%"}, ""), (None, "@10.0.0.%25")],
+    ids=["by the record", "by the id"],
 )
 async def test_a_delete_finds_the_host(mysql, mariadb, applied, suffix):
     await mysql.put(mysql.user("far", hostname="10.0.0.%"))

@@ -273,9 +273,9 @@ def test_a_file_of_before_durations_were_kept_is_read_and_written_as_it_was():
     [
         Kept(given_id="3f6d0f0e-0000-4000-8000-000000000001"),
         Kept(administrator="ops", password_from=("postgres", "admin")),
-        Kept(administrator="ops"),
+        Kept(administrator="ops", alias="short"),
     ],
-    ids=["a group has an id", "a user is managed with a password", "a user is managed with a token"],
+    ids=["a group has an id", "a user is managed with a password", "a user with an alias is managed with a token"],
 )
 def test_what_another_provider_needs_is_kept(kept):
     record = replace(RECORD, kept=kept)

@@ -304,7 +304,7 @@ def _read_hold(own: CheckedMapping) -> HeldUntil | None:
 
 
 def _build_kept(kept: Kept) -> Mapping[str, Any]:
-    members = {"administrator": kept.administrator, "givenId": kept.given_id}
+    members = {"administrator": kept.administrator, "alias": kept.alias, "givenId": kept.given_id}
     texts = {name: text for name, text in members.items() if text}
     if kept.password_from is None:
         return texts
@@ -321,6 +321,7 @@ def _read_kept(own: CheckedMapping) -> Kept:
     return Kept(
         given_id=kept.text("givenId", ""),
         administrator=kept.text("administrator", ""),
+        alias=kept.text("alias", ""),
         password_from=(password.text("name"), password.text("key")) if password else None,
     )
 
