@@ -82,7 +82,10 @@ def format_estimates(schedule: Schedule) -> str:
 
 def format_size(rehearsal: Rehearsal) -> str:
     """Say how large the sync is, as a title: `Writes, in 3 waves and about 4 min (5)`."""
-    schedule, count = rehearsal.schedule, len(rehearsal.writes)
+    schedule = rehearsal.schedule
+    planned = {bar.key for bar in schedule.bars}
+    # A write that another provider than ARM takes is planned as all are, and no request to ARM.
+    count = len(schedule.bars) + len({one.arm_id for one in rehearsal.writes if one.key not in planned})
     if not schedule.bars:
         return f"Writes ({count})"
     return f"Writes, in {format_plural(schedule.waves, 'wave')} and {format_about(schedule)} ({count})"

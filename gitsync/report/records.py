@@ -189,6 +189,8 @@ def describe_record(record: Record, *, revision: str | None, width: int | None =
         ("Revision", revision or ""),
         ("Azure id", record.arm_id),
         ("Azure API Version", record.arm_api_version),
+        ("Id at its provider", record.kept.given_id),
+        ("Managed by", record.kept.administrator),
         ("Owner", str(record.owner or "")),
         ("Depends on", ", ".join(map(str, record.depends_on))),
         ("Exports to", ", ".join(f"{address.object_kind}/{address.name}" for address in record.exports)),
