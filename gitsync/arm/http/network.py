@@ -26,7 +26,9 @@ from gitsync.errors import AuthorityError, ConfigError, TransportError
 MOST_BYTES = 16 << 20
 """The limit for an answer of an authority, a CI system or a vault."""
 
-_BLOCK = 1 << 16
+BLOCK = 1 << 16
+"""Bytes of an answer that are read at once."""
+
 _NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
 _UNTRUSTED = (aiohttp.ClientSSLError, ssl.SSLError)
 _HINTS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
@@ -47,7 +49,7 @@ class BoundedResponse(aiohttp.ClientResponse):
         """Raises ClientPayloadError if the answer is too large."""
         if self._body is None:
             pieces = bytearray()
-            async for piece in self.content.iter_chunked(_BLOCK):
+            async for piece in self.content.iter_chunked(BLOCK):
                 pieces += piece
                 if len(pieces) > MOST_BYTES:
                     self.close()
@@ -89,7 +91,7 @@ async def open_connection(network: Network, trust: Trust | None = None) -> Async
             session_owner=False,
             connection_timeout=network.connect_timeout,
             read_timeout=network.read_timeout,
-            connection_data_block_size=_BLOCK,
+            connection_data_block_size=BLOCK,
         )
         yield HttpConnection(session=session, transport=transport, environment=network.environment)
 

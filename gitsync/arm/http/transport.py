@@ -3,23 +3,25 @@
 The client of the SDK only signs in. Its retries, its registration of providers and its handling
 of redirects and operations are disabled, since each would send requests that gitsync does not
 count (docs/reference/design.md#http-client); so are the policies that only set headers, which
-cost more than the headers.
+cost more than the headers. The requests, the answers and the sending of azure-core serve many
+uses that gitsync has not, so the client is handed plain ones (docs/decisions/speed.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import replace
-from typing import Any, Self, cast
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, cast
 from uuid import uuid4
 
 import aiohttp
 from azure.core.exceptions import AzureError
 from azure.core.pipeline.policies import UserAgentPolicy
-from azure.core.rest import HttpRequest
+from azure.core.pipeline.transport import AsyncHttpTransport
 from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
+from multidict import CIMultiDict
 
 from gitsync import __version__
 from gitsync.arm.auth.access import ArmAccess, RenewableCredential, TokenCredential
@@ -28,12 +30,20 @@ from gitsync.arm.auth.principal import Principal, read_principal
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.failures import refuses_token
 from gitsync.arm.http.messages import ArmRequest, Response
-from gitsync.arm.http.network import HttpConnection, connect, make_transport_error, open_connection
+from gitsync.arm.http.network import (
+    BLOCK,
+    HttpConnection,
+    connect,
+    find_proxy,
+    make_transport_error,
+    open_connection,
+)
 from gitsync.errors import ArmError, CredentialError, GitsyncError, TransportError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 
 _REFUSED = frozenset({401, 403})
+_UNTOLD = frozenset({"Content-Type"})  # of what has no body; aiohttp would name one
 
 
 @asynccontextmanager
@@ -44,12 +54,15 @@ async def open_transport(
     async with (
         open_connection(access.network) if http is None else nullcontext(http) as connection,
         open_credential(access, connection, clock, credential) as guarded_credential,
-        _make_client(access.cloud, connection, guarded_credential) as client,
+        _make_client(access, connection, guarded_credential) as client,
     ):
         yield SdkTransport(client, guarded_credential, access, connection)
 
 
-def _make_client(cloud: Cloud, http: HttpConnection, credential: TokenCredential | None) -> ResourceManagementClient:
+def _make_client(
+    access: ArmAccess, http: HttpConnection, credential: TokenCredential | None
+) -> ResourceManagementClient:
+    cloud = access.cloud
     policies = [AsyncARMChallengeAuthenticationPolicy(cast("Any", credential), cloud.scope)] if credential else []
     return ResourceManagementClient(
         cast("Any", credential or "anonymous"),  # the client insists on one; only the policy above asks it
@@ -57,7 +70,7 @@ def _make_client(cloud: Cloud, http: HttpConnection, credential: TokenCredential
         base_url=cloud.endpoint,
         credential_scopes=[cloud.scope],
         policies=policies,
-        transport=http.transport,
+        transport=_Sender(http, access),
         user_agent_policy=UserAgentPolicy("gitsync"),  # the default one starts `uname`, and is not in `policies` either
     )
 
@@ -79,37 +92,34 @@ class SdkTransport:
         self._http = http
         agent = f"gitsync/{__version__} {access.user_agent_suffix}".strip()
         self._headers = {"Accept": "application/json", "User-Agent": agent}
-        self._options: dict[str, Any] = {"proxies": {} if cloud.is_loopback else http.find_proxies(cloud.endpoint)}
-        if credential is not None:  # only the policy that signs in takes this option
-            self._options["enforce_https"] = not cloud.is_loopback
+        # Only the policy that signs in takes this option.
+        self._options: dict[str, Any] = {} if credential is None else {"enforce_https": not cloud.is_loopback}
 
     async def send(self, request: ArmRequest, *, read_timeout: float) -> Response:
         """Raises TransportError if no answer came, CredentialError if there is no token, ArmError for an answer
         that is too large.
         """
+        outgoing = self._make_request(request)
         try:
-            response = await self._client.send_request(
-                self._make_request(request),
-                stream=True,  # read in pieces, so that an answer that is too large is not held
+            incoming: Any = await self._client.send_request(
+                cast("Any", outgoing),
                 read_timeout=read_timeout,
                 **self._options,
             )
-            async with response:
-                content = await self._read_content(response, request)
         except GitsyncError as error:
             if isinstance(error, CredentialError):
                 error.method, error.resource_id = request.method, request.resource_id
             raise
-        except AzureError as error:
+        except (AzureError, aiohttp.ClientError, TimeoutError) as error:
             raise _make_failure(error, request, self._cloud.service) from error
         except (ValueError, TypeError, LookupError, RecursionError) as error:
             # The SDK and aiohttp trip over odd headers and bodies in these ways.
             raise _make_unreadable_error(error, request, self._cloud.service) from error
-        answer = Response(status=response.status_code, headers=response.headers, content=content)
+        answer = Response(status=incoming.status_code, headers=incoming.headers, content=incoming.content)
         if answer.status not in _REFUSED:
             return answer
         # A refusal names the identity: who it was is read from the token that was sent.
-        token = response.request.headers.get("Authorization", "").removeprefix("Bearer ")
+        token = outgoing.headers.get("Authorization", "").removeprefix("Bearer ")
         return replace(answer, principal=read_principal(token), is_token_dropped=self._drop_token(token, answer))
 
     def _drop_token(self, token: str, answer: Response) -> bool:
@@ -119,22 +129,6 @@ class SdkTransport:
         # azure-identity would give the refused token again until it expires.
         self._credential.forget(token)
         return True
-
-    async def _read_content(self, response: Any, request: ArmRequest) -> bytes:
-        """Read the whole answer, decompressed. Raises ArmError if it is larger than the request allows."""
-        content = bytearray()
-        async for piece in response.iter_raw():  # which the session has decompressed; iter_bytes would do so again
-            content += piece
-            if len(content) > request.max_bytes:
-                raise ArmError(
-                    f"The response of {self._cloud.service} exceeds {request.max_bytes >> 20} MB and was not read.",
-                    status=response.status_code,
-                    code="AnswerTooLarge",
-                    resource_id=request.resource_id,
-                    method=request.method,
-                    outcome_unknown=request.is_write,
-                )
-        return bytes(content)
 
     async def get_token(self, scope: str) -> Secret:
         """Get a token for a scope. Raises CredentialError if there is none."""
@@ -149,8 +143,9 @@ class SdkTransport:
     def reach(self, cloud: Cloud) -> SdkTransport:
         """Return what sends requests to another service with the same credential, which then gives tokens for both."""
         # Not entered as a context: the connection, which alone would be closed, is that of this transport.
-        client = _make_client(cloud, self._http, self._credential)
-        return SdkTransport(client, self._credential, replace(self._access, cloud=cloud), self._http)
+        access = replace(self._access, cloud=cloud)
+        client = _make_client(access, self._http, self._credential)
+        return SdkTransport(client, self._credential, access, self._http)
 
     async def connect(self) -> None:
         """Open a connection to the endpoint, which the first request then uses. TransportError if that fails."""
@@ -166,27 +161,110 @@ class SdkTransport:
         token = await self._credential.get_token_info(self._cloud.scope)
         return read_principal(token.token)
 
-    def _make_request(self, request: ArmRequest) -> HttpRequest:
+    def _make_request(self, request: ArmRequest) -> _Outgoing:
         target = request.target.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
-        headers = {**self._headers, "x-ms-client-request-id": str(uuid4()), **request.headers}
-        content = request.payload.content if request.payload else None
-        return _UnsharedRequest(request.method, f"{self._cloud.endpoint}{target}", headers=headers, content=content)
+        return _Outgoing(
+            url=f"{self._cloud.endpoint}{target}",
+            headers={**self._headers, "x-ms-client-request-id": str(uuid4()), **request.headers},
+            request=request,
+        )
 
 
-class _UnsharedRequest(HttpRequest):
-    """A request that is sent once, in one part. The SDK copies the requests of its callers, lest it alter theirs, and
-    asks each ten times for what its older requests had.
-    """
+@dataclass(kw_only=True, slots=True)
+class _Outgoing:
+    """What the SDK asks of a request that is sent once, in one part. The policy that signs in adds a header."""
 
-    multipart_mixed_info: Any = None
-    files: Any = None
+    url: str
+    headers: dict[str, str]
+    request: ArmRequest
+    multipart_mixed_info: ClassVar[None] = None
 
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+    def prepare_multipart_body(self) -> None:
+        """Do nothing: there is one part."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        # The SDK copies the requests of its callers, lest it alter theirs.
         return self
 
 
-def _make_failure(error: AzureError, request: ArmRequest, service: str) -> TransportError:
-    cause = error.inner_exception or error
+@dataclass(kw_only=True, slots=True)
+class _Incoming:
+    """What the SDK asks of an answer, which is read to its end."""
+
+    status_code: int
+    reason: str | None
+    headers: Mapping[str, str]
+    content: bytes
+
+
+class _Sender(AsyncHttpTransport[_Outgoing, _Incoming]):
+    """Sends by the session of a connection, which it does not own, and reads the answers. Raises aiohttp's errors."""
+
+    def __init__(self, http: HttpConnection, access: ArmAccess) -> None:
+        cloud = access.cloud
+        self._service = cloud.service
+        self._session = http.session
+        self._proxy = None if cloud.is_loopback else find_proxy(cloud.endpoint, http.environment)
+        self._connect_timeout = access.network.connect_timeout
+
+    async def send(self, request: _Outgoing, **options: Any) -> _Incoming:
+        """Raises ArmError for an answer that is larger than the request allows."""
+        payload = request.request.payload
+        async with self._session.request(
+            request.request.method,
+            request.url,
+            headers=request.headers,
+            data=payload.content if payload else None,
+            skip_auto_headers=None if payload else _UNTOLD,
+            timeout=aiohttp.ClientTimeout(sock_connect=self._connect_timeout, sock_read=options["read_timeout"]),
+            allow_redirects=False,
+            proxy=self._proxy,
+        ) as response:
+            content = await self._read_content(response, request.request)
+        return _Incoming(
+            status_code=response.status,
+            reason=response.reason,
+            headers=_join_headers(response.headers),
+            content=content,
+        )
+
+    async def _read_content(self, response: aiohttp.ClientResponse, request: ArmRequest) -> bytes:
+        """Read the whole answer, decompressed. Raises ArmError if it is larger than the request allows."""
+        content = bytearray()
+        while piece := await response.content.read(BLOCK):  # in pieces, so that a large answer is not held
+            content += piece
+            if len(content) > request.max_bytes:
+                response.close()  # what is left of it is not read
+                raise ArmError(
+                    f"The response of {self._service} exceeds {request.max_bytes >> 20} MB and was not read.",
+                    status=response.status,
+                    code="AnswerTooLarge",
+                    resource_id=request.resource_id,
+                    method=request.method,
+                    outcome_unknown=request.is_write,
+                )
+        return bytes(content)
+
+    async def open(self) -> None:
+        """Do nothing: the session is open."""
+
+    async def close(self) -> None:
+        """Do nothing: whoever opened the session closes it."""
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.close()
+
+
+def _join_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
+    """Join the values of each header that comes several times, as RFC 9110 has it."""
+    joined: CIMultiDict[str] = CIMultiDict()
+    for name, value in headers.items():
+        joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    return joined
+
+
+def _make_failure(error: Exception, request: ArmRequest, service: str) -> TransportError:
+    cause = getattr(error, "inner_exception", None) or error  # that of the SDK's own
     failure = make_transport_error(f"{service} did not respond: {cause}", cause)
     failure.method, failure.resource_id = request.method, request.resource_id
     failure.outcome_unknown = failure.was_sent and request.is_write
