@@ -19,7 +19,7 @@ from gitsync.arm.auth.principal import Principal
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.bodies import MOST_PAGES, Entries, ListSource, Page, parse_page, read_page, read_shown_resource
 from gitsync.arm.http.failures import read_absence
-from gitsync.arm.http.messages import ArmRequest, Response, encode_payload, format_target
+from gitsync.arm.http.messages import LARGEST_ANSWER, ArmRequest, Response, encode_payload, format_target
 from gitsync.arm.http.retries import AuthenticatedTransport, Retrier, Traffic, make_first_contact
 from gitsync.arm.lro.operations import Operations
 from gitsync.arm.lro.poll import AcceptedWrite, accept_write
@@ -279,16 +279,18 @@ class Reader:
         is_private: bool = False,
         is_optional: bool = False,
     ) -> Response:
+        is_list = accepts is _LIST
         request = ArmRequest(
             method=method,
             path=path,
             target=target,
             resource_id=path,
             accepts=accepts,
+            is_list=is_list,
             is_private=is_private,
             is_optional=is_optional,
+            max_bytes=LARGEST_PAGE if is_list else LARGEST_ANSWER,
         )
-        request = replace(request, max_bytes=LARGEST_PAGE, is_list=True) if accepts is _LIST else request
         return await self._parts.retrier.send(request, self._session)
 
 

@@ -109,7 +109,11 @@ _MISSING = re.compile(r"(.{4,})(notfound|does(no|n)texist)")
 _SHORTEST_WORD = 4  # letters of a type that a code may end in; records of DNS have types such as `A`
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+LARGEST_ANSWER = 16 << 20
+"""Bytes of an answer that is no page of a list."""
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class ArmRequest:
     """`path` is the ARM path as it is meant, `target` path and query as they are sent (relative to the endpoint).
 
@@ -132,7 +136,7 @@ class ArmRequest:
     is_private: bool = False
     is_optional: bool = False
     is_question: bool = False
-    max_bytes: int = 16 << 20
+    max_bytes: int = LARGEST_ANSWER
     advice: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -205,7 +209,7 @@ _LONGEST_DATE = 64  # characters; those of RFC 9110 have 29
 _MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Response:
     """One HTTP response. Header names are in lower case. Headers and content may contain secrets and are not shown.
 
@@ -222,7 +226,7 @@ class Response:
     body: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "body", _parse_json(self.content))
+        self.body = _parse_json(self.content)
 
     def mapping(self) -> Mapping[str, Any]:
         """Return the body if it is a JSON object, else an empty one."""
