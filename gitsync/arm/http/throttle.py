@@ -23,6 +23,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from gitsync.arm.http.messages import ArmRequest, Response
@@ -114,9 +115,9 @@ class Throttle:
 
     def learn(self, method: str, path: str, answer: Response) -> None:
         """Update the bucket of a request from the counts in its answer."""
-        bucket, kind = self._find_bucket(method, path), classify_method(method)
-        share = self._find_share((find_subscription(path) or "").casefold())
-        scope = "subscription" if find_subscription(path) else "tenant"
+        bucket, (subscription, kind) = self._find_bucket(method, path), _find_key(method, path)
+        share = self._find_share(subscription)
+        scope = "subscription" if subscription else "tenant"
         counts = {
             is_ours: answer.headers.get(f"x-ms-ratelimit-remaining-{name}-{kind}", "")
             for name, is_ours in ((scope, True), (f"{scope}-global", False))
@@ -149,7 +150,7 @@ class Throttle:
         return [bucket.find_use() for bucket in tuple(self._buckets.values())]
 
     def _find_bucket(self, method: str, path: str) -> _Bucket:
-        key = ((find_subscription(path) or "").casefold(), classify_method(method))
+        key = _find_key(method, path)
         if key not in self._buckets:
             limit = self._limits[key[1]].take_share(self._find_share(key[0]))
             self._buckets[key] = _Bucket(key[1], self._clock, self._slots, limit, self._held)
@@ -159,7 +160,14 @@ class Throttle:
         return self._share / self._workers.get(subscription, 1)
 
     def _make_provider_key(self, method: str, path: str) -> tuple[str, str, RequestKind]:
-        return (find_subscription(path) or "").casefold(), find_provider(path).casefold(), classify_method(method)
+        subscription, kind = _find_key(method, path)
+        return subscription, find_provider(path).casefold(), kind
+
+
+@lru_cache(maxsize=256)  # it is looked up four times a request
+def _find_key(method: str, path: str) -> tuple[str, RequestKind]:
+    """Find the subscription of a request, in lower case, and its kind."""
+    return (find_subscription(path) or "").casefold(), classify_method(method)
 
 
 @dataclass(slots=True)
