@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -38,7 +39,12 @@ def format_target(path: str, api_version: str, query: Mapping[str, str] | None =
     """
     _check_path(path)
     parameters = {"api-version": api_version, **(query or {})}
-    return f"{quote(path, safe=_SAFE)}?{urlencode(parameters, quote_via=quote, safe=_SAFE)}"
+    return f"{quote(path, safe=_SAFE)}?{_format_query(tuple(parameters.items()))}"
+
+
+@lru_cache(maxsize=256)  # most requests ask nothing but a version
+def _format_query(parameters: tuple[tuple[str, str], ...]) -> str:
+    return urlencode(parameters, quote_via=quote, safe=_SAFE)
 
 
 def _check_path(path: str) -> None:
