@@ -249,7 +249,7 @@ class _Sender(AsyncHttpTransport[_Outgoing, _Incoming]):
         """Do nothing: the session is open."""
 
     async def close(self) -> None:
-        """Do nothing: whoever opened the session closes it."""
+        """Do nothing: the session is that of the connection."""
 
     async def __aexit__(self, *_error: object) -> None:
         await self.close()
