@@ -286,3 +286,12 @@ async def test_a_token_with_deep_claims_does_not_break_a_refusal():
         with pytest.raises(ArmError) as caught:
             await rig.reader.get(VNET, API)
         assert caught.value.code == "AuthorizationFailed"
+
+
+async def test_a_header_that_comes_twice_is_one_list():
+    """RFC 9110 §5.3: neither value alone is what the server says."""
+    answer = whole(b'{"error": {"code": "Conflict"}}', "X-Ms-Request-Id: a", "x-ms-request-id: b", status="400 No")
+    async with real(once(answer)) as (arm, talk):
+        with pytest.raises(ArmError) as caught:
+            await arm.reader(talk).get(VNET, API)
+    assert caught.value.request_id == "a, b"
