@@ -31,6 +31,22 @@ at DEBUG bodies and command lines."""
 
 logger.disable("gitsync")  # as a library it logs nothing: without `set_up`, nothing masks it
 
+
+@dataclass(slots=True)
+class _SetUp:
+    writes_debug: bool = False
+
+
+_set_up = _SetUp()
+
+
+def writes_debug() -> bool:
+    """Tell whether lines of DEBUG are written. Where there may be one for each stage of each resource, the caller asks
+    first: a line that is not written costs 2 µs, and a silent run of 1,000 resources has 5,600 of them.
+    """
+    return _set_up.writes_debug
+
+
 _COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "31"}
 
 
@@ -72,6 +88,7 @@ def set_up(
         except (OSError, ValueError):
             return  # the reader is gone, the disk is full, or the stream is closed: a log is no reason to end a run
 
+    _set_up.writes_debug = level.lower() == "debug"
     logger.enable("gitsync")
     logger.remove()
     # diagnose would print the values of variables; the format is empty, since `write` makes the line itself

@@ -17,6 +17,7 @@ from gitsync.config.config_file import SourceSettings
 from gitsync.extensions.registry import Registry
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.state.store import StateStore
+from gitsync.logging import writes_debug
 from gitsync.model.check import CheckFinding, PlannedChange
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address
@@ -197,7 +198,8 @@ class RunContext:
         """Note the stage of a resource, for its failed requests, for the display and for the log."""
         attempt.session.stage, key = stage, attempt.key
         self.connections.progress.started(key, attempt.session)
-        logger.debug("Stage begins", resource=key, stage=stage)  # bind() costs more than an unwritten line
+        if writes_debug():
+            logger.debug("Stage begins", resource=key, stage=stage)
 
     def begin_session(self, *, is_watched: bool = False) -> Session:
         """Begin the session of a resource. It ends with the resource's timeout, or with the run if that is earlier. One
