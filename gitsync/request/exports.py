@@ -58,7 +58,10 @@ class ExportedValue:
 
 def find_destinations(resource: Resource, object_kind: ObjectKind) -> dict[str, Destination]:
     """The destinations of fields in operatorSpec, by the name of the field, sorted."""
-    entries = _find_operator_spec(resource).get(_find_fixed(resource, object_kind))
+    spec = _find_operator_spec(resource)
+    if not spec:
+        return {}  # as most
+    entries = spec.get(_find_fixed(spec, object_kind))
     named_entries = entries.items() if isinstance(entries, Mapping) else ()
     return {
         name: Destination(
@@ -106,7 +109,7 @@ def iterate_destinations(resource: Resource) -> Iterator[tuple[FieldPath, Addres
     spec = _find_operator_spec(resource)
     for object_kind in ObjectKind if spec else ():
         for name, to in find_destinations(resource, object_kind).items():
-            yield ("spec", OPERATOR_SPEC, _find_fixed(resource, object_kind), name), to.address, to.key
+            yield ("spec", OPERATOR_SPEC, _find_fixed(spec, object_kind), name), to.address, to.key
         expressions = spec.get(_EXPRESSIONS[object_kind])
         for index, entry in enumerate(expressions) if isinstance(expressions, list) else ():
             if isinstance(entry, Mapping) and isinstance(entry.get("name"), str):
@@ -118,7 +121,7 @@ def iterate_destinations(resource: Resource) -> Iterator[tuple[FieldPath, Addres
 def assign_exporters(resources: Iterable[Resource], recorded: Mapping[Address, Key]) -> dict[Address, Key]:
     """Map each object to the resource that may write it: of several, the recorded owner, or else the first."""
     exporters: dict[Address, list[Key]] = defaultdict(list)
-    for resource in resources:
+    for resource in filter(may_export, resources):
         for address, _ in find_addresses(resource):
             exporters[address].append(resource.key)
     return {
@@ -220,9 +223,9 @@ def _find_operator_spec(resource: Resource) -> Mapping[str, Any]:
     return operator_spec if isinstance(operator_spec, Mapping) else {}
 
 
-def _find_fixed(resource: Resource, object_kind: ObjectKind) -> str:
+def _find_fixed(operator_spec: Mapping[str, Any], object_kind: ObjectKind) -> str:
     usual, *others = _FIXED[object_kind]
-    return next((name for name in others if name in _find_operator_spec(resource)), usual)
+    return next((name for name in others if name in operator_spec), usual)
 
 
 def _read_texts(value: Any) -> dict[str, str]:
