@@ -78,6 +78,11 @@ class Catalog:
         """The versions of a kind as ASO spells them, oldest first; of two spellings of one, the newer last."""
         return tuple(sorted(self._versions(group, kind), key=_make_age_key))
 
+    def newest(self, group: str, kind: str) -> Kind | None:
+        """The kind at its newest version; None if the catalog does not have it."""
+        versions = self.versions(group, kind)
+        return self.kind(GVK(group, versions[-1], kind)) if versions else None
+
     def arm_type(self, group: str, kind: str) -> str | None:
         """The ARM type of a kind, the same at every version; of a kind of another provider, that of its ids."""
         entry = self._index.get(group, {}).get(kind)

@@ -13,8 +13,6 @@ from typing import Any
 from gitsync.catalog.catalog import Catalog
 from gitsync.diff.hints import Hints, find_kind_hints
 from gitsync.diff.three_way import Remembered, compare, make_baseline
-from gitsync.model.facts import Kind
-from gitsync.model.gvk import GVK
 from gitsync.model.verdict import Comparison
 from gitsync.problems.checked_mapping import read_json_line
 
@@ -74,16 +72,9 @@ def build_document(comparison: Comparison) -> dict[str, Any]:
 @cache
 def find_hints(catalog: Catalog, arm_type: str, api_version: str) -> Hints:
     """The hints for an ARM type: of that api-version, else of the kind's newest; empty for an unknown type."""
-    kind = catalog.by_arm_type(arm_type, api_version) or _find_newest_kind(catalog, arm_type)
+    home = catalog.home_of(arm_type)
+    kind = catalog.by_arm_type(arm_type, api_version) or (catalog.newest(*home) if home else None)
     return replace(find_kind_hints(kind) if kind else Hints(), arm_type=arm_type)
-
-
-def _find_newest_kind(catalog: Catalog, arm_type: str) -> Kind | None:
-    for group in catalog.groups():
-        for kind in catalog.kinds(group):
-            if (catalog.arm_type(group, kind) or "").casefold() == arm_type.casefold():
-                return catalog.kind(GVK(group, catalog.versions(group, kind)[-1], kind))
-    return None
 
 
 def read_question(line: bytes, number: int) -> DocumentComparison:

@@ -39,7 +39,7 @@ from gitsync.request.exports import (
 )
 from gitsync.run.exports import find_needed_secrets
 from gitsync.run.load import RunInput
-from gitsync.run.providers import make_opener
+from gitsync.run.providers import make_provider_opener
 from gitsync.run.workers import OtherShards
 from gitsync.secrets.exports import ExportSinks
 from gitsync.secrets.sinks.status import KeptConfigMaps
@@ -101,7 +101,7 @@ def make_context(
         checks=checks,
         sessions=sessions,
         cache=run_cache,
-        open_provider=make_opener(
+        open_provider=make_provider_opener(
             config,
             connections,
             run_cache,

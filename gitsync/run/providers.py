@@ -17,13 +17,12 @@ from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
 from gitsync.config.config import Config
 from gitsync.diff.three_way import remove_secrets
-from gitsync.formats.arm_path import find_collection_type
-from gitsync.model.gvk import GVK
 from gitsync.model.live import Absence, Live
 from gitsync.model.provider import ProvidedResource, Provider
 from gitsync.reconcile.context import Connections
 from gitsync.reconcile.protocols import LiveReader, LiveWriter, ResourceProvider
 from gitsync.reconcile.run_cache import RunCache
+from gitsync.validation.references import parse_arm_type
 
 if TYPE_CHECKING:
     from gitsync.databases.users import Databases
@@ -41,7 +40,7 @@ class _Run:
     begin_session: Callable[[], Session]
 
 
-def make_opener(
+def make_provider_opener(
     config: Config, connections: Connections, run_cache: RunCache, begin_session: Callable[[], Session]
 ) -> OpenProvider:
     """Return what opens a provider, once for the run."""
@@ -103,9 +102,9 @@ class DatabaseUsers:
 
     async def _read_server(self, arm: Arm, owner_id: str) -> Live | None:
         """Read the server of a user, once after each write of this run to it."""
-        catalog, arm_type = self.run.connections.catalog, find_collection_type(owner_id)
-        home = catalog.home_of(arm_type)
-        kind = catalog.kind(GVK(home[0], catalog.versions(*home)[-1], home[1])) if home else None
+        catalog = self.run.connections.catalog
+        home = catalog.home_of(parse_arm_type(owner_id))
+        kind = catalog.newest(*home) if home else None
         if kind is None:
             raise AssertionError(f"{owner_id} is the id of a server")
         reader = arm.reader(self.run.begin_session())

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.type_words import format_short_key, join_with_and
 from gitsync.model.facts import Scope
-from gitsync.model.gvk import GVK, Key
+from gitsync.model.gvk import Key
 from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Level, SourceLocation
 from gitsync.problems.field_path import FieldPath, format_field
@@ -207,7 +207,7 @@ def _build_expected_id(catalog: Catalog, key: Key, subscription: str) -> str:
 
     Source: docs/reference/reconciliation.md#arm-ids.
     """
-    kind = catalog.kind(GVK(key.group, catalog.versions(key.group, key.kind)[-1], key.kind))
+    kind = catalog.newest(key.group, key.kind)
     root = f"/subscriptions/{subscription or '<subscription>'}/resourceGroups/"
     if kind is None or kind.scope is Scope.EXTENSION:  # it may extend any resource
         return ""

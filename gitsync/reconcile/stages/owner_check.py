@@ -249,7 +249,7 @@ def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[str, str] | No
     owner, rule = attempt.prepared.owner, attempt.kind.owner
     if owner is not None and owner.arm_id:
         rule = rule or catalog.home_of(parse_arm_type(owner.arm_id))
-        kind = catalog.kind(GVK(rule[0], catalog.versions(*rule)[-1], rule[1])) if rule else None
+        kind = catalog.newest(*rule) if rule else None
         return (owner.arm_id, kind.api_version) if kind else None
     if owner is None or rule is None:
         return None
