@@ -176,23 +176,22 @@ def is_untouched(
     too. False where that is not plain to see: for a secret, whose value no other side has, and for a member that git
     and the last write do not have alike. One walk looks at all four, and copies nothing.
     """
-    return _agree(_drop_name(desired), _drop_name(applied), baseline, live)
-
-
-def _drop_name(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The name is in the URL, and no value of the body."""
-    return {key: value for key, value in body.items() if key != "name"}
+    return _agree(desired, applied, baseline, live, left_out="name")  # the name is in the URL, and no value of the body
 
 
 def _agree(
-    desired: Mapping[str, Any], applied: Mapping[str, Any], baseline: Mapping[str, Any], live: Mapping[str, Any]
+    desired: Mapping[str, Any],
+    applied: Mapping[str, Any],
+    baseline: Mapping[str, Any],
+    live: Mapping[str, Any],
+    left_out: str | None = None,
 ) -> bool:
     if desired.keys() != applied.keys():
         return False
     asked = 0
     for key, value in desired.items():
         sent = applied[key]
-        if value is None and sent is None:
+        if key == left_out or (value is None and sent is None):
             continue
         if key not in baseline:
             if _is_empty(value) and _is_empty(sent) and not key.startswith("/"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Protocol
 
 
@@ -21,9 +20,4 @@ class Clock(Protocol):
 
 def format_rfc3339(moment: datetime) -> str:
     """Write a moment as Kubernetes does: RFC 3339, UTC, whole seconds."""
-    return _format_second(moment.replace(microsecond=0))
-
-
-@lru_cache(maxsize=64)  # many resources end in the same second
-def _format_second(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
+    return moment.astimezone(UTC).isoformat(timespec="seconds").removesuffix("+00:00") + "Z"

@@ -49,8 +49,10 @@ class Trust(StrEnum):
 
     @property
     def is_refused(self) -> bool:
-        return self in {Trust.UNSIGNED, Trust.UNPLACED, Trust.OTHER_PLACE, Trust.OTHER_KEY, Trust.ALTERED}
+        return self in _REFUSED
 
+
+_REFUSED = frozenset({Trust.UNSIGNED, Trust.UNPLACED, Trust.OTHER_PLACE, Trust.OTHER_KEY, Trust.ALTERED})
 
 REPLACING = "replace"
 """The kind of an operation that deletes a resource and creates it again, recorded before the delete."""

@@ -86,7 +86,7 @@ class Template:
     gaps: tuple[Gap, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "gaps", tuple(find_gaps(self.body)))
+        self.gaps = tuple(find_gaps(self.body))
 
     @property
     def is_plain(self) -> bool:

@@ -35,7 +35,13 @@ WHOLE: Final = ""
 
 _LONGEST_VALUE: Final = 60
 _MOST_FIELDS: Final = 5
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+_ENCODER = json.JSONEncoder(
+    sort_keys=True,
+    separators=(",", ":"),
+    ensure_ascii=False,
+    check_circular=False,  # a spec is a tree: an alias in YAML is of a value that has ended
+    default=str,
+)
 
 
 class SpecGeneration(NamedTuple):

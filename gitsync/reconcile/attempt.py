@@ -59,7 +59,7 @@ class Part:
     def changed(self, **members: Any) -> Self:
         """The same with other members."""
         other = object.__new__(type(self))
-        vars(other).update(vars(self), **members)
+        other.__dict__ = self.__dict__ | members
         return other
 
 

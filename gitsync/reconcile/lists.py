@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Mapping
 from contextlib import aclosing
+from datetime import date
 from typing import Any, TypeVar
 
 from loguru import logger
@@ -23,7 +24,7 @@ from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.model.problem import Level, Problem
-from gitsync.planning.list_cover import ListCover, ResourceList
+from gitsync.planning.list_cover import ListCover, ResourceList, is_sampled
 
 T = TypeVar("T")
 Entry = Mapping[str, Any]
@@ -41,11 +42,14 @@ _ABSENT_CONTAINERS = frozenset({"resourcegroupnotfound", "parentresourcenotfound
 
 
 class Lists:
-    """`cover` says what may be asked for; without one, every resource is read by itself."""
+    """`cover` says what may be asked for; without one, every resource is read by itself. `day` chooses the sample of
+    resources that are read though a list approves them.
+    """
 
-    def __init__(self, cover: ListCover | None = None, read: ReadPages | None = None) -> None:
+    def __init__(self, cover: ListCover | None = None, read: ReadPages | None = None, day: date = date.min) -> None:
         self._cover = cover or ListCover()
         self._read_pages = read
+        self._day = day
         self._entries: dict[str, Entry | None] = {}  # None: shown twice, and not alike
         self._children: dict[str, Entry] = {}  # as their parents show them
         self._is_whole: dict[ResourceList, bool] = {}
@@ -99,6 +103,10 @@ class Lists:
             entry_id = _find_id(entry)
             if self._cover.versions.get(entry_id) == api_version:
                 self._children[entry_id] = entry
+
+    def is_sampled(self, key: Key) -> bool:
+        """Tell whether a resource is in the sample of the day."""
+        return is_sampled(key, self._day)
 
     def note_approved(self, key: Key, kind: Kind) -> None:
         """Note that a list has approved a resource, which is not read."""

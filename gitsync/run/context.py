@@ -152,7 +152,8 @@ def add_lists(config: Config, run: RunContext, plan: Plan) -> RunContext:
     nodes = run.rules.approval.review.nodes if run.rules.approval.review else {}
     reviewed_writes = {key for key, reviewed in nodes.items() if reviewed.action is not Action.NONE}
     applies = (apply for key, apply in plan.applies.items() if key not in reviewed_writes)
-    return replace(run, lists=Lists(find_cover(_find_listed(applies, run)), read))
+    today = run.clock.now().date()
+    return replace(run, lists=Lists(find_cover(_find_listed(applies, run)), read, today))
 
 
 def _find_listed(applies: Iterable[Apply], run: RunContext) -> Iterator[ListedResource]:

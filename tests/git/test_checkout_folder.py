@@ -15,6 +15,7 @@ from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.listing import EntryKind, SourceEntry
 from gitsync.git.source.selection import ReadLimits, check_budget, read_rules
+from gitsync.git.source.worktree import FolderListing
 from gitsync.model.problem import Level
 
 
@@ -509,6 +510,19 @@ def test_a_file_that_may_not_be_read_is_told(work):
         pytest.skip("root may read anything")
     with pytest.raises(SourceError, match=r"Cannot read .*a\.yaml: Permission denied"):
         open_checkout(str(work.path))
+
+
+def test_a_file_that_has_changed_since_it_was_listed_is_read_whole_or_named(tmp_path):
+    listing = FolderListing(root=tmp_path)
+    for name in ("grown", "gone"):
+        (tmp_path / name).write_text("x")
+    grown, gone = listing.find(["grown", "gone"])
+    (tmp_path / "grown").write_text("x" * 20_000)
+    (tmp_path / "gone").unlink()
+    (tmp_path / "gone").mkdir()
+    assert listing.read([grown]) == {"grown": b"x" * 20_000}
+    with pytest.raises(SourceError, match=r"Cannot read .*gone: Is a directory"):
+        listing.read([gone])
 
 
 @pytest.mark.parametrize(

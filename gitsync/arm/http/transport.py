@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, ClassVar, Self, cast
 from uuid import uuid4
 
@@ -92,6 +93,8 @@ class SdkTransport:
         self._http = http
         agent = f"gitsync/{__version__} {access.user_agent_suffix}".strip()
         self._headers = {"Accept": "application/json", "User-Agent": agent}
+        # The ids of requests count from one random GUID, since random bytes for each are a system call.
+        self._id_prefix, self._id_numbers = str(uuid4())[:24], count(1)
         # Only the policy that signs in takes this option.
         self._options: dict[str, Any] = {} if credential is None else {"enforce_https": not cloud.is_loopback}
 
@@ -163,9 +166,10 @@ class SdkTransport:
 
     def _make_request(self, request: ArmRequest) -> _Outgoing:
         target = request.target.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
+        request_id = f"{self._id_prefix}{next(self._id_numbers):012x}"
         return _Outgoing(
             url=f"{self._cloud.endpoint}{target}",
-            headers={**self._headers, "x-ms-client-request-id": str(uuid4()), **request.headers},
+            headers={**self._headers, "x-ms-client-request-id": request_id, **request.headers},
             request=request,
         )
 

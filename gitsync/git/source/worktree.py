@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 from gitsync.errors import GitError, SourceError
 from gitsync.formats.repository_name import normalize_repository
@@ -78,13 +78,12 @@ class FolderListing:
     def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
         root = str(self.root)
         contents = {}
-        try:
-            for entry in entries:
-                # Without a buffer and a Path, which take longer than to read a small file.
-                with open(f"{root}/{entry.path}", "rb", buffering=0) as file:  # noqa: PTH123 - as above
-                    contents[entry.path] = file.readall()
-        except OSError as error:
-            raise SourceError(f"Cannot read {error.filename}: {error.strerror}.") from error
+        for entry in entries:
+            path = f"{root}/{entry.path}"
+            try:
+                contents[entry.path] = _read_file(path, entry.size)
+            except OSError as error:
+                raise SourceError(f"Cannot read {path}: {error.strerror}.") from error
         return contents
 
     def _walk(self, folder: str | Path, path: str) -> Iterator[SourceEntry]:
@@ -121,6 +120,19 @@ class FolderListing:
     def _leads_to_file_inside(self, link: os.PathLike[str]) -> bool:
         target = _resolve_links(link)
         return self.follow_links and target.is_file() and target.is_relative_to(_resolve_links(self.root))
+
+
+_BLOCK: Final = 4096
+
+
+def _read_file(path: str, size: int) -> bytes:
+    """Read a whole file, which has about `size` bytes."""
+    # Without a file object and a Path, which take longer than to read a small file.
+    file = os.open(path, os.O_RDONLY)
+    try:
+        return b"".join(iter(lambda: os.read(file, size + _BLOCK), b""))
+    finally:
+        os.close(file)
 
 
 def _is_other_than_folder(path: Path) -> bool:

@@ -12,7 +12,6 @@ from gitsync.diff.three_way import remove_secrets
 from gitsync.model.export import ObjectKind
 from gitsync.model.live import Live
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.list_cover import is_sampled
 from gitsync.planning.secret_digest import mask_digests
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.lists import is_settled
@@ -34,7 +33,7 @@ async def approve_by_list(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt
     )
     if listed is None:
         return attempt
-    if is_sampled(attempt.key, run.clock.now().date()):
+    if run.lists.is_sampled(attempt.key):
         return attempt.with_observed(attempt.observed.changed(is_sampled=True))
     run.lists.note_approved(attempt.key, attempt.kind)
     return listed

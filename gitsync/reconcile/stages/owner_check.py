@@ -159,8 +159,9 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         elif not result.is_fine and not (is_ours and result.exists):
             waits = _explain_wait(attempt, result)
             return _stop_for(attempt, waits, result)
-    address = _find_owner(attempt, run.catalog)
-    if address is None or not run.registry.checks_owner(attempt.key.group, attempt.key.kind):
+    is_checked = run.registry.checks_owner(attempt.key.group, attempt.key.kind)
+    address = _find_owner(attempt, run.catalog) if is_checked else None
+    if address is None:
         return attempt
     arm_id, api_version = address
 
