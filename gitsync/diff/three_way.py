@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any, Final
 
 from gitsync.diff.adoption import Unverified, compare_first_sight, format_value, is_equal, name_rule
@@ -214,6 +215,10 @@ def _agree_on_value(key: str, desired: Any, applied: Any, baseline: Any, live: A
             return False
         return bool(baseline or key.startswith("/")) and _agree(desired, applied, baseline, live)
     if kind is list:
+        # Nearly all lists have as many entries on each side, in the same order. In others they are found by their keys.
+        is_same_length = len(desired) == len(applied) == len(baseline) == len(live)
+        if is_same_length and all(map(_agree_on_value, repeat(""), desired, applied, baseline, live)):
+            return True
         asked = drop_empty(desired)
         return (
             is_same(asked, baseline)

@@ -69,7 +69,9 @@ OPERATOR_LABELS: Final = frozenset(
 
 
 def check_annotations(resource: Resource) -> Iterator[Finding]:
-    """Check the annotations and labels of one manifest."""
+    """Check the annotations, labels and finalizers of one manifest."""
+    if not (resource.annotations or resource.labels or resource.others):
+        return  # as most: nothing is looked for
     yield from _check_as_api_server(resource)
     for key, value in resource.annotations.items():
         yield from _check_annotation(key, value)
