@@ -10,7 +10,7 @@ import asyncio
 import ssl
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
@@ -66,18 +66,19 @@ class Connector(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Databases:
-    """The servers of databases in one run. `servers` on this machine stand in for all of their service, in tests.
+    """The servers of one service of databases in one run. `server` on this machine stands in for all of them, in tests.
 
     `ca_bundle` is a PEM file trusted instead of the system's certificates. `timeout` is in seconds: to connect, and of
     each statement. The deadline of a user ends both sooner.
     """
 
+    service: Provider
     cloud: Cloud
     clock: Clock
     read_server: ReadServer
     get_token: GetToken
     ca_bundle: Path | None = None
-    servers: Mapping[Provider, ServerAddress] = field(default_factory=dict)
+    server: ServerAddress | None = None
     timeout: float = 30.0
 
     def reader(self, user: ProvidedResource, session: Session, password: Secret | None = None) -> UserReader:
@@ -98,14 +99,14 @@ class Databases:
     def slots(self) -> defaultdict[ServerAddress, asyncio.Semaphore]:
         return defaultdict(lambda: asyncio.Semaphore(_MOST_CONNECTIONS))
 
-    async def find_server(self, owner_id: str, service: Provider) -> ServerAddress | None:
+    async def find_server(self, owner_id: str) -> ServerAddress | None:
         """Find where a server is; None if it does not exist. Raises ProviderError if Azure does not say, or says what
         cannot be used.
         """
         server = await self.read_server(owner_id)
         if server is None:
             return None
-        return self.servers.get(service) or find_address(owner_id, server, service, self.cloud)
+        return self.server or find_address(owner_id, server, self.service, self.cloud)
 
 
 class UserReader:
@@ -116,7 +117,7 @@ class UserReader:
         self._user = user
         self._session = session
         self._password = password
-        self._service = find_service(user)
+        self._service = databases.service
 
     async def find(self, arm_id: str, api_version: str) -> Live | Absence:
         """Return the user in the words of its manifest, without passwords, or that there is none.
@@ -124,7 +125,7 @@ class UserReader:
         Raises ProviderError if its server gave no usable answer, or must not be asked.
         """
         self._check()
-        address = await self._databases.find_server(self._user.owner_id, self._service)
+        address = await self._databases.find_server(self._user.owner_id)
         if address is None:
             return Absence(code="ParentResourceNotFound", message=f"The server {self._user.owner_id} does not exist.")
         body = await self._ask(address, lambda users: users.read(self._user), reads_only=True)
@@ -219,7 +220,7 @@ class UserWriter(UserReader):
         self._check()
         user = replace(self._user, body=body)
         find_password(user)
-        address = await self._databases.find_server(user.owner_id, self._service)
+        address = await self._databases.find_server(user.owner_id)
         if address is None:
             raise DatabaseError(f"The server {user.owner_id} does not exist.", code="ParentResourceNotFound")
         await self._ask(address, lambda users: users.write(user), reads_only=False)
@@ -237,7 +238,7 @@ class UserWriter(UserReader):
 
         Returns None: all is done. Raises ProviderError, with what the user owns if that forbids it.
         """
-        address = await self._databases.find_server(self._user.owner_id, self._service)
+        address = await self._databases.find_server(self._user.owner_id)
         if address is None:
             return None
         self._check()
@@ -247,11 +248,6 @@ class UserWriter(UserReader):
     async def wait(self, reply: AcceptedWrite) -> bool:
         """Return that all is done: no write of a user is left running."""
         return True
-
-
-def find_service(user: ProvidedResource) -> Provider:
-    """Find the service of a user by the group of its kind."""
-    return Provider.POSTGRESQL if user.key.group.startswith("dbforpostgresql.") else Provider.MYSQL
 
 
 class _Service(Protocol):

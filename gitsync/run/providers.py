@@ -54,25 +54,26 @@ def _open_groups(run: _Run) -> ResourceProvider:
     return EntraGroups(run.connections.clock)
 
 
-def _open_users(run: _Run) -> ResourceProvider:
+def _open_users(run: _Run, service: Provider) -> ResourceProvider:
     if run.connections.is_local and not run.config.database_servers:
         return PlayedUsers()
-    return DatabaseUsers(run)
+    return DatabaseUsers(run, service)
 
 
 _OPENERS: Final[Mapping[Provider, Callable[[_Run], ResourceProvider]]] = {
     Provider.ENTRA: _open_groups,
-    Provider.POSTGRESQL: _open_users,
-    Provider.MYSQL: _open_users,
+    Provider.POSTGRESQL: partial(_open_users, service=Provider.POSTGRESQL),
+    Provider.MYSQL: partial(_open_users, service=Provider.MYSQL),
 }
 """How each provider is opened. ARM is the client of `gitsync.arm`, and Azure SQL has none yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseUsers:
-    """Users of databases on their servers, which are found through ARM with the credential of each user."""
+    """Users of databases on the servers of a service, which are found through ARM with the credential of each user."""
 
     run: _Run
+    service: Provider
     opened: dict[Arm, Databases] = field(default_factory=dict)
 
     def reader(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveReader:
@@ -91,12 +92,13 @@ class DatabaseUsers:
 
             config = self.run.config
             self.opened[arm] = Databases(
+                service=self.service,
                 cloud=arm.cloud,
                 clock=self.run.connections.clock,
                 read_server=partial(self._read_server, arm),
                 get_token=arm.get_token,
                 ca_bundle=Path(config.ca_bundle) if config.ca_bundle else None,
-                servers=parse_servers(config.database_servers),
+                server=parse_servers(config.database_servers).get(self.service),
             )
         return self.opened[arm]
 

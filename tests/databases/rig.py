@@ -72,13 +72,14 @@ class Rig:
             return Secret(self.token)
 
         return Databases(
+            service=self.service,
             cloud=self.cloud,
             clock=self.clock,
             read_server=read_server,
             get_token=get_token,
             ca_bundle=self.ca,
             timeout=self.timeout,
-            servers={self.service: self.address} if self.address else {},
+            server=self.address,
         )
 
     def user(self, name: str, *, password: str = PASSWORD, sets_password: bool = False, applied: Any = None, **body: Any) -> ProvidedResource:  # fmt: skip
