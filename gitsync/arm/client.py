@@ -1,7 +1,7 @@
 """What a node may ask of Azure: an `Arm` for the run, a `Reader` or `Writer` for each node.
 
 Extensions and plans are handed readers, so that nothing there can write; an extension that has to
-act is handed an `ExtensionClient`.
+act is handed an `ExtensionClient` (`extension_client`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,16 @@ from typing import Any, Final
 from gitsync.arm.auth.access import ArmAccess, TokenCredential
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.bodies import MOST_PAGES, Entries, ListSource, Page, parse_page, read_page, read_shown_resource
+from gitsync.arm.http.bodies import (
+    MOST_PAGES,
+    Entries,
+    ListSource,
+    Page,
+    parse_page,
+    read_object,
+    read_page,
+    read_shown_resource,
+)
 from gitsync.arm.http.failures import read_absence
 from gitsync.arm.http.messages import LARGEST_ANSWER, ArmRequest, Response, encode_payload, format_target
 from gitsync.arm.http.retries import AuthenticatedTransport, Retrier, Traffic, make_first_contact
@@ -222,7 +231,7 @@ class Reader:
         Raises ArmError, also for an answer that is not a JSON object (code UnusableAnswer).
         """
         answer = await self._read(path, format_target(path, api_version, query), _LIST, is_optional=True)
-        return _read_object(answer, path, "GET")
+        return read_object(answer, path, "GET")
 
     async def ask(self, path: str, api_version: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Ask a question by a POST that changes nothing: one of the table `QUESTIONS`. Only a 429 is waited for.
@@ -243,7 +252,7 @@ class Reader:
             is_optional=True,
             is_question=True,
         )
-        return _read_object(await self._parts.retrier.send(request, self._session), path, "POST")
+        return read_object(await self._parts.retrier.send(request, self._session), path, "POST")
 
     async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:
         """Poll a resource that an earlier operation still moves, until it stands still or the deadline comes.
@@ -386,20 +395,6 @@ def _make_write(
     )
 
 
-def _read_object(answer: Response, path: str, method: str) -> Mapping[str, Any]:
-    """Return the JSON object of an answer. Raises ArmError (code UnusableAnswer) for anything else."""
-    if isinstance(answer.body, dict):
-        return answer.body
-    raise ArmError(
-        f"{path} returned a response that is not a JSON object (a proxy?).",
-        status=answer.status,
-        code="UnusableAnswer",
-        request_id=answer.request_id,
-        resource_id=path,
-        method=method,
-    )
-
-
 _SUBSCRIPTION: Final = "/subscriptions/[^/]+"
 _PROVIDERS: Final = f"{_SUBSCRIPTION}/providers"
 
@@ -419,64 +414,6 @@ _QUESTION = re.compile("|".join(QUESTIONS))
 def is_question(path: str) -> bool:
     """Tell whether a POST to a path changes nothing."""
     return _QUESTION.fullmatch(path.casefold()) is not None
-
-
-class ExtensionClient:
-    """What an extension may ask of Azure for one node (`ActsOnAzure`): reads, and actions and deletes to their end.
-
-    Every method raises ArmError if Azure refused, did not answer, or had not ended at the node's deadline. `has_acted`
-    tells that something was called or deleted. Responses of actions contain keys: only the caller gets them, and they
-    never appear in an attempt, exception or log.
-    """
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
-        self.has_acted = False
-
-    async def get(self, arm_id: str, api_version: str) -> Live | None:
-        return await self._writer.get(arm_id, api_version)
-
-    async def list(self, path: str, api_version: str) -> Entries:
-        return await self._writer.list(path, api_version)
-
-    async def call(
-        self,
-        path: str,
-        api_version: str,
-        body: Mapping[str, Any] | None = None,
-        *,
-        query: Mapping[str, str] | None = None,
-    ) -> Mapping[str, Any]:
-        """Return what an action answers at its end; empty for a 204."""
-        self.has_acted = True
-        answer = await self._writer.result(await self._writer.post(path, api_version, body, query=query))
-        if answer is None:
-            raise self._make_deadline_error("POST", path)
-        # An empty answer is fine, a page of a proxy is not.
-        return _read_object(answer, path, "POST") if answer.content else {}
-
-    async def pages(self, path: str, api_version: str) -> Entries:
-        return await self._writer.pages_from(await self.call(path, api_version), path)
-
-    async def delete(
-        self, arm_id: str, api_version: str, *, if_match: str | None = None, query: Mapping[str, str] | None = None
-    ) -> None:
-        self.has_acted = True
-        reply = await self._writer.delete(arm_id, api_version, if_match=if_match, query=query)
-        if not await self._writer.wait(reply):  # it goes on in Azure, whatever becomes of the run
-            raise self._make_deadline_error("DELETE", arm_id)
-
-    def _make_deadline_error(self, method: str, path: str) -> ArmError:
-        session = self._writer.session
-        text = f"{session.end_reason} before {method} {path} completed. {session.last_error()}"
-        return ArmError(
-            text.rstrip(),
-            code=session.end_code,
-            resource_id=path,
-            method=method,
-            outcome_unknown=True,
-            hint="Run again: the next run resumes polling. Or raise --resource-timeout.",
-        )
 
 
 API_VERSION = "2022-12-01"

@@ -3,7 +3,7 @@
 import pytest
 from loguru import logger
 
-from gitsync.arm.client import ExtensionClient
+from gitsync.arm.extension_client import ExtensionClient
 from gitsync.errors import ArmError
 from tests.support.arm_rig import API, OPERATION, VNET, Rig, StaticCredential, rigged
 from tests.support.scripted_server import Say

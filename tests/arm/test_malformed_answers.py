@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.arm.client import ExtensionClient
+from gitsync.arm.extension_client import ExtensionClient
 from gitsync.errors import ArmError
 from tests.support.arm_rig import API, GROUP, OPERATION, VNET, Rig, StaticCredential, moving, rigged
 from tests.support.scripted_server import Say

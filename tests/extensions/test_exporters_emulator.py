@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from gitsync.arm.client import ExtensionClient, open_arm
+from gitsync.arm.client import open_arm
+from gitsync.arm.extension_client import ExtensionClient
 from gitsync.arm.session import Session
 from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.http.server import Emulator

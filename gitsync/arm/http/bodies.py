@@ -57,6 +57,20 @@ def is_shown(answer: Response, arm_id: str) -> bool:
     return not find_fault(answer.body, arm_id)
 
 
+def read_object(answer: Response, path: str, method: str) -> Mapping[str, Any]:
+    """Return the JSON object of an answer. Raises ArmError (code UnusableAnswer) for anything else."""
+    if isinstance(answer.body, dict):
+        return answer.body
+    raise ArmError(
+        f"{path} returned a response that is not a JSON object (a proxy?).",
+        status=answer.status,
+        code="UnusableAnswer",
+        request_id=answer.request_id,
+        resource_id=path,
+        method=method,
+    )
+
+
 def find_fault(body: Any, arm_id: str) -> str:
     """Find what is wrong with a body that should show the resource; "" if nothing is."""
     if not isinstance(body, dict):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.arm.client import ExtensionClient
+from gitsync.arm.extension_client import ExtensionClient
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.diff.ignore import keep_live_paths, remove_paths
 from gitsync.diff.projection import build_merge_patch

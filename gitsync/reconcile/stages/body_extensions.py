@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.arm.client import ExtensionClient
+from gitsync.arm.extension_client import ExtensionClient
 from gitsync.diff.ignore import keep_live_paths
 from gitsync.errors import ProviderError
 from gitsync.extensions.api import LookupRequest, LookupResult, PermanentError

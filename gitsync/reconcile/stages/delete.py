@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gitsync.arm.client import ExtensionClient
+from gitsync.arm.extension_client import ExtensionClient
 from gitsync.errors import ProviderError
 from gitsync.extensions.api import ActsOnAzure, Subject
 from gitsync.model.condition import Condition, ConditionStatus

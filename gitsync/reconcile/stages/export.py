@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from gitsync.arm.client import ExtensionClient
+from gitsync.arm.extension_client import ExtensionClient
 from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.export_expressions import ExportExpression, compile_exports, find_needed_fields
 from gitsync.cel.objects import Object, make_self

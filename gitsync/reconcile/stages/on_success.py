@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gitsync.arm.client import ExtensionClient
+from gitsync.arm.extension_client import ExtensionClient
 from gitsync.errors import GitsyncError, ProviderError
 from gitsync.model.gvk import Key
 from gitsync.reconcile.attempt import ApplyAttempt
