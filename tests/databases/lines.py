@@ -12,11 +12,10 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-import pymysql
 from pymysql.constants import CLIENT
 
 from gitsync.databases.address import ServerAddress
-from tests.support.database_servers import Server
+from tests.support.database_servers import Server, connect_owner
 
 
 @asynccontextmanager
@@ -132,9 +131,7 @@ class EntraMysql:
         tls.load_cert_chain(self.server.folder / "server.pem")
         with tls.wrap_socket(line, server_side=True) as private:
             self._sign_in(private)
-            with pymysql.connect(
-                unix_socket=str(self.server.folder / "socket"), user="root", charset="utf8mb4"
-            ) as rest:
+            with connect_owner(self.server) as rest:
                 while True:
                     self._answer(private, rest)
 

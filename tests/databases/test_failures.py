@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+import time
 import traceback
 from contextlib import contextmanager
 
@@ -15,7 +16,7 @@ from gitsync.model.provider import Provider
 from gitsync.model.secret import Secret
 from tests.databases.lines import EntraMysql, cutting_proxy, silent_server
 from tests.databases.rig import PASSWORD, make_rig
-from tests.support.database_servers import ADMIN, ADMIN_PASSWORD
+from tests.support.database_servers import ADMIN, ADMIN_PASSWORD, PATIENCE
 from tests.support.fake_clock import FakeClock
 
 
@@ -112,8 +113,10 @@ async def test_a_statement_that_takes_too_long_ends(rig, server):
     assert_nothing_told(failure.value)
 
 
-def wait_until(is_so, tries: int = 200):
-    assert any(is_so() for _ in range(tries)), "the server did not do it"
+def wait_until(is_so):
+    end = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < end, "the server did not do it"
 
 
 async def test_a_wrong_password_asks_for_another_secret_and_is_not_tried_again(rig):
