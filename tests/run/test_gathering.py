@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import re
 import shutil
@@ -81,6 +82,17 @@ class Rig:
             who="off",
         )
 
+    def copy(self, folder: Path) -> Rig:
+        """A rig of its own that is just like this one: to run workers takes much longer."""
+        other = copy.copy(self)
+        other.folder, other.bare, other.work = folder, folder / "bare.git", folder / "work"
+        shutil.copytree(self.bare, other.bare)
+        shutil.copytree(self.work, other.work)
+        subprocess.run(["git", "remote", "set-url", "origin", other.bare.as_uri()], cwd=other.work, check=True)
+        other.store, other.puts = copy.deepcopy(self.store), [*self.puts]
+        other.config = replace(self.config, source=str(other.work))
+        return other
+
     def commit(self, path: str, text: str) -> None:
         (self.work / path).write_text(text)
         self.revision = commit_all(self.work)
@@ -126,27 +138,35 @@ class Rig:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A repository, and the status and the report of one worker."""
-    rig = Rig(tmp_path_factory.mktemp("alone"))
+def new(tmp_path_factory):
+    return Rig(tmp_path_factory.mktemp("new"))
+
+
+@pytest.fixture(scope="module")
+def alone(new, tmp_path_factory):
+    """The status and the report of one worker."""
+    rig = new.copy(tmp_path_factory.mktemp("alone"))
     (report,) = rig.sync()
-    return rig, rig.texts(), report
+    return rig.texts(), report
+
+
+@pytest.fixture(scope="module")
+def synced(new, tmp_path_factory):
+    rig = new.copy(tmp_path_factory.mktemp("synced"))
+    rig.sync(1, 2, 3)
+    return rig
 
 
 @pytest.fixture
-def rig(made, tmp_path):
-    """The same repository without a status, and an Azure without resources."""
-    alone, *_ = made
-    fresh = Rig.__new__(Rig)
-    vars(fresh).update(vars(alone), folder=tmp_path, bare=tmp_path / "bare.git", work=tmp_path / "work")
-    shutil.copytree(alone.bare, fresh.bare)
-    shutil.copytree(alone.work, fresh.work)
-    subprocess.run(["git", "remote", "set-url", "origin", fresh.bare.as_uri()], cwd=fresh.work, check=True)
-    for branch in fresh.branches():
-        fresh.git("update-ref", "-d", f"refs/heads/{branch}")
-    fresh.store, fresh.puts = MemoryStore(), []
-    fresh.config = replace(alone.config, source=str(fresh.work))
-    return fresh
+def rig(new, tmp_path):
+    """A repository without a status, and an Azure without resources."""
+    return new.copy(tmp_path)
+
+
+@pytest.fixture
+def ended(synced, tmp_path):
+    """The same after all workers have ended."""
+    return synced.copy(tmp_path)
 
 
 def at_once(rig):
@@ -206,20 +226,20 @@ def gathered_after_each(rig):
     ],
     ids=lambda history: history.__name__.replace("_", " "),
 )
-def test_the_status_is_that_of_a_run_with_one_worker(rig, made, history):
-    _, texts, alone = made
+def test_the_status_is_that_of_a_run_with_one_worker(rig, alone, history):
+    texts, single = alone
     history(rig)
     report = rig.gather()
     assert rig.texts() == texts
     assert rig.branches() == ["gitsync/runs/42", STATUS]
     assert (report.exit_code, report.interrupted, report.problems) == (0, False, ())
     assert [(one.key, one.condition.reason) for one in report.results] == [
-        (one.key, one.condition.reason) for one in alone.results
+        (one.key, one.condition.reason) for one in single.results
     ]
     assert len(rig.puts) == len(set(rig.puts)) == 2 * WORKERS, "no create is sent twice"
 
 
-def test_a_shard_that_never_began_is_a_problem_and_its_resources_stay_what_they_were(rig, made):
+def test_a_shard_that_never_began_is_a_problem_and_its_resources_stay_what_they_were(rig):
     rig.sync(1, 3)
     report = rig.gather()
     (problem,) = report.problems
@@ -246,13 +266,12 @@ def test_all_shards_may_have_been_killed(rig):
     assert (report.exit_code, report.results, report.revision) == (1, (), rig.revision)
 
 
-def test_a_second_time_changes_nothing_and_says_the_same(rig):
-    rig.sync(1, 2, 3)
-    first = rig.gather()
-    refs = rig.git("for-each-ref")
-    assert report_json.render(rig.gather()) == report_json.render(first)
-    assert rig.git("for-each-ref") == refs
-    assert rig.git("show", f"{STATUS}:report.json") == report_json.render(first)
+def test_a_second_time_changes_nothing_and_says_the_same(ended):
+    first = ended.gather()
+    refs = ended.git("for-each-ref")
+    assert report_json.render(ended.gather()) == report_json.render(first)
+    assert ended.git("for-each-ref") == refs
+    assert ended.git("show", f"{STATUS}:report.json") == report_json.render(first)
 
 
 def test_a_worker_that_failed_may_be_started_again_after_all_was_gathered(rig):
@@ -313,10 +332,11 @@ def test_the_message_is_sent_once_and_by_the_gathering_alone(rig):
 
 
 KEY = Secret("a key of twenty letters or more")
+"""A seal holds the address of its branch: to sign, each test has workers of its own."""
 
 
-def test_records_are_signed_by_their_workers_and_believed_by_the_next_run(rig, made):
-    _, texts, _ = made
+def test_records_are_signed_by_their_workers_and_believed_by_the_next_run(rig, alone):
+    texts, _ = alone
     rig.sync(1, 2, 3, digest_key=KEY)
     report = rig.gather(digest_key=KEY)
     assert (report.exit_code, report.problems) == (0, ())
@@ -348,31 +368,28 @@ def test_a_run_is_not_gathered_without_its_key(rig, key):
     assert rig.git("for-each-ref") == refs
 
 
-def test_two_gatherings_at_once_leave_one_commit_and_say_the_same(rig, made):
-    _, texts, _ = made
-    rig.sync(1, 2, 3)
+def test_two_gatherings_at_once_leave_one_commit_and_say_the_same(ended, alone):
+    texts, _ = alone
     with ThreadPoolExecutor(2) as pool:
-        first, second = pool.map(lambda _: rig.gather(), range(2))
+        first, second = pool.map(lambda _: ended.gather(), range(2))
     assert first.problems == second.problems == ()
     assert [one.key for one in first.results] == [one.key for one in second.results]
     assert (first.exit_code, second.exit_code) == (0, 0)
-    assert rig.texts() == texts
-    assert rig.git("rev-list", "--count", STATUS).strip() == "1"
-    assert rig.branches() == ["gitsync/runs/42", STATUS]
+    assert ended.texts() == texts
+    assert ended.git("rev-list", "--count", STATUS).strip() == "1"
+    assert ended.branches() == ["gitsync/runs/42", STATUS]
 
 
-def test_the_run_before_is_not_gathered_for_another(rig):
-    rig.sync(1, 2, 3)
-    rig.gather()
+def test_the_run_before_is_not_gathered_for_another(ended):
+    ended.gather()
     with pytest.raises(StateError, match="There is no run 43"):
-        rig.gather(run_id="43")
+        ended.gather(run_id="43")
 
 
-def test_nothing_is_left_to_gather_of_a_run_that_another_has_taken_in(rig):
-    rig.sync(1, 2, 3)
-    rig.sync(run_id=None)
+def test_nothing_is_left_to_gather_of_a_run_that_another_has_taken_in(ended):
+    ended.sync(run_id=None)
     with pytest.raises(StateError, match="There is nothing to gather of the run 42"):
-        rig.gather()
+        ended.gather()
 
 
 @pytest.mark.parametrize(
@@ -383,10 +400,9 @@ def test_nothing_is_left_to_gather_of_a_run_that_another_has_taken_in(rig):
         ({"agent": "blue"}, "of the agent gitsync"),
     ],
 )
-def test_settings_that_do_not_fit_are_refused(rig, settings, refusal):
-    rig.sync(1)
+def test_settings_that_do_not_fit_are_refused(ended, settings, refusal):
     with pytest.raises(ConfigError, match=refusal):
-        rig.gather(**settings)
+        ended.gather(**settings)
 
 
 def rewrite(rig, number, content, message=None, path="report.json"):
@@ -408,23 +424,20 @@ def rewrite(rig, number, content, message=None, path="report.json"):
         ('{"schemaVersion": 1, "command": "validate"}', "shard 1 cannot be used: command is neither sync nor plan"),
     ],
 )
-def test_a_report_that_no_worker_has_written_is_refused_with_its_branch(rig, content, refusal):
-    rig.sync(1, 2, 3)
-    rewrite(rig, 1, content)
+def test_a_report_that_no_worker_has_written_is_refused_with_its_branch(ended, content, refusal):
+    rewrite(ended, 1, content)
     with pytest.raises(StateError, match=refusal):
-        rig.gather()
+        ended.gather()
 
 
-def test_a_report_of_another_revision_is_refused(rig):
-    rig.sync(1, 2, 3)
-    rewrite(rig, 1, rig.git("show", "gitsync/status-shards/42/1:report.json").replace(rig.revision, "b" * 40))
+def test_a_report_of_another_revision_is_refused(ended):
+    rewrite(ended, 1, ended.git("show", "gitsync/status-shards/42/1:report.json").replace(ended.revision, "b" * 40))
     with pytest.raises(StateError, match="not of a sync of"):
-        rig.gather()
+        ended.gather()
 
 
-def test_an_end_that_no_sync_has_is_refused(rig):
-    rig.sync(1, 2, 3)
-    text = rig.git("log", "-1", "--format=%B", "gitsync/status-shards/42/1").replace("Ended: 0", "Ended: 99")
-    rewrite(rig, 1, rig.git("show", "gitsync/status-shards/42/1:report.json") + " ", text)
+def test_an_end_that_no_sync_has_is_refused(ended):
+    text = ended.git("log", "-1", "--format=%B", "gitsync/status-shards/42/1").replace("Ended: 0", "Ended: 99")
+    rewrite(ended, 1, ended.git("show", "gitsync/status-shards/42/1:report.json") + " ", text)
     with pytest.raises(StateError, match="Shard 1 has ended with 99"):
-        rig.gather()
+        ended.gather()
