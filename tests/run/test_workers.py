@@ -373,7 +373,7 @@ async def test_a_worker_that_was_stopped_has_not_failed(tmp_path: Path) -> None:
             stop.set()
         return False
 
-    slow = rules("{match: {path: '*/b-nsg', method: PUT}, operation: {style: async, polls: 6}}")
+    slow = rules("{match: {path: '*/b-nsg', method: PUT}, operation: {style: async, polls: 1}}")
     async with Emulator(EmulatorSettings(limits=None, rules=slow), site.store, is_last=stop_now) as azure:
         await execute(site.config(azure, **second), writes=True, stop=stop)
         assert site.load()["NetworkSecurityGroup.network.azure.com/default/b-nsg"].condition.reason == "Interrupted"
