@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
+from io import StringIO
 
 import pytest
 
@@ -60,6 +63,19 @@ def catalog():
 def catalog_kind(catalog):
     """A kind with enumerations: a storage account."""
     return catalog.kind(GVK("storage.azure.com", "v20230101", "StorageAccount"))
+
+
+@pytest.fixture
+def logged() -> Iterator[StringIO]:
+    """What libraries log, from the lowest level on: `caplog` costs every test a little, and is off."""
+    text, root = StringIO(), logging.getLogger()
+    handler, level = logging.StreamHandler(text), root.level
+    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    root.addHandler(handler)
+    root.setLevel(1)
+    yield text
+    root.setLevel(level)
+    root.removeHandler(handler)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
