@@ -41,15 +41,15 @@ def test_the_bare_client_sends_the_requests_of_a_run_without_lists(results):
 
 
 def test_large_estates_are_measured_for_each_resource():
-    command = [sys.executable, "-m", "bench.large", "20"]
+    command = [sys.executable, "-m", "bench.large", "4"]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     head, *rows = done.stdout.splitlines()
     assert "ms/resource" in head
-    assert [row.split()[:2] for row in rows] == [["20", "first"], ["20", "second"]]
+    assert [row.split()[:2] for row in rows] == [["4", "first"], ["4", "second"]]
 
 
 def test_rehearsals_are_measured_beside_the_syncs_that_they_play():
-    command = [sys.executable, "-m", "bench.rehearsal", "--resources", "20"]
+    command = [sys.executable, "-m", "bench.rehearsal", "--resources", "4"]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     _, *rows = done.stdout.splitlines()
     assert [row.rsplit(maxsplit=3)[0] for row in rows] == ["of a first sync", "of a silent sync"], done.stderr
