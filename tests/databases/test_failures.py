@@ -47,7 +47,7 @@ async def test_a_refused_connection_is_tried_five_times_and_names_the_firewall(r
 
 
 async def test_a_refused_connection_ends_with_the_deadline(rig):
-    rig.address, rig.seconds = ServerAddress("localhost", 1), 0.05
+    rig.address, rig.seconds = ServerAddress("localhost", 1), 0.5  # on a busy machine, a first refusal takes a while
     failure = await refuse(rig, "DeadlineExceeded")
     assert isinstance(failure, DeadlineError)
     assert "does not take the connection" in failure.message
@@ -193,6 +193,16 @@ async def test_a_server_with_too_many_connections_is_tried_again(rig, server):
     assert len(rig.session.attempts) == 5
 
 
+async def put_at_last(rig, user):
+    """Put as the next runs do: a server may still work on what came over a connection that was cut."""
+    for _ in range(50):
+        try:
+            return await rig.put(user)
+        except ProviderError as failure:
+            assert failure.code == "DatabaseUserChanged", failure
+    raise AssertionError("the server never ended what it was at")
+
+
 @pytest.mark.parametrize("passes_last", [False, True], ids=["before it arrives", "after it arrived"])
 async def test_a_cut_at_any_point_ends_right_in_the_next_run(rig, server, passes_last):
     """With each piece that the client sends, until one more is not needed."""
@@ -212,7 +222,7 @@ async def test_a_cut_at_any_point_ends_right_in_the_next_run(rig, server, passes
                     assert await straight.find(user) is None, "all of it is one transaction"
             else:
                 break
-        await straight.put(user)
+        await put_at_last(straight, user)
         assert {**(await straight.find(user) or {})}.items() >= first.items()
     else:
         raise AssertionError("no put got through")
