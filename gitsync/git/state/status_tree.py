@@ -192,8 +192,9 @@ def build_inventory(state: State) -> bytes:
         "leftovers": build_leftovers(state.leftovers),
         "notified": state.notified,
     }
-    resources = [_build_entry(key, record) for key, record in sorted(state.records.items())]
-    return dump({name: value for name, value in head.items() if value}) + dump({"resources": resources})
+    # One by one: the entries of an estate take more memory than their text.
+    resources = (_build_entry(key, record) for key, record in sorted(state.records.items()))
+    return dump({**{name: value for name, value in head.items() if value}, "resources": resources})
 
 
 def _build_entry(key: Key, record: Record) -> Mapping[str, Any]:

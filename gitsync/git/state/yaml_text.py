@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from io import BytesIO
+from types import GeneratorType
 from typing import Any, Final
 
 import yaml
@@ -62,7 +63,7 @@ def _emit(value: Any, emit: Callable[[Any], None], make_scalar: Callable[[str], 
                 emit(_make_scalar(key))
                 _emit(member, emit, make_scalar)
             emit(yaml.MappingEndEvent())
-        case list() | tuple():
+        case list() | tuple() | GeneratorType():
             emit(yaml.SequenceStartEvent(None, None, implicit=True, flow_style=False))
             for member in value:
                 _emit(member, emit, make_scalar)
@@ -159,13 +160,14 @@ def load(content: bytes) -> dict[str, Any] | None:
     """
     if not content.isascii() or not content.endswith(b"\n"):
         return None
-    if _read_line.cache_info().currsize > _MOST_LINES:  # a cache with a limit of its own is half as fast
-        _read_line.cache_clear()
     try:
         lines = [*map(_read_line, content.decode().split("\n")[:-1]), _END]
         members, end = _read_mapping(lines, 0, 0)
     except _OtherFormError:
         return None
+    finally:  # a cache with a limit of its own is half as fast
+        if _read_line.cache_info().currsize > _MOST_LINES:
+            _read_line.cache_clear()
     return members if lines[0][0] == 0 and lines[end] is _END else None
 
 
