@@ -275,7 +275,7 @@ class _DocumentBuilder:
         event = self.next_event()
         value = self.read_value(event, None, event.start_mark.line + self.first_line)
         problems = _find_lost_separator(self.problems) if self.problems else ()
-        return Document(path=self.path, value=value, lines=Lines(self.lines), problems=problems, text=text)
+        return Document(path=self.path, value=value, lines=Lines(self.lines.share()), problems=problems, text=text)
 
     def read_value(self, event: Any, step: str | None, line: int) -> Any:
         """Read the value that begins with an event, below `step` (None in a list)."""

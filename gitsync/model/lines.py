@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 Step = str | int
 """A key of a mapping, or an index in a list."""
 
 
 _NO_CHILDREN: Mapping[Step, int] = {}
+_MOST_SHARED = 200  # nodes of a table that other documents may have too
 
 
 class LineTable:
@@ -55,6 +57,14 @@ class LineTable:
             self._children[node] = {index if step is None else step: each for index, (step, each) in enumerate(steps)}
         return self._children[node]
 
+    def share(self) -> LineTable:
+        """The same table for all documents that have these nodes in these lines. Most manifests of an estate have the
+        form of others, and a table takes as much memory as the values.
+        """
+        if len(self._steps) > _MOST_SHARED:
+            return self
+        return _find_table(tuple(self._steps), self._ends.tobytes(), self._numbers.tobytes())
+
     def rename(self, steps: Mapping[int, str]) -> LineTable:
         """A table in which some nodes have other keys."""
         table = LineTable()
@@ -74,6 +84,13 @@ class LineTable:
         while each < end:
             yield each
             each = self._ends[each]
+
+
+@lru_cache(maxsize=1024)
+def _find_table(steps: Sequence[str | None], ends: bytes, numbers: bytes) -> LineTable:
+    table = LineTable()
+    table._steps, table._ends, table._numbers = list(steps), array("I", ends), array("I", numbers)
+    return table
 
 
 class Lines:
