@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
+from operator import is_
 from typing import Any
 from urllib.parse import quote
 
@@ -225,6 +226,7 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
     annotations = metadata.within("annotations", {})
     if metadata.count("generation") != own.count("generation"):
         raise own.refusal("generation", "does not match metadata")
+    applied = own.mapping("applied")
     return Record(
         key=key,
         manifest_api_version=gvk.api_version,
@@ -235,8 +237,8 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
         generation=own.count("generation"),
         reconciled_generation=_read_generation(annotations),
         spec_digest=own.text("specDigest", ""),
-        applied=own.mapping("applied"),
-        baseline=own.mapping("baseline"),
+        applied=applied,
+        baseline=_share_parts(own.mapping("baseline"), applied),
         **_read_writes(own),
         owner=own.key("owner"),
         depends_on=own.keys("dependsOn"),
@@ -253,6 +255,23 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
         condition=_read_condition(document, own),
         trust=seals.check(document.values),
     )
+
+
+def _share_parts(value: Any, other: Any) -> Any:
+    """Return a value, or the other one if it is the same, and so for each part of it: Azure shows most of what was
+    sent. Texts and numbers are the same only if one line was read for both, so that 1 and true stay apart.
+    """
+    if type(value) is not type(other):
+        return value
+    if isinstance(value, list):
+        parts = [_share_parts(*pair) for pair in zip(value, other)]
+        return other if len(value) == len(other) and all(map(is_, parts, other)) else value
+    if not isinstance(value, dict):
+        return value
+    for name in value:
+        value[name] = _share_parts(value[name], other.get(name))
+    is_same = value.keys() == other.keys() and all(member is other[name] for name, member in value.items())
+    return other if is_same else value
 
 
 def _read_generation(annotations: CheckedMapping) -> int:
