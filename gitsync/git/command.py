@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,7 +32,7 @@ class Repository:
     grace: Grace = field(default_factory=Grace)
     _answers: dict[tuple[str, ...], bytes] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
+    def run(self, *arguments: str, stdin: Sequence[bytes] = ()) -> bytes:
         """Run `git ARGUMENTS` to its end and return what it printed; GitError otherwise."""
         call = self._call(arguments, stdin)
         try:
@@ -81,7 +81,7 @@ class Repository:
         """Whether the history is cut off: git keeps a list of the commits where it is (gitrepository-layout(5))."""
         return (self.folder / "shallow").exists()
 
-    def _call(self, arguments: tuple[str, ...], stdin: bytes) -> ProgramCall:
+    def _call(self, arguments: tuple[str, ...], stdin: Sequence[bytes]) -> ProgramCall:
         location_variables = {"GIT_DIR": str(self.folder), "GIT_CEILING_DIRECTORIES": str(self.folder.parent)}
         return ProgramCall(
             program=Program.GIT,

@@ -128,7 +128,7 @@ class ProgramCall:
     """A program to run. `command` begins with its name or path. `environment` is all of its environment, made with
     `select_environment`. `timeout` is in seconds; once `grace` has begun, the program's row may end it earlier.
     `memory` is the most that `run` lets it allocate, in bytes; only Linux can limit it. Its output `has_secrets` unless
-    the call says that it may be kept in a temporary file.
+    the call says that it may be kept in a temporary file. The parts of `stdin` are written one after the other.
     """
 
     program: Program
@@ -138,7 +138,7 @@ class ProgramCall:
     grace: Grace = field(default_factory=Grace)
     folder: Path | None = None
     memory: int | None = None
-    stdin: bytes = field(default=b"", repr=False)
+    stdin: Sequence[bytes] = field(default=(), repr=False)
     has_secrets: bool = True
 
     @property
@@ -175,7 +175,7 @@ async def run_beside(call: ProgramCall) -> Ended:
         stderr=asyncio.subprocess.PIPE,
         start_new_session=True,
     )
-    communication = asyncio.create_task(process.communicate(call.stdin))
+    communication = asyncio.create_task(process.communicate(b"".join(call.stdin)))
     try:
         for seconds in _iterate_waits(call):
             done, _ = await asyncio.wait({communication}, timeout=seconds)
@@ -223,7 +223,7 @@ def _start_process(call: ProgramCall, output: IO[bytes] | None) -> Iterator[subp
                 stream.close()
 
 
-def _begin_input(process: subprocess.Popen[bytes], content: bytes) -> None:
+def _begin_input(process: subprocess.Popen[bytes], parts: Sequence[bytes]) -> None:
     """Write the input of a program beside it, until it has read all or ends.
 
     `communicate` would send the rest of a large input only in its first call, and the program would wait for it
@@ -231,12 +231,12 @@ def _begin_input(process: subprocess.Popen[bytes], content: bytes) -> None:
     """
     stream, process.stdin = process.stdin, None
     if stream is not None:
-        Thread(target=_write_input, args=(stream, content), daemon=True).start()
+        Thread(target=_write_input, args=(stream, parts), daemon=True).start()
 
 
-def _write_input(stream: IO[bytes], content: bytes) -> None:
+def _write_input(stream: IO[bytes], parts: Sequence[bytes]) -> None:
     with suppress(OSError), stream:  # the program did not read all of its input
-        stream.write(content)
+        stream.writelines(parts)
 
 
 def _limit_memory(process: int, most: int | None) -> None:

@@ -127,7 +127,7 @@ class Sops:
             timeout=self.timeout,
             grace=self.grace,
             folder=folder,
-            stdin=stdin,
+            stdin=(stdin,),
         )
         try:
             result = await run_beside(call)

@@ -127,19 +127,19 @@ WAYS = [by_waiting, by_a_file, run_beside]
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_how_a_program_ends_is_told(way, tmp_path):
-    ended = await way(a_call("cat; echo told >&2; pwd >&2; exit 3", stdin=b"given" * 100_000, folder=tmp_path))
+    ended = await way(a_call("cat; echo told >&2; pwd >&2; exit 3", stdin=(b"given",) * 100_000, folder=tmp_path))
     assert ended == (3, b"given" * 100_000, f"told\n{tmp_path}\n".encode())
 
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_program_that_reads_nothing_may_end(way):
-    assert (await way(a_call("exit 0", stdin=b"x" * 1_000_000))).code == 0
+    assert (await way(a_call("exit 0", stdin=(b"x" * 1_000_000,)))).code == 0
 
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_program_that_reads_late_gets_all_of_its_input(way):
     """git takes seconds to read the status of ten thousand resources."""
-    ended = await way(a_call("sleep 0.6; wc -c", stdin=b"x" * 1_000_000, timeout=20))
+    ended = await way(a_call("sleep 0.6; wc -c", stdin=(b"x" * 1_000_000,), timeout=20))
     assert ended.output.strip() == b"1000000"
 
 

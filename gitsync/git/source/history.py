@@ -343,7 +343,7 @@ def _read_log(repository: Repository, revision: str, places: Collection[Manifest
     paths = sorted({path for place in places for path in place})
     limited = replace(repository, timeout=min(repository.timeout, _TIMEOUT))
     lines = "".join(f"{line}\n" for line in (revision, "--", *paths))
-    words = limited.run(*_LOG, stdin=lines.encode()).decode("utf-8", "replace").split("\0")
+    words = limited.run(*_LOG, stdin=(lines.encode(),)).decode("utf-8", "replace").split("\0")
     position = 1
     while position + 4 < len(words):
         end = words.index("", position + 4)

@@ -153,7 +153,7 @@ class Revision:
             return {}
         ids = "".join(f"{entry.id}\n" for entry in wanted).encode()
         with self._explain_failures():
-            contents = _split_batch(self.repository.run("cat-file", "--batch", "--buffer", stdin=ids))
+            contents = _split_batch(self.repository.run("cat-file", "--batch", "--buffer", stdin=(ids,)))
         return dict(zip((entry.path for entry in wanted), contents, strict=True))
 
     def _list(self, *arguments: str) -> bytes:

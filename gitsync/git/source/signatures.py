@@ -188,7 +188,7 @@ def _import(repository: Repository, keys: TrustedKeys, home: Path) -> None:
         timeout=repository.timeout,
         grace=repository.grace,
         folder=home,
-        stdin=keys.pgp,
+        stdin=(keys.pgp,),
     )
     try:
         ended = run(call)

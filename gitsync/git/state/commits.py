@@ -45,7 +45,7 @@ class Commit:
 
 def write_commit(repository: Repository, commit: Commit) -> str:
     """Write a commit and return its id. GitError if git refuses it."""
-    stream = b"".join(_format_stream(commit))
+    stream = tuple(_format_stream(commit))  # not as one text: that would be all records of an estate once more
     return repository.run("fast-import", "--quiet", "--done", "--force", stdin=stream).decode().rstrip("\n")
 
 

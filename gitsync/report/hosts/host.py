@@ -170,7 +170,7 @@ class HostClient:
             command=[self.program.value, *arguments],
             environment=select_environment(self.program, self.environment),
             timeout=_TIMEOUT,
-            stdin=stdin.encode(),
+            stdin=(stdin.encode(),) if stdin else (),
         )
         try:
             ended = run(call)
