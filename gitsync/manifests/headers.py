@@ -31,6 +31,7 @@ NAME = re.compile(r"[^/\x00-\x20\x7f.][^/\x00-\x20\x7f]*")
 
 _READ = frozenset({"apiVersion", "kind", "metadata", "spec", "status", ENCRYPTED})
 _READ_OF_METADATA = frozenset({"name", "namespace", "annotations", "labels"})
+_NOTHING: Mapping[str, Any] = {}  # what most documents have beside their specs, once for all of them
 PLACEHOLDER = re.compile(r"\{\{|\}\}|\[\[|<[^<>]*>|#\{|@@|%\w+%|\$\(|(?<!\$)\{\w+\}|__\w+__")
 """What tools of templates replace. No name of Kubernetes has such a text."""
 
@@ -99,7 +100,7 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
 def _list_others(value: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata = value["metadata"]
     if value.keys() <= _READ and metadata.keys() <= _READ_OF_METADATA:
-        return {}  # most documents: no mapping is made
+        return _NOTHING  # most documents: no mapping is made
     others = {key: member for key, member in value.items() if key not in _READ}
     of_metadata = {key: member for key, member in metadata.items() if key not in _READ_OF_METADATA}
     return {**others, "metadata": of_metadata} if of_metadata else others
@@ -151,14 +152,14 @@ def _matches(pattern: re.Pattern[str], text: Any, most: int) -> bool:
     return isinstance(text, str) and len(text) <= most and pattern.fullmatch(text) is not None
 
 
-def _read_strings(document: Document, member: str, problems: list[Problem]) -> dict[str, str]:
+def _read_strings(document: Document, member: str, problems: list[Problem]) -> Mapping[str, str]:
     """Read annotations or labels. Null is an empty text; a value that is not text is reported and left
     out.
     """
     mapping = document.value["metadata"].get(member)
     field_path = f"metadata.{member}"
     if mapping is None:
-        return {}
+        return _NOTHING
     if not isinstance(mapping, dict):
         message, hint = f"{field_path} is not a mapping.", "Write one `key: value` per line."
         problems.append(_make_problem(document, "InvalidMetadata", ("metadata", member), message, hint))

@@ -253,6 +253,9 @@ class _Sorter:
         spec = document.value.get("spec")
         misspelt = find_misspelt_fields(document)
         reported = {problem.field for problem in misspelt}
+        others = (
+            {key: value for key, value in header.others.items() if key not in reported} if reported else header.others
+        )
         problems = [*document.problems, *header.problems, *misspelt]
         if spec is not None and not isinstance(spec, dict):
             problems.append(_make_problem(document, "InvalidSpec", ("spec",), "spec is not a mapping.", MAPPING))
@@ -265,7 +268,7 @@ class _Sorter:
                 gvk=gvk,
                 spec=spec if isinstance(spec, dict) else {},
                 source=SourceLocation(document.path, document.line()),
-                others={key: value for key, value in header.others.items() if key not in reported},
+                others=others,
                 annotations=header.annotations,
                 labels=header.labels,
                 lines=document.lines,

@@ -58,6 +58,9 @@ _resolve = lru_cache(maxsize=8192)(resolve)  # most scalars are those of other m
 Parser: Any = getattr(getattr(yaml, "cyaml", None), "CParser", yaml.SafeLoader)
 
 
+_UNPATCHED: Mapping[FieldPath, SourceLocation] = {}
+
+
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Document:
     """One document: plain JSON values. `lines` has the line of each field, from 1; `problems` are those that leave the
@@ -73,7 +76,7 @@ class Document:
     lines: Lines
     problems: tuple[Problem, ...] = ()
     text: bytes = b""
-    patched: Mapping[FieldPath, SourceLocation] = field(default_factory=dict)
+    patched: Mapping[FieldPath, SourceLocation] = field(default_factory=lambda: _UNPATCHED)
     seal: bytes = b""
     original: Document | None = None
 

@@ -6,6 +6,7 @@ upgrade of the API version. Both are tuples, for look-ups and sorting.
 
 from __future__ import annotations
 
+from sys import intern
 from typing import NamedTuple
 
 
@@ -44,7 +45,7 @@ class Key(NamedTuple):
         """Parse the text of `str`. Raises ValueError if it is another text."""
         group_kind, namespace, name = text.split("/")
         kind, _, group = group_kind.partition(".")
-        return cls(group, kind, namespace, name)
+        return cls(intern(group), intern(kind), intern(namespace), intern(name))  # most are those of other keys too
 
     def __str__(self) -> str:
         return f"{self.kind}.{self.group}/{self.namespace}/{self.name}"

@@ -23,10 +23,10 @@ class LineTable:
 
     __slots__ = ("_children", "_ends", "_numbers", "_steps")
 
-    def __init__(self) -> None:
-        self._numbers = array("I")
-        self._ends = array("I")  # one past the last node below
-        self._steps: list[str | None] = []  # None in a list
+    def __init__(self, steps: Sequence[str | None] = (), ends: bytes = b"", numbers: bytes = b"") -> None:
+        self._numbers = array("I", numbers)
+        self._ends = array("I", ends)  # one past the last node below
+        self._steps = list(steps)  # None in a list
         # Of the nodes that were asked for; made then, since each of many thousand aliases has a table of its own.
         self._children: dict[int, Mapping[Step, int]] | None = None
 
@@ -86,11 +86,7 @@ class LineTable:
             each = self._ends[each]
 
 
-@lru_cache(maxsize=1024)
-def _find_table(steps: Sequence[str | None], ends: bytes, numbers: bytes) -> LineTable:
-    table = LineTable()
-    table._steps, table._ends, table._numbers = list(steps), array("I", ends), array("I", numbers)
-    return table
+_find_table = lru_cache(maxsize=1024)(LineTable)
 
 
 class Lines:

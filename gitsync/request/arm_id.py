@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
+from sys import intern
 from typing import Any, Final, NamedTuple
 
 from gitsync.formats.user_names import ANY_HOST, DatabaseUser, format_user
@@ -286,7 +287,7 @@ def _join(*parts: ArmId | AzureName) -> ArmId:
     """Join parts to one id; neighbouring texts become one."""
     texts = [part for part in parts if isinstance(part, str)]
     if len(texts) == len(parts):
-        return "".join(texts)  # as most
+        return intern("".join(texts))  # as most; the record of a resource has the same
     joined: list[str | ConfigMapKeyRef | RootRef] = []
     for part in chain.from_iterable(p.parts if isinstance(p, Text) else (p,) for p in parts):
         last = joined[-1] if joined else None

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
 from operator import is_
+from sys import intern
 from typing import Any
 from urllib.parse import quote
 
@@ -219,8 +220,8 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
     own = document.within("gitsync")
     check_schema(own, path, SCHEMA)
     metadata = document.within("metadata")
-    gvk = GVK.parse(document.text("apiVersion"), document.text("kind"))
-    key = Key(gvk.group, gvk.kind, metadata.text("namespace"), metadata.text("name"))
+    gvk, api_version = _parse_kind(document.text("apiVersion"), document.text("kind"))
+    key = Key(gvk.group, gvk.kind, intern(metadata.text("namespace")), intern(metadata.text("name")))
     if make_record_path(key) != path:
         raise document.refusal("metadata", f"names {key}, whose file is {make_record_path(key)}")
     annotations = metadata.within("annotations", {})
@@ -229,8 +230,8 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
     applied = own.mapping("applied")
     return Record(
         key=key,
-        manifest_api_version=gvk.api_version,
-        arm_id=own.text("armId"),
+        manifest_api_version=api_version,
+        arm_id=intern(own.text("armId")),
         arm_api_version=own.text("armApiVersion"),
         claim=own.one_of("claim", Claim),
         policy=own.one_of("policy", Policy),
@@ -257,15 +258,21 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
     )
 
 
+@lru_cache(maxsize=1024)  # most records are of a kind of others
+def _parse_kind(api_version: str, kind: str) -> tuple[GVK, str]:
+    gvk = GVK.parse(api_version, kind)
+    return gvk, gvk.api_version
+
+
 def _share_parts(value: Any, other: Any) -> Any:
     """Return a value, or the other one if it is the same, and so for each part of it: Azure shows most of what was
     sent. Texts and numbers are the same only if one line was read for both, so that 1 and true stay apart.
     """
     if type(value) is not type(other):
         return value
-    if isinstance(value, list):
-        parts = [_share_parts(*pair) for pair in zip(value, other)]
-        return other if len(value) == len(other) and all(map(is_, parts, other)) else value
+    if isinstance(value, list) and len(value) == len(other):
+        parts = list(map(_share_parts, value, other))
+        return other if all(map(is_, parts, other)) else parts
     if not isinstance(value, dict):
         return value
     for name in value:
