@@ -17,6 +17,7 @@ from gitsync.model.secret import Secret
 from gitsync.processes.programs import Grace, Program, ProgramCall, run, select_environment
 
 _REMOTE_COMMANDS = frozenset({"fetch", "ls-remote", "push"})
+_LONGEST_KEPT = 2**18  # bytes of an answer that is kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,12 +48,16 @@ class Repository:
         return result.output
 
     def ask(self, *arguments: str) -> bytes:
-        """Run git for a question about objects that are named by their full ids. They never change, so
-        git is asked once. Where it fails it is asked again, since objects may be fetched.
+        """Run git for a question about objects that are named by their full ids. They never change, so git is asked
+        once, but for a long answer: that of a large tree. Where git fails it is asked again, since objects may be
+        fetched.
         """
-        if arguments not in self._answers:
-            self._answers[arguments] = self.run(*arguments)
-        return self._answers[arguments]
+        answer = self._answers.get(arguments)
+        if answer is None:
+            answer = self.run(*arguments)
+            if len(answer) <= _LONGEST_KEPT:
+                self._answers[arguments] = answer
+        return answer
 
     def confirms(self, *arguments: str) -> bool:
         """Tell whether `git ARGUMENTS` succeeds, for a question about objects that are named by their
