@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
-from operator import is_
 from sys import intern
 from typing import Any
 from urllib.parse import quote
@@ -227,7 +226,6 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
     annotations = metadata.within("annotations", {})
     if metadata.count("generation") != own.count("generation"):
         raise own.refusal("generation", "does not match metadata")
-    applied = own.mapping("applied")
     return Record(
         key=key,
         manifest_api_version=api_version,
@@ -238,8 +236,8 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
         generation=own.count("generation"),
         reconciled_generation=_read_generation(annotations),
         spec_digest=own.text("specDigest", ""),
-        applied=applied,
-        baseline=_share_parts(own.mapping("baseline"), applied),
+        applied=own.mapping("applied"),
+        baseline=own.mapping("baseline"),
         **_read_writes(own),
         owner=own.key("owner"),
         depends_on=own.keys("dependsOn"),
@@ -262,23 +260,6 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
 def _parse_kind(api_version: str, kind: str) -> tuple[GVK, str]:
     gvk = GVK.parse(api_version, kind)
     return gvk, gvk.api_version
-
-
-def _share_parts(value: Any, other: Any) -> Any:
-    """Return a value, or the other one if it is the same, and so for each part of it: Azure shows most of what was
-    sent. Texts and numbers are the same only if one line was read for both, so that 1 and true stay apart.
-    """
-    if type(value) is not type(other):
-        return value
-    if isinstance(value, list) and len(value) == len(other):
-        parts = list(map(_share_parts, value, other))
-        return other if all(map(is_, parts, other)) else parts
-    if not isinstance(value, dict):
-        return value
-    for name in value:
-        value[name] = _share_parts(value[name], other.get(name))
-    is_same = value.keys() == other.keys() and all(member is other[name] for name, member in value.items())
-    return other if is_same else value
 
 
 def _read_generation(annotations: CheckedMapping) -> int:

@@ -147,6 +147,12 @@ begins an entry; the mark of a long key (`?`) or of its value (`:`); the key; an
 `_Below`, or list or dict for an empty one. A plain tuple, since a run looks at some sixty of each record.
 """
 
+_PART_INDENT: Final = 6  # of what is below a member of a body; what is above that is of one record alone
+_parts: Final[dict[tuple[int, ...], tuple[Any, Sequence[_Line]]]] = {}
+"""The values of parts that were read, by the ids of their lines. The lines are kept with them, so that no other line
+gets the id of one; and the line of 1 is another one than that of true, which are equal.
+"""
+
 _END: Final[_Line] = (-1, False, None, None, None)
 
 
@@ -168,6 +174,7 @@ def load(content: bytes) -> dict[str, Any] | None:
     finally:  # a cache with a limit of its own is half as fast
         if _read_line.cache_info().currsize > _MOST_LINES:
             _read_line.cache_clear()
+            _parts.clear()
     return members if lines[0][0] == 0 and lines[end] is _END else None
 
 
@@ -242,7 +249,27 @@ def _read_mapping(lines: Sequence[_Line], at: int, indent: int) -> tuple[dict[st
 
 
 def _read_below(lines: Sequence[_Line], at: int, indent: int) -> tuple[Any, int]:
-    """Read the value below a member with this indent, from line `at` on, and the number of the line behind it."""
+    """Read the value below a member with this indent, from line `at` on, and the number of the line behind it. What
+    the same lines say deep in a record is read once, and kept once.
+    """
+    own_indent = lines[at][0]
+    if own_indent < _PART_INDENT:
+        return _read_part(lines, at, indent)
+    end = at + 1
+    while lines[end][0] >= own_indent:
+        end += 1
+    part = lines[at:end]
+    ids = tuple(map(id, part))
+    known = _parts.get(ids)
+    if known is None:
+        value, behind = _read_part(lines, at, indent)
+        if behind != end:
+            raise _OtherFormError
+        known = _parts[ids] = (value, part)
+    return known[0], end
+
+
+def _read_part(lines: Sequence[_Line], at: int, indent: int) -> tuple[Any, int]:
     own_indent, is_entry, _, _, _ = lines[at]
     if is_entry and own_indent == indent + 2:  # PyYAML does not indent lists
         return _read_list(lines, at)
