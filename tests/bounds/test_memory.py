@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.git.state.yaml_text import dump
+from gitsync.git.state.yaml_text import dump, load
+from gitsync.manifests.yaml_documents import read_documents
 from tests.support import hostile_files
 
 HERE = Path(__file__).parent
@@ -92,5 +93,28 @@ def test_an_index_of_an_estate_takes_a_few_times_its_bytes_to_write():
     try:
         size = len(dump(index))
         assert tracemalloc.get_traced_memory()[1] < 8 * size
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_index_of_an_estate_leaves_nothing_behind_once_it_is_read():
+    """Lines are kept for the next text, where most of them are again: not those of an index."""
+    content = dump({"resources": [{"key": f"ResourceGroup/{number}", "claim": "created"} for number in range(10_000)]})
+    tracemalloc.start()
+    try:
+        assert load(content)
+        assert tracemalloc.get_traced_memory()[0] < len(content)
+    finally:
+        tracemalloc.stop()
+
+
+def test_manifests_of_one_form_take_no_memory_for_their_lines():
+    """A table of lines for each of them would be as large as its values."""
+    text = b"kind: Rule\nspec:\n  name: https\n  owner:\n    name: group\n"
+    read_documents("a.yaml", text)
+    tracemalloc.start()
+    try:
+        lines = [read_documents("a.yaml", text).documents[0].lines for _ in range(500)]
+        assert tracemalloc.get_traced_memory()[0] < 100 * len(lines)
     finally:
         tracemalloc.stop()

@@ -140,6 +140,33 @@ def test_a_list_and_a_mapping_belong_to_one_text_alone():
     assert first["b"] is not second["b"]
 
 
+def body_of(text):
+    return load(text)["gitsync"]["applied"]
+
+
+def test_what_records_say_alike_is_kept_once():
+    """The bodies of an estate have the same parts again and again, and nothing changes a part in its place."""
+    first, second = body_of(dump(RECORD)), body_of(dump({**RECORD, "apiVersion": "network.azure.com/v2"}))
+    assert first == RECORD["gitsync"]["applied"]
+    assert first["properties"] is second["properties"]
+
+
+def test_what_python_calls_equal_stays_apart():
+    """The number 1 is true for Python: a part with the one is not that with the other."""
+    values = [1, True, "1", [1], [True], {"a": 1}, {"a": True}]
+    bodies = [{"properties": {"value": value}} for value in (*values, *reversed(values))]
+    assert [repr(body_of(dump({"gitsync": {"applied": body}}))) for body in bodies] == list(map(repr, bodies))
+
+
+def test_a_part_ends_where_its_lines_are_less_indented():
+    """A line more belongs to the part, and is another part."""
+    short = {"properties": {"a": {"b": 1}}, "tags": {}}
+    longer = {"properties": {"a": {"b": 1, "c": 2}}, "tags": {}}
+    nested = {"properties": {"a": {"b": 1}, "c": 2}, "tags": {}}
+    for body in (short, longer, nested, short):
+        assert body_of(dump({"gitsync": {"applied": body}})) == body
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -164,6 +191,8 @@ def test_a_list_and_a_mapping_belong_to_one_text_alone():
         "? {}\n: a\n",
         "a:\n? b\n: c\n",
         f"{'  ' * 60}a: b\n",
+        "a:\n  b:\n    c:\n      d: e\n      - f\n",  # an entry of no list
+        "a:\n  b:\n    c:\n      d: e\n        f: g\n",  # a member of a text
     ],
 )
 def test_other_forms_are_left_to_the_full_reader(text):

@@ -63,6 +63,20 @@ def test_every_field_knows_its_line():
     }
 
 
+def test_documents_that_differ_in_a_line_or_a_level_have_lines_of_their_own():
+    """Most manifests have the form of others, and share its lines."""
+    texts = {
+        "a: 1\nb: 2\n": {(): 1, ("a",): 1, ("b",): 2},
+        "a: 3\n\nb: 4\n": {(): 1, ("a",): 1, ("b",): 3},
+        "a:\n  b: 5\n": {(): 1, ("a",): 1, ("a", "b"): 2},
+        "a: 6\nb: 7\n": {(): 1, ("a",): 1, ("b",): 2},
+        "\na: 1\nb: 2\n": {(): 2, ("a",): 2, ("b",): 3},
+    }
+    for text, expected in texts.items():
+        lines = only(text).lines
+        assert {path: lines.find(path) for path in lines} == expected
+
+
 def test_a_key_is_one_step_whatever_it_is_made_of():
     document = only("a: {b.c: [{d: 1}], e f: 2}\n[g]: 3\n".replace("[g]", "'[g]'"))
     expected = [
