@@ -68,14 +68,17 @@ async def load_run_input(
     connections.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
     lookup = _open_lookup(config, connections, manifests, writes=writes)
     namespaces = config.target_namespaces
-    records = {key: one for key, one in state.records.items() if not namespaces or key.namespace in namespaces}
+    records = state.records
+    if namespaces:
+        records = {key: one for key, one in records.items() if key.namespace in namespaces}
     credentials = await _find_credentials(config, connections, manifests, records, lookup)
     manifests, problems = add_known_ids(manifests, config, connections, state, agent)
     today = connections.clock.now().date()
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
     prepared = await add_foreign_objects(prepared, _list_local_sources(lookup))
     renewed, warnings_of_seals = renew_seals(state.list_own(agent), {one.key: one.arm_id for one in prepared})
-    state = replace(state, records={**state.records, **renewed})
+    if warnings_of_seals:
+        state = replace(state, records={**state.records, **renewed})
     prepared = assign_writers(prepared, state.list_own(agent))
     config = spell_selection(config, [*(one.key for one in prepared), *state.records])
     unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))

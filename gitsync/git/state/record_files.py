@@ -385,7 +385,12 @@ def _read_durations(own: CheckedMapping) -> Durations:
     if own.mapping("durations") is None:
         return Durations()
     durations = own.within("durations")
-    return Durations(**{name: durations.count(name) for name in Durations._fields if name in durations.values})
+    seconds = {name: durations.count(name) for name in Durations._fields if name in durations.values}
+    return _make_durations(**seconds)
+
+
+_make_durations = lru_cache(maxsize=1024)(Durations)
+"""Most resources take as many seconds as others."""
 
 
 def _read_condition(document: CheckedMapping, own: CheckedMapping) -> Condition | None:

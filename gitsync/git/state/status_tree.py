@@ -86,7 +86,7 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
     return State(
         records=records,
         revision=head.text("revision", "") or None,
-        config_maps=exports,
+        config_maps=dict(sorted(exports.items())),
         revisions=_read_by_agent(head, "revisions"),
         leftovers=read_leftovers(head),
         notified=_read_by_agent(head, "notified"),
