@@ -306,11 +306,11 @@ class StatusBranch:
     def _refresh(self) -> None:
         self._tip, has_workers = self._fetch()
         state = self._read(self._tip)
-        self._recorded = Recorded()
+        self._recorded, self._base = Recorded(), state
         if has_workers:
             clone = self._clone()
             self._recorded = read_recorded(clone, self._branch, list_workers(clone), state, self._seals)
-        self._base = merge(state, self._recorded.changes, state.revision)
+            self._base = merge(state, self._recorded.changes, state.revision)
 
     def _remove_workers(self, kept: str) -> None:
         """Remove the branches of workers that have ended, but for those of the run `kept`, and of those that no run can

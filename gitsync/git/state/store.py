@@ -206,10 +206,8 @@ def find_changed_records(base: Records, records: Mapping[Key, Record | None]) ->
     return changed
 
 
-def overlay(theirs: Mapping[_Name, _Value], ours: Mapping[_Name, _Value | None]) -> Mapping[_Name, _Value]:
-    """Replace their entries, which are sorted, by ours where we have some; sorted."""
-    if not ours:
-        return theirs
+def overlay(theirs: Mapping[_Name, _Value], ours: Mapping[_Name, _Value | None]) -> dict[_Name, _Value]:
+    """Replace their entries by ours where we have some; sorted."""
     merged: dict[_Name, _Value | None] = {**theirs, **ours}
     return {name: value for name, value in sorted(merged.items()) if value is not None}
 
