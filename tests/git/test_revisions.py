@@ -7,6 +7,7 @@ import pytest
 
 from gitsync.errors import SourceError
 from gitsync.git.access import GitAccess
+from gitsync.git.command import Repository
 from gitsync.git.source.revisions import read_revision
 
 
@@ -175,3 +176,16 @@ def test_the_folder_of_the_status_is_left_out(three):
     with ExitStack() as opened:
         found = read_revision(str(work.path), "HEAD", opened, path=".", access=access, status_dir=status)
     assert list(found.files) == ["a.yaml"]
+
+
+def test_git_is_asked_once_about_what_never_changes_but_for_a_long_answer(work, commands):
+    """The listings of a large estate take more memory than git takes time."""
+    work.put("short", "x")
+    work.put("long", "x" * 1_000_000)
+    commit = work.commit()
+    repository = Repository(folder=work.path / ".git", environment={}, timeout=30)
+    commands()
+    for name, times in (("short", 1), ("long", 2)):
+        first, second = (repository.ask("cat-file", "blob", f"{commit}:{name}") for _ in range(2))
+        assert first == second == (work.path / name).read_bytes()
+        assert len(commands()) == times
