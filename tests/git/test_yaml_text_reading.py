@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,6 +114,16 @@ def test_what_a_person_edits_is_read_as_by_the_full_reader(value, data):
 @given(st.lists(LINES, max_size=8).map("".join))
 def test_any_text_is_read_as_by_the_full_reader_or_left_to_it(text):
     assert is_same(text.encode())
+
+
+def test_what_is_known_of_other_texts_is_no_other_text():
+    """Deep in a text, where the same lines are read once: all texts of few lines, so that most parts are known of
+    another place.
+    """
+    lines = ["a:", "  a:", "b: 1", "  b: 1", "- b: 1", "  - 1"]
+    texts = ["".join(f"    {line}\n" for line in some) for size in (1, 2, 3) for some in product(lines, repeat=size)]
+    wrong = [text for text in (*texts, *reversed(texts)) if not is_same(f"a:\n  b:\n{text}".encode())]
+    assert wrong == []
 
 
 RECORD = {

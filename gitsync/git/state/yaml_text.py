@@ -252,9 +252,12 @@ def _read_below(lines: Sequence[_Line], at: int, indent: int) -> tuple[Any, int]
     """Read the value below a member with this indent, from line `at` on, and the number of the line behind it. What
     the same lines say deep in a record is read once, and kept once.
     """
-    own_indent = lines[at][0]
+    own_indent, is_entry, _, _, _ = lines[at]
+    is_below = own_indent == indent + 2 if is_entry else own_indent > indent  # PyYAML does not indent lists
+    if not is_below:
+        raise _OtherFormError
     if own_indent < _PART_INDENT:
-        return _read_part(lines, at, indent)
+        return _read_part(lines, at)
     end = at + 1
     while lines[end][0] >= own_indent:
         end += 1
@@ -262,20 +265,16 @@ def _read_below(lines: Sequence[_Line], at: int, indent: int) -> tuple[Any, int]
     ids = tuple(map(id, part))
     known = _parts.get(ids)
     if known is None:
-        value, behind = _read_part(lines, at, indent)
+        value, behind = _read_part(lines, at)
         if behind != end:
             raise _OtherFormError
         known = _parts[ids] = (value, part)
     return known[0], end
 
 
-def _read_part(lines: Sequence[_Line], at: int, indent: int) -> tuple[Any, int]:
+def _read_part(lines: Sequence[_Line], at: int) -> tuple[Any, int]:
     own_indent, is_entry, _, _, _ = lines[at]
-    if is_entry and own_indent == indent + 2:  # PyYAML does not indent lists
-        return _read_list(lines, at)
-    if own_indent > indent and not is_entry:
-        return _read_mapping(lines, at, own_indent)
-    raise _OtherFormError
+    return _read_list(lines, at) if is_entry else _read_mapping(lines, at, own_indent)
 
 
 def _read_list(lines: Sequence[_Line], at: int) -> tuple[list[Any], int]:
