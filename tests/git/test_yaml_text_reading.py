@@ -13,7 +13,7 @@ from gitsync.manifests.yaml_documents import Unreadable, parse_documents
 
 LONG = f"/subscriptions/{'1' * 130}"
 NAMES = st.text("abcXYZ019-_./ :',;*?!%&<>~", min_size=1, max_size=12) | st.sampled_from(
-    ["y", "null", "1e3", "08", "<<", "no", LONG]
+    ["y", "null", "1e3", "08", "<<", "no", ".", "...", ".inf", "._", "$a", LONG]
 )
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | NAMES | st.text()
@@ -26,11 +26,40 @@ LINES = st.builds(
     st.sampled_from(
         ["", "  ", "    ", "- ", "  - ", "- - ", " ", "? ", ": ", "  ? ", "  : ", "? a\n: ", "--- ", "---"]
     ),
-    st.sampled_from(["", "a: ", "b:", "a:", "a:  ", "'c': ", "1: ", "~: ", "? ", ": ", "a:b: ", "- ", '"d": ', "<<: "]),
+    st.sampled_from(
+        [
+            "",
+            "a: ",
+            "b:",
+            "a:",
+            ".: ",
+            "... ",
+            "$a: ",
+            "_: ",
+            "a:  ",
+            "'c': ",
+            "1: ",
+            "~: ",
+            "? ",
+            ": ",
+            "a:b: ",
+            "- ",
+            '"d": ',
+            "<<: ",
+        ]
+    ),
     st.sampled_from(
         [
             "",
             "x",
+            ".",
+            "..",
+            "...",
+            ".5",
+            ".inf",
+            "./x",
+            "_x",
+            "$x",
             "x y",
             "x  y",
             "x, y",
@@ -136,7 +165,10 @@ RECORD = {
             "properties": {"empty": {}, "list": [], "nothing": None, "enabled": True, "size": -1.5, "text": "08"},
         },
         "armId": "/subscriptions/1/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/web",
+        "baseline": {"password": {"$secret": "hmac-sha256:1:2"}},
         "dependsOn": ["ResourceGroup.resources.azure.com/default/g"],
+        "path": "_groups.yaml",
+        "unit": ".",
     },
 }
 

@@ -127,8 +127,9 @@ def sort_keys(value: Any) -> Any:
 
 
 # A text without quotes, of words that a blank or a colon separates. Stricter than YAML: no comment can begin in it.
-_PLAIN: Final = r"""(?:-?[0-9]|[A-Za-z/])[!-"$-9;-~]*+(?:[ :][!-"$-9;-~]++)*+"""
-_VALUE: Final = rf"(?:{_PLAIN}|'(?:[ -&(-~]|'')*+'|\[\]|\{{\}})"
+# A dot alone is the unit of plain files at the top of a source, so most records of many sources have it.
+_PLAIN: Final = r"""(?:-?[0-9]|\.?[A-Za-z/_$])[!-"$-9;-~]*+(?:[ :][!-"$-9;-~]++)*+"""
+_VALUE: Final = rf"(?:{_PLAIN}|\.|'(?:[ -&(-~]|'')*+'|\[\]|\{{\}})"
 _SCALAR: Final = re.compile(_VALUE)
 _START: Final = re.compile(rf"((?:  ){{0,48}})(- )?({_PLAIN})")  # of a line with a key and a value
 _OTHER: Final = re.compile(rf"((?:  ){{0,48}})(- )?(?:([?:]) ({_VALUE})|({_PLAIN}):|({_VALUE}))")
