@@ -20,6 +20,7 @@ from gitsync.git.command import Repository
 from gitsync.git.source.clone import Clone, fetch_commit, has_commit, list_advertised, open_clone
 from gitsync.git.source.contents import SourceContents, SourcePart, read_contents, read_settings
 from gitsync.git.source.listing import Revision
+from gitsync.git.source.location import is_commit_id
 from gitsync.git.source.signatures import TrustedKeys, check_signature
 from gitsync.model.plan import LastCommit
 from gitsync.redaction import truncate
@@ -102,7 +103,7 @@ class History:
         from the folder of the source. Nothing is fetched.
         """
         repository = next(
-            (repository for repository in self._list_repositories() if self._has_commit(repository, revision)), None
+            (repository for repository in self._list_repositories() if self._is_here(repository, revision)), None
         )
         if repository is None:
             return dict.fromkeys(places, UNREADABLE)
@@ -163,10 +164,14 @@ class History:
         return self._opened[commit]
 
     def _find_repository_with(self, revision: str) -> Repository | None:
-        if self._has_commit(self._repository, revision):
+        if self._is_here(self._repository, revision):
             return self._repository
         clone = self._open_clone()
         return clone.repository if clone and fetch_commit(clone, revision) else None
+
+    def _is_here(self, repository: Repository, revision: str) -> bool:
+        """Tell whether a revision is in a repository. Nearly always it is an earlier commit, which is asked anyway."""
+        return self._has_history(repository, revision) or self._has_commit(repository, revision)
 
     def _has_commit(self, repository: Repository, commit: str) -> bool:
         """Tell whether a commit is in a repository. The one that was checked out is in its own."""
@@ -191,7 +196,11 @@ class History:
 
     def _has_history(self, repository: Repository, since: str) -> bool:
         """Tell whether the history from the checked-out commit back to `since` is in the repository."""
-        return self._has_commit(repository, self._commit) and _is_ancestor(repository, since, self._commit)
+        return (
+            is_commit_id(since)
+            and self._has_commit(repository, self._commit)
+            and _is_ancestor(repository, since, self._commit)
+        )
 
     def _deepen(self, since: str) -> Repository:
         """A clone with the history back to the time of `since`."""
