@@ -77,7 +77,7 @@ def test_the_help_of_a_command_is_found_in_two_ways(tmp_path):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_fits_on_two_screens(name, tmp_path):
-    ended = command_line.gitsync(name, "--help", folder=tmp_path, COLUMNS="100")
+    ended = command_line.run_here(name, "--help", folder=tmp_path, COLUMNS="100")
     assert len(ended.out.splitlines()) <= 100
     assert max(map(len, ended.out.splitlines())) <= 120
 
@@ -133,7 +133,7 @@ def test_every_command_keeps_the_contract(name, tmp_path):
     assert command.__doc__
     assert set(command.SETTINGS) <= set(SETTINGS)
     assert bool(command.OUTPUTS) == ("output" in command.SETTINGS)
-    ended = command_line.gitsync(name, "--help", folder=tmp_path)
+    ended = command_line.run_here(name, "--help", folder=tmp_path)
     assert (ended.code, ended.err) == (0, "")
     assert f"usage: gitsync {name}" in ended.out
 
