@@ -210,8 +210,7 @@ def test_a_worker_whose_end_cannot_be_pushed_does_not_pass_for_ended(open_worker
     assert save(open_worker(1), one)
 
 
-WORKERS = 24
-"""Far more than cores have room for, so that each meets others at the server."""
+WORKERS = 64
 
 
 def test_workers_that_end_in_the_same_second_lose_nothing(bare, clock):

@@ -175,8 +175,6 @@ def _read_safe_directories(access: GitAccess) -> list[str]:
 
 
 _LARGEST = 1_000_000
-_PRINTED: dict[bytes, str] = {}
-"""What git prints of the content of a file, of which a process reads few, and each several times."""
 _FORMAT = re.compile(r"core\.repositoryformatversion|extensions\.(?!worktreeconfig$|partialclone$).+")
 _REMOTE = re.compile(r"remote\.(?P<name>.+)\.(?:url|pushurl)", re.DOTALL)
 _HEADER = re.compile(r"http\.(?P<url>.+)\.extraheader", re.DOTALL)
@@ -255,17 +253,14 @@ def _list_settings(file: Path, access: GitAccess) -> Iterator[tuple[str, str]]:
     try:
         if file.stat().st_size > _LARGEST:
             raise SourceError(f"{file} is too large for settings of git.")
-        content = file.read_bytes()
-        if content not in _PRINTED:
-            command = ("config", "--file", "-", "--no-includes", "--null", "--list")
-            _PRINTED[content] = os.fsdecode(use_no_repository(access).run(*command, stdin=content))
+        output = use_no_repository(access).run("config", "--file", str(file), "--no-includes", "--null", "--list")
     except FileNotFoundError:
         return
     except OSError as error:
         raise SourceError(f"Cannot read {file}: {error.strerror}.") from error
     except GitError as error:
         raise SourceError(f"git cannot read {file}: {error.message}", hint="Fix the file.") from error
-    for line in _PRINTED[content].split("\0")[:-1]:
+    for line in os.fsdecode(output).split("\0")[:-1]:
         key, equals, value = line.partition("\n")
         # A key without a value means true, while an empty value means false.
         yield key, value if equals else "true"
