@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 import threading
 import traceback
@@ -42,6 +43,7 @@ def run_guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:
         _print_error([f"gitsync: {error.message}", *([error.hint] if error.hint else [])], mask)
         return error.exit_code
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command ends: one more would end it with a traceback
         _print_error(["gitsync: interrupted."], mask)
         return ExitCode.INTERRUPTED
     except OSError as error:

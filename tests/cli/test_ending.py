@@ -1,5 +1,7 @@
 """How a command ends: exit codes, and what is said on stderr."""
 
+import os
+import signal
 import sys
 
 import pytest
@@ -20,6 +22,14 @@ from gitsync.errors import (
 )
 from gitsync.model.secret import Secret
 from gitsync.redaction import Redactions
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c():
+    """Ctrl-C ends the tests as before: a command that it has ended takes no more."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def raising(error):
@@ -69,6 +79,15 @@ ENDS = [
 @pytest.mark.parametrize(("error", "code", "why"), ENDS, ids=[e[-1] for e in ENDS])
 def test_every_end_has_its_exit_code(error, code, why, capsys):
     assert run_guarded(raising(error), str) == code, why
+
+
+def test_ctrl_c_that_is_pressed_again_while_the_command_ends_changes_nothing(capsys):
+    def press_again(text):
+        os.kill(os.getpid(), signal.SIGINT)
+        return text
+
+    assert run_guarded(raising(KeyboardInterrupt()), press_again) == 130
+    assert capsys.readouterr() == ("", "gitsync: interrupted.\n")
 
 
 def test_the_code_of_a_command_is_passed_on():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import subprocess
 import time
 import traceback
+import warnings
 from contextlib import contextmanager
 
 import pytest
@@ -18,6 +20,17 @@ from tests.databases.lines import EntraMysql, cutting_proxy, silent_server
 from tests.databases.rig import PASSWORD, make_rig
 from tests.support.database_servers import ADMIN, ADMIN_PASSWORD, PATIENCE
 from tests.support.fake_clock import FakeClock
+
+
+@pytest.fixture(autouse=True)
+def forget_cut_connections():
+    """A connection that was cut while TLS was set up closes once the server has answered, which is after the loop of a
+    test has ended. Without this, some later test would fail with its ResourceWarning.
+    """
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def assert_nothing_told(error: BaseException, *more: str) -> None:
