@@ -103,6 +103,8 @@ class Session:
 
     def list_failures(self) -> tuple[Attempt, ...]:
         """List the failed tries without those that were throttled and repeated."""
+        if not self.attempts:
+            return ()  # as nearly always
         return tuple(attempt for index, attempt in enumerate(self.attempts) if index not in self._throttled)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Protocol
 
 
@@ -20,4 +21,9 @@ class Clock(Protocol):
 
 def format_rfc3339(moment: datetime) -> str:
     """Write a moment as Kubernetes does: RFC 3339, UTC, whole seconds."""
-    return moment.astimezone(UTC).isoformat(timespec="seconds").removesuffix("+00:00") + "Z"
+    return _format_second(int(moment.timestamp()))
+
+
+@lru_cache(maxsize=64)  # many resources end in the same second
+def _format_second(timestamp: int) -> str:
+    return datetime.fromtimestamp(timestamp, UTC).isoformat().removesuffix("+00:00") + "Z"

@@ -423,10 +423,11 @@ def _find_last_write(attempt: ReconciledAttempt, rules: RunRules) -> LastWrite |
 
 def _find_durations(attempt: ApplyAttempt) -> Durations:
     """Return the durations of the last writes, with those that this run has seen."""
-    old = attempt.record.durations if attempt.record else Durations()
+    old, write = attempt.record.durations if attempt.record else Durations(), attempt.write
+    if write.create_seconds is None and write.update_seconds is None:
+        return old
     return Durations(
-        create=renew_duration(old.create, attempt.write.create_seconds),
-        update=renew_duration(old.update, attempt.write.update_seconds),
+        create=renew_duration(old.create, write.create_seconds), update=renew_duration(old.update, write.update_seconds)
     )
 
 
