@@ -136,10 +136,11 @@ def change_azure(world: World, change: Change) -> dict[str, set[str]]:
         elif name in change.created and _has_parents(azure, piece.arm_id):
             azure.put(piece.arm_id, {"location": "westeurope"})
             done["created"].add(piece.arm_id)
+            done["shared"].add(_find_group(piece.arm_id))
     for stray in change.strays:
         if _has_parents(azure, stray):
             azure.put(stray, {"location": "westeurope", "properties": {}})
-            done["shared"].add(stray.partition("/providers/")[0])
+            done["shared"].add(_find_group(stray))
     return done
 
 
@@ -152,6 +153,10 @@ def _change(azure: Emulator, piece: Piece, what: str, done: Mapping[str, set[str
     elif what == "delete":
         azure.remove(piece.arm_id)
         done["deleted"].add(piece.arm_id)
+
+
+def _find_group(arm_id: str) -> str:
+    return arm_id.partition("/providers/")[0]
 
 
 def _has_parents(azure: Emulator, arm_id: str) -> bool:
@@ -178,8 +183,8 @@ def check_equal(rehearsed: list[Write], real: list[Write], done: Mapping[str, se
 def _leave_out_shared_groups(
     rehearsed: list[Write], real: list[Write], shared: set[str]
 ) -> tuple[list[Write], list[Write]]:
-    """Leave out the groups that the rehearsal deletes as a whole, and that have strays: the sync deletes nothing in
-    them but pieces.
+    """Leave out the groups that the rehearsal deletes as a whole, and in which somebody created something: the sync
+    deletes nothing in them but pieces.
     """
     groups = {one.arm_id for one in rehearsed if one.method == "DELETE" and one.arm_id in shared}
 
