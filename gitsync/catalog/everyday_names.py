@@ -122,7 +122,6 @@ _NAMES: Final[Mapping[Home, str]] = {
     ("network.frontdoor.azure.com", "WebApplicationFirewallPolicy"): "front door waf, front door waf policy",
     ("notificationhubs.azure.com", "Namespace"): "notification hub namespace",
     ("operationalinsights.azure.com", "Workspace"): "log analytics, law, log analytics workspace",
-    ("redhatopenshift.azure.com", "HcpOpenShiftCluster"): "aro hcp",
     ("redhatopenshift.azure.com", "OpenShiftCluster"): "aro, openshift",
     ("resources.azure.com", "ResourceGroup"): "rg",
     ("search.azure.com", "SearchService"): "search, ai search, cognitive search",

@@ -78,7 +78,7 @@ def test_every_kind_at_every_version_is_whole(catalog):
                 assert {"fields"} <= found.types[found.status].keys()
                 assert found.operations
                 count += 1
-    assert count == 773 + len(OTHERS)
+    assert count == 767 + len(OTHERS)
 
 
 def test_every_kind_is_found_by_its_arm_type_in_any_case(catalog):
