@@ -332,9 +332,10 @@ def _find_moves(path: JsonPath, desired: Any, live: Any, before: Any, hints: Hin
     not known.
     """
     if isinstance(desired, Mapping) and isinstance(live, Mapping):
+        inside = path[-1] if path else ""
         for key, value in desired.items():
-            was = find_member(before, key) if isinstance(before, Mapping) else _UNKNOWN
-            yield from _find_moves((*path, key), value, find_member(live, key), was, hints)
+            was = find_member(before, key, inside) if isinstance(before, Mapping) else _UNKNOWN
+            yield from _find_moves((*path, key), value, find_member(live, key, inside), was, hints)
     elif isinstance(desired, list) and isinstance(live, list) and not is_ordered(path):
         yield from _find_moves_in_list(path, desired, live, before, hints)
     elif not is_equal(path, desired, live, hints) and (before is _UNKNOWN or project(desired, live) != before):

@@ -10,6 +10,7 @@ from gitsync.diff.equivalence import judge
 from gitsync.diff.hints import Hints
 from gitsync.diff.list_pairing import (
     OPEN_LISTS,
+    TAGS,
     WHOLE_MAPPINGS,
     find_key_field,
     find_member,
@@ -47,8 +48,9 @@ def compare_first_sight(desired: Any, live: Any, hints: Hints, path: JsonPath = 
     elif live is None:
         yield from _compare_absent(desired, path)
     elif isinstance(desired, dict) and isinstance(live, dict):
+        inside = path[-1] if path else ""
         for key, value in desired.items():
-            yield from compare_first_sight(value, find_member(live, key), hints, (*path, key))
+            yield from compare_first_sight(value, find_member(live, key, inside), hints, (*path, key))
         if path and path[-1] in WHOLE_MAPPINGS:
             further = {key: value for key, value in live.items() if key not in desired}
             yield from (
@@ -99,7 +101,7 @@ def _compare_absent(desired: Any, path: JsonPath) -> AdoptionDifferences:
     """Compare a leaf that Azure did not return. It always returns tags and ids as keys, but not all other leaves."""
     if desired == [] or (desired == {} and path[-1] in WHOLE_MAPPINGS):
         return
-    if path[0] == "tags" or str(path[-1]).startswith("/"):
+    if path[0] == TAGS or str(path[-1]).startswith("/"):
         yield Difference(format_pointer(path), format_value(desired), None, ABSENT)
     else:
         yield Unverified(path)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gitsync.diff.hints import Hints
+from gitsync.diff.list_pairing import TAGS
 from gitsync.diff.rules.addresses import ADDRESS_RULES, ID_RULES
 from gitsync.diff.rules.masks import MASK_RULES
 from gitsync.diff.rules.quantities import MIXED_RULES, QUANTITY_RULES, TIME_RULES, is_number
@@ -41,7 +42,7 @@ def judge(path: JsonPath, desired: Any, live: Any, hints: Hints) -> tuple[RuleOu
     is_comparable = type(desired) is type(live) or (is_number(desired) and is_number(live))
     if is_comparable and desired == live:
         return RuleOutcome.SAME, ""
-    if path and path[0] == "tags":  # free text, which Azure keeps unchanged
+    if path and path[0] == TAGS:  # free text, which Azure keeps unchanged
         return RuleOutcome.OTHER, ""
     leaf = Leaf(path, desired, live, hints)
     rule_name = ""

@@ -29,14 +29,16 @@ def parse_entry_step(step: str) -> tuple[str, str] | None:
     return (match[1], match[2]) if match else None
 
 
-def remove_paths(body: Any, paths: Paths) -> Any:
-    """Return a body without everything that the paths cover. Members that become empty stay."""
+def remove_paths(body: Any, paths: Paths, name: str = "") -> Any:
+    """Return a body without everything that the paths cover. Members that become empty stay. `name` is the member that
+    has the body.
+    """
     if not paths:
         return body
     if isinstance(body, Mapping):
-        paths_by_key = {key: _select_below(paths, key) for key in body}
+        paths_by_key = {key: _select_below(paths, key, name) for key in body}
         return {
-            key: remove_paths(value, paths_by_key[key])
+            key: remove_paths(value, paths_by_key[key], key)
             for key, value in body.items()
             if _COVERED not in paths_by_key[key]
         }
@@ -46,29 +48,31 @@ def remove_paths(body: Any, paths: Paths) -> Any:
     return body
 
 
-def keep_live_paths(body: Any, live: Any, paths: Paths) -> Any:
+def keep_live_paths(body: Any, live: Any, paths: Paths, name: str = "") -> Any:
     """Return a body that does not change the paths: there it has the values of `live`, or nothing if `live` has none.
 
-    Entries of lists are paired by their key, else by their index.
+    Entries of lists are paired by their key, else by their index. `name` is the member that has the body.
     """
     if not paths:
         return body
     if _COVERED in paths:
         return live
     if isinstance(live, Mapping) and (body is None or isinstance(body, Mapping)):
-        return _keep_members(body, live, paths)
+        return _keep_members(body, live, paths, name)
     if isinstance(live, list) and isinstance(body, list):
         return _keep_entries(body, live, paths)
-    return remove_paths(body, paths)
+    return remove_paths(body, paths, name)
 
 
-def _keep_members(body: Mapping[str, Any] | None, live: Mapping[str, Any], paths: Paths) -> dict[str, Any] | None:
+def _keep_members(
+    body: Mapping[str, Any] | None, live: Mapping[str, Any], paths: Paths, name: str
+) -> dict[str, Any] | None:
     desired = body or {}
     kept_members = {}
-    for key in (*desired, *(key for key in live if find_member(desired, key) is None and key not in desired)):
-        member_paths = _select_below(paths, key)
+    for key in (*desired, *(key for key in live if find_member(desired, key, name) is None and key not in desired)):
+        member_paths = _select_below(paths, key, name)
         value = (
-            keep_live_paths(desired.get(key), find_member(live, key), member_paths)
+            keep_live_paths(desired.get(key), find_member(live, key, name), member_paths, key)
             if member_paths
             else desired.get(key)
         )
@@ -101,9 +105,9 @@ def _find_counterparts(body: list[Any], live: list[Any]) -> list[Any]:
     return [live_by_key.get(find_key(entry, field) or "", (0, None))[1] for entry in body]
 
 
-def _select_below(paths: Paths, key: str) -> Paths:
-    """The rest of the paths that go through a member. ARM ids among the keys match in any case."""
-    return tuple(path[1:] for path in paths if path and (path[0] == ANY or is_same_key(path[0], key)))
+def _select_below(paths: Paths, key: str, inside: str) -> Paths:
+    """The rest of the paths that go through a member of the mapping `inside`."""
+    return tuple(path[1:] for path in paths if path and (path[0] == ANY or is_same_key(path[0], key, inside)))
 
 
 def _select_for_entry(paths: Paths, entry: Any) -> Paths:

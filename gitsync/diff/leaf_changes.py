@@ -44,25 +44,28 @@ def is_same(left: Any, right: Any) -> bool:
 
 def find(document: Any, path: JsonPath, reference: Any) -> Any:
     """Return the value of a document at a path whose indexes are those of `reference`; None if it has none."""
+    inside: str | int = ""
     for step in path:
         if isinstance(step, int):
             document = _find_counterpart(document, step, reference)
             reference = reference[step] if isinstance(reference, list) and step < len(reference) else None
         else:
-            document = find_member(document, step) if isinstance(document, Mapping) else None
-            reference = find_member(reference, step) if isinstance(reference, Mapping) else None
+            document = find_member(document, step, inside) if isinstance(document, Mapping) else None
+            reference = find_member(reference, step, inside) if isinstance(reference, Mapping) else None
+        inside = step
     return document
 
 
 def _compare_mappings(left: Mapping[str, Any], right: Mapping[str, Any], path: JsonPath) -> Iterator[LeafChange]:
+    inside = path[-1] if path else ""
     for key, value in left.items():
-        other = find_member(right, key)
+        other = find_member(right, key, inside)
         if value == {} and other is None:  # an ARM id as a key
             yield (*path, key), value, None
         else:
             yield from find_changes(value, other, (*path, key))
     for key, value in right.items():
-        if find_member(left, key) is None and value is not None:
+        if find_member(left, key, inside) is None and value is not None:
             yield from [((*path, key), None, value)] if value == {} else find_changes(None, value, (*path, key))
 
 

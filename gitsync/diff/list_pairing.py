@@ -64,6 +64,9 @@ OPEN_LISTS: Final = frozenset(
 )
 """Lists that also hold resources of their own kind: compared by the entries that git sets."""
 
+TAGS: Final = "tags"
+"""The mapping whose names have no case: some providers answer them in small letters."""
+
 WHOLE_MAPPINGS: Final = frozenset({"databasePrivileges"})
 """Mappings that are complete in git, unlike bodies of ARM: a member that only the live state has is a difference, and
 an empty one asks for no members.
@@ -113,13 +116,20 @@ def is_plain(*lists: Sequence[Any]) -> bool:
     return not any(isinstance(entry, dict | list) for entries in lists for entry in entries)
 
 
-def is_same_key(left: str, right: str) -> bool:
-    """Tell whether two keys name the same member; an ARM id does in any case."""
-    return left == right or (left.startswith("/") and left.casefold() == right.casefold())
+def is_same_key(left: str, right: str, inside: Any = "") -> bool:
+    """Tell whether two keys of the mapping `inside` name the same member: ARM ids and names of tags do in any case."""
+    return left == right or (_has_no_case(left, inside) and left.casefold() == right.casefold())
 
 
-def find_member(body: Mapping[str, Any], key: str) -> Any:
-    """Return a member by its name, or by an ARM id in another case; None if it is absent or null."""
-    if key in body or not key.startswith("/"):
+def find_member(body: Mapping[str, Any], key: str, inside: Any = "") -> Any:
+    """Return a member of the mapping `inside` by its name; None if it is absent or null. An ARM id and the name of a
+    tag are found in another case, too.
+    """
+    if key in body or not _has_no_case(key, inside):
         return body.get(key)
     return next((value for name, value in body.items() if name.casefold() == key.casefold()), None)
+
+
+def _has_no_case(key: str, inside: Any) -> bool:
+    """ARM ids and names of tags have no case (resource-provider contract). Values of tags have."""
+    return inside == TAGS or key.startswith("/")

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.diff.list_pairing import OPEN_LISTS, WHOLE_MAPPINGS, find_key_field, find_member, index_by_key, keep_key
+from gitsync.diff.list_pairing import (
+    OPEN_LISTS,
+    TAGS,
+    WHOLE_MAPPINGS,
+    find_key_field,
+    find_member,
+    index_by_key,
+    keep_key,
+)
 from gitsync.model.secret import MASKED, Secret
 
 
@@ -29,7 +37,7 @@ def project(desired: Any, live: Any, name: str = "") -> Any:
         projected = {
             key: kept
             for key, value in desired.items()
-            if (kept := project(value, find_member(live, key), key)) is not None
+            if (kept := project(value, find_member(live, key, name), key)) is not None
         }
         return {**live, **projected} if name in WHOLE_MAPPINGS else projected
     if isinstance(desired, list) and any(isinstance(entry, Secret) or entry == MASKED for entry in desired):
@@ -76,7 +84,10 @@ def build_merge_patch(
     patch: dict[str, Any] = {key: None for key in before if key not in desired and live.get(key) is not None}
     for key, value in desired.items():
         live_value = live.get(key)
-        if isinstance(value, Mapping) and isinstance(live_value, Mapping) and key != "tags":
+        if isinstance(value, Mapping) and isinstance(live_value, Mapping) and key == TAGS:
+            if _fold_names(value) != _fold_names(live_value):
+                patch[key] = value
+        elif isinstance(value, Mapping) and isinstance(live_value, Mapping):
             previous = before.get(key)
             inner = build_merge_patch(value, live_value, previous if isinstance(previous, Mapping) else {})
             if inner:
@@ -85,3 +96,7 @@ def build_merge_patch(
             patch[key] = value
     patch.pop("name", None)  # identity comes from the URL
     return patch
+
+
+def _fold_names(tags: Mapping[str, Any]) -> dict[str, Any]:
+    return {name.casefold(): value for name, value in tags.items()}

@@ -18,7 +18,7 @@ from gitsync.diff.adoption import Unverified, compare_first_sight, format_value,
 from gitsync.diff.equivalence import READ_FROM_ANSWER, judge
 from gitsync.diff.hints import Hints
 from gitsync.diff.leaf_changes import find, find_changes, is_same
-from gitsync.diff.list_pairing import WHOLE_MAPPINGS
+from gitsync.diff.list_pairing import TAGS, WHOLE_MAPPINGS, is_same_key
 from gitsync.diff.projection import drop_empty, project, select_asked
 from gitsync.diff.rules.masks import is_secret
 from gitsync.diff.rules.rule import RuleOutcome
@@ -146,7 +146,15 @@ def _find_drifted(
         if current is None or not any(
             is_equal(path, value, whole, hints) for value in _list_fine_values(path, desired_value, before, hints)
         ):
-            yield Difference(format_pointer(path), format_value(desired_value), current, MOVED)
+            yield Difference(format_pointer(_spell_tag(path, desired)), format_value(desired_value), current, MOVED)
+
+
+def _spell_tag(path: JsonPath, desired: Mapping[str, Any]) -> JsonPath:
+    """Return a path with the name of a tag as git spells it now: one tag is reported once."""
+    if path[0] != TAGS or len(path) == 1:
+        return path
+    name = next((name for name in desired.get(TAGS, {}) if is_same_key(name, str(path[1]), TAGS)), path[1])
+    return (TAGS, name, *path[2:])
 
 
 def _list_fine_values(path: JsonPath, desired_value: Any, before: Any, hints: Hints) -> Iterator[Any]:
@@ -213,6 +221,8 @@ def _agree_on_value(key: str, desired: Any, applied: Any, baseline: Any, live: A
     if kind is dict:
         if key in WHOLE_MAPPINGS and live.keys() != desired.keys():
             return False
+        if key == TAGS and not live.keys() >= desired.keys():  # Azure has their names in another case
+            live = project(desired, live, TAGS)
         return bool(baseline or key.startswith("/")) and _agree(desired, applied, baseline, live)
     if kind is list:
         # Nearly all lists have as many entries on each side, in the same order. In others they are found by their keys.

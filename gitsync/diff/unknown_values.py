@@ -34,10 +34,11 @@ def find_unknown_values(body: Any) -> UnknownValues:
     return dict(_iterate_unknown(body, ()))
 
 
-def blank(document: Any, path: JsonPath, reference: Any, text: str | None) -> Any:
+def blank(document: Any, path: JsonPath, reference: Any, text: str | None, inside: str = "") -> Any:
     """Return a document with `text` in place of the value at a path; the same if it has none.
 
-    The indexes of the path are those of `reference`: entries of lists are paired as in a comparison.
+    The indexes of the path are those of `reference`: entries of lists are paired as in a comparison. `inside` is the
+    member that has the document.
     """
     if not path:
         return document if document is None else text
@@ -47,7 +48,7 @@ def blank(document: Any, path: JsonPath, reference: Any, text: str | None) -> An
     if not isinstance(document, Mapping) or not isinstance(reference, Mapping):
         return document
     return {
-        key: blank(value, rest, reference.get(step), text) if is_same_key(key, step) else value
+        key: blank(value, rest, reference.get(step), text, step) if is_same_key(key, step, inside) else value
         for key, value in document.items()
     }
 

@@ -207,6 +207,31 @@ def check_pairs(visit: Visit) -> Iterator[Finding]:
         )
 
 
+def check_tag_names(visit: Visit, kind: Kind) -> Iterator[Finding]:
+    """Report every name of a tag that differs from an earlier one by case alone: to Azure they are one tag."""
+    if kind.arm_type in _TAGS_WITH_CASE:
+        return
+    first_names: dict[str, str] = {}
+    for name in visit.value:
+        first = first_names.setdefault(name.casefold(), name)
+        if first != name:
+            yield Finding(
+                code="TagTwice",
+                path=(*visit.path, name),
+                message=f"{name} and {first} are one tag: names of tags have no case in Azure.",
+                hint=f"Remove {name} or {first}.",
+            )
+
+
+_TAGS_WITH_CASE: Final = frozenset(
+    {
+        "Microsoft.AppConfiguration/configurationStores/keyValues",
+        "Microsoft.AppConfiguration/configurationStores/snapshots",
+    }
+)
+"""Types whose tags are data of their own (App Configuration's), and not those of ARM."""
+
+
 def find_pairs(present: Collection[str], fields: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
     """Find the pairs of a field and its source among those that are present. `azureName` is in
     none: it wins over `azureNameFromConfig` (docs/reference/reconciliation.md#azure-names).

@@ -14,6 +14,7 @@ from typing import Literal
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.spec_visitor import Visit, visit_header, visit_spec
 from gitsync.catalog.unknown_kind import check_served_version, explain_unknown_kind
+from gitsync.diff.list_pairing import TAGS
 from gitsync.manifests.kubernetes_names import check_object_names
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
@@ -29,7 +30,7 @@ from gitsync.validation.name_rules import check_kind_rules, check_names, check_o
 from gitsync.validation.provider_rules import check_provided
 from gitsync.validation.references import OWNERS, REFERENCES, check_reference
 from gitsync.validation.relations import Member, check_address_prefixes, check_cycles, check_duplicates
-from gitsync.validation.schema import check_missing_spec, check_pairs, check_shape
+from gitsync.validation.schema import check_missing_spec, check_pairs, check_shape, check_tag_names
 
 MAX_PROBLEMS = 1000
 """Of one manifest: a file may have a million unknown fields, and each problem takes more memory than its field."""
@@ -81,6 +82,8 @@ def check_spec(
         # `check_names` checks azureName: its rules hold for a default too.
         if visit.rules and visit.fits and visit.path != ("spec", "azureName"):
             yield from check_constraints(visit)
+        if visit.shape == "map" and visit.fits and visit.path[-1] == TAGS:
+            yield from check_tag_names(visit, kind)
         if is_mapping and visit.fits:
             yield from check_pairs(visit)
             yield from check_object_names(visit)

@@ -21,7 +21,8 @@ def subnet(name, prefix=None):
     [
         ({"tags": {"team": "a", "env": "b"}}, TEAM, {"tags": {"env": "b"}}, "a member goes, its neighbours stay"),
         ({"tags": {"team": "a"}}, TEAM, {"tags": {}}, "what becomes empty stays: it may have been asked for"),
-        ({"tags": {"Team": "a"}}, TEAM, {"tags": {"Team": "a"}}, "names of members count as they are written"),
+        ({"tags": {"Team": "a"}}, TEAM, {"tags": {}}, "names of tags have no case"),
+        ({"tags": {"Team": "a"}}, (("Tags", "Team"),), {"tags": {"Team": "a"}}, "names of members count as they are written"),
         ({"a": {"b": {"c": 1}}}, (("a",),), {}, "a path covers everything below it"),
         ({"a": 1}, (("a", "b"),), {"a": 1}, "a path that goes on below a value covers nothing"),
         ({"a": {"x": {"n": 1}, "y": {"n": 2}}}, (("a", "*", "n"),), {"a": {"x": {}, "y": {}}}, "* is every member"),
@@ -44,6 +45,8 @@ def test_left_out_of_a_comparison(body, paths, left, why):
     ("body", "live", "paths", "sent", "why"),
     [
         ({"tags": {"team": "git"}}, {"tags": {"team": "azure"}}, TEAM, {"tags": {"team": "azure"}}, "Azure's value goes back"),
+        ({"tags": {"Team": "git"}}, {"tags": {"TEAM": "azure"}}, TEAM, {"tags": {"Team": "azure"}}, "under one name, whatever its case"),
+        ({"tags": {"env": "git"}}, {"tags": {"TEAM": "azure"}}, TEAM, {"tags": {"env": "git", "TEAM": "azure"}}, "or as Azure spells it"),
         ({"tags": {"team": "git"}}, {"tags": {}}, TEAM, {"tags": {}}, "what Azure does not have is not sent"),
         ({"tags": {"team": "git"}}, {}, TEAM, {"tags": {}}, "nor where Azure has nothing of what it stands in"),
         ({"tags": {"env": "a"}}, {"tags": {"team": "x", "env": "b"}}, TEAM, {"tags": {"team": "x", "env": "a"}}, "also where git does not say it; the rest is git's"),

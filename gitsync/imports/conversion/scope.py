@@ -96,9 +96,11 @@ class Filters:
 
     def admits(self, name: str, tags: Any) -> bool:
         """Tell whether the filters by name and by tag admit a resource that is directly in a group."""
-        shown = tags if isinstance(tags, Mapping) else {}
+        shown = {name.casefold(): value for name, value in tags.items()} if isinstance(tags, Mapping) else {}
         by_name = not self.names or any(_matches(name, pattern) for pattern in self.names)
-        return by_name and all(tag in shown and value in {None, shown[tag]} for tag, value in self.tags.items())
+        return by_name and all(
+            tag.casefold() in shown and value in {None, shown[tag.casefold()]} for tag, value in self.tags.items()
+        )
 
     def admits_type(self, arm_type: str) -> bool:
         return not self.types or arm_type.casefold() in self.types
