@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from gitsync.diff.ignore import Paths
+from gitsync.diff.list_pairing import OPEN_LISTS
 from gitsync.errors import UnusableReferenceError
 from gitsync.formats.json_pointer import JsonPath
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
@@ -25,6 +26,9 @@ _EMPTY: Final[Mapping[str, Callable[[], Any]]] = {"list": list, "map": dict}
 
 KEPT: Final = "kept"
 """An empty list or map of such a field is sent, if the manifest has it: it says that there is nothing."""
+
+_LISTS_OF_CHILDREN: Final = OPEN_LISTS | {"endpoints", "extensions"}
+"""Lists whose entries may have manifests of their own, so that an empty one in the parent does not ask for none."""
 
 
 # No tuples, which take four times as long to give a member: each field of a manifest asks for some.
@@ -177,12 +181,18 @@ class _Conversion:
         return body
 
     def field(self, field: FieldForm, value: Any) -> Any:
-        """Convert the value of a field; None if it is not sent."""
+        """Convert the value of a field; None if it is not sent.
+
+        An empty list says that there are no entries, which ASO cannot tell from an absent one. An empty map says
+        nothing: entries of a map that git does not set are not git's.
+        """
         if field.mode is not None:
             return _MODES[field.mode](self, field.type, value)
         converted = self.value(field.type, value)
-        is_left_out = field.collection is not None and field.when_empty != KEPT
-        return None if is_left_out and converted in ([], {}) else converted
+        if field.collection is None or field.when_empty == KEPT:
+            return converted
+        is_left_out = converted == {} or (converted == [] and field.last in _LISTS_OF_CHILDREN)
+        return None if is_left_out else converted
 
     def value(self, type_: FieldType, value: Any) -> Any:
         if isinstance(type_, str):
@@ -200,7 +210,7 @@ class _Conversion:
     def reference(self, type_: FieldType, value: Any) -> Any:
         """An ARM id as written, or a placeholder for that of another manifest; a list or map of such, by its type."""
         if isinstance(type_, Mapping) and "list" in type_ and isinstance(value, list):
-            return [self.reference(type_["list"], v) for v in value] or None
+            return [self.reference(type_["list"], v) for v in value]
         if isinstance(type_, Mapping) and "map" in type_ and isinstance(value, Mapping):
             return {key: self.reference(type_["map"], v) for key, v in value.items() if v is not None} or None
         return self.arm_id(value) if type_ == "string" else self.single(value)

@@ -98,6 +98,7 @@ def test_names_of_variables_have_case():
 ETAG = {"path": '/"_etag"/?'}
 CONTAINER = "Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers"
 COLLECTION = "Microsoft.DocumentDB/databaseAccounts/mongodbDatabases/collections"
+ALLOW_ALL = {"ipAddress": "Any", "action": "Allow", "priority": 2147483647, "name": "Allow all"}
 CLUSTER = "Microsoft.ContainerService/managedClusters"
 NO_PROXY = "properties/httpProxyConfig/noProxy"
 OUTBOUND = "properties/networkProfile/loadBalancerProfile/effectiveOutboundIPs"
@@ -227,6 +228,16 @@ def at(path: str, value: Any) -> dict[str, Any]:
             0,
             1,
             "a Spot pool",
+        ),
+        ("Microsoft.Web/sites", "properties/siteConfig/ipSecurityRestrictions", [], [ALLOW_ALL], 0, 1, "no rule"),
+        (
+            "Microsoft.Web/sites",
+            "properties/siteConfig/ipSecurityRestrictions",
+            [],
+            [ALLOW_ALL, {"ipAddress": "203.0.113.7/32", "priority": 1}],
+            1,
+            0,
+            "a rule of somebody else",
         ),
         (f"{CLUSTER}/agentPools", "properties/nodeTaints", [], ["a=b:NoSchedule"], 1, 0, "a taint of somebody else"),
         (CLUSTER, OUTBOUND, [{"id": f"{ADDRESS}a"}], [{"id": f"{ADDRESS}a"}, {"id": f"{ADDRESS}b"}], 0, 1, "one more"),

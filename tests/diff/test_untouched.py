@@ -68,6 +68,15 @@ def test_a_masked_value_is_never_plain_to_see():
     assert not is_untouched(body, body, body, body)
 
 
+@pytest.mark.parametrize(
+    ("then", "now"), [({}, {}), ({}, {"a": []}), ({"a": []}, {"a": []}), ({"a": None}, {"a": None})]
+)
+def test_an_empty_list_that_azure_does_not_return_is_untouched(then, now):
+    sides = ({"b": 1, "a": []}, {"b": 1, "a": []}, make_baseline({"b": 1, "a": []}, {"b": 1, **then}))
+    assert is_untouched(*sides, {"b": 1, **now})
+    assert not is_untouched(*sides, {"b": 1, "a": ["x"]})
+
+
 def test_an_id_without_members_is_a_value():
     assert is_untouched(*recorded({"ids": {ID: {}}}, {"ids": {ID: {"clientId": "c"}}}))
     assert not is_untouched({"ids": {ID: {}}}, {"ids": {ID: {}}}, {"ids": {ID: {}}}, {"ids": {}})

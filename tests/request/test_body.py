@@ -47,6 +47,7 @@ FIELDS = {
     "free": {"type": "any", "arm": "properties/free"},
     "sku": {"type": {"ref": "Sku"}, "arm": "sku"},
     "skus": {"type": {"list": {"ref": "Sku"}}, "arm": "properties/skus"},
+    "subnets": {"type": {"list": {"ref": "Sku"}}, "arm": "properties/subnets"},
     "matrix": {"type": {"list": {"list": {"ref": "Sku"}}}, "arm": "properties/matrix"},
     "labels": {"type": {"map": "string"}, "arm": "properties/labels"},
     "skusByName": {"type": {"map": {"ref": "Sku"}}, "arm": "properties/skusByName"},
@@ -100,7 +101,9 @@ def body(spec, kind=PLAIN):
             "a map of mappings",
         ),
         ({"limited": ["a"]}, {"properties": {"limited": ["a"]}}, "a type with limits"),
-        ({"skus": [], "labels": {}, "limited": []}, {}, "empty collections are left out"),
+        ({"skus": [], "limited": []}, {"properties": {"skus": [], "limited": []}}, "an empty list asks for no entries"),
+        ({"labels": {}}, {}, "an empty map sets none, and asks for nothing"),
+        ({"subnets": []}, {}, "an empty list of what may have manifests of its own does not, either"),
         ({"free": {"a": [], "b": {}}}, {"properties": {"free": {"a": [], "b": {}}}}, "what is free is sent as it is"),
         ({"action": {"b": {"name": "B"}}}, {"properties": {"action": {"name": "B"}}}, "a union is its one member"),
         ({"action": {"b": "odd"}}, {"properties": {"action": {}}}, "a member of the wrong type is nothing"),
@@ -122,7 +125,7 @@ def test_plain_values(spec, expected, why):
         ({"netReference": NAMED}, {"net": {"id": HOLE}}, "another manifest, in the same namespace"),
         ({"pool": {"reference": NAMED}}, {"pool": {"pool": {"id": HOLE}}}, "inside a mapping"),
         ({"netReferences": [NAMED, {"armId": ARM_ID}]}, {"nets": [HOLE, ARM_ID]}, "a list keeps its order"),
-        ({"netReferences": []}, None, "an empty list of references"),
+        ({"netReferences": []}, {"nets": []}, "an empty list of references"),
         (
             {"netsByName": {"name": NAMED, "b": None}},
             {"netsByName": {"name": HOLE}},
@@ -182,7 +185,7 @@ def test_what_stands_for_nothing_makes_no_body(spec):
     [
         ({}, {"tags": {}, "zones": None}, "nothing is said of what would stand in properties, which are not there"),
         ({"size": 1}, {"tags": {}, "zones": None, "properties": {"capacity": 1, "rules": []}}, "they are there"),
-        ({"tags": {}, "zones": []}, {"tags": {}, "zones": None}, "empty is as absent"),
+        ({"tags": {}, "zones": []}, {"tags": {}, "zones": []}, "an empty list is said, an absent one is not"),
         ({"tags": {"a": "b"}, "zones": ["1"]}, {"tags": {"a": "b"}, "zones": ["1"]}, "what is there is sent"),
         (
             {"set": {}},

@@ -32,6 +32,7 @@ def _is_off(entry: Any) -> bool:
 
 
 _PRIVATE_RANGES: Final = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
+_LAST_PRIORITY: Final = 2**31 - 1
 _NEVER_PROXIED: Final = ("127.0.0.1", "168.63.129.16", "169.254.169.254", "konnectivity", "localhost")
 
 
@@ -138,6 +139,16 @@ OWN_ENTRIES: Final = (
         evidence="Azure lists flags that no request named (hashicorp/terraform-provider-azurerm#7677); by the API "
         "specification, those that a request leaves out are not changed.",
         is_one=lambda entry: isinstance(entry, Mapping) and "flag" in entry,
+    ),
+    *(
+        OwnEntries(
+            arm_type=arm_type,
+            path=("properties", "siteConfig", name),
+            evidence="App Service's documentation: where no rule is, it lists 'Allow all', with the last priority.",
+            is_one=lambda entry: isinstance(entry, Mapping) and entry.get("priority") == _LAST_PRIORITY,
+        )
+        for arm_type in ("Microsoft.Web/sites", "Microsoft.Web/sites/slots")
+        for name in ("ipSecurityRestrictions", "scmIpSecurityRestrictions")
     ),
 )
 
