@@ -1,6 +1,7 @@
 """Rules for the leaves of one resource type, each with its evidence: for what is no general way of Azure's.
 
-`UNTOLD` is the outcome for a value that Azure sets itself regardless of the request, and only for known values.
+`UNTOLD` is the outcome for a value that Azure sets itself regardless of the request, and only for known values. A rule holds
+one way: false that comes back true is Azure's doing, true that comes back false is not.
 """
 
 from __future__ import annotations
@@ -60,7 +61,10 @@ def _compare_revisions(leaf: Leaf) -> RuleOutcome | None:
 
 
 def _compare_computed(leaf: Leaf) -> RuleOutcome | None:
-    return RuleOutcome.UNTOLD if leaf.desired.isdecimal() and leaf.live.isdecimal() else None
+    """Azure reserves more than is asked for, never less."""
+    if not (leaf.desired.isdecimal() and leaf.live.isdecimal()):
+        return None
+    return RuleOutcome.UNTOLD if int(leaf.desired) < int(leaf.live) else None
 
 
 def _compare_defaults(leaf: Leaf) -> RuleOutcome | None:
@@ -156,7 +160,8 @@ TYPE_RULES: Final = (
         "properties/redisConfiguration/maxmemory-delta",
         _compare_computed,
         name="memory that Azure reserves",
-        evidence="Recorded ten times, at three api-versions: '10' comes back '642', which follows from the size.",
+        evidence="Recorded ten times, at three api-versions: '10' comes back '642', which follows from the size. "
+        "It is never less than what is asked for.",
     ),
     _make_row(
         r"Microsoft\.Cache/redis",
