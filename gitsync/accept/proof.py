@@ -14,6 +14,7 @@ from typing import Any
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
+from gitsync.diff.handed_over import take_live_values
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.three_way import compare
@@ -134,6 +135,7 @@ def compare_with_live(tree: Tree, result: Result) -> Comparison | None:
     if remembered is not None:
         remembered = replace(remembered, applied=mask_digests(remembered.applied))
     live = remove_paths(result.live_body, prepared.ignored)
+    body = take_live_values(body, live, kind.arm_type, prepared.told).body
     return compare(body, live, remembered, find_kind_hints(kind))
 
 

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from gitsync.catalog.catalog import Catalog
+from gitsync.diff.handed_over import add_handed_over, take_live_values
 from gitsync.diff.hints import Hints, find_kind_hints
 from gitsync.diff.three_way import Remembered, compare, make_baseline
 from gitsync.model.verdict import Comparison
@@ -38,7 +39,9 @@ def answer(question: DocumentComparison, catalog: Catalog) -> Comparison:
     """Compare the documents, with the facts of the type."""
     hints = replace(find_hints(catalog, question.arm_type, question.api_version), own_id=question.own_id)
     desired = _replace_nulls(question.desired, question.baseline)
-    return compare(desired, question.live, _make_remembered(question), hints)
+    taken = take_live_values(desired, question.live, question.arm_type)
+    comparison = compare(taken.body, question.live, _make_remembered(question), hints)
+    return add_handed_over(comparison, taken.because)
 
 
 def _make_remembered(question: DocumentComparison) -> Remembered | None:

@@ -95,6 +95,7 @@ class Prepared:
     that it is outside of the run, and only read because another resource needs it. `written_by` is another manifest of
     the same resource in Azure, which writes it; None if this one does. `policy_reason` is a sentence that says who
     decided about the policy, if that was not the manifest or its namespace; "" otherwise. `provider` has the resource.
+    `told` is what other manifests say of it that hands fields over to Azure (`diff.rules.handed_over`), by name.
     """
 
     resource: Resource
@@ -113,6 +114,7 @@ class Prepared:
     written_by: Key | None = None
     policy_reason: str = ""
     provider: Provider = Provider.ARM
+    told: tuple[tuple[str, str], ...] = ()
 
     @property
     def key(self) -> Key:

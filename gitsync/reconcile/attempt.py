@@ -211,15 +211,16 @@ class ReconcileAttempt(Part):
 class ApplyAttempt(ReconcileAttempt):
     """An attempt to bring a resource to its state in git.
 
-    `request` is made once its values are known. `id_doubt` says why a plan does not know the ARM id, or cannot be sure
-    of it. `remembered` is the last write, as the record has it or as this run made it. `exported` are the Secrets and
-    config maps of the resource.
+    `request` is made once its values are known; it has Azure's values in the fields that are `handed_over` to it.
+    `id_doubt` says why a plan does not know the ARM id, or cannot be sure of it. `remembered` is the last write, as the
+    record has it or as this run made it. `exported` are the Secrets and config maps of the resource.
     """
 
     apply: Apply
     known_kind: Kind | None
     remembered: Remembered | None = None
     request: Request | None = None
+    handed_over: Paths = ()
     id_doubt: str = ""
     exported: tuple[Address, ...] = ()
 

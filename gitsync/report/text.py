@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from gitsync.diff.handed_over import is_handed_over
 from gitsync.diff.unknown_values import is_not_known
 from gitsync.logging import escape_controls
 from gitsync.model.check import CheckVerdict
@@ -175,12 +176,16 @@ def _format_left_out(results: Sequence[Result], unreached: int) -> list[str]:
     if not results:
         return lines
     unknown = sum(any(map(is_not_known, result.because.values())) for result in results)
-    incomplete = sum(any(not is_not_known(result.because.get(p, "")) for p in result.unverified) for result in results)
+    incomplete = sum(any(_is_not_returned(result.because.get(p, "")) for p in result.unverified) for result in results)
     notes = (
         f"; for {incomplete} of them, Azure does not return all desired values" if incomplete else "",
         f"; for {unknown} of them, the plan does not know all desired values" if unknown else "",
     )
     return [*lines, f"{format_in_sync(results)}, not listed{''.join(notes)}."]
+
+
+def _is_not_returned(reason: str) -> bool:
+    return not (is_not_known(reason) or is_handed_over(reason))
 
 
 def _format_unchecked(report: Report, width: int | None, *, verbose: bool) -> list[str]:

@@ -37,6 +37,7 @@ from gitsync.request.draft import (
     finish_draft,
 )
 from gitsync.request.exports import SharedExports, check_declared, may_export
+from gitsync.request.told_by_others import find_told
 from gitsync.validation.annotations import IGNORE
 from gitsync.validation.hold_annotation import HOLD, check_hold, read_hold
 from gitsync.validation.ignore_annotation import check_ignore, read_ignored_paths
@@ -77,12 +78,14 @@ def prepare(
         known=manifests.known,
         left_out=manifests.left_out,
     )
+    told = find_told(drafts)
     prepared = []
     for draft, decision, (member, alone), of_set in zip(drafts, decisions, checked, set_problems, strict=True):
         resource = draft.resource
         others = (*_check_annotations(draft, today), *_check_exports(resource, manifests, shared))
         problems = (*resource.problems, *alone, *of_set, *others, *_check_draft(draft))
         made = _make_prepared(draft, decision, member.depends_on, problems, _list_ignored(draft, today))
+        made = replace(made, told=told[resource.key]) if resource.key in told else made
         prepared.append(replace(made, hold=read_hold(resource, today)) if HOLD in resource.annotations else made)
     return tuple(prepared)
 

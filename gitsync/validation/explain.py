@@ -17,6 +17,8 @@ from gitsync.catalog.kind_names import KindMatch
 from gitsync.catalog.packed_tables import is_immutable
 from gitsync.catalog.reference_targets import find_target, list_children, list_referrers
 from gitsync.catalog.type_words import PROVIDER_NAMES, describe_type, join_with_or
+from gitsync.diff.handed_over import find_rows
+from gitsync.diff.rules.handed_over import UPGRADE_CHANNEL
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Field, FieldType, Kind, Scope, TypeFacts
 from gitsync.problems.problem_codes import describe_common_field
@@ -265,11 +267,19 @@ def describe_field(kind_field: KindField, kind: Kind) -> tuple[str, ...]:
 
 
 def _describe_with_changes(kind_field: KindField, kind: Kind) -> tuple[str, ...]:
-    """Describe a field, and say so if it cannot change once Azure has the resource."""
-    notes = describe_field(kind_field, kind)
+    """Describe a field, and say so if it cannot change once Azure has the resource, or if Azure may set it."""
+    notes = (*describe_field(kind_field, kind), *_describe_handed_over(kind_field, kind))
     is_identity = kind_field.path in {"spec.azureName", "spec.owner"}
     is_fixed = is_identity or kind_field.arm == "location" or is_immutable(kind.arm_type, f"/{kind_field.arm}")
     return (*notes, "cannot be changed after the create") if is_fixed else notes
+
+
+def _describe_handed_over(kind_field: KindField, kind: Kind) -> Iterator[str]:
+    """Say what hands the field over to Azure (docs/drift.md#what-a-manifest-hands-over-to-azure)."""
+    place = tuple(kind_field.arm.replace("[]", "/*").split("/"))
+    for row in find_rows(kind.arm_type, (UPGRADE_CHANNEL,)):
+        if row.path == place:
+            yield f"Azure sets it with {row.by}"
 
 
 def describe_rules(rules: Mapping[str, Any]) -> Iterator[str]:

@@ -6,6 +6,7 @@ import pytest
 
 from gitsync.diff.equivalence import SPELLING_RULES
 from gitsync.diff.list_pairing import KEY_FIELDS, OPEN_LISTS, ORDERED
+from gitsync.diff.rules.handed_over import HANDED_OVER_FIELDS
 from gitsync.diff.rules.own_entries import OWN_ENTRIES
 from gitsync.diff.rules.quantities import MIXED_RULES
 from gitsync.diff.rules.single_types import TYPE_RULES
@@ -18,6 +19,12 @@ ROWS = [
             row.rule.name, row.types.pattern.replace("|", "\\|"), "/".join(map(str, row.path)), row.rule.evidence
         )
         for row in TYPE_RULES
+    ),
+    *(
+        "| {} | `{}` | `{}` | {} |".format(
+            row.by, row.types.pattern.replace("|", "\\|"), "/".join(map(str, row.path)), row.evidence
+        )
+        for row in HANDED_OVER_FIELDS
     ),
     *(f"| `{row.arm_type}` | `{'/'.join(map(str, row.path))}` | {row.evidence} |" for row in OWN_ENTRIES),
 ]

@@ -1,7 +1,7 @@
 """Rules for the leaves of one resource type, each with its evidence: for what is no general way of Azure's.
 
-`UNTOLD` is the outcome for a value that Azure sets itself regardless of the request, and only for known values. A rule holds
-one way: false that comes back true is Azure's doing, true that comes back false is not.
+`UNTOLD` is the outcome for a value that Azure sets itself regardless of the request, and only for known values. A rule
+holds one way: false that comes back true is Azure's doing, true that comes back false is not.
 """
 
 from __future__ import annotations

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+from gitsync.diff.handed_over import add_handed_over, take_live_values
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.masked_differences import find_secret_shapes, redact_comparison
@@ -201,6 +203,7 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     attempt = await extend_body(attempt, run)
     if attempt.stop:
         return attempt
+    attempt, handed_over = _take_live_values(attempt)
     if _is_untouched(attempt, run.rules):
         return attempt.with_decision(
             attempt.decision.changed(comparison=_IN_SYNC, action=Action.NONE, note="", is_untouched=True)
@@ -216,7 +219,7 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         comparison, action = _add_secrets(
             known, comparison, action, run.digests, has_digests=has_digests, adopts=adopts
         )
-        comparison = add_unknown_values(comparison, unknown, attempt.id_doubt)
+        comparison = add_handed_over(add_unknown_values(comparison, unknown, attempt.id_doubt), handed_over)
     first = attempt.decision.first_comparison or (comparison if action is not Action.NONE else None)
     note = "" if action is Action.NONE else run.registry.describe_calls(attempt.as_subject())
     if comparison.verdict is Verdict.DRIFTED and not comparison.differences:
@@ -231,7 +234,23 @@ def _is_untouched(attempt: ApplyAttempt, rules: RunRules) -> bool:
     live, remembered = attempt.observed.live, attempt.remembered
     if live is None or remembered is None or attempt.write.tried or attempt.id_doubt or rules.always_put:
         return False
-    return live.has_succeeded and remembered.has_all(attempt.desired, remove_paths(live.body, attempt.ignored))
+    desired, body, taken = attempt.desired, remove_paths(live.body, attempt.ignored), attempt.handed_over
+    if taken:  # what Azure does with these fields needs no new record
+        applied, baseline = remove_paths(remembered.applied, taken), remove_paths(remembered.baseline, taken)
+        remembered = replace(remembered, applied=applied, baseline=baseline)
+        desired, body = remove_paths(desired, taken), remove_paths(body, taken)
+    return live.has_succeeded and remembered.has_all(desired, body)
+
+
+def _take_live_values(attempt: ApplyAttempt) -> tuple[ApplyAttempt, Mapping[str, str]]:
+    """Return the attempt with Azure's values in the fields that are handed over, and why they are not compared."""
+    live, request = attempt.observed.live, attempt.filled_request
+    if live is None:
+        return attempt.changed(handed_over=()), {}
+    taken = take_live_values(request.body, live.body, attempt.kind.arm_type, attempt.prepared.told)
+    if taken.body is not request.body:
+        attempt = attempt.changed(request=replace(request, body=taken.body))
+    return attempt.changed(handed_over=taken.paths) if taken.paths != attempt.handed_over else attempt, taken.because
 
 
 def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from gitsync.diff.ignore import remove_paths
 from gitsync.model.condition import Condition
 from gitsync.model.plan import Reviewed
-from gitsync.model.record import Record
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.approval import (
     EXISTS,
@@ -132,7 +132,7 @@ async def review_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     """The same for a delete."""
     current = Reviewed(
         action=attempt.decision.action,
-        live=_digest_live(attempt, {}, attempt.record),
+        live=_digest_live(attempt, {}, attempt.record.applied or {}),
         etag=attempt.observed.live.etag if attempt.observed.live else None,
     )
     if run.rules.approval.is_reviewed:
@@ -171,24 +171,25 @@ def _describe_apply(attempt: ApplyAttempt, later: tuple[str, ...], digests: Dige
     """Describe the resource for a review, without the values that only a run knows (`later`)."""
     if attempt.request is None:  # policy skip: it has no request
         return Reviewed(action=attempt.decision.action)
-    sealed = seal_body(attempt.desired, attempt.key, digests)
+    # What Azure does with a field that is handed over to it does not outdate a review.
+    sealed = seal_body(remove_paths(attempt.desired, attempt.handed_over), attempt.key, digests)
+    sent = remove_paths((attempt.record.applied if attempt.record else None) or {}, attempt.handed_over)
     body = remove_runtime_values(sealed, later)
     return Reviewed(
         action=attempt.decision.action,
         desired=digest_desired(attempt.request, body, later),
-        live=_digest_live(attempt, sealed, attempt.record, later),
+        live=_digest_live(attempt, sealed, sent, later),
         etag=attempt.observed.live.etag if attempt.observed.live else None,
         secrets=has_secrets(body),
         later=later,
     )
 
 
-def _digest_live(attempt: A, desired: Mapping[str, Any], record: Record | None, later: tuple[str, ...] = ()) -> str:
+def _digest_live(attempt: A, desired: Mapping[str, Any], sent: Mapping[str, Any], later: tuple[str, ...] = ()) -> str:
     if attempt.observed.live is None:
         # What a write does in addition is reviewed too.
         return EXISTS if attempt.observed.exists else attempt.decision.note
-    sent = record.applied if record else None
-    return digest_live(attempt.observed.live, desired, sent or {}, later)
+    return digest_live(attempt.observed.live, desired, sent, later)
 
 
 async def withhold(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:

@@ -1,0 +1,126 @@
+"""Puts Azure's values into the fields that a manifest hands over: they are no drift, and no write resets them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Final
+
+from gitsync.diff.hints import ANY
+from gitsync.diff.ignore import Steps
+from gitsync.diff.list_pairing import find_key, find_key_field, index_by_key
+from gitsync.diff.rules.handed_over import HANDED_OVER_FIELDS, HandedOver, Place
+from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.model.verdict import Comparison
+
+HANDED_OVER: Final = "handed over to Azure"
+"""How the reason of each such field begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A body with Azure's values in the fields that are handed over. `paths` are these fields, in the steps of
+    `diff.ignore`; `because` says by JSON pointer why one that differs from git is not compared.
+    """
+
+    body: Mapping[str, Any]
+    paths: tuple[Steps, ...] = ()
+    because: Mapping[str, str] = field(default_factory=dict)
+
+
+def take_live_values(
+    body: Mapping[str, Any], live: Mapping[str, Any], arm_type: str, told: Iterable[tuple[str, str]] = ()
+) -> Taken:
+    """Put the values of Azure into the fields of a body that are handed over."""
+    said = dict(told)
+    rows = find_rows(arm_type, tuple(said))
+    if not rows:
+        return Taken(body)
+    paths, because = [], {}
+    for row in rows:
+        for place in _find_places(row, body, live, said):
+            if not row.applies(place):
+                continue
+            value = row.choose(place)
+            if value == place.live:
+                paths.append(_make_steps(place.path, body))
+            if value == place.live != place.git:
+                because[format_pointer(place.path)] = f"{HANDED_OVER} by {row.by}, which has {place.live}"
+            body = _put(body, place.path, value) if value != place.git else body
+    return Taken(body, tuple(paths), because)
+
+
+def add_handed_over(comparison: Comparison, because: Mapping[str, str]) -> Comparison:
+    """Return a comparison that says which fields were not compared since they are handed over."""
+    if not because:
+        return comparison
+    unverified = tuple(sorted({*comparison.unverified, *because}))
+    return replace(comparison, unverified=unverified, because={**comparison.because, **because})
+
+
+def is_handed_over(reason: str) -> bool:
+    """Tell whether a field was not compared because it is handed over."""
+    return reason.startswith(HANDED_OVER)
+
+
+@cache
+def find_rows(arm_type: str, told: tuple[str, ...] = ()) -> tuple[HandedOver, ...]:
+    """The rows for a type. `told` names what other manifests say."""
+    return tuple(row for row in HANDED_OVER_FIELDS if row.types.fullmatch(arm_type) and row.needs in ("", *told))
+
+
+def _find_places(
+    row: HandedOver, body: Mapping[str, Any], live: Mapping[str, Any], told: Mapping[str, str]
+) -> Iterator[Place]:
+    for path, live_path in _walk(row.path, body, live):
+        place = Place(body, path, live, live_path, told)
+        if row.fits(place):
+            yield place
+
+
+def _walk(
+    pattern: JsonPath, body: Any, live: Any, path: JsonPath = (), live_path: JsonPath = ()
+) -> Iterator[tuple[JsonPath, JsonPath]]:
+    """Yield the places in both bodies that a pattern leads to. Entries of lists are paired by their key."""
+    if not pattern:
+        yield path, live_path
+        return
+    step, *rest = pattern
+    for ours, theirs in _pair(step, body, live):
+        inner, live_inner = body[ours], live[theirs]
+        yield from _walk(tuple(rest), inner, live_inner, (*path, ours), (*live_path, theirs))
+
+
+def _pair(step: str | int, body: Any, live: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the keys or indexes of a step that both sides have."""
+    if isinstance(body, Mapping) and isinstance(live, Mapping):
+        yield from ((key, key) for key in (body if step == ANY else (step,)) if key in body and key in live)
+    elif step == ANY and isinstance(body, list) and isinstance(live, list) and (key := find_key_field(body, live)):
+        theirs = index_by_key(live, key)
+        for name, (index, _) in index_by_key(body, key).items():
+            if name in theirs:
+                yield index, theirs[name][0]
+
+
+def _put(value: Any, path: JsonPath, new: Any) -> Any:
+    """Return a copy with another value at a path that is there."""
+    if not path:
+        return new
+    step, *rest = path
+    if isinstance(value, list):
+        return [_put(entry, tuple(rest), new) if index == step else entry for index, entry in enumerate(value)]
+    return {**value, step: _put(value[step], tuple(rest), new)}
+
+
+def _make_steps(path: JsonPath, body: Any) -> Steps:
+    """Name a place independently of the order of lists."""
+    steps = []
+    for step in path:
+        if isinstance(step, int):
+            key = find_key_field(body)
+            steps.append(f"[{key}={find_key(body[step], key)}]" if key else ANY)
+        else:
+            steps.append(step)
+        body = body[step]
+    return tuple(steps)
