@@ -71,13 +71,15 @@ class FailedWrite:
     """Writes that Azure refused, or whose operations failed, with none since that succeeded.
 
     `kind` is that of the first of them. `generation` of the spec has failed since `since` (RFC 3339, UTC). `paths` are
-    JSON pointers of what they were to change: Azure may have done it in part. The cause is in the condition.
+    JSON pointers of what they were to change: Azure may have done it in part. The cause is in the condition. `keeps`:
+    Azure did it, but for what git no longer has, and said that it goes in vain. It is not sent again before git changes.
     """
 
     kind: str  # "create" or "update"
     since: str
     generation: int
     paths: tuple[str, ...] = ()
+    keeps: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from gitsync.arm.session import Session
 from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered
 from gitsync.extensions.api import ActionCall, LookupRequest, LookupResult, Subject
+from gitsync.formats.json_pointer import JsonPath
 from gitsync.model.check import CheckFinding, PlannedChange
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address
@@ -29,7 +30,9 @@ from gitsync.model.resource import Prepared
 from gitsync.model.result import Replacement, Result
 from gitsync.model.template import Request, Template
 from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.planning.removals import Kept
 from gitsync.status.conditions import RECONCILING, check_subscription
+from gitsync.validation.annotations import UPDATE_METHOD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +120,8 @@ class Write(Part):
     accepted, and `resent` tells that it was then sent again. `has_failed`: Azure refused the last write, or its
     operation failed. `given_id` is the id that another provider than ARM gave the resource. `called` are the actions
     that were called for a check. `create_seconds` is how long Azure worked on a create that this run saw from the
-    request to its end, and `update_seconds` the same of an update.
+    request to its end, and `update_seconds` the same of an update. `demands` is what the next write says is to go,
+    since Azure kept it when it was left out; `demanded` is all of that so far. `keeps`: Azure keeps some of it anyway.
     """
 
     tried: bool = False
@@ -135,6 +139,9 @@ class Write(Part):
     called: tuple[ActionCall, ...] = ()
     create_seconds: float | None = None
     update_seconds: float | None = None
+    demands: tuple[Kept, ...] = ()
+    demanded: frozenset[JsonPath] = frozenset()
+    keeps: bool = False
 
 
 _NOTHING_OBSERVED, _UNDECIDED, _UNWRITTEN = Observation(), Decision(), Write()
@@ -286,6 +293,12 @@ class ApplyAttempt(ReconcileAttempt):
         """The body as it is compared and recorded: without the ignored paths."""
         desired: Mapping[str, Any] = remove_paths(self.filled_request.body, self.ignored)
         return desired
+
+    @property
+    def is_patched(self) -> bool:
+        """Tell whether an update is sent as a PATCH of what differs."""
+        asks = self.prepared.resource.annotations.get(UPDATE_METHOD) == "patch"
+        return asks and self.observed.live is not None and self.provider is Provider.ARM
 
     @property
     def is_resumed(self) -> bool:
