@@ -73,6 +73,8 @@ class Observation(Part):
     `exists` is None before Azure was asked. `owner` is the live owner, if a check needs it; `answers` are the answers
     to the lookups of extensions. `is_listed`: a list showed the resource as unchanged, so it is not read. `is_sampled`:
     a list did, and it is read nevertheless. `writes_before` counts this run's writes near the resource before the read.
+    `children` are the bodies of those that go along with an update, and `leaving` what this run then deletes, both by
+    ARM ids in lower case.
     """
 
     live: Live | None = None
@@ -82,6 +84,8 @@ class Observation(Part):
     is_listed: bool = False
     is_sampled: bool = False
     writes_before: int = 0
+    children: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    leaving: frozenset[str] = frozenset()
 
 
 @dataclass(unsafe_hash=True)  # not frozen: filled ten times as fast
@@ -122,6 +126,7 @@ class Write(Part):
     that were called for a check. `create_seconds` is how long Azure worked on a create that this run saw from the
     request to its end, and `update_seconds` the same of an update. `demands` is what the next write says is to go,
     since Azure kept it when it was left out; `demanded` is all of that so far. `keeps`: Azure keeps some of it anyway.
+    `alone`: it is sent without the children that would go along, since Azure refused it with them.
     """
 
     tried: bool = False
@@ -142,6 +147,7 @@ class Write(Part):
     demands: tuple[Kept, ...] = ()
     demanded: frozenset[JsonPath] = frozenset()
     keeps: bool = False
+    alone: bool = False
 
 
 _NOTHING_OBSERVED, _UNDECIDED, _UNWRITTEN = Observation(), Decision(), Write()
@@ -207,7 +213,7 @@ class ReconcileAttempt(Part):
         """The same attempt at its first stage; what was sent is kept."""
         return self.changed(
             stop=None,
-            observed=self.observed.changed(live=None, owner=None, is_listed=False, is_sampled=False),
+            observed=self.observed.changed(live=None, owner=None, is_listed=False, is_sampled=False, children={}),
             decision=self.decision.changed(comparison=None, action=Action.NONE, is_untouched=False),
             write=self.write.changed(unfinished=False),
             is_restarted=True,
@@ -331,6 +337,8 @@ class ApplyAttempt(ReconcileAttempt):
             owner=self.observed.owner,
             owner_name=owner,
             answers=self.observed.answers,
+            children=self.observed.children,
+            leaving=self.observed.leaving,
         )
 
 

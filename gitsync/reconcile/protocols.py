@@ -19,6 +19,7 @@ from gitsync.model.clock import Clock
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.live import Absence, Live
+from gitsync.model.plan import Node
 from gitsync.model.provider import ProvidedResource
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
@@ -113,6 +114,8 @@ class Observing(Protocol):
     def lists(self) -> Lists: ...
     @property
     def others(self) -> Others | None: ...
+    @property
+    def children(self) -> Mapping[Key, tuple[Node, ...]]: ...
 
     @property
     def has_checks(self) -> bool: ...

@@ -72,7 +72,9 @@ def _make_kept(kept: tuple[Kept, ...], attempt: ApplyAttempt, refusal: str = "")
     names = sorted({name for one in kept for name in _list_names(one, attempt, spec)})
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     why = f" It refused to remove it: {refusal}" if refusal else ""
-    return make_error(KEPT, f"Azure kept {', '.join(names[:_MOST_NAMES])}{more}, which git no longer has.{why}", _ADVICE)
+    return make_error(
+        KEPT, f"Azure kept {', '.join(names[:_MOST_NAMES])}{more}, which git no longer has.{why}", _ADVICE
+    )
 
 
 def _list_names(kept: Kept, attempt: ApplyAttempt, spec: Mapping[str, Any]) -> list[str]:
