@@ -72,7 +72,8 @@ class FailedWrite:
 
     `kind` is that of the first of them. `generation` of the spec has failed since `since` (RFC 3339, UTC). `paths` are
     JSON pointers of what they were to change: Azure may have done it in part. The cause is in the condition. `keeps`:
-    Azure did it, but for what git no longer has, and said that it goes in vain. It is not sent again before git changes.
+    Azure did it, and kept what git no longer has, although a second write demanded that it goes. It is not sent again
+    before git or Azure changes.
     """
 
     kind: str  # "create" or "update"

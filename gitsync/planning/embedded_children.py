@@ -19,6 +19,7 @@ from gitsync.formats.arm_path import is_same_id
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node, Plan, Review
+from gitsync.model.resource import Prepared
 from gitsync.model.template import ResourceRef
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import find_remembered
@@ -28,12 +29,12 @@ from gitsync.validation.annotations import UPDATE_METHOD
 _ID = re.compile(r"/(?:subscriptions|providers)/", re.IGNORECASE)
 
 
-def group_by_owner(plan: Plan, may_embed: Callable[[str, str], bool]) -> dict[Key, tuple[Node, ...]]:
+def group_by_owner(plan: Plan, may_embed: Callable[[str, str], bool]) -> dict[Key, list[Node]]:
     """Group the nodes of a plan by their owners, for owners of the kinds that `may_embed` names by group and kind."""
-    groups: dict[Key, tuple[Node, ...]] = {}
+    groups: dict[Key, list[Node]] = {}
     for owner, node in _list_owned(plan):
         if may_embed(owner.group, owner.kind):
-            groups[owner] = (*groups.get(owner, ()), node)
+            groups.setdefault(owner, []).append(node)
     return groups
 
 
@@ -46,9 +47,9 @@ def _list_owned(plan: Plan) -> Iterator[tuple[Key, Node]]:
             yield prune.record.owner, prune
 
 
-def may_go_along(apply: Apply, agent: str, review: Review | None) -> bool:
-    """Tell whether a run would write a child that git has changed, as far as that is known before it is read. Its body
-    must be known too: without a Secret, and without values of others.
+def may_go_along(apply: Apply, parent: Prepared, agent: str, review: Review | None) -> bool:
+    """Tell whether a run would write a child that git has changed, as far as that is known before it is read, and with
+    the credential of its parent. Its body must be known too: without a Secret, and without values of others.
     """
     prepared, record, template = apply.prepared, apply.record, apply.prepared.template
     if record is None or template is None or not (prepared.is_valid and prepared.is_written) or prepared.is_watched:
@@ -59,6 +60,7 @@ def may_go_along(apply: Apply, agent: str, review: Review | None) -> bool:
         and apply.hold is None
         and record.agent in {"", agent}
         and record.claim.is_ours
+        and prepared.credential == parent.credential
         and record.operation is None
         and not (record.streak and record.streak.held)
         and prepared.arm_id is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loguru import logger
@@ -132,7 +132,7 @@ class RunContext:
     locks: WriteLocks = field(default_factory=WriteLocks)
     sessions: Sessions = field(default_factory=Sessions)
     others: Others | None = None
-    children: Mapping[Key, tuple[Node, ...]] = field(default_factory=dict)
+    children: Mapping[Key, Sequence[Node]] = field(default_factory=dict)
     open_provider: Callable[[Provider], ResourceProvider] | None = None
 
     @property

@@ -5,7 +5,7 @@ A stage that observes is given nothing that writes to Azure, and each can be rea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from gitsync.arm.client import Arm, Reader, Writer
@@ -115,7 +115,7 @@ class Observing(Protocol):
     @property
     def others(self) -> Others | None: ...
     @property
-    def children(self) -> Mapping[Key, tuple[Node, ...]]: ...
+    def children(self) -> Mapping[Key, Sequence[Node]]: ...
 
     @property
     def has_checks(self) -> bool: ...

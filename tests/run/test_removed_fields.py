@@ -200,7 +200,8 @@ def _body(world):
 @pytest.mark.parametrize("case", KEPT)
 def test_what_azure_keeps_in_any_case_is_told_until_git_or_azure_changes(tmp_path, case):
     text, methods, name, values = KEPT[case]
-    back = "{match: {method: [PUT, PATCH], path: '%s', after: 1}, move: [{set: %s}]}" % (ACCOUNT_ID, json.dumps(values))
+    after = f"match: {{method: [PUT, PATCH], path: '{ACCOUNT_ID}', after: 1}}"
+    back = f"{{{after}, move: [{{set: {json.dumps(values)}}}]}}"
     world = World(tmp_path, rules=rules(back))
     world.synced(group=GROUP, account=ACCOUNT)
     less = ACCOUNT.replace(text, "")

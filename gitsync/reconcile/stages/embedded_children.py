@@ -39,7 +39,11 @@ def _list_going(attempt: ApplyAttempt, run: Observing) -> Iterator[tuple[str, Ma
     """List the bodies of the children that go along, by their ARM ids in lower case."""
     live, review = attempt.observed.live, run.rules.approval.review
     for child in run.children[attempt.key]:
-        if live is None or not isinstance(child, Apply) or not may_go_along(child, run.rules.agent, review):
+        if (
+            live is None
+            or not isinstance(child, Apply)
+            or not may_go_along(child, attempt.prepared, run.rules.agent, review)
+        ):
             continue
         kind, template = run.catalog.kind(child.prepared.resource.gvk), child.prepared.template
         if kind is None or template is None:

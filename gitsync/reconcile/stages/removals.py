@@ -1,4 +1,4 @@
-"""What git gave up and Azure keeps: found after a write, demanded by one more, and told until git or Azure changes.
+"""What git gave up and Azure keeps: found after a write, demanded by one more, and reported until git or Azure changes.
 
 A first write leaves it out, as Azure documents it. Only what a read then still shows is demanded: a null where none is
 needed may be refused.
@@ -28,7 +28,7 @@ from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.body_extensions import build_body
 from gitsync.status.conditions import make_error
 
-_ADVICE = "Remove it in Azure by hand, put it back into the manifest, or leave it to Azure with the annotation gitsync/ignore."
+_ADVICE = "Remove it in Azure by hand, put it back into the manifest, or leave it to Azure with gitsync/ignore."
 _MOST_NAMES = 5
 _REFUSALS = frozenset({400, 404, 405, 415, 422})
 
