@@ -7,6 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+_NAMES = ("name", "id", "value", "objectId", "ipAddressOrRange")
+"""Members by which a provider that merges lists knows an entry again."""
+
 GONE = object()
 """As a value to set: remove the member."""
 
@@ -63,7 +66,8 @@ def _keep(before: Any, sent: Any, *, is_sent: bool) -> Any:
 
 
 def _identify(entry: Any) -> Any:
-    return entry.get("name", entry) if isinstance(entry, Mapping) else entry
+    known = (entry[name] for name in _NAMES if name in entry) if isinstance(entry, Mapping) else iter(())
+    return next(known, entry)
 
 
 def set_value(value: Any, pointer: str, new_value: Any) -> Any:

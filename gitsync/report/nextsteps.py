@@ -33,9 +33,13 @@ def _has_verdict(*verdicts: Verdict, command: str = "") -> Callable[[Report], bo
     )
 
 
+def _is_flapping(result: Result) -> bool:
+    return result.condition.reason == FLAPPING and not result.is_fine
+
+
 def _is_paused(result: Result) -> bool:
     """Tell whether no sync writes a resource before git or Azure changes."""
-    return result.condition.reason in {FLAPPING, KEPT} and not result.is_fine
+    return _is_flapping(result) or (result.condition.reason == KEPT and not result.is_fine)
 
 
 def _has_not_ready(report: Report) -> bool:
@@ -127,7 +131,7 @@ _STEPS = (
         "Fix what Azure would refuse before a sync: it leaves that out, or fails there.",
     ),
     _NextStep(
-        lambda report: any(map(_is_paused, report.results)),
+        lambda report: any(map(_is_flapping, report.results)),
         "Flapping resources are paused until git or Azure changes. Find what keeps resetting the field, then ignore it "
         "with gitsync/ignore or set its value in git.",
     ),
