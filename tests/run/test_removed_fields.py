@@ -232,6 +232,54 @@ def test_an_entry_that_azure_keeps_in_a_list_is_named(tmp_path):
     assert len(world.writes) == 1
 
 
+def test_an_entry_with_several_members_is_no_drift_while_azure_keeps_it(tmp_path):
+    tenant = "00000000-0000-0000-0000-00000000000f"
+    policy = (
+        "          - {{tenantId: {}, objectId: 00000000-0000-0000-0000-00000000000{}, permissions: {{keys: [{}]}}}}\n"
+    )
+    one, two = (policy.format(tenant, *end) for end in (("a", "get"), ("b", "get, list")))
+    vault = f"""\
+    apiVersion: keyvault.azure.com/v1api20230701
+    kind: Vault
+    metadata:
+      name: keys
+    spec:
+      owner:
+        name: core
+      location: westeurope
+      properties:
+        tenantId: {tenant}
+        sku: {{family: A, name: standard}}
+        accessPolicies:
+{one}{two}    """
+    kept = "{match: {method: PUT, type: Microsoft.KeyVault/vaults}, keep: [/properties/accessPolicies]}"
+    world = World(tmp_path, rules=rules(kept))
+    world.synced(group=GROUP, vault=vault)
+    less = vault.replace(two, "").replace("keys: [get]", "keys: [list]")
+    name = "spec.properties.accessPolicies[objectId=00000000-0000-0000-0000-00000000000b]"
+    result = of(world.says(group=GROUP, vault=less).sync(), "Vault")
+    assert len(world.writes) == 1
+    for _ in range(2):
+        assert result.condition.message == f"Azure kept {name}, which git no longer has."
+        result = of(world.sync(), "Vault")
+        assert (result.verdict, world.writes) == (Verdict.PENDING, [])
+    world.somebody_changes(result.arm_id, {}, remove=["/properties/accessPolicies/1"])
+    assert of(world.sync(), "Vault").verdict is Verdict.IN_SYNC
+    assert world.writes == []
+
+
+def test_what_has_azures_default_by_now_is_not_sent_again_for_what_azure_keeps(tmp_path):
+    tls = "{match: {method: PUT, path: '%s', after: 1}, move: [{set: {/properties/minimalTlsVersion: Tls}}]}"
+    world = World(tmp_path, rules=rules(OF_ACCOUNT, tls.replace("%s", ACCOUNT_ID)))
+    world.synced(group=GROUP, account=ACCOUNT)
+    less = ACCOUNT.replace(", {ipAddressOrRange: 2.2.2.2}", "").replace(TLS, "")
+    result = of(world.says(group=GROUP, account=less).sync(), "DatabaseAccount")
+    for _ in range(2):
+        assert result.condition.message == "Azure kept spec.ipRules[ipAddressOrRange=2.2.2.2], which git no longer has."
+        result = of(world.sync(), "DatabaseAccount")
+        assert world.writes == []
+
+
 def test_what_azure_kept_is_fine_once_somebody_takes_it_away(tmp_path):
     kept = rules(
         f"{{match: {{method: [PUT, PATCH], path: '{GROUP_ID}', after: 1}}, move: [{{set: {{/tags/env: b}}}}]}}"

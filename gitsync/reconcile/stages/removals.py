@@ -13,7 +13,7 @@ from typing import Any
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.ignore import remove_paths
-from gitsync.diff.three_way import make_baseline
+from gitsync.diff.three_way import REMOVED, make_baseline
 from gitsync.errors import ProviderError
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.condition import Condition
@@ -23,6 +23,7 @@ from gitsync.planning.actions import find_remembered
 from gitsync.planning.changed_fields import name_entry, name_path
 from gitsync.planning.record_counts import find_generation
 from gitsync.planning.removals import KEPT, TAGS, Kept, demand_removal, find_kept
+from gitsync.planning.secret_digest import mask_digests
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.body_extensions import build_body
@@ -41,8 +42,8 @@ def check_removed(attempt: ApplyAttempt) -> ApplyAttempt:
     kept = _find_kept(attempt)
     if not kept or attempt.remembered is None or attempt.observed.live is None:
         return attempt
-    baseline = make_baseline(attempt.desired, remove_paths(attempt.observed.live.body, attempt.ignored))
-    attempt = replace(attempt, remembered=replace(attempt.remembered, baseline=baseline))
+    sent, body = mask_digests(attempt.remembered.applied), remove_paths(attempt.observed.live.body, attempt.ignored)
+    attempt = replace(attempt, remembered=replace(attempt.remembered, baseline=make_baseline(sent, body)))
     demands = () if attempt.is_patched else _choose_demands(kept, attempt)
     condition = _make_kept(kept, attempt)
     if not demands:
@@ -120,9 +121,12 @@ async def report_kept(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  #
     if failure is None or not failure.keeps or attempt.decision.action is Action.NONE or attempt.write.tried:
         return attempt
     kept = _find_kept(attempt) if attempt.request else ()
+    if not kept or find_generation(record, attempt.prepared.resource.spec).generation != failure.generation:
+        return attempt
     known = {format_pointer(one.path).casefold() for one in kept}
-    is_known = comparison is not None and known.issuperset(one.path.casefold() for one in comparison.differences)
-    if not is_known or find_generation(record, attempt.prepared.resource.spec).generation != failure.generation:
+    # What else was removed has gone, or has Azure's default by now.
+    differences = comparison.differences if comparison else ()
+    if any(one.rule != REMOVED and one.path.casefold() not in known for one in differences):
         return attempt
     last = record.condition if record else None
     condition = last if last and last.reason == KEPT else _make_kept(kept, attempt)
