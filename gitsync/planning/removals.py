@@ -28,7 +28,7 @@ _IDENTITY: Final = "identity"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptValue:
     """Something that git gave up and Azure still has, at a path of the desired body. The index of an entry of a list
     is that in the body sent before. `live` is what Azure shows there; of a list that git still has, only what is too
     much in it, and `is_part` is True.
@@ -50,7 +50,7 @@ class Kept:
 
 def find_kept(
     desired: Mapping[str, Any], before: Mapping[str, Any], live: Mapping[str, Any], hints: Hints
-) -> tuple[Kept, ...]:
+) -> tuple[KeptValue, ...]:
     """Find what the body sent before had, the desired one has not, and Azure still shows as it was.
 
     `before` is a sealed body. Entries of lists that hold resources of their own kind are left out: another manifest may
@@ -69,16 +69,16 @@ def find_kept(
     )
 
 
-def _find_kept_at(path: JsonPath, now: Any, old: Any, live: Any, hints: Hints) -> Iterator[Kept]:
+def _find_kept_at(path: JsonPath, now: Any, old: Any, live: Any, hints: Hints) -> Iterator[KeptValue]:
     if isinstance(old, list) and isinstance(live, list) and isinstance(now, list | None):
         gone = [entry for entry in old if not _has(now or [], entry)]
         still_there = [entry for entry in live if any(_is_entry(one, entry) for one in gone)]
         if still_there:
-            yield Kept(path, still_there, is_part=now is not None)
+            yield KeptValue(path, still_there, is_part=now is not None)
     elif now is not None or live is None:
         return
     elif isinstance(old, Mapping) or is_equal(path, old, live, hints):
-        yield Kept(path, live)
+        yield KeptValue(path, live)
 
 
 def _spell_id(path: JsonPath, live: Mapping[str, Any], asked: Mapping[str, Any]) -> JsonPath:
@@ -137,7 +137,7 @@ def retain_removed(now: Any, before: Any) -> Any:
     return [*known, *(entry for key, (_, entry) in old.items() if key not in keys)]
 
 
-def demand_removal(body: Mapping[str, Any], kept: Iterable[Kept], desired: Mapping[str, Any]) -> Mapping[str, Any]:
+def demand_removal(body: Mapping[str, Any], kept: Iterable[KeptValue], desired: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the body of a PUT that says of each kept value that it goes: null, an empty list, or the identity None.
     Indexes in the paths are those of `desired`.
     """

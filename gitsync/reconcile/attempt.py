@@ -30,7 +30,7 @@ from gitsync.model.resource import Prepared
 from gitsync.model.result import Replacement, Result
 from gitsync.model.template import Request, Template
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.planning.removals import Kept
+from gitsync.planning.removals import KeptValue
 from gitsync.status.conditions import RECONCILING, check_subscription
 from gitsync.validation.annotations import UPDATE_METHOD
 
@@ -144,7 +144,7 @@ class Write(Part):
     called: tuple[ActionCall, ...] = ()
     create_seconds: float | None = None
     update_seconds: float | None = None
-    demands: tuple[Kept, ...] = ()
+    demands: tuple[KeptValue, ...] = ()
     demanded: frozenset[JsonPath] = frozenset()
     keeps: bool = False
     alone: bool = False

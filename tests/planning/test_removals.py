@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.diff.hints import Hints
-from gitsync.planning.removals import Kept, demand_removal, find_kept, retain_removed
+from gitsync.planning.removals import KeptValue, demand_removal, find_kept, retain_removed
 
 ONE, TWO = "/subscriptions/s/one", "/subscriptions/s/two"
 NOTHING = ()
@@ -100,18 +100,22 @@ def test_extensions_of_a_scale_set_are_resources_of_their_own():
 
 
 DEMANDED = {
-    "a tag": ({"tags": {"a": "1"}}, Kept(("tags", "b"), "2"), {"tags": {"a": "1", "b": None}}),
-    "a map that is gone": ({}, Kept(("properties", "map", ONE), {}), {"properties": {"map": {ONE: None}}}),
-    "a list": ({"properties": {"a": 1}}, Kept(("properties", "l"), [1]), {"properties": {"a": 1, "l": []}}),
+    "a tag": ({"tags": {"a": "1"}}, KeptValue(("tags", "b"), "2"), {"tags": {"a": "1", "b": None}}),
+    "a map that is gone": ({}, KeptValue(("properties", "map", ONE), {}), {"properties": {"map": {ONE: None}}}),
+    "a list": ({"properties": {"a": 1}}, KeptValue(("properties", "l"), [1]), {"properties": {"a": 1, "l": []}}),
     "an identity of two": (
         {"identity": {"type": "UserAssigned", "ids": {ONE: {}}}},
-        Kept(("identity", "ids", TWO), {}),
+        KeptValue(("identity", "ids", TWO), {}),
         {"identity": {"type": "UserAssigned", "ids": {ONE: {}, TWO: None}}},
     ),
-    "the only identity": ({"tags": {}}, Kept(("identity", "ids", TWO), {}), {"tags": {}, "identity": {"type": "None"}}),
+    "the only identity": (
+        {"tags": {}},
+        KeptValue(("identity", "ids", TWO), {}),
+        {"tags": {}, "identity": {"type": "None"}},
+    ),
     "a field of an entry": (
         {"properties": {"probes": [{"name": "a"}, {"name": "b"}]}},
-        Kept(("properties", "probes", 1, "path"), "/"),
+        KeptValue(("properties", "probes", 1, "path"), "/"),
         {"properties": {"probes": [{"name": "a"}, {"name": "b", "path": None}]}},
     ),
 }
@@ -126,7 +130,7 @@ def test_a_body_says_what_goes(case):
 def test_an_entry_is_found_by_its_key_where_the_body_has_further_ones():
     desired = {"properties": {"probes": [{"name": "b"}]}}
     body = {"properties": {"probes": [{"name": "azure"}, {"name": "b"}]}}
-    demanding = demand_removal(body, [Kept(("properties", "probes", 0, "path"), "/")], desired)
+    demanding = demand_removal(body, [KeptValue(("properties", "probes", 0, "path"), "/")], desired)
     assert demanding == {"properties": {"probes": [{"name": "azure"}, {"name": "b", "path": None}]}}
 
 

@@ -22,7 +22,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import find_remembered
 from gitsync.planning.changed_fields import name_entry, name_path
 from gitsync.planning.record_counts import find_generation
-from gitsync.planning.removals import KEPT, TAGS, Kept, demand_removal, find_kept
+from gitsync.planning.removals import KEPT, TAGS, KeptValue, demand_removal, find_kept
 from gitsync.planning.secret_digest import mask_digests
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Acting, Observing
@@ -53,7 +53,7 @@ def check_removed(attempt: ApplyAttempt) -> ApplyAttempt:
     return attempt.with_write(write).stopped(condition, waits=True)
 
 
-def _find_kept(attempt: ApplyAttempt) -> tuple[Kept, ...]:
+def _find_kept(attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
     record, live = attempt.record, attempt.observed.live
     before = find_remembered(record, attempt.api_version, attempt.ignored)
     if before is None or live is None or attempt.provider is not Provider.ARM:
@@ -62,13 +62,13 @@ def _find_kept(attempt: ApplyAttempt) -> tuple[Kept, ...]:
     return find_kept(attempt.desired, before.applied, body, find_kind_hints(attempt.kind))
 
 
-def _choose_demands(kept: tuple[Kept, ...], attempt: ApplyAttempt) -> tuple[Kept, ...]:
+def _choose_demands(kept: tuple[KeptValue, ...], attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
     """Choose what one write can demand that none has demanded: tags take a PATCH, all else a PUT."""
     new = [one for one in kept if one.can_be_demanded and one.path not in attempt.write.demanded]
     return tuple(one for one in new if not one.is_tag) or tuple(new)
 
 
-def _make_kept(kept: tuple[Kept, ...], attempt: ApplyAttempt, refusal: str = "") -> Condition:
+def _make_kept(kept: tuple[KeptValue, ...], attempt: ApplyAttempt, refusal: str = "") -> Condition:
     spec = attempt.prepared.resource.spec
     names = sorted({name for one in kept for name in _list_names(one, attempt, spec)})
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
@@ -78,7 +78,7 @@ def _make_kept(kept: tuple[Kept, ...], attempt: ApplyAttempt, refusal: str = "")
     )
 
 
-def _list_names(kept: Kept, attempt: ApplyAttempt, spec: Mapping[str, Any]) -> list[str]:
+def _list_names(kept: KeptValue, attempt: ApplyAttempt, spec: Mapping[str, Any]) -> list[str]:
     if not isinstance(kept.live, list):
         return [name_path(attempt.kind, kept.path, kept.live, spec)]
     path = name_path(attempt.kind, kept.path, None, spec)
