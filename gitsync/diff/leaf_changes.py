@@ -56,6 +56,14 @@ def find(document: Any, path: JsonPath, reference: Any) -> Any:
     return document
 
 
+def find_removed(document: Any, path: JsonPath, left: Any, right: Any) -> Any:
+    """Return the value of a document at the path of a change that only `right` has. The last step of such a path may be
+    an index of `right`; all others are those of `left`.
+    """
+    parent, last = path[:-1], path[-1:]
+    return find(find(document, parent, left), last, find(right, parent, left))
+
+
 def _compare_mappings(left: Mapping[str, Any], right: Mapping[str, Any], path: JsonPath) -> Iterator[LeafChange]:
     inside = path[-1] if path else ""
     for key, value in left.items():

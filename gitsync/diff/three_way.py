@@ -17,7 +17,7 @@ from typing import Any, Final
 from gitsync.diff.adoption import Unverified, compare_first_sight, format_value, is_equal, name_rule
 from gitsync.diff.equivalence import READ_FROM_ANSWER, judge
 from gitsync.diff.hints import Hints
-from gitsync.diff.leaf_changes import find, find_changes, is_same
+from gitsync.diff.leaf_changes import find, find_changes, find_removed, is_same
 from gitsync.diff.list_pairing import TAGS, WHOLE_MAPPINGS, is_same_key
 from gitsync.diff.projection import drop_empty, project, select_asked
 from gitsync.diff.rules.masks import is_secret
@@ -120,7 +120,7 @@ def _find_pending(
 ) -> Iterator[Difference]:
     """Leaves that git changed since the last write, unless Azure has the new value already."""
     for path, now, before in find_changes(format_value(desired), applied):
-        live_value = find(live, path, applied if now is None else desired)
+        live_value = find_removed(live, path, desired, applied) if now is None else find(live, path, desired)
         # An empty list that leaves git asked for nothing to be there, and one in Azure is as none.
         if now is None and live_value not in (None, []) and before not in (None, []):
             yield Difference(format_pointer(path), None, live_value, REMOVED)

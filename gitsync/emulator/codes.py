@@ -143,6 +143,13 @@ CODES: Mapping[str, tuple[int, str]] = {
         ),
     ),
     "NameUnavailable": (409, "The specified name is already in use."),
+    "NetcfgSubnetRangeOutsideVnet": (
+        400,
+        (
+            "Subnet '{subnet}' is not valid because its IP address range is outside the IP address range of virtual "
+            "network '{network}'."
+        ),
+    ),
     "NoRegisteredProviderFound": (
         400,
         (

@@ -138,7 +138,9 @@ class PlannedMove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultRule:
-    """One entry of a script. `where` is its file and line."""
+    """One entry of a script. `where` is its file and line. `keep` has JSON pointers of the members in which a PUT keeps
+    what its body leaves out.
+    """
 
     match: Match = Match()
     answer: Canned | None = None
@@ -147,6 +149,7 @@ class FaultRule:
     delay: float = 0.0
     course: Course | None = None
     list_fault: ListFault | None = None
+    keep: tuple[str, ...] = ()
     move: tuple[Move, ...] = ()
     where: str = ""
 
@@ -285,5 +288,6 @@ _RULE: Mapping[str, FieldReader] = {
     "hide": ("hide", YamlNode.count),
     "operation": ("course", read_as(Course, _OPERATION)),
     "list": ("list_fault", read_as(ListFault, _LIST)),
+    "keep": ("keep", YamlNode.texts),
     "move": ("move", read_each(lambda node: _make_move(node, read_fields(node, _MOVE)))),
 }

@@ -4,8 +4,11 @@ pointer (RFC 6901).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+
+_NAMES = ("name", "id", "value", "objectId", "ipAddressOrRange")
+"""Members by which a provider that merges lists knows an entry again."""
 
 GONE = object()
 """As a value to set: remove the member."""
@@ -36,13 +39,47 @@ def merge_over(value: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str
     return merged
 
 
+def keep_omitted(before: Mapping[str, Any], body: Mapping[str, Any], pointers: Iterable[str]) -> dict[str, Any]:
+    """Return the body of a PUT with what it leaves out at and below the pointers as it was before, as some providers
+    take it. A null removes a member there, an empty list all entries, and an identity of another type those of users.
+    """
+    for pointer in pointers:
+        path = _split(pointer)
+        kept = _keep(find_value(before, path), find_value(body, path), is_sent=has_value(body, path))
+        if kept is not GONE:
+            body = set_value(body, pointer, kept)
+    return dict(body)
+
+
+def _keep(before: Any, sent: Any, *, is_sent: bool) -> Any:
+    if sent is None:
+        return GONE if is_sent or before is None else before
+    if isinstance(sent, list) and isinstance(before, list) and sent:
+        names = [_identify(entry) for entry in sent]
+        return [*sent, *(entry for entry in before if _identify(entry) not in names)]
+    if not (isinstance(sent, Mapping) and isinstance(before, Mapping)):
+        return sent
+    members = {name: _keep(before.get(name), sent.get(name), is_sent=name in sent) for name in {**before, **sent}}
+    if "userassigned" not in str(members.get("type", "userassigned")).casefold():
+        members.pop("userAssignedIdentities", None)
+    return {name: member for name, member in members.items() if member is not GONE}
+
+
+def _identify(entry: Any) -> Any:
+    known = (entry[name] for name in _NAMES if name in entry) if isinstance(entry, Mapping) else iter(())
+    return next(known, entry)
+
+
 def set_value(value: Any, pointer: str, new_value: Any) -> Any:
     """Set the member at the pointer, or remove it if the new value is GONE, and return the value with that.
 
     Missing objects on the way are created; "-" appends to a list. KeyError if a list has no such index.
     """
-    words = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
-    return _change(value, words, new_value)
+    return _change(value, list(_split(pointer)), new_value)
+
+
+def _split(pointer: str) -> tuple[str, ...]:
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
 
 
 def _change(value: Any, words: list[str], new_value: Any) -> Any:
@@ -94,3 +131,10 @@ def find_value(value: Any, path: tuple[str, ...]) -> Any:
             return None
         value = value.get(name)
     return value
+
+
+def has_value(value: Any, path: tuple[str, ...]) -> bool:
+    """Tell whether there is a member at a path of names, null or not."""
+    *parents, last = path or ("",)
+    parent = find_value(value, tuple(parents))
+    return isinstance(parent, Mapping) and last in parent

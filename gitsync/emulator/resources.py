@@ -16,7 +16,7 @@ from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.identity.access import refuse_busy
 from gitsync.emulator.lro.operations import PURGE, delete_with_children, make_operation_headers, poll_operation
 from gitsync.emulator.lro.start import is_forced, start_action, start_delete, start_write
-from gitsync.emulator.patch import merge_patch
+from gitsync.emulator.patch import keep_omitted, merge_patch
 from gitsync.emulator.state.cloud import DELETING, EmulatedCloud, make_not_found
 from gitsync.emulator.state.deleted_resources import SOFT_DELETES, normalize_region
 from gitsync.emulator.state.store import EmulatedOperation, StoredResource
@@ -70,6 +70,7 @@ def put(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     cloud.require_scope(request)
     body = _read_body(request)
     before = cloud.look_up(request.target.key) or find_implied(cloud, request.target)
+    body = keep_omitted(before.body, body, request.keep) if before is not None else body
     _check_write(cloud, request, before)
     if request.target.shape is PathShape.GROUP and not body.get("location"):
         raise refuse("LocationRequired")

@@ -76,7 +76,9 @@ class Subject:
 
     `live` is as just read (None: it does not exist); `owner` likewise, None if the kind has none or it is not needed.
     `owner_name` is the name of the manifest of the owner, "" for an owner given by id. `answers` are those to the
-    questions of the body modifiers of the kind; if Azure did not respond, no further extension is called.
+    questions of the body modifiers of the kind; if Azure did not respond, no further extension is called. `children`
+    are the bodies of embedded children that this run brings to their state in git, and `leaving` those that it then
+    deletes, both by their ARM ids in lower case.
     """
 
     key: Key
@@ -88,6 +90,8 @@ class Subject:
     owner: Live | None = None
     owner_name: str = ""
     answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)
+    children: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    leaving: frozenset[str] = frozenset()
 
 
 class PermanentError(GitsyncError):

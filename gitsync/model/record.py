@@ -71,13 +71,16 @@ class FailedWrite:
     """Writes that Azure refused, or whose operations failed, with none since that succeeded.
 
     `kind` is that of the first of them. `generation` of the spec has failed since `since` (RFC 3339, UTC). `paths` are
-    JSON pointers of what they were to change: Azure may have done it in part. The cause is in the condition.
+    JSON pointers of what they were to change: Azure may have done it in part. The cause is in the condition. `keeps`:
+    Azure did it, and kept what git no longer has, although a second write demanded that it goes. It is not sent again
+    before git or Azure changes.
     """
 
     kind: str  # "create" or "update"
     since: str
     generation: int
     paths: tuple[str, ...] = ()
+    keeps: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.diff.list_elements import split_lists
-from gitsync.formats.json_pointer import parse_pointer
+from gitsync.diff.list_pairing import KEY_FIELDS, find_key
+from gitsync.formats.json_pointer import JsonPath, format_pointer, parse_pointer
+from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
 from gitsync.model.resource import Resource
@@ -33,9 +36,34 @@ def _locate(result: Result, resource: Resource, catalog: Catalog) -> Result:
     kind = catalog.kind(resource.gvk)
     if kind is None:
         return result
+    parts = [part for difference in result.differences for part in (difference, *split_lists(difference))]
+    live = {part.path: part.live for part in parts if part.desired is None}
+    checked = (finding.path for finding in result.checks if finding.path)
     fields = {}
-    paths = [part.path for difference in result.differences for part in (difference, *split_lists(difference))]
-    for path in (*paths, *result.unverified, *(finding.path for finding in result.checks if finding.path)):
-        if field := find_field(kind, parse_pointer(path), resource.spec):
-            fields[path] = ManifestField(format_field(field), find_place(field, resource))
+    for pointer in (*(part.path for part in parts), *result.unverified, *checked):
+        path = parse_pointer(pointer)
+        if field := find_field(kind, path, resource.spec):
+            name = name_entry(kind, path, live.get(pointer), resource.spec) or format_field(field)
+            fields[pointer] = ManifestField(name, find_place(field, resource))
     return replace(result, fields=fields)
+
+
+def name_entry(kind: Kind, path: JsonPath, live: Any, spec: Mapping[str, Any]) -> str:
+    """Name an entry by what identifies it: one of a map of ARM ids, or one of a list that only Azure has, where an
+    index would be that of another entry. Returns "" for anything else. `live` is the entry as Azure shows it.
+    """
+    last = path[-1]
+    if isinstance(last, int):
+        own = next((f"{name}={find_key(live, name)}" for name in KEY_FIELDS if find_key(live, name)), "")
+        field = find_field(kind, path[:-1], spec) if own else None
+    else:
+        own = last if last.startswith("/") else ""
+        field = find_field(kind, path, spec) if own else None
+        field = field[:-1] if field and field[-1] == own else field
+    return f"{format_field(field)}[{own}]" if field else ""
+
+
+def name_path(kind: Kind, path: JsonPath, live: Any, spec: Mapping[str, Any]) -> str:
+    """Name a path of a body as the manifest does, by its entry or its field; a path without a field as it is."""
+    field = find_field(kind, path, spec)
+    return name_entry(kind, path, live, spec) or (format_field(field) if field else format_pointer(path))

@@ -78,7 +78,7 @@ def seal_body(body: Mapping[str, Any], resource: Key, digests: Digests) -> dict[
 
 def mask_digests(body: Any) -> Any:
     """Return a sealed body with MASKED in place of every digest, for a comparison leaf by leaf."""
-    if _is_seal(body):
+    if is_seal(body):
         return MASKED
     if isinstance(body, dict):
         return {_unescape(key): mask_digests(value) for key, value in body.items()}
@@ -168,7 +168,7 @@ def _seal_value(value: Any, place: SecretPath, seal: Callable[[SecretPath, Secre
 
 
 def _restore_digests(value: Any, place: SecretPath, old: Mapping[SecretPath, str]) -> Any:
-    if _is_seal(value):
+    if is_seal(value):
         return {_MEMBER: old.get(place, value[_MEMBER])}
     if isinstance(value, dict):
         return {key: _restore_digests(child, (*place, _unescape(key)), old) for key, child in value.items()}
@@ -184,7 +184,7 @@ def _iterate_seals(
 
     `masks`: MASKED is an empty digest, as the first release wrote it.
     """
-    if _is_seal(value):
+    if is_seal(value):
         yield place, path, value[_MEMBER]
     elif masks and value == MASKED:
         yield place, path, ""
@@ -204,7 +204,8 @@ def _name_entries(entries: list[Any]) -> Iterator[tuple[str, Any]]:
     yield from zip(texts if have_names else map(str, range(len(entries))), entries, strict=True)
 
 
-def _is_seal(value: Any) -> bool:
+def is_seal(value: Any) -> bool:
+    """Tell whether a value of a sealed body stands for a secret."""
     return isinstance(value, dict) and len(value) == 1 and isinstance(value.get(_MEMBER), str)
 
 

@@ -15,6 +15,7 @@ from gitsync.arm.session import Session
 from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered
 from gitsync.extensions.api import ActionCall, LookupRequest, LookupResult, Subject
+from gitsync.formats.json_pointer import JsonPath
 from gitsync.model.check import CheckFinding, PlannedChange
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address
@@ -29,7 +30,9 @@ from gitsync.model.resource import Prepared
 from gitsync.model.result import Replacement, Result
 from gitsync.model.template import Request, Template
 from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.planning.removals import KeptValue
 from gitsync.status.conditions import RECONCILING, check_subscription
+from gitsync.validation.annotations import UPDATE_METHOD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +73,8 @@ class Observation(Part):
     `exists` is None before Azure was asked. `owner` is the live owner, if a check needs it; `answers` are the answers
     to the lookups of extensions. `is_listed`: a list showed the resource as unchanged, so it is not read. `is_sampled`:
     a list did, and it is read nevertheless. `writes_before` counts this run's writes near the resource before the read.
+    `children` are the bodies of those that go along with an update, and `leaving` what this run then deletes, both by
+    ARM ids in lower case.
     """
 
     live: Live | None = None
@@ -79,6 +84,8 @@ class Observation(Part):
     is_listed: bool = False
     is_sampled: bool = False
     writes_before: int = 0
+    children: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    leaving: frozenset[str] = frozenset()
 
 
 @dataclass(unsafe_hash=True)  # not frozen: filled ten times as fast
@@ -117,7 +124,9 @@ class Write(Part):
     accepted, and `resent` tells that it was then sent again. `has_failed`: Azure refused the last write, or its
     operation failed. `given_id` is the id that another provider than ARM gave the resource. `called` are the actions
     that were called for a check. `create_seconds` is how long Azure worked on a create that this run saw from the
-    request to its end, and `update_seconds` the same of an update.
+    request to its end, and `update_seconds` the same of an update. `demands` is what the next write says is to go,
+    since Azure kept it when it was left out; `demanded` is all of that so far. `keeps`: Azure keeps some of it anyway.
+    `alone`: it is sent without the children that would go along, since Azure refused it with them.
     """
 
     tried: bool = False
@@ -135,6 +144,10 @@ class Write(Part):
     called: tuple[ActionCall, ...] = ()
     create_seconds: float | None = None
     update_seconds: float | None = None
+    demands: tuple[KeptValue, ...] = ()
+    demanded: frozenset[JsonPath] = frozenset()
+    keeps: bool = False
+    alone: bool = False
 
 
 _NOTHING_OBSERVED, _UNDECIDED, _UNWRITTEN = Observation(), Decision(), Write()
@@ -200,7 +213,7 @@ class ReconcileAttempt(Part):
         """The same attempt at its first stage; what was sent is kept."""
         return self.changed(
             stop=None,
-            observed=self.observed.changed(live=None, owner=None, is_listed=False, is_sampled=False),
+            observed=self.observed.changed(live=None, owner=None, is_listed=False, is_sampled=False, children={}),
             decision=self.decision.changed(comparison=None, action=Action.NONE, is_untouched=False),
             write=self.write.changed(unfinished=False),
             is_restarted=True,
@@ -289,6 +302,12 @@ class ApplyAttempt(ReconcileAttempt):
         return desired
 
     @property
+    def is_patched(self) -> bool:
+        """Tell whether an update is sent as a PATCH of what differs."""
+        asks = self.prepared.resource.annotations.get(UPDATE_METHOD) == "patch"
+        return asks and self.observed.live is not None and self.provider is Provider.ARM
+
+    @property
     def is_resumed(self) -> bool:
         """An earlier run began an operation, and this one has sent nothing. A replacement is no operation of Azure."""
         record = self.record
@@ -319,6 +338,8 @@ class ApplyAttempt(ReconcileAttempt):
             owner=self.observed.owner,
             owner_name=owner,
             answers=self.observed.answers,
+            children=self.observed.children,
+            leaving=self.observed.leaving,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loguru import logger
@@ -22,6 +22,7 @@ from gitsync.model.check import CheckFinding, PlannedChange
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
+from gitsync.model.plan import Node
 from gitsync.model.provider import ProvidedResource, Provider
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
@@ -115,7 +116,8 @@ class RunContext:
     """The parts of one run, which satisfies every protocol of the stages.
 
     Each resource is read and written by its own identity: ARM's by the client, others by what `open_provider` opens.
-    `others` are the other workers of the run; None if there are none.
+    `others` are the other workers of the run; None if there are none. `children` are the nodes of each owner that may
+    embed them.
     """
 
     connections: Connections
@@ -130,6 +132,7 @@ class RunContext:
     locks: WriteLocks = field(default_factory=WriteLocks)
     sessions: Sessions = field(default_factory=Sessions)
     others: Others | None = None
+    children: Mapping[Key, Sequence[Node]] = field(default_factory=dict)
     open_provider: Callable[[Provider], ResourceProvider] | None = None
 
     @property

@@ -5,7 +5,7 @@ A stage that observes is given nothing that writes to Azure, and each can be rea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from gitsync.arm.client import Arm, Reader, Writer
@@ -19,6 +19,7 @@ from gitsync.model.clock import Clock
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.live import Absence, Live
+from gitsync.model.plan import Node
 from gitsync.model.provider import ProvidedResource
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
@@ -113,6 +114,8 @@ class Observing(Protocol):
     def lists(self) -> Lists: ...
     @property
     def others(self) -> Others | None: ...
+    @property
+    def children(self) -> Mapping[Key, Sequence[Node]]: ...
 
     @property
     def has_checks(self) -> bool: ...

@@ -37,6 +37,7 @@ from gitsync.reconcile.stages.on_success import handle_success
 from gitsync.reconcile.stages.owner_check import check_owner, check_policy, check_support
 from gitsync.reconcile.stages.prune import check_group_content, check_prune, observe_prune, wait_for_dependents
 from gitsync.reconcile.stages.read_back import read_back
+from gitsync.reconcile.stages.removals import report_kept
 from gitsync.reconcile.stages.resolve_values import resolve_values
 from gitsync.reconcile.stages.write_checks import (
     begin_replacement,
@@ -96,6 +97,7 @@ APPLY: tuple[Leg[ApplyAttempt], ...] = (
             Step(Stage.COMPARE, withhold, is_for_open=True),
             Step(Stage.COMPARE, check_replacement, is_for_open=True),
             Step(Stage.COMPARE, pause_flapping, is_for_open=True),
+            Step(Stage.COMPARE, report_kept, is_for_open=True),
             Step(Stage.COMPARE, review_apply),
             Step(Stage.COMPARE, check_apply, is_for_open=True),
             Step(Stage.COMPARE, begin_replacement, is_for_open=True),

@@ -387,8 +387,12 @@ def _find_failure(attempt: ApplyAttempt, generation: int, now: datetime) -> Fail
     old = attempt.record.failure if attempt.record else None
     if attempt.stop is None:  # it is as git says, also if a write was refused on the way there
         return None
+    is_same = old is not None and old.generation == generation
+    if attempt.write.keeps:
+        since = old.since if old and is_same else format_rfc3339(now)
+        return FailedWrite(str(Action.UPDATE), since, generation, keeps=True)
     if attempt.write.has_failed:
-        since = old.since if old and old.generation == generation else format_rfc3339(now)
+        since = old.since if old and is_same else format_rfc3339(now)
         kind = old.kind if old else Action.UPDATE if attempt.write.existed else Action.CREATE
         # What Azure changed is drift, and stays it.
         undone = (one.path for one in _find_comparison(attempt).differences if one.rule in UNDONE)

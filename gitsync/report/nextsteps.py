@@ -12,6 +12,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.record_counts import FLAPPING
+from gitsync.planning.removals import KEPT
 
 _MOST = 2
 
@@ -28,7 +29,7 @@ def _has_verdict(*verdicts: Verdict, command: str = "") -> Callable[[Report], bo
     return lambda report: (
         command in {"", report.command}
         and not (command and report.base)
-        and any(r.verdict in verdicts and not (_is_flapping(r) or r.needs_replacement) for r in report.results)
+        and any(r.verdict in verdicts and not (_is_paused(r) or r.needs_replacement) for r in report.results)
     )
 
 
@@ -36,10 +37,14 @@ def _is_flapping(result: Result) -> bool:
     return result.condition.reason == FLAPPING and not result.is_fine
 
 
+def _is_paused(result: Result) -> bool:
+    """Tell whether no sync writes a resource before git or Azure changes."""
+    return _is_flapping(result) or (result.condition.reason == KEPT and not result.is_fine)
+
+
 def _has_not_ready(report: Report) -> bool:
     return report.command == "sync" and any(
-        not (r.is_fine or r.needs_replacement or _is_flapping(r))
-        and r.verdict not in {Verdict.INVALID, Verdict.BLOCKED}
+        not (r.is_fine or r.needs_replacement or _is_paused(r)) and r.verdict not in {Verdict.INVALID, Verdict.BLOCKED}
         for r in report.results
     )
 

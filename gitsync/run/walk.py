@@ -19,6 +19,7 @@ from gitsync.model.plan import Apply, Node, Plan, Prune
 from gitsync.model.record import State
 from gitsync.model.result import Result
 from gitsync.planning.delete_scope import absorb_content, find_deleted_groups, hold_shared_groups, spread_holds
+from gitsync.planning.embedded_children import group_by_owner
 from gitsync.planning.plan import hold_back
 from gitsync.planning.replacement import add_takes
 from gitsync.reconcile.context import RunContext
@@ -36,6 +37,7 @@ async def walk(
     """Applies first, then prunes, the resources that are replaced, and the exports of what was forgotten; then a retry
     of what the deletes may unblock. `most_deletes` is the limit of the settings.
     """
+    run = replace(run, children=group_by_owner(plan, run.registry.modifies))
     leftovers = select_leftovers(state, run, selection)
     run_node, stop = partial(reconcile, run=run), run.connections.stop
 

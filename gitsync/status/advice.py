@@ -251,7 +251,8 @@ _USES: Final = {
 _ADDRESSES: Final = {
     "NetcfgInvalidSubnet NetcfgSubnetRangeOutsideVnet NetcfgSubnetRangesOverlap": (
         "The prefix of a subnet must be within the address space of its network and not overlap another subnet. "
-        "Compare with the subnets in Azure, including those that are not in git."
+        "Compare with the subnets in Azure, including those that are not in git. Keep an old range in the address "
+        "space until its subnets have new ones."
     ),
     "InvalidAddressPrefixFormat": "Write the prefix in CIDR notation, such as 10.0.0.0/24.",
     "GlobalPublicIPAddressNotSupportedForBasicPublicIpAddress": (

@@ -7,13 +7,13 @@ Manifests declare the same if they are one resource twice, or one ARM id under s
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any, Final
 
 from gitsync.catalog.type_words import format_short_key, quote_scalar
 from gitsync.diff.leaf_changes import find_changes
+from gitsync.formats.address_ranges import AddressRange, is_inside, parse_range
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
@@ -179,8 +179,6 @@ def _format_distinct(member: Member, other: Member) -> str:
 
 SUBNET: Final = ("network.azure.com", "VirtualNetworksSubnet")
 
-AddressRange = IPv4Network | IPv6Network
-
 
 def check_address_prefixes(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
     """Report every subnet that has an address range outside of those of its network.
@@ -192,8 +190,8 @@ def check_address_prefixes(members: Sequence[Member]) -> Iterator[tuple[Member, 
         owner = member.owner.key if member.owner else None
         if (member.key.group, member.key.kind) == SUBNET and owner is not None and networks.get(owner):
             for path, text in _list_prefixes(member.resource.spec):
-                subnet = _parse(text)
-                if subnet is None or _is_inside(subnet, networks[owner]):
+                subnet = parse_range(text)
+                if subnet is None or is_inside(subnet, networks[owner]):
                     continue
                 ranges = ", ".join(map(str, networks[owner]))
                 finding = Finding(
@@ -209,7 +207,7 @@ def _find_ranges(member: Member) -> tuple[AddressRange, ...]:
     """Find the ranges of a network; none if one of them is unknown, or the network is only read."""
     space = member.resource.spec.get("addressSpace")
     prefixes = space.get("addressPrefixes") if isinstance(space, dict) else None
-    ranges = [_parse(text) for text in prefixes] if isinstance(prefixes, list) else []
+    ranges = [parse_range(text) for text in prefixes] if isinstance(prefixes, list) else []
     is_read = member.resource.annotations.get(RECONCILE_POLICY) == Policy.SKIP.value
     known = tuple(network for network in ranges if network is not None)
     return () if is_read or len(known) < len(ranges) else known
@@ -222,22 +220,6 @@ def _list_prefixes(spec: Any) -> Iterator[tuple[FieldPath, str]]:
     for index, text in enumerate(prefixes if isinstance(prefixes, list) else ()):
         if isinstance(text, str):
             yield ("spec", "addressPrefixes", index), text
-
-
-def _parse(text: Any) -> AddressRange | None:
-    try:
-        return ip_network(text, strict=False) if isinstance(text, str) else None
-    except ValueError:
-        return None
-
-
-def _is_inside(subnet: AddressRange, ranges: Iterable[AddressRange]) -> bool:
-    same_family = [network for network in ranges if network.version == subnet.version]
-    return any(
-        int(network.network_address) <= int(subnet.network_address)
-        and int(subnet.broadcast_address) <= int(network.broadcast_address)
-        for network in same_family
-    )
 
 
 # Cycles of owners, references and values between manifests. No member of a cycle can be applied first, and the order

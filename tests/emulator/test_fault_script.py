@@ -347,3 +347,32 @@ async def test_another_rule_in_the_place_of_one_counts_anew():
         "ResourceGroupNotFound",
         "ServiceUnavailable",
     ]
+
+
+KEPT = [
+    ({}, {"a": "1", "b": "2"}, [{"value": 1}], "what the body lacks"),
+    ({"tags": {"a": "9"}}, {"a": "9", "b": "2"}, [{"value": 1}], "its other members"),
+    ({"tags": {"b": None}, "properties": None}, {"a": "1"}, None, "but not what is null"),
+    ({"properties": {"list": [{"value": 2}]}}, {"a": "1", "b": "2"}, [{"value": 2}, {"value": 1}], "further entries"),
+    ({"properties": {"list": []}}, {"a": "1", "b": "2"}, [], "but none in an empty list"),
+]
+
+
+@pytest.mark.parametrize(("body", "tags", "entries", "why"), KEPT, ids=[row[-1] for row in KEPT])
+async def test_a_put_may_keep_what_its_body_leaves_out(tmp_path, body, tags, entries, why):
+    async with scripted(tmp_path, "- {match: {method: PUT}, keep: [/tags, /properties]}\n") as azure:
+        await azure.made(PLAIN, {"tags": {"a": "1", "b": "2"}, "properties": {"list": [{"value": 1}]}, "kind": "old"})
+        await azure.made(PLAIN, body)
+        now = (await azure.get(PLAIN)).body
+    assert (now["tags"], now.get("properties", {}).get("list")) == (tags, entries), why
+    assert "kind" not in now
+
+
+async def test_an_identity_of_another_type_keeps_none_of_users(tmp_path):
+    users = {"type": "UserAssigned", "userAssignedIdentities": {PLAIN: {}}}
+    async with scripted(tmp_path, "- {match: {method: PUT}, keep: /identity}\n") as azure:
+        await azure.made(PLAIN, {"identity": users})
+        await azure.made(PLAIN, {})
+        assert "userAssignedIdentities" in (await azure.get(PLAIN)).body["identity"]
+        await azure.made(PLAIN, {"identity": {"type": "None"}})
+        assert "userAssignedIdentities" not in (await azure.get(PLAIN)).body["identity"]

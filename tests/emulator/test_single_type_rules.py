@@ -270,3 +270,35 @@ async def test_a_misshapen_body_is_refused(kind, properties, why, rewrite):
     async with emulated(replace(OPEN, rewrite=rewrite), has_group=True) as azure:
         reply = await azure.put(at(kind, "x"), {"location": "westeurope", "properties": properties})
     assert (reply.status, reply.code) == (400, "InvalidRequestContent"), why
+
+
+NETWORK, SUBNETS = "Microsoft.Network/virtualNetworks", "Microsoft.Network/virtualNetworks/subnets"
+HUB, FRONT = at(NETWORK, "hub"), at(SUBNETS, "hub", "front")
+
+
+def network(*prefixes, **subnets):
+    entries = [{"name": name, "properties": {"addressPrefix": prefix}} for name, prefix in subnets.items()]
+    return {"properties": {"addressSpace": {"addressPrefixes": list(prefixes)}, "subnets": entries}}
+
+
+RANGES = [
+    ("PUT", HUB, network("10.0.0.0/16", front="10.0.1.0/24"), 200, "inside"),
+    ("PUT", HUB, network("10.9.0.0/16", front="10.9.1.0/24"), 200, "both moved"),
+    ("PUT", HUB, network("10.9.0.0/16", front="10.0.1.0/24"), 400, "the network moved"),
+    ("PUT", HUB, network("10.9.0.0/16"), 200, "its subnets go"),
+    ("PATCH", HUB, {"properties": {"addressSpace": {"addressPrefixes": ["10.9.0.0/16"]}}}, 400, "its subnets stay"),
+    ("PUT", HUB, network("fd00::/48", "10.0.0.0/16", front="fd00::/64"), 200, "of another family"),
+    ("PUT", FRONT, {"properties": {"addressPrefix": "10.0.2.0/24"}}, 200, "a subnet moves inside"),
+    ("PUT", FRONT, {"properties": {"addressPrefixes": ["10.0.2.0/24", "10.9.1.0/24"]}}, 400, "one of two is outside"),
+    ("PUT", FRONT, {"properties": {"addressPrefix": "soon"}}, 200, "no range at all"),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "status", "why"), RANGES, ids=[row[-1] for row in RANGES])
+async def test_a_subnet_is_inside_of_its_network(azure, group, method, path, body, status, why):
+    await azure.made(HUB, network("10.0.0.0/16", front="10.0.1.0/24"))
+    reply = await azure.ask(method, path, body)
+    assert reply.status // 100 == status // 100, why
+    if status == 400:
+        assert reply.code == "NetcfgSubnetRangeOutsideVnet"
+        assert "Subnet 'front'" in reply.message

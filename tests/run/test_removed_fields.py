@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from gitsync.model.verdict import Action, Verdict
 from tests.support.fault_rules import rules
-from tests.support.world import GROUP, GROUP_ID, VNET, VNET_ID, World, annotated, of
+from tests.support.world import GROUP, GROUP_ID, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 
 NETWORK = "2024-03-01"
 TAGGED = GROUP.replace("location: westeurope", "location: westeurope\n      tags: {team: a, env: b}")
@@ -118,15 +120,219 @@ def test_what_azure_lost_already_is_not_pending(world):
     assert (of(report, "ResourceGroup").verdict, world.writes) == (Verdict.IN_SYNC, [])
 
 
-def test_what_azure_keeps_all_the_same_is_asked_for_once(tmp_path):
-    """Many providers take a member that is left out for one that is to stay."""
-    kept = rules(f"{{match: {{method: PUT, path: '{GROUP_ID}', nth: 2}}, move: [{{set: {{/tags/env: b}}}}]}}")
+IDS = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/ids/providers/Microsoft.ManagedIdentity/userAssignedIdentities"
+ACCOUNT_ID = f"{GROUP_ID}/providers/Microsoft.DocumentDB/databaseAccounts/cosmos"
+TWO = f"          - reference: {{armId: {IDS}/two}}\n"
+IDENTITY = f"""\
+      identity:
+        type: UserAssigned
+        userAssignedIdentities:
+          - reference: {{armId: {IDS}/one}}
+{TWO}"""
+IP_RULES = "      ipRules: [{ipAddressOrRange: 1.1.1.1}, {ipAddressOrRange: 2.2.2.2}]\n"
+TAGS = "      tags: {team: a, env: b}\n"
+TLS = "      minimalTlsVersion: Tls12\n"
+ACCOUNT = f"""\
+    apiVersion: documentdb.azure.com/v1api20231115
+    kind: DatabaseAccount
+    metadata:
+      name: cosmos
+    spec:
+      owner:
+        name: core
+      location: westeurope
+      databaseAccountOfferType: Standard
+      locations: [{{locationName: westeurope}}]
+{TLS}{IP_RULES}{TAGS}{IDENTITY}    """
+OF_ACCOUNT = (
+    "{match: {method: PUT, type: Microsoft.DocumentDB/databaseAccounts}, keep: [/identity, /properties, /tags]}"
+)
+
+_TWO_AT = "/identity/userAssignedIdentities/" + f"{IDS}/two".replace("/", "~1")
+
+KEPT = {  # what leaves git, the methods that take it away, its name, and how Azure has it in spite of them
+    "an identity": (TWO, ["PUT", "PUT"], f"spec.identity.userAssignedIdentities[{IDS}/two]", {_TWO_AT: {}}),
+    "the identities": (IDENTITY, ["PUT", "PUT"], "spec.identity.type", {"/identity/type": "UserAssigned"}),
+    "a tag": (", env: b", ["PUT", "PATCH"], "spec.tags.env", {"/tags/env": "b"}),
+    "all tags": (TAGS, ["PUT", "PATCH"], "spec.tags.env, spec.tags.team", {"/tags": {"team": "a", "env": "b"}}),
+    "a field": (TLS, ["PUT", "PUT"], "spec.minimalTlsVersion", {"/properties/minimalTlsVersion": "Tls12"}),
+    "a list": (
+        IP_RULES,
+        ["PUT", "PUT"],
+        "spec.ipRules[ipAddressOrRange=1.1.1.1], spec.ipRules[ipAddressOrRange=2.2.2.2]",
+        {"/properties/ipRules": [{"ipAddressOrRange": "1.1.1.1"}, {"ipAddressOrRange": "2.2.2.2"}]},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", KEPT)
+def test_what_a_put_does_not_take_away_is_demanded_once(tmp_path, case):
+    text, methods, _, _ = KEPT[case]
+    world = World(tmp_path, rules=rules(OF_ACCOUNT))
+    world.synced(group=GROUP, account=ACCOUNT)
+    report = world.says(group=GROUP, account=ACCOUNT.replace(text, "")).sync()
+    assert [line.split()[0] for line in world.writes] == methods
+    result = of(report, "DatabaseAccount")
+    assert (result.condition.is_ready, result.action, {d.rule for d in result.differences}) == (
+        True,
+        Action.UPDATE,
+        {"removed from git"},
+    )
+    folder = tmp_path / "new"
+    folder.mkdir()
+    new = World(folder)
+    new.says(group=GROUP, account=ACCOUNT.replace(text, "")).sync()
+    assert _body(world) == _body(new)
+    assert (of(world.sync(), "DatabaseAccount").verdict, world.writes) == (Verdict.IN_SYNC, [])
+
+
+def _body(world):
+    body = world.read(ACCOUNT_ID, "2023-11-15")
+    identity = body.get("identity") or {}
+    return (
+        body.get("tags") or {},
+        sorted(identity.get("userAssignedIdentities") or {}),
+        body["properties"].get("minimalTlsVersion"),
+        body["properties"].get("ipRules") or [],
+    )
+
+
+@pytest.mark.parametrize("case", KEPT)
+def test_what_azure_keeps_in_any_case_is_told_until_git_or_azure_changes(tmp_path, case):
+    text, methods, name, values = KEPT[case]
+    after = f"match: {{method: [PUT, PATCH], path: '{ACCOUNT_ID}', after: 1}}"
+    back = f"{{{after}, move: [{{set: {json.dumps(values)}}}]}}"
+    world = World(tmp_path, rules=rules(back))
+    world.synced(group=GROUP, account=ACCOUNT)
+    less = ACCOUNT.replace(text, "")
+    result = of(world.says(group=GROUP, account=less).sync(), "DatabaseAccount")
+    assert [line.split()[0] for line in world.writes] == methods
+    for _ in range(2):
+        assert (result.condition.reason, result.is_fine) == ("KeptByAzure", False)
+        assert result.condition.message == f"Azure kept {name}, which git no longer has."
+        planned = of(world.plan(), "DatabaseAccount")
+        assert (planned.condition.reason, planned.is_fine, planned.action) == ("KeptByAzure", False, Action.NONE)
+        result = of(world.sync(), "DatabaseAccount")
+        assert world.writes == []
+    changed = of(world.says(group=GROUP, account=less.replace("team: a", "team: z")).plan(), "DatabaseAccount")
+    assert (changed.action is Action.UPDATE) is ("team" in less)
+    assert of(world.says(group=GROUP, account=ACCOUNT).sync(), "DatabaseAccount").condition.is_ready
+    assert world.writes == []
+
+
+def test_an_entry_that_azure_keeps_in_a_list_is_named(tmp_path):
+    """Nothing more can be said than the list without it."""
+    world = World(tmp_path, rules=rules(OF_ACCOUNT))
+    world.synced(group=GROUP, account=ACCOUNT)
+    less = ACCOUNT.replace(", {ipAddressOrRange: 2.2.2.2}", "")
+    planned = of(world.says(group=GROUP, account=less).plan(), "DatabaseAccount")
+    assert [one.name for one in planned.fields.values()] == ["spec.ipRules[ipAddressOrRange=2.2.2.2]"]
+    result = of(world.sync(), "DatabaseAccount")
+    assert result.condition.message == "Azure kept spec.ipRules[ipAddressOrRange=2.2.2.2], which git no longer has."
+    assert len(world.writes) == 1
+
+
+def test_an_entry_with_several_members_is_no_drift_while_azure_keeps_it(tmp_path):
+    tenant = "00000000-0000-0000-0000-00000000000f"
+    policy = (
+        "          - {{tenantId: {}, objectId: 00000000-0000-0000-0000-00000000000{}, permissions: {{keys: [{}]}}}}\n"
+    )
+    one, two = (policy.format(tenant, *end) for end in (("a", "get"), ("b", "get, list")))
+    vault = f"""\
+    apiVersion: keyvault.azure.com/v1api20230701
+    kind: Vault
+    metadata:
+      name: keys
+    spec:
+      owner:
+        name: core
+      location: westeurope
+      properties:
+        tenantId: {tenant}
+        sku: {{family: A, name: standard}}
+        accessPolicies:
+{one}{two}    """
+    kept = "{match: {method: PUT, type: Microsoft.KeyVault/vaults}, keep: [/properties/accessPolicies]}"
+    world = World(tmp_path, rules=rules(kept))
+    world.synced(group=GROUP, vault=vault)
+    less = vault.replace(two, "").replace("keys: [get]", "keys: [list]")
+    name = "spec.properties.accessPolicies[objectId=00000000-0000-0000-0000-00000000000b]"
+    result = of(world.says(group=GROUP, vault=less).sync(), "Vault")
+    assert len(world.writes) == 1
+    for _ in range(2):
+        assert result.condition.message == f"Azure kept {name}, which git no longer has."
+        result = of(world.sync(), "Vault")
+        assert (result.verdict, world.writes) == (Verdict.PENDING, [])
+    world.somebody_changes(result.arm_id, {}, remove=["/properties/accessPolicies/1"])
+    assert of(world.sync(), "Vault").verdict is Verdict.IN_SYNC
+    assert world.writes == []
+
+
+def test_what_has_azures_default_by_now_is_not_sent_again_for_what_azure_keeps(tmp_path):
+    tls = "{match: {method: PUT, path: '%s', after: 1}, move: [{set: {/properties/minimalTlsVersion: Tls}}]}"
+    world = World(tmp_path, rules=rules(OF_ACCOUNT, tls.replace("%s", ACCOUNT_ID)))
+    world.synced(group=GROUP, account=ACCOUNT)
+    less = ACCOUNT.replace(", {ipAddressOrRange: 2.2.2.2}", "").replace(TLS, "")
+    result = of(world.says(group=GROUP, account=less).sync(), "DatabaseAccount")
+    for _ in range(2):
+        assert result.condition.message == "Azure kept spec.ipRules[ipAddressOrRange=2.2.2.2], which git no longer has."
+        result = of(world.sync(), "DatabaseAccount")
+        assert world.writes == []
+
+
+def test_what_azure_kept_is_fine_once_somebody_takes_it_away(tmp_path):
+    kept = rules(
+        f"{{match: {{method: [PUT, PATCH], path: '{GROUP_ID}', after: 1}}, move: [{{set: {{/tags/env: b}}}}]}}"
+    )
+    world = World(tmp_path, rules=kept)
+    world.synced(group=TAGGED)
+    assert not of(world.says(group=ONE_TAG).sync(), "ResourceGroup").is_fine
+    world.somebody_changes(GROUP_ID, {}, remove=["/tags/env"])
+    assert of(world.sync(), "ResourceGroup").condition.is_ready
+    assert world.writes == []
+
+
+def test_what_azure_kept_may_be_left_to_it(tmp_path):
+    kept = rules(
+        f"{{match: {{method: [PUT, PATCH], path: '{GROUP_ID}', after: 1}}, move: [{{set: {{/tags/env: b}}}}]}}"
+    )
     world = World(tmp_path, rules=kept)
     world.synced(group=TAGGED)
     world.synced(group=ONE_TAG)
-    assert world.writes == [f"PUT {GROUP_ID}"]
-    assert world.read(GROUP_ID)["tags"] == {"team": "a", "env": "b"}
-    assert (of(world.sync(), "ResourceGroup").verdict, world.writes) == (Verdict.IN_SYNC, [])
+    ignored = annotated(ONE_TAG, **{"gitsync/ignore": "[/tags/env]"})
+    assert of(world.says(group=ignored).sync(), "ResourceGroup").condition.is_ready
+    assert of(world.says(group=ONE_TAG).sync(), "ResourceGroup").condition.is_ready
+    assert world.writes == []
+
+
+def test_a_demand_that_azure_refuses_leaves_what_it_accepted(tmp_path):
+    world = World(
+        tmp_path,
+        rules=rules(
+            OF_ACCOUNT,
+            f"{{match: {{method: PATCH, path: '{ACCOUNT_ID}'}}, answer: {{code: MethodNotAllowed, status: 405, message: 'No.'}}}}",
+        ),
+    )
+    world.synced(group=GROUP, account=ACCOUNT)
+    result = of(world.says(group=GROUP, account=ACCOUNT.replace(", env: b", "")).sync(), "DatabaseAccount")
+    assert result.condition.message == (
+        "Azure kept spec.tags.env, which git no longer has. It refused to remove it: MethodNotAllowed: No."
+    )
+    again = of(world.sync(), "DatabaseAccount")
+    assert (again.condition.message, world.writes) == (result.condition.message, [])
+
+
+def test_a_run_that_was_cut_off_does_not_forget_what_git_gave_up(tmp_path):
+    """Its record is of the new body; whether the old one's rest is gone, only the next run sees."""
+    slow = "{match: {method: PUT, nth: 3}, operation: {seconds: 100000}}"
+    world = World(tmp_path, rules=rules(OF_ACCOUNT, slow))
+    world.synced(group=GROUP, account=ACCOUNT)
+    less = ACCOUNT.replace(TWO, "")
+    assert not of(world.says(group=GROUP, account=less).sync(resource_timeout=60), "DatabaseAccount").is_fine
+    world.clock.elapsed += 200000
+    assert of(world.sync(), "DatabaseAccount").condition.is_ready
+    assert _body(world)[1] == [f"{IDS}/one"]
+    assert of(world.sync(), "DatabaseAccount").verdict is Verdict.IN_SYNC
 
 
 def test_what_somebody_changed_before_is_shown_as_it_is(world):

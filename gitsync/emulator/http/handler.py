@@ -158,7 +158,8 @@ class RequestHandler:
             return answer
         course = next((rule.course for rule in rules if rule.course), Course())
         list_fault = next((rule.list_fault for rule in rules if rule.list_fault), ListFault())
-        return self._route(replace(request, course=course, list_fault=list_fault))
+        keep = tuple(pointer for rule in rules for pointer in rule.keep)
+        return self._route(replace(request, course=course, list_fault=list_fault, keep=keep))
 
     def _find_rules(self, request: ServerRequest) -> list[FaultRule]:
         kind, poll = self._find_type_and_poll(request)

@@ -110,6 +110,7 @@ class ServerRequest:
     correlation: str = ""
     course: Course = Course()
     list_fault: ListFault = ListFault()
+    keep: tuple[str, ...] = ()
 
     @property
     def verb(self) -> str:

@@ -23,6 +23,7 @@ from gitsync.emulator.state.deleted_resources import (
     remove_deleted,
 )
 from gitsync.emulator.state.store import StoredResource
+from gitsync.emulator.types.address_ranges import admit_network, admit_subnet
 from gitsync.emulator.types.names import check_name
 from gitsync.emulator.types.quotas import check_quota
 
@@ -183,6 +184,8 @@ _WRITES: Mapping[str, Callable[[EmulatedCloud, ServerRequest, StoredResource | N
     "microsoft.authorization/roleassignments": _admit_assignment,
     "microsoft.dataprotection/backupvaults/backupinstances": _admit_instance,
     "microsoft.network/privateendpoints": _admit_endpoint,
+    "microsoft.network/virtualnetworks": admit_network,
+    "microsoft.network/virtualnetworks/subnets": admit_subnet,
 }
 _DELETES: Mapping[str, Callable[[EmulatedCloud, ServerRequest], None]] = {
     "microsoft.apimanagement/service/products": _delete_product,

@@ -7,10 +7,15 @@ The shapes are what may be sent of a child, by the first api-version that knows 
 
 from __future__ import annotations
 
-from gitsync.extensions.api import Extension, Extensions
+import dataclasses
+from typing import Any
+
+from gitsync.extensions.api import Extension, Extensions, Subject
 from gitsync.extensions.factories.embedded_children import ChildShape, keep_children, merge_by_name, replace
 from gitsync.extensions.factories.error_rules import ANY_CODE, ErrorRule, make_classifiers
 from gitsync.extensions.factories.private_endpoints import check_connections, export_private_address
+from gitsync.formats.address_ranges import AddressRange, is_inside, parse_range
+from gitsync.problems.field_path import find_member
 
 GROUP = "network.azure.com"
 ID: ChildShape = {"id": None}
@@ -42,6 +47,32 @@ def subnet(api_version: str) -> ChildShape:
     if api_version >= "2025-03-01":
         properties["ipamPoolPrefixAllocations"] = [{"numberOfIpAddresses": None, "pool": ID}]
     return {**leaves("id name type"), "properties": properties}
+
+
+def describe_outside(subject: Subject) -> str:
+    """Say in a plan that the network and its subnets do not fit each other, as a PUT of the network has them."""
+    texts = find_member(dict(subject.spec), "addressSpace", "addressPrefixes")
+    space = [parse_range(text) for text in texts] if isinstance(texts, list) else []
+    subnets = find_member(dict(subject.live.body), "properties", "subnets") if subject.live else None
+    ranges = [one for one in space if one]
+    if not ranges or len(ranges) < len(space) or not isinstance(subnets, list):
+        return ""
+    outside = ", ".join(filter(None, (_name_outside(one, subject, ranges) for one in subnets)))
+    return outside and (
+        f"Azure refuses it: outside of its address space would be {outside}, which this run does not change. Keep the "
+        "old range in spec.addressSpace.addressPrefixes until the subnet has a new one."
+    )
+
+
+def _name_outside(subnet: Any, subject: Subject, space: list[AddressRange]) -> str:
+    """Name a subnet that is outside of an address space, as it is sent; "" for any other, and for one that leaves."""
+    arm_id = str(find_member(subnet, "id")).casefold()
+    properties = find_member(dict(subject.children.get(arm_id, subnet)), "properties")
+    prefixes = find_member(properties, "addressPrefixes")
+    texts = [find_member(properties, "addressPrefix"), *(prefixes if isinstance(prefixes, list) else ())]
+    ranges = [one for text in texts if (one := parse_range(text))]
+    is_outside = arm_id not in subject.leaving and not all(is_inside(one, space) for one in ranges)
+    return f"subnet {find_member(subnet, 'name')} ({', '.join(map(str, ranges))})" if is_outside else ""
 
 
 def security_rule(_api_version: str) -> ChildShape:
@@ -106,6 +137,12 @@ EXTENSIONS: Extensions = (
         calls=(("export_config_maps", "Microsoft.Network/networkInterfaces/read"),),
     ),
     Extension(group=GROUP, kind="RouteTable", modify=keep_children(("properties", "routes"), route, replace)),
-    Extension(group=GROUP, kind="VirtualNetwork", modify=keep_children(("properties", "subnets"), subnet, replace)),
+    Extension(
+        group=GROUP,
+        kind="VirtualNetwork",
+        modify=dataclasses.replace(
+            keep_children(("properties", "subnets"), subnet, replace), foretells=describe_outside
+        ),
+    ),
     *make_classifiers(GROUP, _REFUSALS),
 )

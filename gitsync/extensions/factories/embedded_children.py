@@ -1,8 +1,9 @@
 """Body modifiers that keep the children which Azure embeds in their parent (docs/reference/kinds.md#embedded-children).
 
 A PUT of such a parent that leaves them out deletes them, though each is a resource of its own. The children come from
-the live body, cut down to what may be sent: the members that a shape names, nulls and empty lists left out. A list that
-the live body does not show is empty only if the collection of the children says so.
+the live body, but for those that the run changes next (`Subject.children`). They are cut down to what may be sent: the
+members that a shape names, nulls and empty lists left out. A list that the live body does not show is empty only if the
+collection of the children says so.
 """
 
 from __future__ import annotations
@@ -61,10 +62,17 @@ class _Keeper:
         self._check(children, _list_names(desired))
         shape = self._shape(subject.api_version)
         try:
-            live_children = [project(child, shape) for child in children]
+            live_children = [project(self._bring_along(child, subject), shape) for child in children]
         except UnexpectedShapeError as fault:
             raise self._make_unusable_error(f"unexpected entry: {fault}") from None
         return _replace_list(body, self._path, self._merge(desired, live_children))
+
+    def _bring_along(self, child: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
+        """The child as the run brings it to its state in git; as Azure has it if the run does not."""
+        if not subject.children:
+            return child
+        body = subject.children.get(f"{subject.arm_id}/{self._path[-1]}/{child['name']}".casefold(), child)
+        return {**child, "properties": body.get("properties")}
 
     def _make_lookup(self, subject: Subject) -> LookupRequest:
         return LookupRequest(f"{subject.arm_id}/{self._path[-1]}", subject.api_version, lists=True)

@@ -335,7 +335,8 @@ def _read_kept(own: CheckedMapping) -> Kept:
 
 def _build_failure(failure: FailedWrite) -> Mapping[str, Any]:
     members = {"generation": failure.generation, "kind": failure.kind, "since": failure.since}
-    return {**members, **({"paths": list(failure.paths)} if failure.paths else {})}
+    more = {"keeps": failure.keeps, "paths": list(failure.paths)}
+    return members | {name: value for name, value in more.items() if value}
 
 
 def _read_failure(own: CheckedMapping) -> FailedWrite | None:
@@ -343,7 +344,11 @@ def _read_failure(own: CheckedMapping) -> FailedWrite | None:
         return None
     failure = own.within("failedWrite")
     return FailedWrite(
-        failure.text("kind"), failure.moment("since"), failure.count("generation"), failure.texts("paths")
+        failure.text("kind"),
+        failure.moment("since"),
+        failure.count("generation"),
+        failure.texts("paths"),
+        "keeps" in failure.values and failure.switch("keeps"),
     )
 
 

@@ -13,18 +13,19 @@ from gitsync.diff.projection import build_merge_patch
 from gitsync.diff.three_way import Remembered
 from gitsync.errors import ProviderError
 from gitsync.extensions.api import ActionCall
-from gitsync.model.provider import Provider
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.actions import find_remembered
+from gitsync.planning.removals import retain_removed
 from gitsync.planning.secret_digest import seal_body
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.etag import begin_write
 from gitsync.reconcile.protocols import Acting
 from gitsync.reconcile.stages.body_extensions import build_body, run_required_actions
+from gitsync.reconcile.stages.embedded_children import leave_children
 from gitsync.reconcile.stages.refusal import handle_refusal
+from gitsync.reconcile.stages.removals import may_note_refusal, note_refusal, send_demands
 from gitsync.status.conditions import RECONCILING, make_unreadable, make_warning
-
-UPDATE_METHOD = "gitsync/update-method"
 
 
 async def act(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
@@ -40,19 +41,18 @@ async def act(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     arm_id, api_version, if_match = request.arm_id, request.api_version, attempt.write.if_match
     reply: AcceptedWrite | None
     try:
-        if _is_patched(attempt):
+        if attempt.write.demands:
+            reply = await send_demands(attempt, run)
+        elif attempt.is_patched:
             reply = await run.writer(attempt).patch(arm_id, api_version, _build_patch(attempt), if_match=if_match)
         else:
             body = build_body(attempt, run.registry)
             reply = await (await run.live_writer(attempt)).put(arm_id, api_version, body, if_match=if_match)
     except ProviderError as failure:
-        return await handle_refusal(attempt, failure, run)
+        if may_note_refusal(attempt, failure):
+            return note_refusal(attempt, failure, run)
+        return leave_children(attempt, failure, run) or await handle_refusal(attempt, failure, run)
     return _note_accepted(attempt, request, attempt.decision.action, run, reply)
-
-
-def _is_patched(attempt: ApplyAttempt) -> bool:
-    asks = attempt.prepared.resource.annotations.get(UPDATE_METHOD) == "patch"
-    return asks and attempt.observed.live is not None and attempt.provider is Provider.ARM
 
 
 def _build_patch(attempt: ApplyAttempt) -> Mapping[str, Any]:
@@ -75,6 +75,8 @@ def _note_accepted(
 ) -> ApplyAttempt:
     run.cache.note_applied(attempt.key, request.arm_id, existed=attempt.write.existed)
     applied = seal_body(remove_paths(request.body, attempt.ignored), attempt.key, run.digests)
+    before = find_remembered(attempt.record, attempt.api_version, attempt.ignored) if attempt.write.existed else None
+    applied = retain_removed(applied, before.applied) if before else applied  # until a read shows that it is gone
     done = Action.CREATE if attempt.write.done is Action.CREATE else action
     given_id = run.find_given_id(attempt)
     attempt = attempt.with_write(
@@ -96,7 +98,7 @@ async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     try:
         finished = await (await run.live_writer(attempt)).wait(reply)
     except ProviderError as failure:
-        return await handle_refusal(attempt, failure, run)
+        return leave_children(attempt, failure, run) or await handle_refusal(attempt, failure, run)
     if not finished:
         return attempt.unfinished().stopped(attempt.describe_unsettled())
     return attempt.stopped(RECONCILING, waits=True) if restores else _note_duration(attempt, run)

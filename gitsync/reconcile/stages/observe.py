@@ -47,6 +47,7 @@ from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Observing, Others
 from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.stages.body_extensions import extend_body
+from gitsync.reconcile.stages.embedded_children import add_children, describe_children
 from gitsync.reconcile.stages.on_success import remember_promises
 from gitsync.reconcile.stages.owner_check import block_attempt, is_owner_elsewhere, stop_without_owner
 from gitsync.reconcile.stages.resolve_values import resolve_id
@@ -221,12 +222,19 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         )
         comparison = add_handed_over(add_unknown_values(comparison, unknown, attempt.id_doubt), handed_over)
     first = attempt.decision.first_comparison or (comparison if action is not Action.NONE else None)
-    note = "" if action is Action.NONE else run.registry.describe_calls(attempt.as_subject())
+    attempt = attempt.with_decision(attempt.decision.changed(action=action))
+    note = "" if action is Action.NONE else _foretell(attempt := add_children(attempt, run), run)
     if comparison.verdict is Verdict.DRIFTED and not comparison.differences:
         note = f"Its last operation failed in Azure, and gitsync did not start that. {note}".rstrip()
     return attempt.with_decision(
         attempt.decision.changed(comparison=comparison, action=action, first_comparison=first, note=note)
     )
+
+
+def _foretell(attempt: ApplyAttempt, run: Observing) -> str:
+    """Say what a write does in addition, for a plan."""
+    sentences = (run.registry.describe_calls(attempt.as_subject()), describe_children(attempt, run))
+    return " ".join(filter(None, sentences))
 
 
 def _is_untouched(attempt: ApplyAttempt, rules: RunRules) -> bool:

@@ -15,6 +15,7 @@ from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Acting, read_live
 from gitsync.reconcile.stages.observe import note_unseen, wait_until_settled
 from gitsync.reconcile.stages.refusal import note_failed_write
+from gitsync.reconcile.stages.removals import check_removed
 from gitsync.status.conditions import make_unreadable, make_warning
 
 
@@ -38,7 +39,8 @@ async def read_back(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     if attempt.observed.live.has_failed:
         text = f"The provisioningState of the resource in Azure is {attempt.observed.live.provisioning_state}."
         return note_failed_write(attempt).stopped(make_warning("Failed", text))
-    return _keep_baseline(attempt, run)
+    attempt = check_removed(attempt)
+    return attempt if attempt.stop else _keep_baseline(attempt, run)
 
 
 def _keep_baseline(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:

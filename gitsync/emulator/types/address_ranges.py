@@ -1,0 +1,72 @@
+"""The address ranges of subnets: each must be inside of those of its network, whichever of the two is written.
+
+Ranges that are not written as such are left alone: a pool of addresses may give them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Any
+
+from gitsync.emulator.http.messages import ServerRequest, refuse
+from gitsync.emulator.http.target import parse
+from gitsync.emulator.patch import find_value
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.store import StoredResource
+
+AddressRange = IPv4Network | IPv6Network
+
+_SPACE = ("properties", "addressSpace", "addressPrefixes")
+_SUBNETS = ("properties", "subnets")
+
+
+def admit_network(
+    cloud: EmulatedCloud, request: ServerRequest, _before: StoredResource | None, body: dict[str, Any]
+) -> dict[str, Any]:
+    """Refuse a network that a subnet would be outside of: one of its body, or one that a PATCH leaves there."""
+    listed = find_value(body, _SUBNETS)
+    if isinstance(listed, list):
+        subnets = {str(entry.get("name")): entry for entry in listed if isinstance(entry, Mapping)}
+    elif request.method == "PATCH":
+        prefix = f"{request.target.key}/subnets/"
+        subnets = {parse(subnet.id).name: subnet.body for _, subnet in cloud.store.below(prefix)}
+    else:
+        return body  # a PUT without subnets deletes them
+    for name, subnet in subnets.items():
+        _check(name, subnet, request.target.name, body)
+    return body
+
+
+def admit_subnet(
+    cloud: EmulatedCloud, request: ServerRequest, _before: StoredResource | None, body: dict[str, Any]
+) -> dict[str, Any]:
+    """Refuse a subnet that is outside of its network."""
+    parent = request.target.parent
+    network = cloud.find(parent) if parent else None
+    if parent and network is not None:
+        _check(request.target.name, body, parent.name, network.body)
+    return body
+
+
+def _check(subnet: str, body: Mapping[str, Any], network: str, network_body: Mapping[str, Any]) -> None:
+    space = list(_list_ranges(find_value(network_body, _SPACE)))
+    prefixes = find_value(body, ("properties", "addressPrefixes"))
+    own = [find_value(body, ("properties", "addressPrefix")), *(prefixes if isinstance(prefixes, list) else ())]
+    if space and not all(any(_is_inside(one, other) for other in space) for one in _list_ranges(own)):
+        raise refuse("NetcfgSubnetRangeOutsideVnet", subnet=subnet, network=network)
+
+
+def _list_ranges(texts: Any) -> Iterator[AddressRange]:
+    for text in texts if isinstance(texts, list) else ():
+        try:
+            yield ip_network(text, strict=False)
+        except (TypeError, ValueError):
+            continue
+
+
+def _is_inside(one: AddressRange, other: AddressRange) -> bool:
+    return one.version == other.version and (
+        int(other.network_address) <= int(one.network_address)
+        and int(one.broadcast_address) <= int(other.broadcast_address)
+    )

@@ -1,0 +1,117 @@
+"""Which children a PUT of their parent brings to their state in git.
+
+Azure embeds some children in their parent, so a PUT of the parent writes them too
+(docs/reference/kinds.md#embedded-children). If both change in one commit, the live children may not fit the new parent,
+nor the new children the live parent: a network and its subnets have new ranges, say. So a child goes along as git has
+it if this run would write it next, and is not to be seen or held first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from gitsync.diff.hints import find_kind_hints
+from gitsync.diff.ignore import keep_live_paths, remove_paths
+from gitsync.diff.three_way import compare
+from gitsync.formats.arm_path import is_same_id
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import Key
+from gitsync.model.plan import Apply, Node, Plan, Review
+from gitsync.model.resource import Prepared
+from gitsync.model.template import ResourceRef
+from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.actions import find_remembered
+from gitsync.planning.children import find_embedded
+from gitsync.validation.annotations import UPDATE_METHOD
+
+_ID = re.compile(r"/(?:subscriptions|providers)/", re.IGNORECASE)
+
+
+def group_by_owner(plan: Plan, may_embed: Callable[[str, str], bool]) -> dict[Key, list[Node]]:
+    """Group the nodes of a plan by their owners, for owners of the kinds that `may_embed` names by group and kind."""
+    groups: dict[Key, list[Node]] = {}
+    for owner, node in _list_owned(plan):
+        if may_embed(owner.group, owner.kind):
+            groups.setdefault(owner, []).append(node)
+    return groups
+
+
+def _list_owned(plan: Plan) -> Iterator[tuple[Key, Node]]:
+    for apply in plan.applies.values():
+        if apply.prepared.owner and apply.prepared.owner.key:
+            yield apply.prepared.owner.key, apply
+    for prune in plan.prunes.values():
+        if prune.record.owner:
+            yield prune.record.owner, prune
+
+
+def may_go_along(apply: Apply, parent: Prepared, agent: str, review: Review | None) -> bool:
+    """Tell whether a run would write a child that git has changed, as far as that is known before it is read, and with
+    the credential of its parent. Its body must be known too: without a Secret, and without values of others.
+    """
+    prepared, record, template = apply.prepared, apply.record, apply.prepared.template
+    if record is None or template is None or not (prepared.is_valid and prepared.is_written) or prepared.is_watched:
+        return False
+    reviewed = review.nodes.get(apply.key) if review else None
+    return (
+        apply.held is None
+        and apply.hold is None
+        and record.agent in {"", agent}
+        and record.claim.is_ours
+        and prepared.credential == parent.credential
+        and record.operation is None
+        and not (record.streak and record.streak.held)
+        and prepared.arm_id is not None
+        and is_same_id(record.arm_id, prepared.arm_id)
+        and prepared.resource.annotations.get(UPDATE_METHOD) != "patch"
+        and all(isinstance(gap, ResourceRef) for gap in template.gaps)
+        and (review is None or (reviewed is not None and reviewed.action is Action.UPDATE))
+    )
+
+
+def find_going_along(
+    apply: Apply, kind: Kind, body: Mapping[str, Any], parent: Mapping[str, Any], *, is_reviewed: bool
+) -> Mapping[str, Any] | None:
+    """Return the body by which a child goes along with its parent; None if it stays as Azure has it: git has not
+    changed it, or Azure has and a reviewer has not seen that. `body` is its request, and `parent` the live parent.
+    """
+    entry = _find_entry(apply, kind, parent)
+    ignored, api_version = apply.prepared.ignored, apply.prepared.api_version or ""
+    remembered = find_remembered(apply.record, api_version, ignored)
+    if entry is None or remembered is None:
+        return None
+    verdict = compare(
+        remove_paths(body, ignored), remove_paths(entry, ignored), remembered, find_kind_hints(kind)
+    ).verdict
+    if verdict is not Verdict.PENDING and (is_reviewed or verdict is not Verdict.CONFLICT):
+        return None
+    return _keep_references(keep_live_paths(body, entry, ignored), entry)
+
+
+def _find_entry(apply: Apply, kind: Kind, parent: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    arm_id = apply.prepared.arm_id or ""
+    entries = find_embedded(kind, parent) or ()
+    return next((entry for entry in entries if is_same_id(entry["id"], arm_id)), None)
+
+
+def _keep_references(body: Mapping[str, Any], entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a body with each property that names something new as Azure has it: that may be created after the parent
+    only, and the child's own write refers to it.
+    """
+    live, properties = entry.get("properties"), body.get("properties")
+    if not isinstance(live, Mapping) or not isinstance(properties, Mapping):
+        return body
+    known = _list_ids(live)
+    kept = {name: live.get(name) for name, value in properties.items() if not known.issuperset(_list_ids(value))}
+    changed = {name: value for name, value in {**properties, **kept}.items() if value is not None}
+    return {**body, "properties": changed}
+
+
+def _list_ids(value: Any) -> frozenset[str]:
+    if isinstance(value, Mapping):
+        return frozenset().union(*map(_list_ids, value.values()))
+    if isinstance(value, list):
+        return frozenset().union(*map(_list_ids, value))
+    return frozenset({value.casefold()} if isinstance(value, str) and _ID.match(value) else ())

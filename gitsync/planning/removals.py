@@ -1,0 +1,161 @@
+"""What git gave up: what of it Azure still has after a write, and how the next write says that it goes.
+
+Many providers take what a PUT leaves out for what is to stay. They remove an entry of a map for a null, and a list for
+an empty one; tags are replaced as a whole by a PATCH (docs/decisions/comparing.md).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitsync.diff.adoption import format_value, is_equal
+from gitsync.diff.hints import Hints
+from gitsync.diff.leaf_changes import find, find_changes, find_removed
+from gitsync.diff.list_pairing import OPEN_LISTS, find_key, find_key_field, find_member, index_by_key, is_plain
+from gitsync.diff.projection import project, select_asked
+from gitsync.formats.json_pointer import JsonPath
+from gitsync.planning.children import list_embedding
+from gitsync.planning.secret_digest import is_seal, mask_digests
+
+KEPT: Final = "KeptByAzure"
+"""Reason of a resource that has what git no longer has, although a write said that it goes."""
+
+TAGS: Final = "tags"
+_IDENTITY: Final = "identity"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptValue:
+    """Something that git gave up and Azure still has, at a path of the desired body. The index of an entry of a list
+    is that in the body sent before. `live` is what Azure shows there; of a list that git still has, only what is too
+    much in it, and `is_part` is True.
+    """
+
+    path: JsonPath
+    live: Any
+    is_part: bool = False
+
+    @property
+    def is_tag(self) -> bool:
+        return self.path[0] == TAGS
+
+    @property
+    def can_be_demanded(self) -> bool:
+        """Tell whether a body can say that it goes. Of a list that git has, the list itself has said so."""
+        return not self.is_part and isinstance(self.path[-1], str)
+
+
+def find_kept(
+    desired: Mapping[str, Any], before: Mapping[str, Any], live: Mapping[str, Any], hints: Hints
+) -> tuple[KeptValue, ...]:
+    """Find what the body sent before had, the desired one has not, and Azure still shows as it was.
+
+    `before` is a sealed body. Entries of lists that hold resources of their own kind are left out: another manifest may
+    have them, and a PUT of their parent keeps them.
+    """
+    asked, given_up = select_asked(format_value(desired)), select_asked(mask_digests(before))
+    owned = list_embedding(hints.arm_type)
+    changes = find_changes(asked, given_up)
+    return tuple(
+        kept
+        for path, now, old in changes
+        if not (_holds_resources(path, owned) or _is_asked_beside(path, old, asked))
+        for kept in _find_kept_at(
+            _spell_id(path, live, asked), now, old, find_removed(live, path, asked, given_up), hints
+        )
+    )
+
+
+def _find_kept_at(path: JsonPath, now: Any, old: Any, live: Any, hints: Hints) -> Iterator[KeptValue]:
+    if isinstance(old, list) and isinstance(live, list) and isinstance(now, list | None):
+        gone = [entry for entry in old if not _has(now or [], entry)]
+        still_there = [entry for entry in live if any(_is_entry(one, entry) for one in gone)]
+        if still_there:
+            yield KeptValue(path, still_there, is_part=now is not None)
+    elif now is not None or live is None:
+        return
+    elif isinstance(old, Mapping) or is_equal(path, old, live, hints):
+        yield KeptValue(path, live)
+
+
+def _spell_id(path: JsonPath, live: Mapping[str, Any], asked: Mapping[str, Any]) -> JsonPath:
+    """Return the path of an entry whose name is an ARM id, as Azure spells that: it may know the entry by this only."""
+    last = path[-1]
+    parent = find(live, path[:-1], asked) if isinstance(last, str) and last.startswith("/") else None
+    names = (name for name in parent or () if name.casefold() == str(last).casefold())
+    return (*path[:-1], next(names, last))
+
+
+def _has(entries: list[Any], entry: Any) -> bool:
+    return any(_spell(one) == _spell(entry) for one in entries)
+
+
+def _is_entry(old: Any, live: Any) -> bool:
+    """Tell whether an entry of Azure is one that was sent before. Azure may add members to it."""
+    return _spell(project(old, live)) == _spell(old)
+
+
+def _spell(value: Any) -> str | None:
+    """Return an entry in one spelling: a plain value as keys of entries are compared."""
+    return find_key({"value": value}, "value") or json.dumps(value, sort_keys=True, default=str).casefold()
+
+
+def _holds_resources(path: JsonPath, owned: frozenset[str]) -> bool:
+    names = [step for step in path if isinstance(step, str)]
+    return bool(names) and ("/".join(names) in owned or names[-1] in OPEN_LISTS)
+
+
+def _is_asked_beside(path: JsonPath, old: Any, asked: Mapping[str, Any]) -> bool:
+    """Tell whether git has a text in another field of the same object: Azure shows some by two (addressPrefix and
+    addressPrefixes).
+    """
+    beside = find(asked, path[:-1], asked) if isinstance(old, str) and path[0] != TAGS else None
+    values = beside.values() if isinstance(beside, Mapping) else ()
+    return any(old == value or (isinstance(value, list) and old in value) for value in values)
+
+
+def retain_removed(now: Any, before: Any) -> Any:
+    """Return a sealed body with what only the one before has. A record keeps it so until a read has shown that it is
+    gone: a run that ends before would not know that git gave it up.
+    """
+    if isinstance(now, dict) and isinstance(before, dict) and not (is_seal(now) or is_seal(before)):
+        further = {name: value for name, value in before.items() if find_member(now, name) is None}
+        return {name: retain_removed(value, find_member(before, name)) for name, value in now.items()} | further
+    if not (isinstance(now, list) and isinstance(before, list)):
+        return now
+    field = None if is_plain(now, before) else find_key_field(now, before)
+    if field is None:
+        is_shorter = is_plain(now, before) or len(now) < len(before)
+        return [*now, *(entry for entry in before if entry not in now)] if is_shorter else now
+    old, keys = index_by_key(before, field), [find_key(entry, field) for entry in now]
+    known = [
+        retain_removed(entry, old[key][1]) if key in old else entry for key, entry in zip(keys, now, strict=True) if key
+    ]
+    return [*known, *(entry for key, (_, entry) in old.items() if key not in keys)]
+
+
+def demand_removal(body: Mapping[str, Any], kept: Iterable[KeptValue], desired: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the body of a PUT that says of each kept value that it goes: null, an empty list, or the identity None.
+    Indexes in the paths are those of `desired`.
+    """
+    for one in kept:
+        if one.path[0] == _IDENTITY and _IDENTITY not in desired:
+            body = {**body, _IDENTITY: {"type": "None"}}
+        else:
+            body = _put(body, one.path, [] if isinstance(one.live, list) else None, desired)
+    return body
+
+
+def _put(value: Any, path: JsonPath, new: Any, reference: Any) -> Any:
+    step, rest = path[0], path[1:]
+    if isinstance(value, list):
+        entry = find(value, (step,), reference)
+        inside = reference[step] if isinstance(reference, list) and isinstance(step, int) else None
+        return [_put(one, rest, new, inside) if one is entry else one for one in value]
+    members = value if isinstance(value, Mapping) else {}
+    name = str(step)
+    inner = _put(members.get(name), rest, new, find_member(reference or {}, name)) if rest else new
+    return {**members, name: inner}

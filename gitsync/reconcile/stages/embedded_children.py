@@ -1,0 +1,84 @@
+"""Find the children that go along with the PUT of their parent, and do without them if Azure refuses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gitsync.arm.session import OUT_OF_TIME
+from gitsync.catalog.type_words import format_short_key
+from gitsync.errors import MissingValueError, ProviderError
+from gitsync.model.plan import Apply, Prune
+from gitsync.model.verdict import Action
+from gitsync.planning.actions import may_recover
+from gitsync.planning.embedded_children import find_going_along, may_go_along
+from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.etag import is_outrun
+from gitsync.reconcile.protocols import Acting, Observing
+from gitsync.reconcile.stages.refusal import note_failed_write
+from gitsync.request.fill import fill
+from gitsync.status.conditions import make_refused
+from gitsync.status.error_classes import classify
+
+
+def add_children(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
+    """Add the children that go along with an update, and what leaves: a delete of this run comes after the update."""
+    nodes = run.children.get(attempt.key, ())
+    if not nodes or attempt.decision.action is not Action.UPDATE or attempt.observed.live is None:
+        return attempt
+    going = {} if attempt.write.alone else dict(_list_going(attempt, run))
+    leaving = frozenset(
+        node.record.arm_id.casefold()
+        for node in nodes
+        if isinstance(node, Prune) and run.rules.prune and not (node.held or node.detaches)
+    )
+    return attempt.with_observed(attempt.observed.changed(children=going, leaving=leaving))
+
+
+def _list_going(attempt: ApplyAttempt, run: Observing) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """List the bodies of the children that go along, by their ARM ids in lower case."""
+    live, review = attempt.observed.live, run.rules.approval.review
+    for child in run.children[attempt.key]:
+        if (
+            live is None
+            or not isinstance(child, Apply)
+            or not may_go_along(child, attempt.prepared, run.rules.agent, review)
+        ):
+            continue
+        kind, template = run.catalog.kind(child.prepared.resource.gvk), child.prepared.template
+        if kind is None or template is None:
+            continue
+        try:
+            request = fill(template, child.key.namespace, run.values)
+        except MissingValueError:  # the child's own stages report it
+            continue
+        body = find_going_along(child, kind, request.body, live.body, is_reviewed=review is not None)
+        if body is not None:
+            yield request.arm_id.casefold(), body
+
+
+def describe_children(attempt: ApplyAttempt, run: Observing) -> str:
+    """Say in a plan which children go along; "" for none."""
+    going = attempt.observed.children
+    names = sorted(
+        format_short_key(child.key) for child in run.children.get(attempt.key, ()) if _is_among(child, going)
+    )
+    return f"Its PUT also brings {', '.join(names)} to the state of git." if names else ""
+
+
+def _is_among(child: Apply | Prune, going: Mapping[str, Any]) -> bool:
+    return isinstance(child, Apply) and (child.prepared.arm_id or "").casefold() in going
+
+
+def leave_children(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt | None:
+    """Stop an update that Azure refused with children in it, to send it again without them: the refusal may be for one
+    of them, which is no reason to hold up the parent. Returns None for an update without children.
+    """
+    may_pass = (
+        failure.code in OUT_OF_TIME or failure.is_outage or may_recover(failure, missed_is_ours=False, granted=False)
+    )
+    if not attempt.observed.children or may_pass or is_outrun(attempt, failure):
+        return None
+    run.cache.note_write(attempt.arm_id)
+    attempt = note_failed_write(attempt.with_write(attempt.write.changed(alone=True, sent=None)))
+    return attempt.stopped(make_refused(failure, classify(failure)), waits=True)

@@ -1,0 +1,134 @@
+"""What git gave up and Azure keeps: found after a write, demanded by one more, and reported until git or Azure changes.
+
+A first write leaves it out, as Azure documents it. Only what a read then still shows is demanded: a null where none is
+needed may be refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gitsync.arm.lro.poll import AcceptedWrite
+from gitsync.diff.hints import find_kind_hints
+from gitsync.diff.ignore import remove_paths
+from gitsync.diff.three_way import REMOVED, make_baseline
+from gitsync.errors import ProviderError
+from gitsync.formats.json_pointer import format_pointer
+from gitsync.model.condition import Condition
+from gitsync.model.provider import Provider
+from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.actions import find_remembered
+from gitsync.planning.changed_fields import name_entry, name_path
+from gitsync.planning.record_counts import find_generation
+from gitsync.planning.removals import KEPT, TAGS, KeptValue, demand_removal, find_kept
+from gitsync.planning.secret_digest import mask_digests
+from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.protocols import Acting, Observing
+from gitsync.reconcile.stages.body_extensions import build_body
+from gitsync.status.conditions import make_error
+
+_ADVICE = "Remove it in Azure by hand, put it back into the manifest, or leave it to Azure with gitsync/ignore."
+_MOST_NAMES = 5
+_REFUSALS = frozenset({400, 404, 405, 415, 422})
+
+
+def check_removed(attempt: ApplyAttempt) -> ApplyAttempt:
+    """Stop an update after which Azure still shows what git gave up: to demand it, or if that was in vain.
+
+    The record then keeps that git gave it up, or a later run would forget it.
+    """
+    kept = _find_kept(attempt)
+    if not kept or attempt.remembered is None or attempt.observed.live is None:
+        return attempt
+    sent, body = mask_digests(attempt.remembered.applied), remove_paths(attempt.observed.live.body, attempt.ignored)
+    attempt = replace(attempt, remembered=replace(attempt.remembered, baseline=make_baseline(sent, body)))
+    demands = () if attempt.is_patched else _choose_demands(kept, attempt)
+    condition = _make_kept(kept, attempt)
+    if not demands:
+        return attempt.with_write(attempt.write.changed(demands=(), keeps=True)).stopped(condition, is_retryable=False)
+    demanded = attempt.write.demanded.union(one.path for one in demands)
+    write = attempt.write.changed(demands=demands, demanded=demanded)
+    return attempt.with_write(write).stopped(condition, waits=True)
+
+
+def _find_kept(attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
+    record, live = attempt.record, attempt.observed.live
+    before = find_remembered(record, attempt.api_version, attempt.ignored)
+    if before is None or live is None or attempt.provider is not Provider.ARM:
+        return ()
+    body = remove_paths(live.body, attempt.ignored)
+    return find_kept(attempt.desired, before.applied, body, find_kind_hints(attempt.kind))
+
+
+def _choose_demands(kept: tuple[KeptValue, ...], attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
+    """Choose what one write can demand that none has demanded: tags take a PATCH, all else a PUT."""
+    new = [one for one in kept if one.can_be_demanded and one.path not in attempt.write.demanded]
+    return tuple(one for one in new if not one.is_tag) or tuple(new)
+
+
+def _make_kept(kept: tuple[KeptValue, ...], attempt: ApplyAttempt, refusal: str = "") -> Condition:
+    spec = attempt.prepared.resource.spec
+    names = sorted({name for one in kept for name in _list_names(one, attempt, spec)})
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    why = f" It refused to remove it: {refusal}" if refusal else ""
+    return make_error(
+        KEPT, f"Azure kept {', '.join(names[:_MOST_NAMES])}{more}, which git no longer has.{why}", _ADVICE
+    )
+
+
+def _list_names(kept: KeptValue, attempt: ApplyAttempt, spec: Mapping[str, Any]) -> list[str]:
+    if not isinstance(kept.live, list):
+        return [name_path(attempt.kind, kept.path, kept.live, spec)]
+    path = name_path(attempt.kind, kept.path, None, spec)
+    entries = (name_entry(attempt.kind, (*kept.path, 0), entry, spec) or f"{path}[{entry}]" for entry in kept.live)
+    return list(entries)
+
+
+async def send_demands(attempt: ApplyAttempt, run: Acting) -> AcceptedWrite | None:
+    """Send the body once more, and say what goes. Tags are replaced as a whole by a PATCH of them
+    (resource-provider contract, PATCH).
+    """
+    request, if_match = attempt.filled_request, attempt.write.if_match
+    body = build_body(attempt, run.registry)
+    if all(one.is_tag for one in attempt.write.demands):
+        tags = {TAGS: body.get(TAGS) or {}}
+        return await run.writer(attempt).patch(request.arm_id, request.api_version, tags, if_match=if_match)
+    demanding = demand_removal(body, attempt.write.demands, attempt.desired)
+    return await run.writer(attempt).put(request.arm_id, request.api_version, demanding, if_match=if_match)
+
+
+def may_note_refusal(attempt: ApplyAttempt, failure: ProviderError) -> bool:
+    """Tell whether Azure refused a demand for what it says: the write before it was accepted."""
+    return bool(attempt.write.demands) and failure.status in _REFUSALS
+
+
+def note_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt:
+    """Stop an update whose demand Azure refused."""
+    run.cache.note_write(attempt.arm_id)
+    condition = _make_kept(_find_kept(attempt), attempt, f"{failure.code}: {failure.message}")
+    kept = attempt.with_write(attempt.write.changed(demands=(), keeps=True))
+    return kept.stopped(replace(condition, request_id=failure.request_id), is_retryable=False)
+
+
+async def report_kept(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  # noqa: ARG001 - as every stage
+    """Stop a resource of which all that differs is what Azure kept of an earlier run's write: another one would be in
+    vain. A change in git or in Azure is written as always.
+    """
+    record, comparison = attempt.record, attempt.decision.comparison
+    failure = record.failure if record else None
+    if failure is None or not failure.keeps or attempt.decision.action is Action.NONE or attempt.write.tried:
+        return attempt
+    kept = _find_kept(attempt) if attempt.request else ()
+    if not kept or find_generation(record, attempt.prepared.resource.spec).generation != failure.generation:
+        return attempt
+    known = {format_pointer(one.path).casefold() for one in kept}
+    # What else was removed has gone, or has Azure's default by now.
+    differences = comparison.differences if comparison else ()
+    if any(one.rule != REMOVED and one.path.casefold() not in known for one in differences):
+        return attempt
+    last = record.condition if record else None
+    condition = last if last and last.reason == KEPT else _make_kept(kept, attempt)
+    attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE))
+    return attempt.stopped(condition, Verdict.PENDING, is_retryable=False)
