@@ -8,8 +8,10 @@ resource, and all of them are reconciled once more.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from gitsync.arm.client import Reader
@@ -25,7 +27,7 @@ from gitsync.model.live import Live
 from gitsync.model.plan import Node, Plan, Prune
 from gitsync.model.record import REPLACING, PendingOperation, Record, State
 from gitsync.model.result import Result
-from gitsync.model.verdict import Action
+from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.children import KindTree, find_embedded, is_made_by_azure
 from gitsync.planning.plan import order_prunes
 from gitsync.planning.replacement import find_hold_below, find_takes, hold_replacement
@@ -47,16 +49,22 @@ class Due(NamedTuple):
     records: Mapping[Key, Record]
 
 
-async def settle_replacements(
-    run: RunContext, plan: Plan, state: State, applied: Mapping[Key, Result], most_deletes: int | None
+async def settle_replacements(  # noqa: PLR0913 - all that may hold a replacement
+    run: RunContext,
+    plan: Plan,
+    state: State,
+    applied: Mapping[Key, Result],
+    most_deletes: int | None,
+    done: Mapping[Key, Due] = MappingProxyType({}),
 ) -> tuple[dict[Key, Result], dict[Key, Due]]:
     """Hold the replacements that git, the records, Azure or the limit of deletes forbid. Returns the results, and what
-    is due.
+    is due. `done` is what this run has replaced before.
 
     Azure is asked what is below each resource: a list that it refuses holds, since unknown is not absent.
     """
     results, due = dict(applied), dict[Key, Due]()
-    asked = sorted(key for key, result in applied.items() if result.replacement and result.replacement.is_due)
+    wanted = (key for key, result in applied.items() if result.replacement and result.replacement.is_due)
+    asked = sorted(key for key in wanted if key not in done)
     if not asked:
         return results, due  # as in most runs
     ids = {key: result.arm_id for key, result in applied.items() if result.exists and result.arm_id}
@@ -69,7 +77,7 @@ async def settle_replacements(
             results[key] = hold_replacement(applied[key], held, writes=run.rules.writes)
         else:
             due[key] = replacing
-    if due and (held := _find_excess(plan, state, due, run.rules.agent, most_deletes)):
+    if due and (held := _find_excess(plan, state, {**done, **due}, run.rules.agent, most_deletes)):
         results |= {key: hold_replacement(applied[key], held, writes=run.rules.writes) for key in due}
         due = {}
     return results, due
@@ -112,10 +120,13 @@ async def _find_refused_delete(run: RunContext, due: Due) -> str:
 
 
 async def _find_assignment(reader: Reader, arm_id: str, known: Collection[str]) -> str:
-    """Return the id of a role assignment at a resource or below it that is not known; "" if there is none.
+    """Return the id of a role assignment at a resource or below it that is not known; "" if there is none. No role is
+    assigned at an assignment.
 
     Raises ArmError if Azure does not list them.
     """
+    if parse_arm_type(arm_id).casefold() == _ASSIGNMENTS.casefold():
+        return ""
     entries = await reader.list(f"{arm_id}/providers/{_ASSIGNMENTS}", _ASSIGNMENTS_VERSION)
     assignments = (str(entry.get("id", "")) for entry in entries)
     # The list has those of the group and of the subscription, too.
@@ -203,7 +214,7 @@ async def replace_resources(
     pruned = await run_nodes(prunes)
     gone = {key for key in due if pruned[key].action is Action.DELETE}
     kept = {key: _fail(applied[key], pruned[key]) for key in due if key not in gone}
-    again = {*gone, *(key for one in due.values() for key in one.takes), *_find_waiting(applied, due)} - kept.keys()
+    again = {*gone, *(key for one in due.values() for key in one.takes), *_find_waiting(plan, applied, due)} - kept.keys()
     nodes: dict[Key, Node] = {
         key: replace(plan.applies[key], record=reserved.get(key, applied[key].record))
         for key in again
@@ -238,16 +249,18 @@ def _reserve(run: RunContext, state: State, due: Mapping[Key, Due]) -> tuple[dic
     return records, ""
 
 
-def _find_waiting(applied: Mapping[Key, Result], due: Mapping[Key, Due]) -> set[Key]:
-    """Find the resources that wait for one that is replaced, or for another that does."""
-    waiting = set[Key]()
+def _find_waiting(plan: Plan, applied: Mapping[Key, Result], due: Mapping[Key, Due]) -> set[Key]:
+    """Find the resources that wait for one that is replaced, or for another that does: for its values, too."""
+    dependents = defaultdict[Key, list[Key]](list)
     for key, result in applied.items():
-        seen, cause = {key}, result.blocked_by
-        while cause is not None and cause not in seen:
-            if cause in due:
-                waiting.add(key)
-            seen.add(cause)
-            cause = applied[cause].blocked_by if cause in applied else None
+        if result.verdict is Verdict.BLOCKED:
+            for cause in filter(None, {result.blocked_by, *plan.applies[key].depends_on}):
+                dependents[cause].append(key)
+    waiting, causes = set[Key](), list(due)
+    while causes:
+        found = set(dependents.pop(causes.pop(), ()))
+        causes += found - waiting
+        waiting |= found
     return waiting
 
 

@@ -26,7 +26,7 @@ from gitsync.reconcile.reconcile import reconcile
 from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
 from gitsync.run.exports import remove_exports, select_leftovers
-from gitsync.run.replacements import replace_resources, settle_replacements
+from gitsync.run.replacements import Due, replace_resources, settle_replacements
 from gitsync.secrets.exports import Collected
 
 
@@ -52,15 +52,19 @@ async def walk(
         applied, due = await settle_replacements(run, plan, state, applied, most_deletes)
         prunes = await _list_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
         pruned = await run_in_order(prunes, run_node, build_rest, stop)
-        if run.rules.writes and stop.is_set():
-            applied |= {key: build_rest(plan.applies[key]) for key in due}
-        elif due and run.rules.writes:
-            run_nodes = partial(run_in_order, run=run_node, build_unattempted=build_rest, stop=stop)
+        run_nodes = partial(run_in_order, run=run_node, build_unattempted=build_rest, stop=stop)
+        replaced = dict[Key, Due]()
+        while due and run.rules.writes and not stop.is_set():
             applied |= await replace_resources(run, plan, state, applied, due, run_nodes)
+            replaced |= due
+            # A resource that was made anew may export a value that another one cannot take in place.
+            applied, due = await settle_replacements(run, plan, state, applied, most_deletes, replaced)
+        if run.rules.writes:
+            applied |= {key: build_rest(plan.applies[key]) for key in due}
         collected = await remove_exports(run, state, {**applied, **pruned}, leftovers)
         frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
         has_time = run.clock.monotonic() < run.rules.deadline
-        tried = {key: result for key, result in applied.items() if key not in due}  # those have had both halves
+        tried = {key: result for key, result in applied.items() if key not in replaced | due}  # those have had both halves
         second_tries = _find_second_tries(plan, tried) if run.rules.writes and frees and has_time else {}
         retried = await run_in_order(second_tries, run_node, build_rest, stop, known=applied)
     finally:

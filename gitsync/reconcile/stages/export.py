@@ -20,6 +20,7 @@ from gitsync.errors import ExportError, GitsyncError, ProviderError, SecretStore
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.secret import Secret
+from gitsync.model.verdict import Action
 from gitsync.planning.record_counts import find_generation
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Exporting
@@ -31,6 +32,7 @@ from gitsync.request.exports import (
     collect_fields,
     find_destinations,
     group_keys,
+    iterate_destinations,
     merge_entries,
 )
 from gitsync.status.aso_status import build_aso_status, collect_config_map_values
@@ -67,8 +69,8 @@ async def export(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
     """
     if not attempt.prepared.resource.spec.get(OPERATOR_SPEC):
         return attempt
-    if not attempt.observed.exists:
-        return attempt if run.rules.writes else await _check_owners(attempt, (), run)
+    if not attempt.observed.exists or attempt.decision.action is Action.REPLACE:
+        return attempt if run.rules.writes else await _foresee(attempt, run)
     try:
         entries = await _collect_entries(attempt, run)
         exports = _merge(Owner(attempt.key, run.rules.agent, run.rules.repository), entries)
@@ -76,6 +78,14 @@ async def export(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
         return attempt.stopped(_make_condition(failure))
     attempt = await _check_owners(attempt, exports, run)
     return attempt if attempt.stop or not exports else await _write(attempt, exports, run)
+
+
+async def _foresee(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
+    """Note in a plan what a resource exports once it is created."""
+    destinations = iterate_destinations(attempt.prepared.resource)
+    if attempt.decision.action in {Action.CREATE, Action.REPLACE}:
+        run.values.await_exports((address, key) for _, address, key in destinations)
+    return await _check_owners(attempt, (), run)
 
 
 async def _write(attempt: ApplyAttempt, exports: Sequence[Export], run: Exporting) -> ApplyAttempt:
