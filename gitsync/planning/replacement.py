@@ -44,7 +44,7 @@ REPLACEMENT_BEGUN: Final = Condition(
     status=ConditionStatus.FALSE,
     severity=Severity.INFO,
     reason=Hold.REPLACING.value,
-    message="gitsync deletes it and creates it again.",
+    message="gitsync deletes it and creates it again. It may be missing until that is over.",
 )
 """The condition of a resource between its two halves."""
 
@@ -225,7 +225,7 @@ def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]
         if resource is None or REPLACE not in resource.annotations or not read_consent(resource).values:
             continue
         is_compared = result.verdict in {Verdict.IN_SYNC, Verdict.PENDING, Verdict.DRIFTED, Verdict.CONFLICT}
-        if is_compared and result.replacement is None and result.action in {Action.NONE, Action.UPDATE}:
+        if is_compared and result.exists and result.replacement is None and result.action in {Action.NONE, Action.UPDATE}:
             yield locate_finding(
                 Finding(
                     code="ReplaceConsentUnused",

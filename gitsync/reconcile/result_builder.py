@@ -22,7 +22,7 @@ from gitsync.model.plan import Apply, Node
 from gitsync.model.provider import NOTHING_KEPT
 from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, Trust, WriteStreak
 from gitsync.model.result import Replacement, Result
-from gitsync.model.verdict import DRIFTED, Action, Comparison, Verdict
+from gitsync.model.verdict import DRIFTED, Action, Comparison, Verdict, Written
 from gitsync.planning.actions import decide_claim
 from gitsync.planning.claims import is_expected
 from gitsync.planning.kept import find_kept
@@ -118,7 +118,8 @@ def _build_result(
         **_describe_node(attempt.apply if isinstance(attempt, ApplyAttempt) else attempt.prune),
         arm_id=attempt.arm_id or None,
         verdict=verdict,
-        action=attempt.write.done if rules.writes else attempt.decision.action,
+        action=_find_done(attempt) if rules.writes else attempt.decision.action,
+        written=_find_written(attempt),
         condition=condition,
         is_fine=_is_fine(attempt, condition, verdict, is_ready=is_ready),
         exists=attempt.observed.exists if attempt.observed.exists is not None else _was_ours(attempt.record),
@@ -141,6 +142,17 @@ def _build_result(
     )
 
 
+def _find_done(attempt: ReconciledAttempt) -> Action:
+    return Action.DELETE if attempt.write.is_deleting else attempt.write.done
+
+
+def _find_written(attempt: ReconciledAttempt) -> Written:
+    write = attempt.write
+    if write.done not in {Action.NONE, Action.DETACH} or write.is_deleting or attempt.session.has_written:
+        return Written.ACCEPTED
+    return Written.UNKNOWN if write.sent is not None or write.is_unknown else Written.NOTHING
+
+
 def _is_fine(attempt: ReconciledAttempt, condition: Condition, verdict: Verdict, *, is_ready: bool) -> bool:
     """`is_ready` says that the condition decides."""
     if attempt.stop and attempt.stop.is_fine:
@@ -161,7 +173,8 @@ def _keep_record(attempt: PruneAttempt, condition: Condition, rules: RunRules, n
         return record if attempt.prune.replaces else None
     if attempt.decision.action is not Action.DELETE:  # it was not to be deleted now
         return None if attempt.observed.exists is False else record
-    latest = condition if is_replacement(condition, record.condition) else record.condition
+    is_newer = attempt.write.is_deleting or is_replacement(condition, record.condition)
+    latest = condition if is_newer else record.condition
     operation = record.operation if attempt.prune.replaces else _find_operation(attempt, "delete", now)
     return replace(record, condition=latest, operation=operation, last_write=_find_last_write(attempt, rules))
 
@@ -369,7 +382,8 @@ def _revise_record(
         old,
         **_revise(attempt, spec),
         policy=attempt.policy if attempt.prepared.is_valid else old.policy,
-        operation=old.operation if attempt.observed.exists is None else _find_pending(attempt, now),
+        operation=_find_replacing(attempt)
+        or (old.operation if attempt.observed.exists is None else _find_pending(attempt, now)),
         operator=old.agent,
         condition=condition,
     )

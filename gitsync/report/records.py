@@ -117,6 +117,18 @@ def describe_last_run(run: LastRun, agents: Collection[str], now: datetime) -> l
     return list(map(escape_controls, lines))
 
 
+def list_operations(records: Sequence[Record], now: datetime) -> list[str]:
+    """List a line for each operation that a run has begun and whose end is not on record; empty if there is none."""
+    names = shorten_names(record.key for record in records)
+    begun = [(record, record.operation) for record in records if record.operation]
+    lines = [
+        f"  {operation.kind} {names[record.key]}, begun {format_age(operation.started_at, now)} ago "
+        f"({escape_controls(operation.started_at)})"
+        for record, operation in sorted(begun, key=lambda one: find_reading_order(one[0].key))
+    ]
+    return [f"{format_plural(len(lines), 'operation')} without an end on record:", *lines] if lines else []
+
+
 def count_failed(records: Iterable[Record]) -> int:
     return sum(_find_rank(record.condition) == 0 for record in records)
 
