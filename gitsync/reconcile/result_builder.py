@@ -38,7 +38,16 @@ from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, Stop
 from gitsync.reconcile.rules import RunRules
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_condition, mask_hold
-from gitsync.status.conditions import DELETING, OVERLAP, READY, RECONCILING, find_code, is_replacement, make_warning
+from gitsync.status.conditions import (
+    DELETING,
+    OVERLAP,
+    READY,
+    RECONCILING,
+    find_code,
+    is_after_write,
+    is_replacement,
+    make_warning,
+)
 
 ReconciledAttempt = ApplyAttempt | PruneAttempt
 
@@ -277,7 +286,16 @@ def _make_condition(
         return replace(masked, generation=generation, time=time)
     if rules.writes:
         return make_ready(generation, time)
-    return _make_planned(attempt.record, " ".join(filter(None, _list_notes(attempt))), _find_failed_since(attempt))
+    note, is_settled = " ".join(filter(None, _list_notes(attempt))), _is_settled(attempt)
+    return _make_planned(attempt.record, note, _find_failed_since(attempt), is_settled=is_settled)
+
+
+def _is_settled(attempt: ReconciledAttempt) -> bool:
+    """Tell whether the plan answers what the last run could not do, so that its condition holds no more: the resource
+    is in sync now, or consent was given to replace it.
+    """
+    is_in_sync = attempt.decision.action is Action.NONE and _find_comparison(attempt).verdict is Verdict.IN_SYNC
+    return is_in_sync or attempt.decision.action is Action.REPLACE
 
 
 def _make_interrupted(attempt: ReconciledAttempt, stop: Stop) -> Condition | None:
@@ -313,13 +331,16 @@ def _list_notes(attempt: ReconciledAttempt) -> tuple[str, ...]:
     return (describe_rename(attempt.apply.renamed), unknown_id, attempt.decision.note)
 
 
-def _make_planned(record: Record | None, note: str, failed_since: str) -> Condition:
+def _make_planned(record: Record | None, note: str, failed_since: str, *, is_settled: bool) -> Condition:
     """Return the condition of a plan: that of the last run, marked as such. The note comes first: it names calls that a
-    sync would make in addition to the write. What failed before keeps its cause beside the note.
+    sync would make in addition to the write. What failed before keeps its cause beside the note. Of what is settled
+    only a failure after the write is left, which a plan does not look at again: an export, or a check.
     """
     if record is None or record.condition is None or (note and not failed_since):
         return replace(PLANNED, message=note)
     last = record.condition
+    if is_settled and not last.is_ready and not is_after_write(last):
+        return PLANNED
     if not failed_since:
         return replace(last, message=f"Last run: {last.message}") if last.message else last
     cause = ": ".join(filter(None, (last.reason, last.message)))

@@ -153,9 +153,16 @@ def format_replacing(records: Iterable[Record]) -> str:
 
 def format_found(report: Report) -> str:
     """Format the number of resources, of each verdict, and after a sync of those that are Ready."""
-    verdicts = [f"{count} {verdict}" for verdict, count in report.summary.items()]
+    times = Counter(map(_name_verdict, report.results))
+    verdicts = [f"{count} {name}" for name, count in sorted(times.items())]
     ready = [format_ready(report)] if report.command == "sync" else []
     return ", ".join([format_plural(len(report.results), "resource"), *ready, *verdicts])
+
+
+def _name_verdict(result: Result) -> str:
+    """Name a verdict in a count. What left git and stays in Azure is no delete."""
+    stays = result.verdict in {Verdict.DELETE, Verdict.DETACH} and result.action is Action.NONE
+    return "removed from git" if stays else result.verdict.value
 
 
 def format_failed(report: Report) -> list[str]:

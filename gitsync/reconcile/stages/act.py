@@ -22,7 +22,7 @@ from gitsync.reconcile.etag import begin_write
 from gitsync.reconcile.protocols import Acting
 from gitsync.reconcile.stages.body_extensions import build_body, run_required_actions
 from gitsync.reconcile.stages.refusal import handle_refusal
-from gitsync.status.conditions import RECONCILING, make_unreadable, make_warning
+from gitsync.status.conditions import POST_CHECK, RECONCILING, make_unreadable, make_warning
 
 UPDATE_METHOD = "gitsync/update-method"
 
@@ -125,7 +125,7 @@ async def post_check(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         attempt = await _call(attempt, answer.then, run)
     if attempt.stop:
         return attempt
-    return attempt.stopped(make_warning("PostReconciliationFailure", answer.reason), waits=True)
+    return attempt.stopped(make_warning(POST_CHECK, answer.reason), waits=True)
 
 
 async def _call(attempt: ApplyAttempt, call: ActionCall, run: Acting) -> ApplyAttempt:

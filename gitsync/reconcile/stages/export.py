@@ -38,24 +38,16 @@ from gitsync.request.exports import (
 from gitsync.status.aso_status import build_aso_status, collect_config_map_values
 from gitsync.status.conditions import (
     CONFIG_MAPS_STAGE,
+    EXPRESSIONS_STAGES,
     FAILED,
+    MERGING_STAGES,
     SECRETS_STAGE,
+    UNWRITABLE,
     make_error,
     make_failed,
     make_unreadable,
     make_warning,
 )
-
-UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"
-"""ASO's reason. gitsync uses it for every sink."""
-
-
-_EXPRESSIONS_STAGES = {
-    ObjectKind.CONFIG_MAP: "failed to parse configmap expressions for export",  # quoted from ASO
-    ObjectKind.SECRET: "failed to parse secret expressions for export",  # quoted from ASO
-}
-_MERGING_STAGES = {ObjectKind.SECRET: "failed merging secrets", ObjectKind.CONFIG_MAP: "failed merging config maps"}
-"""ASO's words for the stages that can fail; the two stages before them are in `status.conditions`."""
 
 _SOURCES_UNANSWERED = "Timed out waiting for secret sources."
 _UNANSWERED = "Timed out waiting for the sinks of exports."
@@ -166,7 +158,7 @@ async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[Export
     for object_kind in (ObjectKind.CONFIG_MAP, ObjectKind.SECRET) if run.rules.writes else (ObjectKind.CONFIG_MAP,):
         expressions_of_kind = [one for one in expressions if one.address.object_kind is object_kind]
         if expressions_of_kind:
-            with _name_stage(_EXPRESSIONS_STAGES[object_kind]):
+            with _name_stage(EXPRESSIONS_STAGES[object_kind]):
                 evaluated = list(_evaluate(attempt, run.redactions, expressions_of_kind, secrets))
                 merge_entries(
                     Owner(attempt.key, run.rules.agent), evaluated
@@ -178,7 +170,7 @@ async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[Export
 def _merge(owner: Owner, entries: Sequence[ExportedValue]) -> tuple[Export, ...]:
     """All objects, sorted by their addresses. Raises GitsyncError for collisions between the stages."""
     exports: list[Export] = []
-    for object_kind, words in _MERGING_STAGES.items():
+    for object_kind, words in MERGING_STAGES.items():
         with _name_stage(words):
             exports += merge_entries(owner, [entry for entry in entries if entry.to.address.object_kind is object_kind])
     return tuple(sorted(exports, key=lambda export: export.address))
