@@ -37,9 +37,9 @@ class Session:
     """`deadline` is in the clock's monotonic seconds. `requests` counts what was sent, polls and failed tries too.
     `attempts` has every failed try, the throttled ones too. `is_ended` tells that the run was stopped before the
     deadline came. `wait` is what the node waits for just now, for a display; None while it does something itself.
-    `last_write` is the last one that was done, or may have been; `has_written` tells that Azure accepted one. `sent` are the correlation ids of all of them and of
-    the actions, by which Azure's log knows them. `sent_at` is when the last request was sent, and `written_at` the last
-    write, in the clock's monotonic seconds.
+    `last_write` is the last one that was done, or may have been; `has_written` tells that Azure accepted one. `sent`
+    are the correlation ids of all of them and of the actions, by which Azure's log knows them. `sent_at` is when the
+    last request was sent, and `written_at` the last write, in the clock's monotonic seconds.
     """
 
     deadline: float

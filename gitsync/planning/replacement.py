@@ -11,7 +11,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from typing import Any, Final, NamedTuple
 
 from gitsync.catalog.packed_tables import is_immutable
@@ -86,7 +85,7 @@ def add_new_values(
     """
     found = []
     for path, placeholder in find_unknown_values(desired).items():
-        pointer, value = format_pointer(path), reduce(find_member, path, live)
+        pointer, value = format_pointer(path), find_member(live, *path)
         is_kept = value is None or (isinstance(value, str) and value.startswith("/"))
         if placeholder.is_new and not is_kept and is_immutable(arm_type, pointer):
             found.append(Difference(pointer, repr(placeholder), value, NOT_KNOWN))
@@ -164,7 +163,7 @@ def _name_change(kind: Kind, difference: Difference, resource: Resource) -> tupl
     path = parse_pointer(difference.path)
     field = find_field(kind, path, resource.spec)
     inside = field[1:] if field else tuple(path)
-    given = reduce(find_member, inside, resource.spec)
+    given = find_member(resource.spec, *inside)
     names = [given.get(word) for word in ("name", "key")] if isinstance(given, Mapping) else []
     source = "/".join(map(str, names)) if all(names) else ""
     return format_field(inside), _NewValue(difference.desired, source, difference.rule != NOT_KNOWN)
@@ -225,7 +224,8 @@ def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]
         if resource is None or REPLACE not in resource.annotations or not read_consent(resource).values:
             continue
         is_compared = result.verdict in {Verdict.IN_SYNC, Verdict.PENDING, Verdict.DRIFTED, Verdict.CONFLICT}
-        if is_compared and result.exists and result.replacement is None and result.action in {Action.NONE, Action.UPDATE}:
+        is_used_up = result.exists and result.replacement is None and result.action in {Action.NONE, Action.UPDATE}
+        if is_compared and is_used_up:
             yield locate_finding(
                 Finding(
                     code="ReplaceConsentUnused",

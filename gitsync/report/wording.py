@@ -160,7 +160,7 @@ def format_found(report: Report) -> str:
 
 
 def _name_verdict(result: Result) -> str:
-    """Name a verdict in a count. What left git and stays in Azure is no delete."""
+    """Name a verdict in a count. What was removed from git and stays in Azure is no delete."""
     stays = result.verdict in {Verdict.DELETE, Verdict.DETACH} and result.action is Action.NONE
     return "removed from git" if stays else result.verdict.value
 

@@ -56,7 +56,7 @@ class Due(NamedTuple):
     records: Mapping[Key, Record]
 
 
-async def settle_replacements(  # noqa: PLR0913 - all that may hold a replacement
+async def settle_replacements(
     run: RunContext,
     plan: Plan,
     state: State,
@@ -221,7 +221,8 @@ async def replace_resources(
     pruned = await run_nodes(prunes)
     gone = {key for key in due if pruned[key].is_gone}
     kept = {key: _fail(applied[key], pruned[key]) for key in due if key not in gone}
-    again = {*gone, *(key for one in due.values() for key in one.takes), *_find_waiting(plan, applied, due)} - kept.keys()
+    taken = {key for one in due.values() for key in one.takes}
+    again = {*gone, *taken, *_find_waiting(plan, applied, due)} - kept.keys()
     nodes: dict[Key, Node] = {
         key: replace(plan.applies[key], record=reserved.get(key, applied[key].record))
         for key in again
@@ -267,7 +268,7 @@ def _reserve(run: RunContext, state: State, due: Mapping[Key, Due]) -> tuple[dic
 
 
 def _make_begun(record: Record, now: str) -> Condition:
-    """Make the condition that tells of the replacement if the run is killed. Azure's own refusal of a field stays: by
+    """Make the condition that reports the replacement if the run is killed. Azure's own refusal of a field stays: by
     it the next run knows the field, should the resource still be there.
     """
     if record.condition is not None and record.condition.reason == REFUSED:

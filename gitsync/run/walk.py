@@ -27,7 +27,7 @@ from gitsync.reconcile.reconcile import reconcile
 from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
 from gitsync.run.exports import remove_exports, select_leftovers
-from gitsync.run.replacements import Due, replace_resources, settle_replacements
+from gitsync.run.replacements import Due, RunNodes, replace_resources, settle_replacements
 from gitsync.secrets.exports import Collected
 
 
@@ -54,24 +54,42 @@ async def walk(
         prunes = await _list_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
         pruned = await run_in_order(prunes, run_node, build_rest, stop)
         run_nodes = partial(run_in_order, run=run_node, build_unattempted=build_rest, stop=stop)
-        replaced = dict[Key, Due]()
-        while due and run.rules.writes and not stop.is_set():
-            applied = _add_later(applied, await replace_resources(run, plan, state, applied, due, run_nodes))
-            replaced |= due
-            # A resource that was made anew may export a value that another one cannot take in place.
-            applied, due = await settle_replacements(run, plan, state, applied, most_deletes, replaced)
-        if run.rules.writes:
+        both: Collection[Key] = due
+        if due and run.rules.writes:
+            applied, due, both = await _replace_in_turn(
+                run, plan, state, applied, due, most_deletes=most_deletes, run_nodes=run_nodes
+            )
             applied |= {key: build_rest(plan.applies[key]) for key in due}
         collected = await remove_exports(run, state, {**applied, **pruned}, leftovers)
         frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
         has_time = run.clock.monotonic() < run.rules.deadline
-        both = {*due, *replaced, *(key for one in replaced.values() for key in one.takes)}  # they have had both halves
         tried = {key: result for key, result in applied.items() if key not in both}
         second_tries = _find_second_tries(plan, tried) if run.rules.writes and frees and has_time else {}
         applied = _add_later(applied, await run_in_order(second_tries, run_node, build_rest, stop, known=applied))
     finally:
         stop_watcher.cancel()
     return add_takes({**applied, **pruned}, state.records), collected
+
+
+async def _replace_in_turn(  # noqa: PLR0913 - what a replacement needs of the walk
+    run: RunContext,
+    plan: Plan,
+    state: State,
+    applied: dict[Key, Result],
+    due: dict[Key, Due],
+    *,
+    most_deletes: int | None,
+    run_nodes: RunNodes,
+) -> tuple[dict[Key, Result], dict[Key, Due], set[Key]]:
+    """Replace what is due, then what that has made due: a new resource may export a value that another one cannot take in
+    place. Returns the results, what a stop has left, and all that has had both halves.
+    """
+    replaced = dict[Key, Due]()
+    while due and not run.connections.stop.is_set():
+        applied = _add_later(applied, await replace_resources(run, plan, state, applied, due, run_nodes))
+        replaced |= due
+        applied, due = await settle_replacements(run, plan, state, applied, most_deletes, replaced)
+    return applied, due, {*due, *replaced, *(key for one in replaced.values() for key in one.takes)}
 
 
 def _add_later(earlier: Mapping[Key, Result], later: Mapping[Key, Result]) -> dict[Key, Result]:

@@ -1,8 +1,8 @@
 """The annotation `gitsync/replace`, by which a manifest consents to a delete and a create (docs/replace.md).
 
 It names each field with its new value, so that it says nothing about the next change: `location=northeurope`. A value
-of a config map may also be named by that: `principalIdFromConfig=identity/principalId`, since only a run may know it. The word
-`loses-data` is needed in addition for a resource that stores data. Entries are separated by commas.
+of a config map may be named by that, `principalIdFromConfig=identity/principalId`, since only a run may know it. The
+word `loses-data` is needed in addition for a resource that stores data. Entries are separated by commas.
 """
 
 from __future__ import annotations

@@ -21,7 +21,9 @@ BODIES = st.fixed_dictionaries(
     {"location": st.just("westeurope")},
     optional={
         "tags": st.dictionaries(st.sampled_from("ts"), st.sampled_from("ab"), min_size=1),
-        "properties": st.fixed_dictionaries({}, optional={"f": LEAVES, "g": LEAVES, "entries": ENTRIES, "rules": NAMED}),
+        "properties": st.fixed_dictionaries(
+            {}, optional={"f": LEAVES, "g": LEAVES, "entries": ENTRIES, "rules": NAMED}
+        ),
     },
 )
 

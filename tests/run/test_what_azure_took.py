@@ -4,9 +4,7 @@ answer was lost, or Azure refused the next step. The next run recovers.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +17,7 @@ from gitsync.model.verdict import Action, Written
 from gitsync.report import summary
 from gitsync.report.wording import format_headline
 from tests.support.fault_rules import rules
-from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
+from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated
 
 PRUNING = {"prune": True, "max_deletes": 40}
 SUBNET_ID = f"{VNET_ID}/subnets/one"
@@ -66,7 +64,11 @@ def recorded(world: World) -> dict[str, Record]:
 
 def list_taken(world: World) -> set[str]:
     """The ids in small letters of what Azure took in the last run: it began to work, whether or not anybody heard."""
-    return {r.path.casefold() for r in world.requests if r.method in {"PUT", "DELETE"} and r.status in {200, 201, 202, 204, 504}}
+    return {
+        r.path.casefold()
+        for r in world.requests
+        if r.method in {"PUT", "DELETE"} and r.status in {200, 201, 202, 204, 504}
+    }
 
 
 def check_told(world: World, report: Report, taken: set[str]) -> None:
@@ -75,13 +77,18 @@ def check_told(world: World, report: Report, taken: set[str]) -> None:
     assert ("othing changed" in headline) is (not taken), (headline, taken)
     by_id = {result.arm_id.casefold(): result for result in report.results if result.arm_id}
     for arm_id in taken:
-        assert by_id[arm_id].action is not Action.NONE or by_id[arm_id].written is not Written.NOTHING, (arm_id, headline)
+        assert by_id[arm_id].action is not Action.NONE or by_id[arm_id].written is not Written.NOTHING, (
+            arm_id,
+            headline,
+        )
     there, records = in_azure(world), recorded(world)
     for arm_id, record in records.items():
         if record.claim.is_ours and record.condition.is_ready:
             assert arm_id in there, f"{arm_id} is Ready on record, and gone"
     for arm_id, result in by_id.items():
-        was_deleted = any(arm_id.startswith(one) for one in taken) and arm_id not in there and arm_id in before_ids(world)
+        was_deleted = (
+            any(arm_id.startswith(one) for one in taken) and arm_id not in there and arm_id in before_ids(world)
+        )
         assert not was_deleted or result.action is Action.DELETE, (arm_id, result.action)
     text = summary.render(records.values(), revision=None)
     replacing = sum(record.is_replacing for record in records.values())
@@ -89,7 +96,9 @@ def check_told(world: World, report: Report, taken: set[str]) -> None:
 
 
 def before_ids(world: World) -> set[str]:
-    return {one.casefold() for one in (VNET_ID, SUBNET_ID, f"{NETWORKS}/old", f"{NETWORKS}/spoke", DOOMED_ID, INSIDE_ID)}
+    return {
+        one.casefold() for one in (VNET_ID, SUBNET_ID, f"{NETWORKS}/old", f"{NETWORKS}/spoke", DOOMED_ID, INSIDE_ID)
+    }
 
 
 DOOMED_ID = GROUP_ID.replace("/core", "/doomed")
