@@ -81,8 +81,8 @@ async def _replace_in_turn(  # noqa: PLR0913 - what a replacement needs of the w
     most_deletes: int | None,
     run_nodes: RunNodes,
 ) -> tuple[dict[Key, Result], dict[Key, Due], set[Key]]:
-    """Replace what is due, then what that has made due: a new resource may export a value that another one cannot take in
-    place. Returns the results, what a stop has left, and all that has had both halves.
+    """Replace what is due, then what that has made due: a new resource may export a value that another one cannot take
+    in place. Returns the results, what a stop has left, and all that has had both halves.
     """
     replaced = dict[Key, Due]()
     while due and not run.connections.stop.is_set():
