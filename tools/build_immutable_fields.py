@@ -10,7 +10,7 @@ Microsoft generates from the descriptions of its APIs. A field is packed if its 
 
 and if a kind of the catalog can set it. Fields inside lists and maps are left out: their entries may be replaced. So is
 a field of which the description names conditions, and one of CHANGEABLE. REFUSED adds fields that Azure has refused
-with PropertyChangeNotAllowed, as public reports of users show (`refused`), and OTHERS those that are not ARM's. The
+by name, as public reports of users show (`refused`), and OTHERS those that are not ARM's. The
 same input gives the same bytes.
 
 Each line has the ARM type, the JSON pointer of the field, and what shows that it is fixed. `/location` is not in the
@@ -47,12 +47,16 @@ FIXED = re.compile(
 """Descriptions that leave no way to change a field."""
 
 REFUSED = {
+    "Microsoft.Authorization/roleAssignments": ["principalId", "roleDefinitionId"],
     "Microsoft.Compute/virtualMachines": ["osProfile/customData", "osProfile/computerName", "osProfile/adminUsername"],
     "Microsoft.ContainerService/managedClusters/agentPools": ["vmSize", "osDiskSizeGB"],
     "Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers": ["resource/partitionKey"],
+    "Microsoft.DocumentDB/databaseAccounts/sqlRoleAssignments": ["principalId", "scope"],
 }
-"""Fields below `properties`, by ARM type. Reports: https://github.com/hashicorp/terraform-provider-azurerm and
-https://github.com/MicrosoftDocs/azure-docs/issues/47422.
+"""Fields below `properties`, by ARM type. Reports: https://github.com/hashicorp/terraform-provider-azurerm,
+https://github.com/MicrosoftDocs/azure-docs/issues/47422; of assignments of roles
+https://learn.microsoft.com/azure/role-based-access-control/troubleshooting (RoleAssignmentUpdateNotPermitted) and
+https://github.com/pulumi/pulumi-azure-native/pull/3711.
 """
 
 OTHERS = {

@@ -37,9 +37,9 @@ class Session:
     """`deadline` is in the clock's monotonic seconds. `requests` counts what was sent, polls and failed tries too.
     `attempts` has every failed try, the throttled ones too. `is_ended` tells that the run was stopped before the
     deadline came. `wait` is what the node waits for just now, for a display; None while it does something itself.
-    `last_write` is the last one that was done, or may have been. `sent` are the correlation ids of all of them and of
-    the actions, by which Azure's log knows them. `sent_at` is when the last request was sent, and `written_at` the last
-    write, in the clock's monotonic seconds.
+    `last_write` is the last one that was done, or may have been; `has_written` tells that Azure accepted one. `sent`
+    are the correlation ids of all of them and of the actions, by which Azure's log knows them. `sent_at` is when the
+    last request was sent, and `written_at` the last write, in the clock's monotonic seconds.
     """
 
     deadline: float
@@ -51,6 +51,7 @@ class Session:
     last_write: LastWrite | None = None
     sent_at: float = 0.0
     written_at: float = 0.0
+    has_written: bool = False
     sent: list[str] = field(default_factory=list)
     _limits: list[asyncio.Timeout] = field(default_factory=list)
     _throttled: set[int] = field(default_factory=set)  # places in `attempts`
@@ -79,11 +80,12 @@ class Session:
         finally:
             self.wait = before
 
-    def note_write(self, method: str, write: LastWrite) -> None:
-        """Keep a write that was done, or may have been. An action is none: most of them list keys."""
+    def note_write(self, method: str, write: LastWrite, *, is_accepted: bool) -> None:
+        """Keep a write that Azure accepted, or that may have been done. An action is none: most of them list keys."""
         self.sent += dict.fromkeys(filter(None, (write.correlation_id, write.returned_id)))
         if method != "POST":
             self.last_write, self.written_at = write, self.sent_at
+            self.has_written |= is_accepted
 
     def end(self, now: float, patience: float = LAST_ANSWER) -> None:
         """Bring the deadline forward: nothing more is begun, and what is under way has some seconds to end."""

@@ -101,8 +101,10 @@ def _build_list(
 
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
-    from gitsync.report.records import count_failed
-    from gitsync.report.wording import format_holds, format_plural, shorten_revision
+    from gitsync.arm.clock import SystemClock
+    from gitsync.logging import neutralize
+    from gitsync.report.records import count_failed, list_operations
+    from gitsync.report.wording import format_holds, format_plural, format_replacing, shorten_revision
 
     if not state.records:
         print("No records yet. Run `gitsync sync` first.")
@@ -111,9 +113,15 @@ def _print_text(state: State, records: Sequence[Record], config: Config) -> None
     ready = sum(map(_is_ready, records))
     at = f" at {shorten_revision(state.revision)}" if state.revision else ""
     failed = count_failed(records)
-    holds = format_holds(record.hold for record in records)
-    ready_text = f"{ready} of {format_plural(len(records), 'resource')} Ready{at}{f'; {holds}' if holds else ''}."
-    print(f"\n{f'{failed} failed; ' if failed else ''}{ready_text}")
+    parts = (
+        f"{failed} failed" if failed else "",
+        f"{ready} of {format_plural(len(records), 'resource')} Ready{at}",
+        format_replacing(records),
+        format_holds(record.hold for record in records),
+    )
+    print(f"\n{'; '.join(filter(None, parts))}.")
+    if operations := list_operations(records, SystemClock().now()):
+        print(neutralize("\n" + "\n".join(operations)))
     if refused := [record for record in records if record.trust.is_refused]:
         print(f"\n{format_plural(len(refused), 'record')} not trusted:")
         _print_claims(refused)

@@ -214,10 +214,11 @@ class State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastRun:
-    """The last run that changed something, as its report says. `time` is its end (RFC 3339, UTC), `revision` the commit
-    that it read, None for a folder. `outcomes` counts its resources by outcome, and `not_reached` are those that it
-    ended before. `sent` are the correlation ids of what it sent, and `arm_ids` its resources. `commit` is the one on
-    the status branch, "" for a folder.
+    """The last run that recorded something, by its report; it may have changed nothing. `time` is its end (RFC 3339,
+    UTC), `revision` the commit that it read, None for a folder. `outcomes` counts its resources by outcome, and
+    `not_reached` are those that it ended before. `sent` are the correlation ids of what it sent, and `arm_ids` its
+    resources. `commit` is the one on the status branch, "" for a folder. `has_changed` tells that Azure took a write,
+    or may have, or that a resource was detached.
     """
 
     command: str
@@ -230,6 +231,7 @@ class LastRun:
     sent: frozenset[str] = frozenset()
     arm_ids: frozenset[str] = frozenset()
     commit: str = ""
+    has_changed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from gitsync.model.plan import LastCommit, Reviewed
 from gitsync.model.policy import Policy
 from gitsync.model.problem import SourceLocation
 from gitsync.model.record import Record
-from gitsync.model.verdict import Action, Difference, Verdict
+from gitsync.model.verdict import Action, Difference, Verdict, Written
 
 
 class Outcome(StrEnum):
@@ -111,7 +111,7 @@ class Result:
     are their findings, the most urgent first. `changed_by` are the changes in Azure that made the drift, as far as
     Azure knows, the newest first. `live_body` is what a plan read of a resource that drifted; None for all others.
     `hold` leaves the resource as it is; if it would be changed otherwise, the verdict is HELD, and `withheld` what it
-    is without the hold.
+    is without the hold. `written` says what a sync sent, whatever came of it.
     """
 
     key: Key
@@ -154,11 +154,17 @@ class Result:
     live_body: Mapping[str, Any] | None = field(default=None, repr=False)
     hold: HeldUntil | None = None
     withheld: Verdict | None = None
+    written: Written = Written.NOTHING
 
     @property
     def needs_replacement(self) -> bool:
         """Tell whether a sync leaves it as it is, since Azure would refuse the change in place."""
         return self.replacement is not None and not self.replacement.is_due
+
+    @property
+    def is_gone(self) -> bool:
+        """Tell whether a sync has deleted it, to the end."""
+        return self.action is Action.DELETE and not self.exists
 
     @property
     def found(self) -> Verdict:

@@ -39,19 +39,21 @@ class Placeholder(Secret):
     """Replaces a value that is not known yet: it is neither compared nor digested.
 
     Its text names the origin of the value. `why` says why the value is not known, as the end of a sentence.
-    `is_public` says that the value is no secret, so the text may be shown.
+    `is_public` says that the value is no secret, so the text may be shown. `is_new` says that the value is made with a
+    resource which the run creates, so that it is another one than before.
     """
 
-    __slots__ = ("is_public", "why")
+    __slots__ = ("is_new", "is_public", "why")
 
-    def __init__(self, text: str, *, why: str = "", is_public: bool = False) -> None:
+    def __init__(self, text: str, *, why: str = "", is_public: bool = False, is_new: bool = False) -> None:
         super().__init__(text)
         self.why = why
         self.is_public = is_public
+        self.is_new = is_new
 
     def as_public(self) -> Placeholder:
         """The same for a value that is no secret."""
-        return Placeholder(self._value, why=self.why, is_public=True)
+        return Placeholder(self._value, why=self.why, is_public=True, is_new=self.is_new)
 
     def __repr__(self) -> str:
         return self._value if self.is_public else MASKED

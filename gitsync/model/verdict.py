@@ -42,6 +42,15 @@ class Action(StrEnum):
     DETACH = "detach"
 
 
+class Written(StrEnum):
+    """What a sync sent for a resource, as far as the run knows."""
+
+    NOTHING = "nothing"  # or Azure refused all of it
+    UNKNOWN = "unknown"  # nothing says whether Azure did it
+    ACCEPTED = "accepted"  # Azure took it; the outcome says what came of it
+    DELETED = "deleted"  # deleted to be created again, and not created yet
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One desired leaf that differs. `path` is a JSON pointer (RFC 6901) into the ARM body; a side is None if it has no

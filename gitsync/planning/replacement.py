@@ -11,11 +11,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gitsync.catalog.packed_tables import is_immutable
+from gitsync.diff.unknown_values import NOT_KNOWN, find_unknown_values
 from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, is_same_id, normalize_region
-from gitsync.formats.json_pointer import parse_pointer
+from gitsync.formats.json_pointer import format_pointer, parse_pointer
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
@@ -25,11 +26,11 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record
 from gitsync.model.resource import Resource
 from gitsync.model.result import Replacement, Result
-from gitsync.model.verdict import Action, Difference, Verdict
+from gitsync.model.verdict import Action, Comparison, Difference, Verdict
 from gitsync.planning.data_types import describe_loss
 from gitsync.planning.delete_scope import is_group
 from gitsync.planning.record_counts import digest_spec
-from gitsync.problems.field_path import format_field
+from gitsync.problems.field_path import find_member, format_field
 from gitsync.problems.finding import Finding, locate_finding
 from gitsync.request.body import find_field
 from gitsync.status.conditions import make_warning
@@ -42,7 +43,7 @@ REPLACEMENT_BEGUN: Final = Condition(
     status=ConditionStatus.FALSE,
     severity=Severity.INFO,
     reason=Hold.REPLACING.value,
-    message="gitsync deletes it and creates it again.",
+    message="gitsync deletes it and creates it again. It may be missing until that is over.",
 )
 """The condition of a resource between its two halves."""
 
@@ -76,6 +77,30 @@ def find_replacement(
     return Replacement(reason=reason) if reason else None
 
 
+def add_new_values(
+    comparison: Comparison, arm_type: str, desired: Mapping[str, Any], live: Mapping[str, Any]
+) -> Comparison:
+    """Return the comparison of a plan with the fixed fields whose value is made with a resource that the run creates:
+    it is not known yet, and it is not the one that Azure has. An ARM id stays the same, since names make it.
+    """
+    found = []
+    for path, placeholder in find_unknown_values(desired).items():
+        pointer, value = format_pointer(path), find_member(live, *path)
+        is_kept = value is None or (isinstance(value, str) and value.startswith("/"))
+        if placeholder.is_new and not is_kept and is_immutable(arm_type, pointer):
+            found.append(Difference(pointer, repr(placeholder), value, NOT_KNOWN))
+    if not found:
+        return comparison
+    paths = {one.path for one in found}
+    return replace(
+        comparison,
+        verdict=Verdict.PENDING if comparison.verdict is Verdict.IN_SYNC else comparison.verdict,
+        differences=(*comparison.differences, *found),
+        unverified=tuple(one for one in comparison.unverified if one not in paths),
+        because={path: why for path, why in comparison.because.items() if path not in paths},
+    )
+
+
 def weigh_replacement(  # noqa: PLR0913 - what the consent is compared with
     replacement: Replacement,
     differences: Iterable[Difference],
@@ -93,12 +118,26 @@ def weigh_replacement(  # noqa: PLR0913 - what the consent is compared with
     """
     changed = (one for one in differences if one.live is not None and one.desired is not None)
     needing = [one for one in changed if _explain(kind.arm_type, one, refusal)]
-    named = {_name_field(kind, one, resource): one.desired for one in needing}
+    named = dict(_name_change(kind, one, resource) for one in needing)
     held = _find_hold(named, resource, record, prunes=prunes)
     return replace(replacement, is_due=not held, held=held)
 
 
-def _find_hold(named: Mapping[str, Any], resource: Resource, record: Record | None, *, prunes: bool) -> str:
+class _NewValue(NamedTuple):
+    """The new value of a field, and where a manifest has it from: `name/key` of a config map, "" for its own value."""
+
+    value: Any
+    source: str
+    is_known: bool
+
+    @property
+    def entry(self) -> str | None:
+        """What the annotation has; None for a secret, which it may not name."""
+        text = format_consent_value(self.value)
+        return self.source if text is not None and self.source and not self.is_known else text
+
+
+def _find_hold(named: Mapping[str, _NewValue], resource: Resource, record: Record | None, *, prunes: bool) -> str:
     """Say why a sync must not replace a resource, and what to do; "" if it may. `named` has the new values by the names
     of their fields.
     """
@@ -107,10 +146,10 @@ def _find_hold(named: Mapping[str, Any], resource: Resource, record: Record | No
         return f"{restore}, or move the content to a new group: gitsync does not replace a resource group."
     if record is None or not record.claim.is_ours or not record.policy.allows_delete:
         return f"{restore}: gitsync deletes only what it has created or adopted, and whose policy allows it."
-    if any(format_consent_value(desired) is None for desired in named.values()):
+    if any(new.entry is None for new in named.values()):
         return f"{restore}: the new value is a secret, which no annotation may name."
-    if not named or not all(consent.covers(name, desired) for name, desired in named.items()):
-        entries = ",".join(f"{name}={format_consent_value(desired)}" for name, desired in sorted(named.items()))
+    if not named or not all(consent.covers(name, new.value, new.source) for name, new in named.items()):
+        entries = ",".join(f"{name}={new.entry}" for name, new in sorted(named.items()))
         given = f" It now consents to {resource.annotations[REPLACE]!r}." if REPLACE in resource.annotations else ""
         return (
             f"{restore}. Or, to delete the resource and create it again, set the annotation `{REPLACE}: {entries}` "
@@ -119,11 +158,15 @@ def _find_hold(named: Mapping[str, Any], resource: Resource, record: Record | No
     return "" if prunes else "Run with --prune to delete the resource and create it again."
 
 
-def _name_field(kind: Kind, difference: Difference, resource: Resource) -> str:
+def _name_change(kind: Kind, difference: Difference, resource: Resource) -> tuple[str, _NewValue]:
     """Name the field of a difference as its manifest does, without `spec`; as Azure does, if no field is known."""
     path = parse_pointer(difference.path)
     field = find_field(kind, path, resource.spec)
-    return format_field(field[1:] if field else tuple(path))
+    inside = field[1:] if field else tuple(path)
+    given = find_member(resource.spec, *inside)
+    names = [given.get(word) for word in ("name", "key")] if isinstance(given, Mapping) else []
+    source = "/".join(map(str, names)) if all(names) else ""
+    return format_field(inside), _NewValue(difference.desired, source, difference.rule != NOT_KNOWN)
 
 
 def _explain(arm_type: str, difference: Difference, refusal: Condition | None) -> str:
@@ -131,6 +174,8 @@ def _explain(arm_type: str, difference: Difference, refusal: Condition | None) -
         same = normalize_region(difference.desired) == normalize_region(difference.live)
         return "" if same else "Azure cannot move a resource to another region."
     if is_immutable(arm_type, difference.path):
+        if difference.rule == NOT_KNOWN:
+            return f"Azure fixes {difference.path} when it creates the resource. The new value is not known yet."
         return f"Azure fixes {difference.path} when it creates the resource."
     if refusal and refusal.reason == REFUSED and _names_field(refusal.message, difference.path):
         return f"Azure has refused to change {difference.path}."
@@ -179,7 +224,8 @@ def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]
         if resource is None or REPLACE not in resource.annotations or not read_consent(resource).values:
             continue
         is_compared = result.verdict in {Verdict.IN_SYNC, Verdict.PENDING, Verdict.DRIFTED, Verdict.CONFLICT}
-        if is_compared and result.replacement is None and result.action in {Action.NONE, Action.UPDATE}:
+        is_used_up = result.exists and result.replacement is None and result.action in {Action.NONE, Action.UPDATE}
+        if is_compared and is_used_up:
             yield locate_finding(
                 Finding(
                     code="ReplaceConsentUnused",

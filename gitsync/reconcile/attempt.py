@@ -122,7 +122,8 @@ class Write(Part):
     accepted, and `unfinished` says that its operation goes on after the run. `if_match` is the ETag that the write
     demands, and `outrun` the ETag of a refused one. `unseen` counts the reads that did not find what Azure had
     accepted, and `resent` tells that it was then sent again. `has_failed`: Azure refused the last write, or its
-    operation failed. `given_id` is the id that another provider than ARM gave the resource. `called` are the actions
+    operation failed. `is_deleting`: Azure has accepted a delete that is not over. `is_unknown`: a delete may have been
+    done. `given_id` is the id that another provider than ARM gave the resource. `called` are the actions
     that were called for a check. `create_seconds` is how long Azure worked on a create that this run saw from the
     request to its end, and `update_seconds` the same of an update. `demands` is what the next write says is to go,
     since Azure kept it when it was left out; `demanded` is all of that so far. `keeps`: Azure keeps some of it anyway.
@@ -140,6 +141,8 @@ class Write(Part):
     unseen: int = 0
     resent: bool = False
     has_failed: bool = False
+    is_deleting: bool = False
+    is_unknown: bool = False
     given_id: str = ""
     called: tuple[ActionCall, ...] = ()
     create_seconds: float | None = None
@@ -209,13 +212,17 @@ class ReconcileAttempt(Part):
         """The attempt, whose operation goes on after the run: the next one continues it."""
         return self.with_write(self.write.changed(unfinished=True))
 
+    def deleting(self, condition: Condition) -> Self:
+        """The attempt, stopped by the time, of a resource whose delete Azure has accepted and not ended."""
+        return self.with_write(self.write.changed(unfinished=True, is_deleting=True)).stopped(condition)
+
     def restarted(self) -> Self:
         """The same attempt at its first stage; what was sent is kept."""
         return self.changed(
             stop=None,
             observed=self.observed.changed(live=None, owner=None, is_listed=False, is_sampled=False, children={}),
             decision=self.decision.changed(comparison=None, action=Action.NONE, is_untouched=False),
-            write=self.write.changed(unfinished=False),
+            write=self.write.changed(unfinished=False, is_deleting=False),
             is_restarted=True,
         )
 

@@ -22,7 +22,7 @@ from gitsync.model.plan import Apply, Node
 from gitsync.model.provider import NOTHING_KEPT
 from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, Trust, WriteStreak
 from gitsync.model.result import Replacement, Result
-from gitsync.model.verdict import DRIFTED, Action, Comparison, Verdict
+from gitsync.model.verdict import DRIFTED, Action, Comparison, Verdict, Written
 from gitsync.planning.actions import decide_claim
 from gitsync.planning.claims import is_expected
 from gitsync.planning.kept import find_kept
@@ -38,7 +38,16 @@ from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, Stop
 from gitsync.reconcile.rules import RunRules
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_condition, mask_hold
-from gitsync.status.conditions import DELETING, OVERLAP, READY, RECONCILING, find_code, is_replacement, make_warning
+from gitsync.status.conditions import (
+    DELETING,
+    OVERLAP,
+    READY,
+    RECONCILING,
+    find_code,
+    is_after_write,
+    is_replacement,
+    make_warning,
+)
 
 ReconciledAttempt = ApplyAttempt | PruneAttempt
 
@@ -118,7 +127,8 @@ def _build_result(
         **_describe_node(attempt.apply if isinstance(attempt, ApplyAttempt) else attempt.prune),
         arm_id=attempt.arm_id or None,
         verdict=verdict,
-        action=attempt.write.done if rules.writes else attempt.decision.action,
+        action=_find_done(attempt) if rules.writes else attempt.decision.action,
+        written=_find_written(attempt),
         condition=condition,
         is_fine=_is_fine(attempt, condition, verdict, is_ready=is_ready),
         exists=attempt.observed.exists if attempt.observed.exists is not None else _was_ours(attempt.record),
@@ -141,6 +151,17 @@ def _build_result(
     )
 
 
+def _find_done(attempt: ReconciledAttempt) -> Action:
+    return Action.DELETE if attempt.write.is_deleting else attempt.write.done
+
+
+def _find_written(attempt: ReconciledAttempt) -> Written:
+    write = attempt.write
+    if write.done not in {Action.NONE, Action.DETACH} or write.is_deleting or attempt.session.has_written:
+        return Written.ACCEPTED
+    return Written.UNKNOWN if write.sent is not None or write.is_unknown else Written.NOTHING
+
+
 def _is_fine(attempt: ReconciledAttempt, condition: Condition, verdict: Verdict, *, is_ready: bool) -> bool:
     """`is_ready` says that the condition decides."""
     if attempt.stop and attempt.stop.is_fine:
@@ -161,7 +182,8 @@ def _keep_record(attempt: PruneAttempt, condition: Condition, rules: RunRules, n
         return record if attempt.prune.replaces else None
     if attempt.decision.action is not Action.DELETE:  # it was not to be deleted now
         return None if attempt.observed.exists is False else record
-    latest = condition if is_replacement(condition, record.condition) else record.condition
+    is_newer = attempt.write.is_deleting or is_replacement(condition, record.condition)
+    latest = condition if is_newer else record.condition
     operation = record.operation if attempt.prune.replaces else _find_operation(attempt, "delete", now)
     return replace(record, condition=latest, operation=operation, last_write=_find_last_write(attempt, rules))
 
@@ -264,7 +286,16 @@ def _make_condition(
         return replace(masked, generation=generation, time=time)
     if rules.writes:
         return make_ready(generation, time)
-    return _make_planned(attempt.record, " ".join(filter(None, _list_notes(attempt))), _find_failed_since(attempt))
+    note, is_settled = " ".join(filter(None, _list_notes(attempt))), _is_settled(attempt)
+    return _make_planned(attempt.record, note, _find_failed_since(attempt), is_settled=is_settled)
+
+
+def _is_settled(attempt: ReconciledAttempt) -> bool:
+    """Tell whether the plan answers what the last run could not do, so that its condition holds no more: the resource
+    is in sync now, or consent was given to replace it.
+    """
+    is_in_sync = attempt.decision.action is Action.NONE and _find_comparison(attempt).verdict is Verdict.IN_SYNC
+    return is_in_sync or attempt.decision.action is Action.REPLACE
 
 
 def _make_interrupted(attempt: ReconciledAttempt, stop: Stop) -> Condition | None:
@@ -300,13 +331,16 @@ def _list_notes(attempt: ReconciledAttempt) -> tuple[str, ...]:
     return (describe_rename(attempt.apply.renamed), unknown_id, attempt.decision.note)
 
 
-def _make_planned(record: Record | None, note: str, failed_since: str) -> Condition:
+def _make_planned(record: Record | None, note: str, failed_since: str, *, is_settled: bool) -> Condition:
     """Return the condition of a plan: that of the last run, marked as such. The note comes first: it names calls that a
-    sync would make in addition to the write. What failed before keeps its cause beside the note.
+    sync would make in addition to the write. What failed before keeps its cause beside the note. Of what is settled
+    only a failure after the write is left, which a plan does not look at again: an export, or a check.
     """
     if record is None or record.condition is None or (note and not failed_since):
         return replace(PLANNED, message=note)
     last = record.condition
+    if is_settled and not last.is_ready and not is_after_write(last):
+        return PLANNED
     if not failed_since:
         return replace(last, message=f"Last run: {last.message}") if last.message else last
     cause = ": ".join(filter(None, (last.reason, last.message)))
@@ -369,7 +403,8 @@ def _revise_record(
         old,
         **_revise(attempt, spec),
         policy=attempt.policy if attempt.prepared.is_valid else old.policy,
-        operation=old.operation if attempt.observed.exists is None else _find_pending(attempt, now),
+        operation=_find_replacing(attempt)
+        or (old.operation if attempt.observed.exists is None else _find_pending(attempt, now)),
         operator=old.agent,
         condition=condition,
     )

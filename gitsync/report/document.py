@@ -24,7 +24,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.report import Report, RequestCounts, RequestUse, RunTarget
 from gitsync.model.result import Attempt, Outcome, Replacement, Result, Stage
-from gitsync.model.verdict import Action, Difference, Verdict
+from gitsync.model.verdict import Action, Difference, Verdict, Written
 from gitsync.problems.checked_mapping import CheckedMapping
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.report.json import SCHEMA_VERSION
@@ -192,6 +192,7 @@ def _read_result(fields: CheckedMapping) -> Result:
         blocked_by=None if fields.values.get("blockedBy") is None else fields.key("blockedBy"),
         verdict=verdict,
         action=fields.one_of("action", Action),
+        written=fields.one_of("written", Written) if "written" in fields.values else Written.NOTHING,
         failed_since=fields.text("failedSince", ""),
         condition=_read_condition(fields, key),
         is_fine=False,

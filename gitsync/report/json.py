@@ -16,6 +16,7 @@ from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
+from gitsync.model.verdict import Written
 from gitsync.planning.record_counts import round_duration
 from gitsync.report.authors import LONGEST_DOUBT, clean
 from gitsync.report.ordering import find_causes
@@ -132,6 +133,7 @@ def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[s
         "blockedBy": str(cause) if cause else None,
         "verdict": result.verdict.value,
         "action": result.action.value,
+        **({"written": result.written.value} if _is_open(result) else {}),
         **({"failedSince": result.failed_since} if result.failed_since else {}),
         "ready": condition.status.value,
         "severity": condition.severity.value,
@@ -153,6 +155,11 @@ def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[s
         "requests": result.requests,
         **({"sent": list(result.sent)} if result.sent else {}),
     }
+
+
+def _is_open(result: Result) -> bool:
+    """Tell whether a write had no good end, or has none yet."""
+    return result.written is Written.UNKNOWN or (result.written is not Written.NOTHING and not result.is_fine)
 
 
 def _build_hold(hold: HeldUntil, result: Result) -> dict[str, Any]:

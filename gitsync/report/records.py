@@ -98,16 +98,17 @@ def _list_condition_cells(condition: Condition | None) -> tuple[str, str, str, s
 
 
 def describe_last_run(run: LastRun, agents: Collection[str], now: datetime) -> list[str]:
-    """Describe the last run that changed something: what it was, when, and what came of it; a second line names what it
-    did not reach. `agents` are all that have records.
+    """Describe the last run that recorded something: what it was, when, and what came of it; a second line names what
+    it did not reach. A run that finds a manifest in another file is recorded, too. `agents` are all that have records.
     """
     counts = [f"{count} {outcome}" for outcome, count in run.outcomes.items() if count and outcome != "unchanged"]
     reached = f"{len(run.not_reached)} not reached" if run.not_reached else ""
-    outcome = ", ".join(filter(None, (*counts, reached))) or "nothing failed"
+    outcome = ", ".join(filter(None, (*counts, reached))) or "nothing changed"
+    name = "Last run that changed something" if run.has_changed else "Last run on record"
     by = f" by {run.agent}" if run.agent and len(agents) > 1 else ""
     lines = [
         (
-            f"Last run that changed something: {run.command} of {shorten_revision(run.revision)}{by}, "
+            f"{name}: {run.command} of {shorten_revision(run.revision)}{by}, "
             f"{format_age(run.time, now)} ago ({run.time}): {outcome}; exit code {run.exit_code}."
         )
     ]
@@ -115,6 +116,18 @@ def describe_last_run(run: LastRun, agents: Collection[str], now: datetime) -> l
     more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
     lines += [f"Not reached: {', '.join([*names[:_MOST_NAMES], *more])}."] if names else []
     return list(map(escape_controls, lines))
+
+
+def list_operations(records: Sequence[Record], now: datetime) -> list[str]:
+    """List a line for each operation that a run has begun and whose end is not on record; empty if there is none."""
+    names = shorten_names(record.key for record in records)
+    begun = [(record, record.operation) for record in records if record.operation]
+    lines = [
+        f"  {operation.kind} {names[record.key]}, begun {format_age(operation.started_at, now)} ago "
+        f"({escape_controls(operation.started_at)})"
+        for record, operation in sorted(begun, key=lambda one: find_reading_order(one[0].key))
+    ]
+    return [f"{format_plural(len(lines), 'operation')} without an end on record:", *lines] if lines else []
 
 
 def count_failed(records: Iterable[Record]) -> int:

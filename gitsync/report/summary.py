@@ -20,7 +20,7 @@ from gitsync.report.escape import format_advice, format_code, shorten
 from gitsync.report.markdown import format_problem
 from gitsync.report.ordering import find_reading_order, shorten_names
 from gitsync.report.run_facts import list_target
-from gitsync.report.wording import format_holds, format_plural, shorten_problems, shorten_revision
+from gitsync.report.wording import format_holds, format_plural, format_replacing, shorten_problems, shorten_revision
 from gitsync.status.conditions import READY
 
 _FAILED, _WAITING, _READY = "Failed", "Waiting", "Ready"
@@ -77,7 +77,8 @@ def _find_state(record: Record) -> str:
 def _format_headline(failed: int, errors: int, ready: int, records: Sequence[Record]) -> str:
     wrong = ", ".join([f"{failed} failed"] * bool(failed) + [format_plural(errors, "error")] * bool(errors))
     counts = f"{ready} of {format_plural(len(records), 'resource')} Ready"
-    return "; ".join(filter(None, (wrong, counts, format_holds(record.hold for record in records))))
+    others = format_replacing(records), format_holds(record.hold for record in records)
+    return "; ".join(filter(None, (wrong, counts, *others)))
 
 
 def _format_problems(title: str, problems: Sequence[Problem]) -> list[str]:

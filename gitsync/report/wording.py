@@ -21,9 +21,10 @@ from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import REFUSALS, Problem
+from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Outcome, Result
-from gitsync.model.verdict import Action, Verdict
+from gitsync.model.verdict import Action, Verdict, Written
 from gitsync.planning.replacement import list_takes
 from gitsync.report.escape import shorten
 
@@ -63,7 +64,7 @@ _MOST_RENDERERS = 3  # names in a sentence
 
 def format_subject(report: Report) -> str:
     """Format one line for a commit: the revision, the number of Ready resources, and the actions."""
-    parts = [format_ready(report), *format_failed(report), *list_actions(report, PAST)]
+    parts = [format_ready(report), *format_failed(report), *_list_done(report)]
     return f"Status of {shorten_revision(report.revision)}: {', '.join(parts)}"
 
 
@@ -144,11 +145,24 @@ def format_holds(holds: Iterable[HeldUntil | None]) -> str:
     return ", ".join(counts).replace(" until", " held until", 1)
 
 
+def format_replacing(records: Iterable[Record]) -> str:
+    """Format how many resources a run began to replace, without an end: `2 being replaced`; "" for none."""
+    count = sum(record.is_replacing for record in records)
+    return f"{count} being replaced" if count else ""
+
+
 def format_found(report: Report) -> str:
     """Format the number of resources, of each verdict, and after a sync of those that are Ready."""
-    verdicts = [f"{count} {verdict}" for verdict, count in report.summary.items()]
+    times = Counter(map(_name_verdict, report.results))
+    verdicts = [f"{count} {name}" for name, count in sorted(times.items())]
     ready = [format_ready(report)] if report.command == "sync" else []
     return ", ".join([format_plural(len(report.results), "resource"), *ready, *verdicts])
+
+
+def _name_verdict(result: Result) -> str:
+    """Name a verdict in a count. What was removed from git and stays in Azure is no delete."""
+    stays = result.verdict in {Verdict.DELETE, Verdict.DETACH} and result.action is Action.NONE
+    return "removed from git" if stays else result.verdict.value
 
 
 def format_failed(report: Report) -> list[str]:
@@ -160,10 +174,26 @@ def format_failed(report: Report) -> list[str]:
 def _format_effect(report: Report, subject: str) -> str:
     """Format the actions of a sync, or those that a sync would take."""
     if report.command != "plan":
-        return ", ".join(list_actions(report, PAST)) or "nothing changed"
+        return ", ".join(_list_done(report)) or "nothing changed"
     subject = subject if report.base is None else "the change"
     actions = list_actions(report, PLANNED)
     return f"{subject} would {', '.join(actions)}" if actions else f"{subject} would change nothing"
+
+
+def _list_done(report: Report) -> list[str]:
+    """List what a sync has done in Azure: its actions, then what Azure took that has no good end, or none yet."""
+    open_ends = [result for result in report.results if not result.is_fine]
+    deleted = sum(one.action is Action.DELETE and one.written is not Written.ACCEPTED for one in open_ends)
+    accepted = Counter(one.outcome for one in open_ends if one.written is Written.ACCEPTED)
+    unknown = sum(one.written is Written.UNKNOWN for one in report.results)
+    under_way, failed = accepted[Outcome.BLOCKED], accepted[Outcome.FAILED]
+    return [
+        *list_actions(report, PAST),
+        *([f"deleted {deleted} to be created again"] if deleted else []),
+        *([f"{under_way} still under way in Azure"] if under_way else []),
+        *([f"{format_plural(failed, 'accepted write')} failed"] if failed else []),
+        *([f"{format_plural(unknown, 'write')} with an unknown outcome"] if unknown else []),
+    ]
 
 
 def shorten_revision(revision: str | None) -> str:

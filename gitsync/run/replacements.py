@@ -8,8 +8,10 @@ resource, and all of them are reconciled once more.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from gitsync.arm.client import Reader
@@ -19,16 +21,23 @@ from gitsync.errors import ArmError, StateError
 from gitsync.formats.arm_path import is_below, normalize_id
 from gitsync.model.check import CheckVerdict
 from gitsync.model.clock import format_rfc3339
+from gitsync.model.condition import Condition
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.model.plan import Node, Plan, Prune
 from gitsync.model.record import REPLACING, PendingOperation, Record, State
 from gitsync.model.result import Result
-from gitsync.model.verdict import Action
+from gitsync.model.verdict import Action, Verdict, Written
 from gitsync.planning.children import KindTree, find_embedded, is_made_by_azure
 from gitsync.planning.plan import order_prunes
-from gitsync.planning.replacement import find_hold_below, find_takes, hold_replacement
+from gitsync.planning.replacement import (
+    REFUSED,
+    REPLACEMENT_BEGUN,
+    find_hold_below,
+    find_takes,
+    hold_replacement,
+)
 from gitsync.planning.run_problems import find_delete_limit
 from gitsync.reconcile.context import RunContext
 from gitsync.run.plan import is_deleted_alone
@@ -48,15 +57,21 @@ class Due(NamedTuple):
 
 
 async def settle_replacements(
-    run: RunContext, plan: Plan, state: State, applied: Mapping[Key, Result], most_deletes: int | None
+    run: RunContext,
+    plan: Plan,
+    state: State,
+    applied: Mapping[Key, Result],
+    most_deletes: int | None,
+    done: Mapping[Key, Due] = MappingProxyType({}),
 ) -> tuple[dict[Key, Result], dict[Key, Due]]:
     """Hold the replacements that git, the records, Azure or the limit of deletes forbid. Returns the results, and what
-    is due.
+    is due. `done` is what this run has replaced before.
 
     Azure is asked what is below each resource: a list that it refuses holds, since unknown is not absent.
     """
     results, due = dict(applied), dict[Key, Due]()
-    asked = sorted(key for key, result in applied.items() if result.replacement and result.replacement.is_due)
+    wanted = (key for key, result in applied.items() if result.replacement and result.replacement.is_due)
+    asked = sorted(key for key in wanted if key not in done)
     if not asked:
         return results, due  # as in most runs
     ids = {key: result.arm_id for key, result in applied.items() if result.exists and result.arm_id}
@@ -69,7 +84,7 @@ async def settle_replacements(
             results[key] = hold_replacement(applied[key], held, writes=run.rules.writes)
         else:
             due[key] = replacing
-    if due and (held := _find_excess(plan, state, due, run.rules.agent, most_deletes)):
+    if due and (held := _find_excess(plan, state, {**done, **due}, run.rules.agent, most_deletes)):
         results |= {key: hold_replacement(applied[key], held, writes=run.rules.writes) for key in due}
         due = {}
     return results, due
@@ -112,10 +127,13 @@ async def _find_refused_delete(run: RunContext, due: Due) -> str:
 
 
 async def _find_assignment(reader: Reader, arm_id: str, known: Collection[str]) -> str:
-    """Return the id of a role assignment at a resource or below it that is not known; "" if there is none.
+    """Return the id of a role assignment at a resource or below it that is not known; "" if there is none. No role is
+    assigned at an assignment.
 
     Raises ArmError if Azure does not list them.
     """
+    if parse_arm_type(arm_id).casefold() == _ASSIGNMENTS.casefold():
+        return ""
     entries = await reader.list(f"{arm_id}/providers/{_ASSIGNMENTS}", _ASSIGNMENTS_VERSION)
     assignments = (str(entry.get("id", "")) for entry in entries)
     # The list has those of the group and of the subscription, too.
@@ -201,9 +219,10 @@ async def replace_resources(
     )
     run.cache.note_replaced(record.arm_id for record in reserved.values())
     pruned = await run_nodes(prunes)
-    gone = {key for key in due if pruned[key].action is Action.DELETE}
+    gone = {key for key in due if pruned[key].is_gone}
     kept = {key: _fail(applied[key], pruned[key]) for key in due if key not in gone}
-    again = {*gone, *(key for one in due.values() for key in one.takes), *_find_waiting(applied, due)} - kept.keys()
+    taken = {key for one in due.values() for key in one.takes}
+    again = {*gone, *taken, *_find_waiting(plan, applied, due)} - kept.keys()
     nodes: dict[Key, Node] = {
         key: replace(plan.applies[key], record=reserved.get(key, applied[key].record))
         for key in again
@@ -212,6 +231,7 @@ async def replace_resources(
     known = {**applied, **kept}
     retried = await run_nodes(nodes, known={key: result for key, result in known.items() if key not in nodes})
     away = run.clock.monotonic() - begun_at
+    retried = {key: _tell_delete(result, pruned[key]) if key in pruned else result for key, result in retried.items()}
     return {
         **kept,
         **{key: _join_halves(applied[key], result, away) if key in gone else result for key, result in retried.items()},
@@ -222,10 +242,19 @@ def _reserve(run: RunContext, state: State, due: Mapping[Key, Due]) -> tuple[dic
     """Record that the replacements begin, before the first delete. Returns the records, and why nothing may be deleted
     if that fails.
     """
-    operation = PendingOperation(REPLACING, format_rfc3339(run.clock.now()))
+    now = format_rfc3339(run.clock.now())
+    operation = PendingOperation(REPLACING, now)
     # Nothing that was sent before is there any more, so the next run compares all of git with Azure.
     records = {
-        key: replace(record, operation=operation, applied={}, baseline=None, failure=None, streak=None)
+        key: replace(
+            record,
+            operation=operation,
+            applied={},
+            baseline=None,
+            failure=None,
+            streak=None,
+            condition=_make_begun(record, now),
+        )
         for one in due.values()
         for key, record in one.records.items()
     }
@@ -238,16 +267,27 @@ def _reserve(run: RunContext, state: State, due: Mapping[Key, Due]) -> tuple[dic
     return records, ""
 
 
-def _find_waiting(applied: Mapping[Key, Result], due: Mapping[Key, Due]) -> set[Key]:
-    """Find the resources that wait for one that is replaced, or for another that does."""
-    waiting = set[Key]()
+def _make_begun(record: Record, now: str) -> Condition:
+    """Make the condition that reports the replacement if the run is killed. Azure's own refusal of a field stays: by
+    it the next run knows the field, should the resource still be there.
+    """
+    if record.condition is not None and record.condition.reason == REFUSED:
+        return record.condition
+    return replace(REPLACEMENT_BEGUN, generation=record.generation, time=now)
+
+
+def _find_waiting(plan: Plan, applied: Mapping[Key, Result], due: Mapping[Key, Due]) -> set[Key]:
+    """Find the resources that wait for one that is replaced, or for another that does: for its values, too."""
+    dependents = defaultdict[Key, list[Key]](list)
     for key, result in applied.items():
-        seen, cause = {key}, result.blocked_by
-        while cause is not None and cause not in seen:
-            if cause in due:
-                waiting.add(key)
-            seen.add(cause)
-            cause = applied[cause].blocked_by if cause in applied else None
+        if result.verdict is Verdict.BLOCKED:
+            for cause in filter(None, {result.blocked_by, *plan.applies[key].depends_on}):
+                dependents[cause].append(key)
+    waiting, causes = set[Key](), list(due)
+    while causes:
+        found = set(dependents.pop(causes.pop(), ()))
+        causes += found - waiting
+        waiting |= found
     return waiting
 
 
@@ -257,6 +297,8 @@ def _fail(before: Result, delete: Result) -> Result:
     condition = delete.condition
     return replace(
         before,
+        action=delete.action,
+        written=delete.written,
         condition=condition,
         is_fine=False,
         is_retryable=True,
@@ -269,17 +311,41 @@ def _fail(before: Result, delete: Result) -> Result:
     )
 
 
-def _join_halves(before: Result, created: Result, away: float) -> Result:
-    """Return one result of a delete and a create. `away` is for how many seconds the resource was gone. A create that
-    failed says that the resource is gone.
+def _tell_delete(after: Result, delete: Result) -> Result:
+    """Return the result of a resource after its delete, which stands until it is there again: Azure took it, whatever
+    came of the create.
     """
+    if delete.action is not Action.DELETE or after.action is not Action.NONE or after.is_fine:
+        return after
+    state = "It was deleted to be replaced" if delete.is_gone else "Azure was still deleting it to replace it"
+    condition = replace(
+        after.condition,
+        message=" ".join(filter(None, (_end_sentence(after.condition.message), f"{state}: the next run creates it."))),
+        time=delete.condition.time,
+        generation=after.record.generation if after.record else after.condition.generation,
+    )
+    written = after.written if after.written is Written.UNKNOWN else Written.DELETED
+    return replace(
+        after,
+        action=Action.DELETE,
+        written=written if delete.is_gone else Written.ACCEPTED,
+        exists=not delete.is_gone,
+        condition=condition,
+        record=replace(after.record, condition=condition) if after.record else None,
+        sent=(*delete.sent, *after.sent),
+    )
+
+
+def _end_sentence(text: str) -> str:
+    return text if not text or text.endswith(".") else f"{text}."
+
+
+def _join_halves(before: Result, created: Result, away: float) -> Result:
+    """Return one result of a delete and a create. `away` is for how many seconds the resource was gone."""
     if before.replacement is None:
         raise AssertionError("only a replacement has two halves")
     if created.action is not Action.CREATE:
-        message = f"{created.condition.message} It was deleted to be replaced: the next run creates it.".strip()
-        condition = replace(created.condition, message=message)
-        record = replace(created.record, condition=condition) if created.record else None
-        return replace(created, condition=condition, record=record)
+        return created
     return replace(
         created,
         action=Action.REPLACE,

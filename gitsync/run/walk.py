@@ -18,6 +18,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node, Plan, Prune
 from gitsync.model.record import State
 from gitsync.model.result import Result
+from gitsync.model.verdict import Action, Written
 from gitsync.planning.delete_scope import absorb_content, find_deleted_groups, hold_shared_groups, spread_holds
 from gitsync.planning.embedded_children import group_by_owner
 from gitsync.planning.plan import hold_back
@@ -27,7 +28,7 @@ from gitsync.reconcile.reconcile import reconcile
 from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
 from gitsync.run.exports import remove_exports, select_leftovers
-from gitsync.run.replacements import replace_resources, settle_replacements
+from gitsync.run.replacements import Due, RunNodes, replace_resources, settle_replacements
 from gitsync.secrets.exports import Collected
 
 
@@ -54,20 +55,54 @@ async def walk(
         applied, due = await settle_replacements(run, plan, state, applied, most_deletes)
         prunes = await _list_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
         pruned = await run_in_order(prunes, run_node, build_rest, stop)
-        if run.rules.writes and stop.is_set():
+        run_nodes = partial(run_in_order, run=run_node, build_unattempted=build_rest, stop=stop)
+        both: Collection[Key] = due
+        if due and run.rules.writes:
+            applied, due, both = await _replace_in_turn(
+                run, plan, state, applied, due, most_deletes=most_deletes, run_nodes=run_nodes
+            )
             applied |= {key: build_rest(plan.applies[key]) for key in due}
-        elif due and run.rules.writes:
-            run_nodes = partial(run_in_order, run=run_node, build_unattempted=build_rest, stop=stop)
-            applied |= await replace_resources(run, plan, state, applied, due, run_nodes)
         collected = await remove_exports(run, state, {**applied, **pruned}, leftovers)
         frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
         has_time = run.clock.monotonic() < run.rules.deadline
-        tried = {key: result for key, result in applied.items() if key not in due}  # those have had both halves
+        tried = {key: result for key, result in applied.items() if key not in both}
         second_tries = _find_second_tries(plan, tried) if run.rules.writes and frees and has_time else {}
-        retried = await run_in_order(second_tries, run_node, build_rest, stop, known=applied)
+        applied = _add_later(applied, await run_in_order(second_tries, run_node, build_rest, stop, known=applied))
     finally:
         stop_watcher.cancel()
-    return add_takes({**applied, **pruned, **retried}, state.records), collected
+    return add_takes({**applied, **pruned}, state.records), collected
+
+
+async def _replace_in_turn(  # noqa: PLR0913 - what a replacement needs of the walk
+    run: RunContext,
+    plan: Plan,
+    state: State,
+    applied: dict[Key, Result],
+    due: dict[Key, Due],
+    *,
+    most_deletes: int | None,
+    run_nodes: RunNodes,
+) -> tuple[dict[Key, Result], dict[Key, Due], set[Key]]:
+    """Replace what is due, then what that has made due: a new resource may export a value that another one cannot take
+    in place. Returns the results, what a stop has left, and all that has had both halves.
+    """
+    replaced = dict[Key, Due]()
+    while due and not run.connections.stop.is_set():
+        applied = _add_later(applied, await replace_resources(run, plan, state, applied, due, run_nodes))
+        replaced |= due
+        applied, due = await settle_replacements(run, plan, state, applied, most_deletes, replaced)
+    return applied, due, {*due, *replaced, *(key for one in replaced.values() for key in one.takes)}
+
+
+def _add_later(earlier: Mapping[Key, Result], later: Mapping[Key, Result]) -> dict[Key, Result]:
+    """Return the results with those of another try. What the earlier try has written stays written."""
+    joined = dict(earlier)
+    for key, result in later.items():
+        first = earlier[key]
+        joined[key] = replace(result, sent=tuple(dict.fromkeys((*first.sent, *result.sent))))
+        if result.action is Action.NONE and result.written is Written.NOTHING:
+            joined[key] = replace(joined[key], action=first.action, written=first.written)
+    return joined
 
 
 async def _end_waits(run: RunContext) -> None:
@@ -122,7 +157,8 @@ async def run_in_order(
     """Return one result a node, in the order of their ends.
 
     Every key of `depends_on` must be a node or have a `known` result, without cycles. Once `stop` is set, no further
-    node begins: `build_unattempted` makes the results of the rest, and nodes under way are waited for.
+    node begins but what a delete has taken along: `build_unattempted` makes the results of the rest, and nodes under
+    way are waited for.
     """
     results = dict(known or {})
     sorter = TopologicalSorter({key: [k for k in node.depends_on if k in nodes] for key, node in nodes.items()})
@@ -132,7 +168,8 @@ async def run_in_order(
     while sorter.is_active():
         for key in sorted(sorter.get_ready()):
             before = {other: results[other] for other in nodes[key].depends_on if other in results}
-            awaitable = _return_result(build_unattempted(nodes[key])) if stop.is_set() else run(nodes[key], before)
+            is_left = stop.is_set() and not _goes_along(nodes[key], before)
+            awaitable = _return_result(build_unattempted(nodes[key])) if is_left else run(nodes[key], before)
             task = asyncio.ensure_future(awaitable)
             task.add_done_callback(ended.put_nowait)
             running[task] = key
@@ -141,6 +178,12 @@ async def run_in_order(
             results[key] = task.result()
             sorter.done(key)
     return {key: results[key] for key in results if key in nodes}
+
+
+def _goes_along(node: Node, before: Mapping[Key, Result]) -> bool:
+    """Tell whether the delete of another resource, which has begun, takes a resource along: that needs no request."""
+    within = before.get(node.within) if isinstance(node, Prune) and node.within else None
+    return within is not None and within.action is Action.DELETE
 
 
 async def _wait_for_ended(ended: asyncio.Queue[asyncio.Task[Result]]) -> list[asyncio.Task[Result]]:

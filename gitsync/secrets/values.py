@@ -36,6 +36,7 @@ class RunValues:
         self._foresees = foresees
         self._roots: dict[Key, str] = {}
         self._exported: dict[Address, dict[str, Secret]] = {}
+        self._awaited: set[tuple[Address, str | None]] = set()
         self._used: dict[Address, dict[str, Secret]] = {}
         self._used_maps: dict[Address, Mapping[str, Secret]] = {}
 
@@ -43,6 +44,10 @@ class RunValues:
         """Make exported objects visible to the resources that come after."""
         for export in exports:
             self._exported.setdefault(export.address, {}).update(export.data)
+
+    def await_exports(self, destinations: Iterable[tuple[Address, str | None]]) -> None:
+        """Note in a plan that a resource exports these values once the run has created it; a key of None is any."""
+        self._awaited.update(destinations)
 
     def add_arm_id(self, key: Key, arm_id: str, *, is_sure: bool = True) -> None:
         """Make an id known that a config map named. A plan may not be sure of it."""
@@ -148,8 +153,10 @@ class RunValues:
         known_values = {} if self._is_to_come(address, key) else self._lookup.get_state(address).values
         if key in known_values:
             return known_values[key]
-        why = self._explain_unknown(address, key)
-        return Placeholder(placeholder, why=why) if why else None
+        if not (why := self._explain_unknown(address, key)):
+            return None
+        is_new = not self._awaited.isdisjoint({(address, key), (address, None)})
+        return Placeholder(placeholder, why=why, is_new=is_new)
 
     def _explain_unknown(self, address: Address, key: str | None) -> str:
         """Say why a plan does not know a value; "" if it does, or if there is none."""

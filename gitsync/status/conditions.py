@@ -7,6 +7,7 @@ from __future__ import annotations
 from gitsync.errors import GitsyncError, ProviderError
 from gitsync.formats.arm_path import find_subscription
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
+from gitsync.model.export import ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.provider import Provider
@@ -49,6 +50,21 @@ FAILED = "Failed"
 SECRETS_STAGE = "extension failed to produce resources for export"
 CONFIG_MAPS_STAGE = "failed to produce resources for export"
 """ASO's words before an error of an export's read."""
+
+UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"
+"""ASO's reason of an export that failed. gitsync uses it for every sink."""
+
+POST_CHECK = "PostReconciliationFailure"
+"""ASO's reason of a resource that a check after the write does not accept."""
+
+EXPRESSIONS_STAGES = {
+    ObjectKind.CONFIG_MAP: "failed to parse configmap expressions for export",  # quoted from ASO
+    ObjectKind.SECRET: "failed to parse secret expressions for export",  # quoted from ASO
+}
+MERGING_STAGES = {ObjectKind.SECRET: "failed merging secrets", ObjectKind.CONFIG_MAP: "failed merging config maps"}
+"""ASO's words for the stages of an export that can fail, beside the two reads."""
+
+_EXPORT_STAGES = (SECRETS_STAGE, CONFIG_MAPS_STAGE, *EXPRESSIONS_STAGES.values(), *MERGING_STAGES.values())
 
 _WAITING_REASONS = frozenset(
     {"ReferenceNotFound", "SecretNotFound", "ConfigMapNotFound", "AzureResourceNotFound", "WaitingForOwner"}
@@ -172,6 +188,11 @@ def find_code(condition: Condition) -> str:
     words, _, rest = condition.message.partition(": ")
     message = rest if words in {SECRETS_STAGE, CONFIG_MAPS_STAGE} else condition.message
     return message.partition(":")[0]
+
+
+def is_after_write(condition: Condition) -> bool:
+    """Tell whether a condition is of a stage after the write: a check, or an export."""
+    return condition.reason in {UNWRITABLE, POST_CHECK} or condition.message.startswith(_EXPORT_STAGES)
 
 
 def make_fault(fault: Exception) -> Condition:

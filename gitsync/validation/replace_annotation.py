@@ -1,7 +1,8 @@
 """The annotation `gitsync/replace`, by which a manifest consents to a delete and a create (docs/replace.md).
 
-It names each field with its new value, so that it says nothing about the next change: `location=northeurope`. The word
-`loses-data` is needed in addition for a resource that stores data. Entries are separated by commas.
+It names each field with its new value, so that it says nothing about the next change: `location=northeurope`. A value
+of a config map may be named by that, `principalIdFromConfig=identity/principalId`, since only a run may know it. The
+word `loses-data` is needed in addition for a resource that stores data. Entries are separated by commas.
 """
 
 from __future__ import annotations
@@ -33,11 +34,15 @@ class ReplaceConsent:
     values: Mapping[str, str] = field(default_factory=dict)
     loses_data: bool = False
 
-    def covers(self, name: str, value: Any) -> bool:
-        """Tell whether it names a field with this new value. Regions and other names are compared without case."""
+    def covers(self, name: str, value: Any, source: str = "") -> bool:
+        """Tell whether it names a field with this new value, or with the `name/key` of the config map that has it: only
+        a run may know the value. Regions and other names are compared without case.
+        """
         given = self.values.get(name)
         wanted = format_consent_value(value)
-        return given is not None and wanted is not None and _normalize(given) == _normalize(wanted)
+        if given is None or wanted is None:
+            return False
+        return _normalize(given) in {_normalize(text) for text in (wanted, source) if text}
 
 
 def read_consent(resource: Resource) -> ReplaceConsent:

@@ -134,7 +134,7 @@ def test_status_shows_the_last_run_and_what_it_did_not_reach(folder):
     save_report(folder, json.dumps(LAST_RUN))
     lines = run_here("status", folder=folder).out.splitlines()[-2:]
     assert re.sub(r"\d+\w+ ago", "… ago", lines[0]) == (
-        "Last run that changed something: sync of 0123456789ab, … ago (2026-01-02T03:04:05Z): "
+        "Last run on record: sync of 0123456789ab, … ago (2026-01-02T03:04:05Z): "
         "1 failed, 2 blocked, 1 not reached; exit code 1."
     )
     assert lines[1] == "Not reached: ResourceGroup/core."

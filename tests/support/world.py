@@ -89,6 +89,7 @@ class World:
         self.confirm: Confirm | None = None
         self.is_local = True
         self.kill_after: int | None = None  # requests that the next runs get to send
+        self.stop_after: int | None = None  # requests after which the next runs are stopped in order
         self._is_new = True
         self._usual_secret_stores = self.secret_stores
         self.units: dict[str, Unit] = {}
@@ -208,6 +209,8 @@ class World:
                     )
                     try:
                         run = sync_revision(config, edges, self.confirm, writes=writes)
+                        if self.stop_after is not None:
+                            run = stop(run, azure, self.stop_after, self.stop)
                         return await (run if self.kill_after is None else kill(run, azure, self.kill_after))
                     finally:
                         self.requests = list(azure.requests)
@@ -300,6 +303,15 @@ async def kill(run: Coroutine[Any, Any, Report], azure: Emulator, requests: int)
     task.cancel()
     await asyncio.wait([task])
     raise KilledError
+
+
+async def stop(run: Coroutine[Any, Any, Report], azure: Emulator, requests: int, event: asyncio.Event) -> Report:
+    """Let a run send so many requests, and stop it as a person does."""
+    task = asyncio.ensure_future(run)
+    while not task.done() and len(azure.requests) < requests:  # noqa: ASYNC110 - the emulator has no event for it
+        await asyncio.sleep(0)
+    event.set()
+    return await task
 
 
 @cache

@@ -100,11 +100,11 @@ class Retrier:
             answer = await self._send(request, session)
         except ArmError as error:
             if error.outcome_unknown:
-                session.note_write(request.method, write)
+                session.note_write(request.method, write, is_accepted=False)
             raise
         # Azure nearly always returns the id that was sent: then a record says it once.
         returned_id = answer.correlation_id if answer.correlation_id != sent_id else ""
-        session.note_write(request.method, replace(write, returned_id=returned_id))
+        session.note_write(request.method, replace(write, returned_id=returned_id), is_accepted=True)
         return answer
 
     async def _send(self, request: ArmRequest, session: Session) -> Response:

@@ -20,6 +20,7 @@ from gitsync.emulator.http.messages import ServerResponse, make_refusal
 from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.patch import find_value, set_value
 from gitsync.emulator.state.deleted_resources import SHOWN, find_by_path, keep_deleted, remove_deleted
+from gitsync.emulator.state.identity_lives import end_life
 from gitsync.emulator.state.store import EmulatedOperation, Store
 from gitsync.emulator.types.behaviour import Style, find_behaviour
 
@@ -77,8 +78,10 @@ def delete_with_children(store: Store, key: str, now: float, *, is_forced: bool 
     """Delete a resource with all below it, and keep what can be recovered, unless the delete is forced."""
     resource = store.resource(key)
     deleted_resources = [*(nested for _, nested in store.below(key + "/")), *([resource] if resource else [])]
-    for deleted in [] if is_forced else deleted_resources:
-        keep_deleted(store, deleted, now)
+    for deleted in deleted_resources:
+        end_life(store, deleted)
+        if not is_forced:
+            keep_deleted(store, deleted, now)
     drop_with_children(store, key)
 
 

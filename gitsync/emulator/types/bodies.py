@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from gitsync.emulator.http.target import PathShape, Target, parse
@@ -19,6 +19,7 @@ from gitsync.emulator.lro.operations import SUCCEEDED, drop_with_children
 from gitsync.emulator.patch import GONE, find_value, set_value
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.deleted_resources import SOFT_DELETES
+from gitsync.emulator.state.identity_lives import find_seed
 from gitsync.emulator.state.store import Store, StoredResource
 from gitsync.emulator.types.behaviour import TypeBehaviour, find_behaviour, spell, spell_in_ids
 from gitsync.emulator.types.implicit_resources import ENDPOINT_TYPE, add_connection_states
@@ -218,7 +219,7 @@ def build_body(cloud: EmulatedCloud, target: Target, resource: StoredResource) -
     behaviour = find_behaviour(kind.type)
     # In this order: the rewrite applies to what the provider adds, and children are shown as themselves.
     body = hide_secrets(resource.body)
-    body = add_provider_fields(kind.type, resource.id, body, cloud.settings.tenant)
+    body = add_provider_fields(kind.type, resource.id, body, cloud.settings.tenant, partial(find_seed, cloud.store))
     body = _apply_type_rules(kind, resource, body)
     if cloud.settings.rewrite:
         body = rewrite_body(kind.type, body, kind.subscription)

@@ -1,12 +1,12 @@
 """What a provider adds to a resource by itself: endpoints, principal ids, states.
 
-The same id always gives the same values, so that two runs against one Azure see the same. Only
-values that people export, or that a client waits for, are here.
+The same id always gives the same values, so that two runs against one Azure see the same; but for an
+identity that was deleted and created again. Only values that people export, or that a client waits for, are here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -143,12 +143,16 @@ def make_uuid(key: str, purpose: str) -> str:
     return str(uuid5(_SPACE, f"{purpose}:{key}"))
 
 
-def add_provider_fields(kind: str, path: str, body: Mapping[str, Any], tenant: str) -> Mapping[str, Any]:
-    """Return a body with what its provider adds; `path` is the resource's id, `tenant` the directory's."""
+def add_provider_fields(
+    kind: str, path: str, body: Mapping[str, Any], tenant: str, find_seed: Callable[[str], str] = str.casefold
+) -> Mapping[str, Any]:
+    """Return a body with what its provider adds; `path` is the resource's id, `tenant` the directory's. `find_seed`
+    finds for an id what its identifiers are made of.
+    """
     rows, initial_rows = _COMPUTED.get(kind.casefold(), {}), _INITIAL.get(kind.casefold(), {})
     if not rows and not initial_rows and "identity" not in body:
         return body  # most types: nothing is copied
-    key = path.casefold()
+    key = find_seed(path)
     words = {
         "id": path,
         "name": path.rpartition("/")[2],
@@ -159,7 +163,7 @@ def add_provider_fields(kind: str, path: str, body: Mapping[str, Any], tenant: s
     }
     computed, initial = _fill_templates(rows, words), _fill_templates(initial_rows, words)
     if isinstance(body.get("identity"), Mapping):
-        computed = set_value(computed, "/identity", _make_identity(body["identity"], key, tenant))
+        computed = set_value(computed, "/identity", _make_identity(body["identity"], key, tenant, find_seed))
     # What was sent wins over initial values, and the provider's own values win over what was sent.
     return merge_over(merge_over(initial, body), computed)
 
@@ -171,7 +175,9 @@ def _fill_templates(rows: Mapping[str, Any], words: Mapping[str, Any]) -> Any:
     return result
 
 
-def _make_identity(identity: Mapping[str, Any], key: str, tenant: str) -> dict[str, Any]:
+def _make_identity(
+    identity: Mapping[str, Any], key: str, tenant: str, find_seed: Callable[[str], str]
+) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if "systemassigned" in str(identity.get("type")).casefold():
         fields |= {"principalId": make_uuid(key, "principal"), "tenantId": tenant}
@@ -179,8 +185,8 @@ def _make_identity(identity: Mapping[str, Any], key: str, tenant: str) -> dict[s
     if isinstance(identities, Mapping):
         fields["userAssignedIdentities"] = {
             path: {
-                "clientId": make_uuid(path.casefold(), "client"),
-                "principalId": make_uuid(path.casefold(), "principal"),
+                "clientId": make_uuid(find_seed(path), "client"),
+                "principalId": make_uuid(find_seed(path), "principal"),
             }
             for path in identities
         }

@@ -123,6 +123,7 @@ def read_last_run(listing: SourceListing) -> LastRun | None:
                 if one["reason"] == Hold.NOT_REACHED
             ),
             sent=frozenset(str(sent).casefold() for one in report["resources"] for sent in one.get("sent", ())),
+            has_changed=any(one.get("action", "none") != "none" or "written" in one for one in report["resources"]),
             arm_ids=frozenset(str(one["armId"]) for one in report["resources"] if one.get("armId")),
         )
     except (SourceError, LookupError, TypeError, ValueError, AttributeError, RecursionError):

@@ -25,7 +25,7 @@ from gitsync.reconcile.stages.body_extensions import build_body, run_required_ac
 from gitsync.reconcile.stages.embedded_children import leave_children
 from gitsync.reconcile.stages.refusal import handle_refusal
 from gitsync.reconcile.stages.removals import may_note_refusal, note_refusal, send_demands
-from gitsync.status.conditions import RECONCILING, make_unreadable, make_warning
+from gitsync.status.conditions import POST_CHECK, RECONCILING, make_unreadable, make_warning
 
 
 async def act(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
@@ -127,7 +127,7 @@ async def post_check(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         attempt = await _call(attempt, answer.then, run)
     if attempt.stop:
         return attempt
-    return attempt.stopped(make_warning("PostReconciliationFailure", answer.reason), waits=True)
+    return attempt.stopped(make_warning(POST_CHECK, answer.reason), waits=True)
 
 
 async def _call(attempt: ApplyAttempt, call: ActionCall, run: Acting) -> ApplyAttempt:

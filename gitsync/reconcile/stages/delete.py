@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gitsync.arm.extension_client import ExtensionClient
+from gitsync.arm.session import OUT_OF_TIME
 from gitsync.errors import ProviderError
 from gitsync.extensions.api import ActsOnAzure, Subject
 from gitsync.model.condition import Condition, ConditionStatus
@@ -33,6 +34,7 @@ class _Ending:
     """The outcome of the DELETE of the resource itself. The chain above it returns nothing, so it is kept here."""
 
     failure: ProviderError | None = None
+    is_accepted: bool = False
     is_unfinished: bool = False
 
 
@@ -50,6 +52,7 @@ async def delete(attempt: PruneAttempt, run: Pruning) -> PruneAttempt:
         try:
             writer = await run.live_writer(attempt)
             reply = await writer.delete(record.arm_id, record.arm_api_version, if_match=if_match)
+            ending.is_accepted = True
             run.cache.note_write(record.arm_id)
             run.enter(attempt, Stage.POLL)
             ending.is_unfinished = reply is not None and not await writer.wait(reply)
@@ -61,7 +64,7 @@ async def delete(attempt: PruneAttempt, run: Pruning) -> PruneAttempt:
         await run.registry.delete(attempt.as_subject(), actor, send_delete)
     except ProviderError as failure:
         return _handle_refusal(attempt, failure, ending, run.cache)
-    return attempt.unfinished().stopped(DELETING) if ending.is_unfinished else record_deleted(attempt)
+    return attempt.deleting(DELETING) if ending.is_unfinished else record_deleted(attempt)
 
 
 def record_deleted(attempt: PruneAttempt) -> PruneAttempt:
@@ -75,5 +78,8 @@ def _handle_refusal(attempt: PruneAttempt, failure: ProviderError, ending: _Endi
         return attempt.with_write(attempt.write.changed(done=Action.DETACH)).stopped(TAKEN_OVER)
     if is_of_delete and is_outrun(attempt, failure):
         return look_again(attempt, cache, make_not_deleted(failure))
+    if is_of_delete and ending.is_accepted and failure.code in OUT_OF_TIME:
+        return attempt.deleting(make_not_deleted(failure))
     waits = may_recover(failure, missed_is_ours=False, granted=cache.has_granted)
+    attempt = attempt.with_write(attempt.write.changed(is_unknown=failure.outcome_unknown))
     return attempt.stopped(make_not_deleted(failure) if is_of_delete else make_unreadable(failure), waits=waits)

@@ -20,6 +20,7 @@ from gitsync.errors import ExportError, GitsyncError, ProviderError, SecretStore
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.secret import Secret
+from gitsync.model.verdict import Action
 from gitsync.planning.record_counts import find_generation
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Exporting
@@ -31,29 +32,22 @@ from gitsync.request.exports import (
     collect_fields,
     find_destinations,
     group_keys,
+    iterate_destinations,
     merge_entries,
 )
 from gitsync.status.aso_status import build_aso_status, collect_config_map_values
 from gitsync.status.conditions import (
     CONFIG_MAPS_STAGE,
+    EXPRESSIONS_STAGES,
     FAILED,
+    MERGING_STAGES,
     SECRETS_STAGE,
+    UNWRITABLE,
     make_error,
     make_failed,
     make_unreadable,
     make_warning,
 )
-
-UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"
-"""ASO's reason. gitsync uses it for every sink."""
-
-
-_EXPRESSIONS_STAGES = {
-    ObjectKind.CONFIG_MAP: "failed to parse configmap expressions for export",  # quoted from ASO
-    ObjectKind.SECRET: "failed to parse secret expressions for export",  # quoted from ASO
-}
-_MERGING_STAGES = {ObjectKind.SECRET: "failed merging secrets", ObjectKind.CONFIG_MAP: "failed merging config maps"}
-"""ASO's words for the stages that can fail; the two stages before them are in `status.conditions`."""
 
 _SOURCES_UNANSWERED = "Timed out waiting for secret sources."
 _UNANSWERED = "Timed out waiting for the sinks of exports."
@@ -67,8 +61,8 @@ async def export(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
     """
     if not attempt.prepared.resource.spec.get(OPERATOR_SPEC):
         return attempt
-    if not attempt.observed.exists:
-        return attempt if run.rules.writes else await _check_owners(attempt, (), run)
+    if not attempt.observed.exists or attempt.decision.action is Action.REPLACE:
+        return attempt if run.rules.writes else await _foresee(attempt, run)
     try:
         entries = await _collect_entries(attempt, run)
         exports = _merge(Owner(attempt.key, run.rules.agent, run.rules.repository), entries)
@@ -76,6 +70,14 @@ async def export(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
         return attempt.stopped(_make_condition(failure))
     attempt = await _check_owners(attempt, exports, run)
     return attempt if attempt.stop or not exports else await _write(attempt, exports, run)
+
+
+async def _foresee(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
+    """Note in a plan what a resource exports once it is created."""
+    destinations = iterate_destinations(attempt.prepared.resource)
+    if attempt.decision.action in {Action.CREATE, Action.REPLACE}:
+        run.values.await_exports((address, key) for _, address, key in destinations)
+    return await _check_owners(attempt, (), run)
 
 
 async def _write(attempt: ApplyAttempt, exports: Sequence[Export], run: Exporting) -> ApplyAttempt:
@@ -156,7 +158,7 @@ async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[Export
     for object_kind in (ObjectKind.CONFIG_MAP, ObjectKind.SECRET) if run.rules.writes else (ObjectKind.CONFIG_MAP,):
         expressions_of_kind = [one for one in expressions if one.address.object_kind is object_kind]
         if expressions_of_kind:
-            with _name_stage(_EXPRESSIONS_STAGES[object_kind]):
+            with _name_stage(EXPRESSIONS_STAGES[object_kind]):
                 evaluated = list(_evaluate(attempt, run.redactions, expressions_of_kind, secrets))
                 merge_entries(
                     Owner(attempt.key, run.rules.agent), evaluated
@@ -168,7 +170,7 @@ async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[Export
 def _merge(owner: Owner, entries: Sequence[ExportedValue]) -> tuple[Export, ...]:
     """All objects, sorted by their addresses. Raises GitsyncError for collisions between the stages."""
     exports: list[Export] = []
-    for object_kind, words in _MERGING_STAGES.items():
+    for object_kind, words in MERGING_STAGES.items():
         with _name_stage(words):
             exports += merge_entries(owner, [entry for entry in entries if entry.to.address.object_kind is object_kind])
     return tuple(sorted(exports, key=lambda export: export.address))

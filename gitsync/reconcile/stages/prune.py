@@ -80,8 +80,11 @@ async def _is_gone(attempt: PruneAttempt, run: Observing) -> bool:
 
 async def wait_for_dependents(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     """Stop until the dependents are deleted. The content of a deleted group is deleted with it."""
-    remaining = [result for result in attempt.before.values() if result.action is not Action.DELETE]
+    is_done = not run.rules.writes  # what a plan deletes is not there for those after it
+    remaining = [r for r in attempt.before.values() if r.action is not Action.DELETE or not (is_done or r.is_gone)]
     if remaining:
+        if attempt.prune.within is not None and remaining[0].action is Action.DELETE:
+            return attempt.deleting(DELETING)
         text = f"{remaining[0].key} still exists and must be deleted first."
         is_held = attempt.prune.within is not None and all(result.is_fine for result in remaining)
         held = make_warning("PruneHeld", text)

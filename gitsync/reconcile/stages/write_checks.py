@@ -27,6 +27,7 @@ from gitsync.planning.record_counts import build_flapping_condition, find_hold
 from gitsync.planning.replacement import (
     REFUSED,
     REPLACEMENT_BEGUN,
+    add_new_values,
     build_replacement_condition,
     find_replacement,
     weigh_replacement,
@@ -47,6 +48,7 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     """Turn an update that needs a delete first into a replacement, or stop it if git or the operator does not consent.
     In a plan the resource is fine: nothing that depends on it waits.
     """
+    attempt = attempt if run.rules.writes else _add_new_values(attempt)
     comparison, record = attempt.decision.comparison, attempt.record
     if comparison is None or attempt.decision.action is not Action.UPDATE:
         return attempt
@@ -74,6 +76,18 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     # It is not tried again.
     verdict = Verdict.PENDING if comparison.verdict is Verdict.FAILED_BEFORE else comparison.verdict
     return attempt.stopped(condition, verdict, is_retryable=False, is_fine=not run.rules.writes)
+
+
+def _add_new_values(attempt: ApplyAttempt) -> ApplyAttempt:
+    """Add to what a plan compared the fixed fields whose value comes with a resource that the run creates."""
+    comparison, live = attempt.decision.comparison, attempt.observed.live
+    if comparison is None or live is None or not comparison.because or attempt.request is None:
+        return attempt
+    added = add_new_values(comparison, attempt.kind.arm_type, attempt.desired, live.body)
+    if added is comparison:
+        return attempt
+    decision = attempt.decision.changed(comparison=added, first_comparison=added, action=Action.UPDATE)
+    return attempt.with_decision(decision)
 
 
 async def begin_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:

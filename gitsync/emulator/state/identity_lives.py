@@ -1,0 +1,26 @@
+"""How often each managed identity was deleted: one that is created again has another principal, as in Azure."""
+
+from __future__ import annotations
+
+from gitsync.emulator.http.target import parse
+from gitsync.emulator.state.store import Store, StoredResource
+
+_IDENTITY = "microsoft.managedidentity/userassignedidentities"
+
+
+def end_life(store: Store, resource: StoredResource) -> None:
+    """Note the delete of a resource, if it is an identity."""
+    target = parse(resource.id)
+    if target.type.casefold() == _IDENTITY:
+        store.put_note(_make_name(target.key), int(store.note(_make_name(target.key)) or 0) + 1)
+
+
+def find_seed(store: Store, path: str) -> str:
+    """Find what the ids of a resource are made of: its own id, and for an identity the number of its lives."""
+    key = path.casefold()
+    lives = int(store.note(_make_name(key)) or 0) if f"/{_IDENTITY}/" in key else 0
+    return f"{key}#{lives}" if lives else key
+
+
+def _make_name(key: str) -> str:
+    return f"lives of {key}"

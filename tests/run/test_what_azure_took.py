@@ -1,0 +1,151 @@
+"""Whatever Azure took of a run is told: in the headline, the results and the status, also if the run was stopped, an
+answer was lost, or Azure refused the next step. The next run recovers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gitsync.emulator.settings import Timing
+from gitsync.git.state.folder import StatusFolder
+from gitsync.model.record import Record
+from gitsync.model.report import Report
+from gitsync.model.verdict import Action, Written
+from gitsync.report import summary
+from gitsync.report.wording import format_headline
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated
+
+PRUNING = {"prune": True, "max_deletes": 40}
+SUBNET_ID = f"{VNET_ID}/subnets/one"
+NETWORKS = f"{GROUP_ID}/providers/Microsoft.Network/virtualNetworks"
+AGREED = annotated(VNET.replace("westeurope", "northeurope"), **{"gitsync/replace": "location=northeurope"})
+
+
+def network(name: str, prefix: str = "10.1.0.0/16", owner: str = "core") -> str:
+    text = VNET.replace("name: hub", f"name: {name}").replace("10.0.0.0/16", prefix)
+    return text.replace("name: core", f"name: {owner}")
+
+
+DOOMED = GROUP.replace("name: core", "name: doomed")
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory) -> World:
+    """A commit that creates, updates, deletes, deletes a group with its content, and replaces a network with a subnet."""
+    world = World(tmp_path_factory.mktemp("before"), operations=Timing(polls=1))
+    same = {"group": GROUP, "subnet": SUBNET}
+    inside = network("inside", owner="doomed")
+    report = world.says(
+        **same, network=VNET, spoke=network("spoke"), old=network("old"), doomed=DOOMED, inside=inside
+    ).sync()
+    assert report.exit_code == 0
+    return world.says(**same, network=AGREED, spoke=network("spoke", "10.1.0.0/15"), new=network("new"))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(before, tmp_path_factory) -> World:
+    world = before.copy(tmp_path_factory.mktemp("undisturbed"))
+    assert world.sync(**PRUNING).exit_code == 0
+    return world
+
+
+def in_azure(world: World) -> dict[str, Any]:
+    return {key: (one.id, one.body, one.state) for key, one in world.store.below("/")}
+
+
+def recorded(world: World) -> dict[str, Record]:
+    with StatusFolder(world.state) as store:
+        return {record.arm_id.casefold(): record for record in store.load().records.values()}
+
+
+def list_taken(world: World) -> set[str]:
+    """The ids in small letters of what Azure took in the last run: it began to work, whether or not anybody heard."""
+    return {
+        r.path.casefold()
+        for r in world.requests
+        if r.method in {"PUT", "DELETE"} and r.status in {200, 201, 202, 204, 504}
+    }
+
+
+def check_told(world: World, report: Report, taken: set[str]) -> None:
+    """Each write that Azure took stands in the results and the headline; no record says Ready of what is not there."""
+    headline = format_headline(report)
+    assert ("othing changed" in headline) is (not taken), (headline, taken)
+    by_id = {result.arm_id.casefold(): result for result in report.results if result.arm_id}
+    for arm_id in taken:
+        assert by_id[arm_id].action is not Action.NONE or by_id[arm_id].written is not Written.NOTHING, (
+            arm_id,
+            headline,
+        )
+    there, records = in_azure(world), recorded(world)
+    for arm_id, record in records.items():
+        if record.claim.is_ours and record.condition.is_ready:
+            assert arm_id in there, f"{arm_id} is Ready on record, and gone"
+    for arm_id, result in by_id.items():
+        was_deleted = (
+            any(arm_id.startswith(one) for one in taken) and arm_id not in there and arm_id in before_ids(world)
+        )
+        assert not was_deleted or result.action is Action.DELETE, (arm_id, result.action)
+    text = summary.render(records.values(), revision=None)
+    replacing = sum(record.is_replacing for record in records.values())
+    assert (f"{replacing} being replaced" in text) is (replacing > 0)
+
+
+def before_ids(world: World) -> set[str]:
+    return {
+        one.casefold() for one in (VNET_ID, SUBNET_ID, f"{NETWORKS}/old", f"{NETWORKS}/spoke", DOOMED_ID, INSIDE_ID)
+    }
+
+
+DOOMED_ID = GROUP_ID.replace("/core", "/doomed")
+INSIDE_ID = f"{DOOMED_ID}/providers/Microsoft.Network/virtualNetworks/inside"
+
+
+def check_recovery(world: World, undisturbed: World) -> None:
+    world.stop_after, world.settings = None, replace(world.settings, rules=())
+    report = world.sync(**PRUNING)
+    assert report.exit_code == 0, [(str(r.key), r.condition.message) for r in report.results if not r.is_fine]
+    assert {k: v[:2] for k, v in in_azure(world).items()} == {k: v[:2] for k, v in in_azure(undisturbed).items()}
+    assert not any(record.operation for record in recorded(world).values())
+
+
+def test_stopped_at_any_request(before, undisturbed, tmp_path):
+    total = len(undisturbed.requests)
+    for count in range(1, total):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        world = before.copy(folder)
+        world.stop_after = count
+        report = world.sync(**PRUNING)
+        assert report.interrupted
+        check_told(world, report, list_taken(world))
+        check_recovery(world, undisturbed)
+
+
+FAULTS = {
+    "the answer is lost": "drop: after",
+    "a gateway has no answer": "timeout: true",
+    "Azure refuses it": "answer: {status: 400, code: Broken, message: It broke.}",
+    "its operation fails": "operation: {style: async, result: Failed, error: {code: Broken, message: It broke.}}",
+    "its operation goes on": "operation: {style: async, seconds: 100000}",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_each_write(before, undisturbed, tmp_path, fault):
+    for number, write in enumerate(dict.fromkeys(undisturbed.writes)):
+        method, _, path = write.partition(" ")
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        world = before.copy(folder)
+        rule = f"{{match: {{method: {method}, path: '{path}'}}, {FAULTS[fault]}}}"
+        world.settings = replace(world.settings, rules=rules(rule))
+        report = world.sync(**PRUNING, resource_timeout=300)
+        taken = list_taken(world)
+        check_told(world, report, taken)
+        world.clock.elapsed += 200_000
+        check_recovery(world, undisturbed)
