@@ -168,7 +168,7 @@ def take_in_groups(
 
 def write(accepted: Accepted, tree: Tree) -> None:
     """Write the new texts into the working tree: all, or none. ConfigError if a file has changed since it was read."""
-    from gitsync.cli.target_folder import TargetFolder
+    from gitsync.files.target_folder import TargetFolder
 
     prefix = f"{tree.prefix}/" if tree.prefix else ""
     texts = {path.removeprefix(prefix): text for path, text in accepted.texts.items()}

@@ -74,7 +74,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     import asyncio
 
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.cli.target_folder import TargetFolder
+    from gitsync.files.target_folder import TargetFolder
     from gitsync.imports.conversion.scope import make_filters, read_scope
     from gitsync.imports.report import ImportReport
 
@@ -181,7 +181,7 @@ def write_manifests(
     """Write manifests into new files, all or none, and return those of each file. ConfigError if one cannot be
     written. Values that look like secrets are marked, and no message shows them.
     """
-    from gitsync.cli.target_folder import TargetFolder
+    from gitsync.files.target_folder import TargetFolder
     from gitsync.imports.conversion.layout import Layout, place_manifests
     from gitsync.imports.conversion.manifests import format_manifests
     from gitsync.imports.plain_secrets import mark_plain_secrets

@@ -262,12 +262,18 @@ def _run_command(name: str, arguments: list[str], opened: list[Redactions]) -> E
 
 
 def _check_outputs(config: Config) -> None:
-    """Raise ConfigError if --report or --out of a plan cannot be written: before the work, which would be done then."""
+    """Raise ConfigError if --report or --out of a plan cannot be written, or a link of a checkout leads to --metrics:
+    before the work, which would be done then.
+    """
     folders = [config.report_dir, config.plan_out and str(Path(config.plan_out).parent)]
     for folder in filter(None, folders):
-        from gitsync.cli.target_folder import TargetFolder
+        from gitsync.files.target_folder import TargetFolder
 
         TargetFolder(Path(folder), config.source).check()
+    if config.metrics:
+        from gitsync.files.output_path import check_output_path
+
+        check_output_path(Path(config.metrics), config.source, "The metrics")
 
 
 def _start_logs(config: Config, redactions: Redactions, *, quiet: bool) -> bool:

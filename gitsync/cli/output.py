@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from gitsync.cli.target_folder import TargetFolder
+from gitsync.files.target_folder import TargetFolder
 from gitsync.config.config import Config
 from gitsync.config.hosts import Host, find_host, is_pipeline
 from gitsync.errors import SUCCESS, ConfigError, PublishError

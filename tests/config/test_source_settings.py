@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from gitsync.config.config import SETTINGS, Config
-from gitsync.config.config_file import SourceFile, check_source_file, find_source_settings, is_in_repository
+from gitsync.config.config_file import SourceFile, check_source_file, find_source_settings
+from gitsync.files.checkouts import is_in_repository
 from gitsync.config.setting import Authority, SettingForm
 from gitsync.errors import ConfigError
 from tests.support.command_line import SUBSCRIPTION, run_here

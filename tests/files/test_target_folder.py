@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from gitsync.cli.target_folder import TargetFolder
+from gitsync.files.target_folder import TargetFolder
 from gitsync.errors import ConfigError
 
 
