@@ -41,7 +41,7 @@ RejectedInputError          one input is not used: it becomes a problem, and the
 ├── UnexpectedShapeError    a document of Azure in another shape than its kind has
 ├── UnfitValueError         a live value that a manifest may not have
 ├── RefusedListError        a list that Azure does not give to an import
-├── UnsafePathError         a path that is not safe for Secrets
+├── UnsafePathError         a path that is not safe to write to, or not for Secrets
 └── UnknownSizeError        a body that does not say how much it needs
 
 An error that ends with 2 ends with 75 if an outage caused it (`is_outage`): then the same command may succeed later.
@@ -353,7 +353,7 @@ class RefusedListError(RejectedInputError):
 
 
 class UnsafePathError(RejectedInputError):
-    """A path is not safe for secrets: the reason, and a hint."""
+    """A path is not safe to write to, or not for secrets: the reason, and a hint."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)

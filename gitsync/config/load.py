@@ -21,8 +21,8 @@ from gitsync.config.config_file import FILE_NAME, check_source_file, read_config
 from gitsync.config.flags import CONFIG_VARIABLE
 from gitsync.config.setting import VARIABLE_PREFIX, Setting, SettingForm
 from gitsync.config.values import OFF, is_loopback, parse_value
-from gitsync.files.checkouts import is_in_repository
 from gitsync.errors import ConfigError
+from gitsync.files.checkouts import is_in_repository
 from gitsync.model.secret import Secret
 
 _PREFIX = "GITSYNC_"

@@ -109,7 +109,9 @@ def test_a_link_that_comes_after_the_look_is_not_followed(place):
 
 
 STEPS = st.lists(
-    st.sampled_from(["checkout", "sub", "inner", "out", "up", "inside", "plain", "..", "to-checkout", "to-link", "new"]),
+    st.sampled_from(
+        ["checkout", "sub", "inner", "out", "up", "inside", "plain", "..", "to-checkout", "to-link", "new"]
+    ),
     max_size=7,
 )
 

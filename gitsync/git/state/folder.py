@@ -45,6 +45,7 @@ class StatusFolder:
     def __init__(self, folder: Path, seals: RecordSeals = UNSEALED, source: Path | None = None) -> None:
         self._folder = folder
         self._source = source
+        self._place = OutputPath(folder)  # followed once the lock is taken
         self._seals = seals
         self._lock: FolderLock | None = None
         self._base = State({})
@@ -107,7 +108,8 @@ class StatusFolder:
 
     def _ensure_lock(self) -> None:
         if self._lock is None:
-            with open_folder(self._find_place(), makes=_FOLDER_MODE) as folder:
+            self._place = self._find_place()
+            with open_folder(self._place, makes=_FOLDER_MODE) as folder:
                 self._lock = acquire_lock(self._folder, folder)
             for leftover in self._folder.rglob(_HALF_WRITTEN):  # of a run that was killed: the lock says it is gone
                 leftover.unlink()
@@ -131,18 +133,17 @@ class StatusFolder:
     def _write(self, path: str, content: bytes) -> None:
         """Replace a file as a whole: readers see the old one or the new one."""
         *folders, name = path.split("/")
-        with open_folder(self._find_place().below(*folders), makes=_FOLDER_MODE) as folder:
+        with open_folder(self._place.below(*folders), makes=_FOLDER_MODE) as folder:
             replace_file(folder, name, content, _FILE_MODE, temporary=_HALF_WRITTEN)
 
     def _remove(self, path: str) -> None:
         """Remove a file, and the folders that it leaves empty."""
         *folders, name = path.split("/")
-        place = self._find_place()
-        with suppress(FileNotFoundError), open_folder(place.below(*folders)) as folder:
+        with suppress(FileNotFoundError), open_folder(self._place.below(*folders)) as folder:
             os.unlink(name, dir_fd=folder)
         while folders:
             *folders, name = folders
-            with suppress(FileNotFoundError), open_folder(place.below(*folders)) as folder:
+            with suppress(FileNotFoundError), open_folder(self._place.below(*folders)) as folder:
                 try:
                     os.rmdir(name, dir_fd=folder)
                 except OSError as error:
