@@ -206,7 +206,14 @@ class TransportError(ArmError):
 
 
 class AuthorityError(TransportError):
-    """The authority did not respond; nothing was sent to Azure Resource Manager."""
+    """The authority, or another source of tokens, has no token just now; nothing was sent to Azure Resource Manager.
+
+    `has_answered`: it can be reached, so that it is worth waiting for.
+    """
+
+    def __init__(self, message: str, *, has_answered: bool = False, **fields: Any) -> None:
+        super().__init__(message, **fields)
+        self.has_answered = has_answered
 
 
 class DeadlineError(ArmError):
