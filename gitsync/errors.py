@@ -153,7 +153,7 @@ class ProviderError(GitsyncError):
 
     `status` is the HTTP status, 0 where no answer came. `code` is the provider's ("UnknownError" where it gives none;
     docs/reference/arm.md#error-bodies). `outcome_unknown` means that a write may or may not have happened: read before
-    writing again. `retry_after` is in seconds.
+    writing again. `retry_after` is in seconds. `correlation_id` is that of the operation in Azure's logs.
     """
 
     def __init__(  # noqa: PLR0913 - all of it is what a person needs to call support
@@ -164,6 +164,7 @@ class ProviderError(GitsyncError):
         code: str = "UnknownError",
         details: tuple[Mapping[str, Any], ...] = (),
         request_id: str = "",
+        correlation_id: str = "",
         resource_id: str = "",
         method: str = "",
         at: str = "",
@@ -176,6 +177,7 @@ class ProviderError(GitsyncError):
         self.code = code
         self.details = details
         self.request_id = request_id
+        self.correlation_id = correlation_id
         self.resource_id = resource_id
         self.method = method
         self.at = at

@@ -74,6 +74,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.cli.interruption import Interruption
     from gitsync.cli.running import execute_quietly
     from gitsync.model.check import NO_CHECKS
+    from gitsync.report.people import leave_out_people
 
     check_flags(options)
     # What the working tree says is read before the plan: a tree that cannot be edited needs no requests.
@@ -84,6 +85,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     published: list[Published] = []
     try:
         report = execute_quietly(options, config, interruption, writes=False)
+        report = report if config.who == Who.NAMES else leave_out_people(report)  # commits and requests quote it
         if report.interrupted:
             return interruption.exit_code(report)
         accepted, publishing = take(report, tree, options, config)
