@@ -38,6 +38,7 @@ The map of the package, from the command down to what everything may use; import
     redaction.py    the secret values that nothing may show
     config/         settings: declared, loaded, checked
     processes/      programs that gitsync starts
+    files/          where outputs are written: paths whose links are checked, files written as a whole
     logging.py      where logs go
     model/          the nouns: keys, resources, conditions, records, results; frozen, without behaviour
     errors.py       the exceptions, drawn as a tree

@@ -41,7 +41,7 @@ RejectedInputError          one input is not used: it becomes a problem, and the
 ├── UnexpectedShapeError    a document of Azure in another shape than its kind has
 ├── UnfitValueError         a live value that a manifest may not have
 ├── RefusedListError        a list that Azure does not give to an import
-├── UnsafePathError         a path that is not safe for Secrets
+├── UnsafePathError         a path that is not safe to write to, or not for Secrets
 └── UnknownSizeError        a body that does not say how much it needs
 
 An error that ends with 2 ends with 75 if an outage caused it (`is_outage`): then the same command may succeed later.
@@ -153,7 +153,7 @@ class ProviderError(GitsyncError):
 
     `status` is the HTTP status, 0 where no answer came. `code` is the provider's ("UnknownError" where it gives none;
     docs/reference/arm.md#error-bodies). `outcome_unknown` means that a write may or may not have happened: read before
-    writing again. `retry_after` is in seconds.
+    writing again. `retry_after` is in seconds. `correlation_id` is that of the operation in Azure's logs.
     """
 
     def __init__(  # noqa: PLR0913 - all of it is what a person needs to call support
@@ -164,6 +164,7 @@ class ProviderError(GitsyncError):
         code: str = "UnknownError",
         details: tuple[Mapping[str, Any], ...] = (),
         request_id: str = "",
+        correlation_id: str = "",
         resource_id: str = "",
         method: str = "",
         at: str = "",
@@ -176,6 +177,7 @@ class ProviderError(GitsyncError):
         self.code = code
         self.details = details
         self.request_id = request_id
+        self.correlation_id = correlation_id
         self.resource_id = resource_id
         self.method = method
         self.at = at
@@ -206,7 +208,14 @@ class TransportError(ArmError):
 
 
 class AuthorityError(TransportError):
-    """The authority did not respond; nothing was sent to Azure Resource Manager."""
+    """The authority, or another source of tokens, has no token just now; nothing was sent to Azure Resource Manager.
+
+    `has_answered`: it can be reached, so that it is worth waiting for.
+    """
+
+    def __init__(self, message: str, *, has_answered: bool = False, **fields: Any) -> None:
+        super().__init__(message, **fields)
+        self.has_answered = has_answered
 
 
 class DeadlineError(ArmError):
@@ -353,7 +362,7 @@ class RefusedListError(RejectedInputError):
 
 
 class UnsafePathError(RejectedInputError):
-    """A path is not safe for secrets: the reason, and a hint."""
+    """A path is not safe to write to, or not for secrets: the reason, and a hint."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)

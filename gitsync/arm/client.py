@@ -127,9 +127,13 @@ class Arm:
         transport, access = self._transport.reach(cloud), replace(self._access, cloud=cloud)
         return Retrier(transport, access, self._clock, traffic=self._traffic)
 
-    async def get_token(self, scope: str) -> Secret:
-        """Get a token of the same principal for another service. Raises CredentialError if there is none."""
-        return await self._transport.get_token(scope)
+    async def get_token(self, scope: str, session: Session) -> Secret:
+        """Get a token of the same principal for another service, with the patience of a read. Raises CredentialError if
+        there is none.
+        """
+        return await self._parts.retrier.ask_patiently(
+            partial(self._transport.get_token, scope), "to get a token", session
+        )
 
     @property
     def now(self) -> datetime:

@@ -74,6 +74,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.cli.interruption import Interruption
     from gitsync.cli.running import execute_quietly
     from gitsync.model.check import NO_CHECKS
+    from gitsync.report.people import leave_out_people
 
     check_flags(options)
     # What the working tree says is read before the plan: a tree that cannot be edited needs no requests.
@@ -84,6 +85,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     published: list[Published] = []
     try:
         report = execute_quietly(options, config, interruption, writes=False)
+        report = report if config.who == Who.NAMES else leave_out_people(report)  # commits and requests quote it
         if report.interrupted:
             return interruption.exit_code(report)
         accepted, publishing = take(report, tree, options, config)
@@ -168,7 +170,7 @@ def take_in_groups(
 
 def write(accepted: Accepted, tree: Tree) -> None:
     """Write the new texts into the working tree: all, or none. ConfigError if a file has changed since it was read."""
-    from gitsync.cli.target_folder import TargetFolder
+    from gitsync.files.target_folder import TargetFolder
 
     prefix = f"{tree.prefix}/" if tree.prefix else ""
     texts = {path.removeprefix(prefix): text for path, text in accepted.texts.items()}

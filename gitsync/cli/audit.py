@@ -120,6 +120,7 @@ def _print(report: AuditReport, options: argparse.Namespace, config: Config) -> 
 
     from gitsync.audit.report import build_document, format_lines
     from gitsync.cli.output import may_name_people
+    from gitsync.formats.people import hide_people
     from gitsync.logging import escape_controls, neutralize
 
     if config.output == "html":
@@ -132,4 +133,5 @@ def _print(report: AuditReport, options: argparse.Namespace, config: Config) -> 
     else:
         names = may_name_people(report.who, os.environ)
         text = "\n".join(map(escape_controls, format_lines(report, names=names)))
+        text = text if names else hide_people(text)
     print(neutralize(options.redactions.mask(text)))

@@ -79,7 +79,7 @@ async def _print_checks(options: argparse.Namespace, config: Config, *, compares
 
     paint, checks = Paint(on=use_colour(config)), []
     async for check in _find_checks(options, config, compares=compares):
-        mask = options.redactions.mask
+        mask = options.log_mask
         masked = replace(check, message=mask(check.message), hint=mask(check.hint))
         checks.append(masked)
         if config.output == "text":

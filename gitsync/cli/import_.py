@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -74,7 +75,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     import asyncio
 
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.cli.target_folder import TargetFolder
+    from gitsync.files.target_folder import TargetFolder
     from gitsync.imports.conversion.scope import make_filters, read_scope
     from gitsync.imports.report import ImportReport
 
@@ -181,7 +182,7 @@ def write_manifests(
     """Write manifests into new files, all or none, and return those of each file. ConfigError if one cannot be
     written. Values that look like secrets are marked, and no message shows them.
     """
-    from gitsync.cli.target_folder import TargetFolder
+    from gitsync.files.target_folder import TargetFolder
     from gitsync.imports.conversion.layout import Layout, place_manifests
     from gitsync.imports.conversion.manifests import format_manifests
     from gitsync.imports.plain_secrets import mark_plain_secrets
@@ -219,11 +220,15 @@ def show_repository(config: Config, redactions: Redactions) -> list[Shown]:
 
 def print_report(report: ImportReport, config: Config, redactions: Redactions) -> None:
     """Print what an import did, as text or JSON."""
+    from gitsync.cli.output import may_name_people
+    from gitsync.formats.people import hide_people
     from gitsync.imports.report import build_document, format_lines
     from gitsync.logging import escape_controls, neutralize
+    from gitsync.model.attribution import Who
 
     if config.output == "json":
         text = json.dumps(build_document(report), indent=2)
     else:
         text = "\n".join(map(escape_controls, format_lines(report)))
+        text = text if may_name_people(Who(config.who), os.environ) else hide_people(text)
     print(neutralize(redactions.mask(text)))

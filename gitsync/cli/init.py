@@ -16,7 +16,7 @@ from gitsync.config.config import Config
 from gitsync.errors import ConfigError, ExitCode
 
 if TYPE_CHECKING:
-    from gitsync.cli.target_folder import TargetFolder
+    from gitsync.files.target_folder import TargetFolder
 
 SETTINGS = ()
 OUTPUTS = ()
@@ -29,8 +29,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:  # noqa: ARG001 - as every command
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.cli.target_folder import TargetFolder
     from gitsync.editor.schema_files import build_files
+    from gitsync.files.target_folder import TargetFolder
     from gitsync.logging import escape_controls
 
     if "://" in options.folder:

@@ -9,6 +9,7 @@ import atexit
 import gc
 import os
 import sys
+from collections.abc import Callable
 from enum import StrEnum
 from importlib import import_module
 from io import TextIOWrapper
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from gitsync.cli.command import Command
     from gitsync.config.config import Config
     from gitsync.redaction import Redactions
+
+    Mask = Callable[[str], str]
 
 _VERSION = frozenset({"-V", "--version"})
 COMPLETE = "__complete"
@@ -165,10 +168,10 @@ def run(argv: list[str] | None = None) -> int:
     if arguments[0] == COMPLETE:
         return run_guarded(lambda: _complete(arguments[1:]), mask=str)
     collect_seldom()
-    opened: list[Redactions] = []  # once the command line is read: no secret is known before
+    opened: list[Mask] = []  # once the command line is read: no secret is known before
 
     def mask(text: str) -> str:
-        return opened[0].mask(text) if opened else text
+        return opened[-1](text) if opened else text
 
     if argv is None:  # run as a program, not from a test
         atexit.register(gc.freeze)  # the end of a process frees all memory: a last search for garbage is for nothing
@@ -241,7 +244,7 @@ def _complete(arguments: list[str]) -> ExitCode:
     return answer(arguments)
 
 
-def _run_command(name: str, arguments: list[str], opened: list[Redactions]) -> ExitCode:
+def _run_command(name: str, arguments: list[str], opened: list[Mask]) -> ExitCode:
     from gitsync.cli.usage import read_arguments
 
     command = load_command(name)
@@ -251,26 +254,37 @@ def _run_command(name: str, arguments: list[str], opened: list[Redactions]) -> E
     from gitsync.redaction import Redactions
 
     redactions = Redactions()
-    opened.append(redactions)
+    opened.append(redactions.mask)
     asks_azure = "credential" in command.SETTINGS
     needs_file = not {"output"}.issuperset(command.SETTINGS)
     config = resolve(options, os.environ, Path.cwd(), command.OUTPUTS, asks_azure=asks_azure, needs_file=needs_file)
-    options.prints_progress = _start_logs(config, redactions, quiet=getattr(options, "quiet", False))
+    if asks_azure:
+        from gitsync.formats.people import make_log_mask
+
+        opened.append(make_log_mask(redactions.mask, config.who))
+    options.log_mask = opened[-1]
+    options.prints_progress = _start_logs(config, redactions, opened[-1], quiet=getattr(options, "quiet", False))
     options.redactions = redactions
     _check_outputs(config)
     return command.run(options, config)
 
 
 def _check_outputs(config: Config) -> None:
-    """Raise ConfigError if --report or --out of a plan cannot be written: before the work, which would be done then."""
+    """Raise ConfigError if --report or --out of a plan cannot be written, or a link of a checkout leads to --metrics:
+    before the work, which would be done then.
+    """
     folders = [config.report_dir, config.plan_out and str(Path(config.plan_out).parent)]
     for folder in filter(None, folders):
-        from gitsync.cli.target_folder import TargetFolder
+        from gitsync.files.target_folder import TargetFolder
 
         TargetFolder(Path(folder), config.source).check()
+    if config.metrics:
+        from gitsync.files.output_path import check_output_path
+
+        check_output_path(Path(config.metrics), config.source, "The metrics")
 
 
-def _start_logs(config: Config, redactions: Redactions, *, quiet: bool) -> bool:
+def _start_logs(config: Config, redactions: Redactions, mask: Mask, *, quiet: bool) -> bool:
     """Set the logs up. Returns whether a person reads them and misses the lines of level info: then a run prints its
     progress itself.
     """
@@ -288,7 +302,7 @@ def _start_logs(config: Config, redactions: Redactions, *, quiet: bool) -> bool:
     colour = config.color == "always" or (config.color == "auto" and is_terminal)
     usual_level = "error" if quiet else "warning" if is_read else "info"
     level = config.log_level if config.log_level != "auto" else usual_level
-    set_up(level=level, form=form, colour=colour, mask=redactions.mask)
+    set_up(level=level, form=form, colour=colour, mask=mask)
     for sentence in find_misspelt_variables(os.environ):
         logger.warning(sentence)
     return form == "text" and level in {"warning", "error"}

@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from gitsync.cli.target_folder import TargetFolder
 from gitsync.config.config import Config
 from gitsync.config.hosts import Host, find_host, is_pipeline
 from gitsync.errors import SUCCESS, ConfigError, PublishError
+from gitsync.files.target_folder import TargetFolder
 from gitsync.logging import neutralize
 from gitsync.model.attribution import Who
 from gitsync.model.report import Report

@@ -60,7 +60,7 @@ def _rehearse(options: argparse.Namespace, config: Config) -> Rehearsal:
 
     interruption = Interruption()
     # Nothing outside of the process changes, so a signal ends it at once.
-    display = show_progress(options.redactions.mask, prints=options.prints_progress, quiet=options.quiet)
+    display = show_progress(options.log_mask, prints=options.prints_progress, quiet=options.quiet)
     try:
         with asyncio.Runner() as runner, interruption.heard(runner.get_loop()), display as progress:
             return runner.run(

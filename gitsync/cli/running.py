@@ -96,7 +96,7 @@ def execute_quietly(options: argparse.Namespace, config: Config, interruption: I
 
     redactions: Redactions = options.redactions
     stop = asyncio.Event()
-    display = show_progress(redactions.mask, prints=options.prints_progress, says_changes=writes, quiet=options.quiet)
+    display = show_progress(options.log_mask, prints=options.prints_progress, says_changes=writes, quiet=options.quiet)
     with asyncio.Runner() as runner, interruption.heard(runner.get_loop()), display as progress:
         run = execute(
             config,

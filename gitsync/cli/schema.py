@@ -18,7 +18,7 @@ from gitsync.config.config import Config
 from gitsync.errors import ExitCode
 
 if TYPE_CHECKING:
-    from gitsync.cli.target_folder import TargetFolder
+    from gitsync.files.target_folder import TargetFolder
 
 SETTINGS = ()
 OUTPUTS = ()
@@ -31,8 +31,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:  # noqa: ARG001 - as every command
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.cli.target_folder import TargetFolder
     from gitsync.editor.schema_files import build_files
+    from gitsync.files.target_folder import TargetFolder
     from gitsync.logging import escape_controls
 
     total, changed = write_schemas(TargetFolder(Path(options.out)), build_files(open_catalog()))

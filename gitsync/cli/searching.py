@@ -64,7 +64,7 @@ async def open_search(options: argparse.Namespace, config: Config) -> AsyncItera
     from gitsync.cli.output import show_progress
     from gitsync.run.connections import open_azure
 
-    with show_progress(options.redactions.mask, prints=options.prints_progress) as tally:
+    with show_progress(options.log_mask, prints=options.prints_progress) as tally:
 
         def count(begun: int, ended: int) -> None:
             tally.total += begun

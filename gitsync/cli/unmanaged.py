@@ -140,6 +140,7 @@ def _print(report: UnmanagedReport, options: argparse.Namespace, config: Config)
     import os
 
     from gitsync.cli.output import may_name_people
+    from gitsync.formats.people import hide_people
     from gitsync.logging import escape_controls, neutralize
     from gitsync.model.attribution import Who
     from gitsync.unmanaged.report import build_document, format_lines, format_markdown
@@ -148,7 +149,11 @@ def _print(report: UnmanagedReport, options: argparse.Namespace, config: Config)
     if config.output == "json":
         text = json.dumps(build_document(report), indent=2)
     elif config.output == "markdown":
-        text = format_markdown(report, names=who is Who.NAMES).rstrip("\n")
+        names = who is Who.NAMES
+        text = format_markdown(report, names=names).rstrip("\n")
+        text = text if names else hide_people(text)
     else:
-        text = "\n".join(map(escape_controls, format_lines(report, names=may_name_people(who, os.environ))))
+        names = may_name_people(who, os.environ)
+        text = "\n".join(map(escape_controls, format_lines(report, names=names)))
+        text = text if names else hide_people(text)
     print(neutralize(options.redactions.mask(text)))

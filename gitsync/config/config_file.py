@@ -29,7 +29,6 @@ FILE_NAME = "gitsync.yaml"
 MOST_BYTES = 100_000
 
 _MOST_ERRORS = 100  # each costs looking for the nearest key
-_MOST_LINKS = 40  # as the kernel follows
 
 _BY_KEY: Mapping[str, Setting] = {s.key: s for s in SETTINGS.values() if s.key}
 _SECRETS = {s.name.replace("_", "-"): s for s in SETTINGS.values() if s.form is SettingForm.SECRET}
@@ -53,51 +52,6 @@ def read_source_settings(content: bytes, path: str) -> dict[str, FileValue]:
     fault, also operator settings. `path` is the name in messages.
     """
     return _read_entries(path, content, frozenset({Authority.SOURCE}))
-
-
-def is_in_repository(path: Path) -> bool:
-    """Tell whether a folder or file, or any link on the way to it, is in a git work tree or a folder like a bare
-    repository. git is not started, since it must not run before the folder is known to be safe.
-    """
-    return any(_may_be_there(folder / ".git") or is_repository_like(folder) for folder in _find_passed_folders(path))
-
-
-def _find_passed_folders(path: Path) -> set[Path]:
-    """Every folder that is read to resolve `path`, and `path` itself with all links followed. A commit that contains
-    one of the links decides the result.
-    """
-    path = path.absolute()
-    current, parts, links, folders = Path(path.anchor), list(reversed(path.parts[1:])), 0, set[Path]()
-    while parts:
-        folders.add(current)
-        part = parts.pop()
-        step = current.parent if part == ".." else current / part
-        if part == ".." or links == _MOST_LINKS or not step.is_symlink():
-            current = step
-            continue
-        links += 1
-        target = step.readlink()
-        current = Path(target.anchor) if target.is_absolute() else current
-        parts.extend(part for part in reversed(target.parts) if part != target.anchor)
-    return folders | {current}
-
-
-def is_repository_like(folder: Path) -> bool:
-    """Tell whether git could take `folder` itself for a repository, by the names in it."""
-    if not _may_be_there(folder / "HEAD"):
-        return False
-    return _may_be_there(folder / "commondir") or all(_may_be_there(folder / name) for name in ("objects", "refs"))
-
-
-def _may_be_there(path: Path) -> bool:
-    """Tell whether `path` exists or is unknown: a path that cannot be read is not absent."""
-    try:
-        path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _read(path: Path) -> bytes:

@@ -38,6 +38,7 @@ from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, Stop
 from gitsync.reconcile.rules import RunRules
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_condition, mask_hold
+from gitsync.report.people import leave_out_of_condition
 from gitsync.status.conditions import (
     DELETING,
     OVERLAP,
@@ -68,7 +69,8 @@ def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, re
     condition = _make_condition(attempt, spec.generation, rules, now, redactions)
     live = attempt.observed.live
     has_drifted = not rules.writes and _find_comparison(attempt).verdict in DRIFTED
-    record = _make_record(attempt, condition, spec, rules, now) if rules.writes else attempt.record
+    kept = leave_out_of_condition(condition)  # the status has no names of people
+    record = _make_record(attempt, kept, spec, rules, now) if rules.writes else attempt.record
     if record and record.hold:
         record = replace(record, hold=mask_hold(record.hold, redactions.mask))
     return _build_result(
@@ -112,7 +114,8 @@ def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, re
     if attempt.stop and attempt.write.done is Action.NONE and not rules.writes:  # a sync would stop there too
         attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE))
     condition = _make_condition(attempt, attempt.record.generation, rules, now, redactions)
-    record = _keep_record(attempt, condition, rules, now) if rules.writes else attempt.record
+    kept = leave_out_of_condition(condition)  # the status has no names of people
+    record = _keep_record(attempt, kept, rules, now) if rules.writes else attempt.record
     return _build_result(attempt, condition, rules, is_ready=rules.writes, record=record)
 
 

@@ -19,6 +19,7 @@ from gitsync.report.authors import list_busy_authors, list_doubts
 from gitsync.report.checks import MOST_REASONS, format_way_on, list_unchecked
 from gitsync.report.findings import ReportFinding, Weight, list_result_findings, make_problem_finding
 from gitsync.report.ordering import describe_causes, shorten_names, sort_by_urgency
+from gitsync.report.people import leave_out_people
 from gitsync.report.run_facts import format_coverage, list_target
 from gitsync.report.wording import format_headline
 
@@ -31,7 +32,8 @@ class _Case(TestCase):
 
 
 def render(report: Report) -> str:
-    """Render the report as JUnit XML, with a newline at its end."""
+    """Render the report as JUnit XML, with a newline at its end, and without names of people."""
+    report = leave_out_people(report)
     document = JUnitXml(f"gitsync {report.command}")
     manifests = _make_suite("manifests", _make_problem_cases(report), report)
     for name, value in list_target(report.target):

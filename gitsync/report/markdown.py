@@ -44,6 +44,7 @@ from gitsync.report.ordering import (
     split_results,
     takes_away,
 )
+from gitsync.report.people import leave_out_people
 from gitsync.report.run_facts import format_costs, format_coverage, list_target
 from gitsync.report.wording import (
     FEW_CREATES,
@@ -81,7 +82,10 @@ _MOST_DELETES = 20  # whose details are open: what is lost is shown at once
 
 
 def render(report: Report) -> str:
-    """Render the report as Markdown, under `LIMIT` characters however large the run was."""
+    """Render the report as Markdown, under `LIMIT` characters however large the run was; with the names of people only
+    with `--who names`.
+    """
+    report = report if report.who is Who.NAMES else leave_out_people(report)
     errors, warnings = (
         _format_problems(word, [problem for problem in report.problems if problem.is_error is is_error])
         for word, is_error in (("Errors", True), ("Warnings", False))

@@ -25,9 +25,9 @@ from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import Coverage
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RunTarget
-from gitsync.model.result import Attempt, Result
+from gitsync.model.result import Attempt, Replacement, Result
 
-T = TypeVar("T", RunTarget, Problem, Condition, Attempt, CheckFinding, HeldUntil, Attribution)
+T = TypeVar("T", RunTarget, Problem, Condition, Attempt, CheckFinding, HeldUntil, Attribution, Replacement)
 Mask = Callable[[str], str]
 _PLAIN = frozenset({str, bytes, dict, list, tuple})
 
@@ -50,11 +50,11 @@ def mask_target(target: RunTarget, mask: Mask) -> RunTarget:
     """Mask the texts of a target: the display name is Azure's text, and the others may quote a
     setting. Ids stay.
     """
-    return _mask_texts(target, mask, "repository", "subscription_name", "endpoint", "identity")
+    return mask_texts(target, mask, "repository", "subscription_name", "endpoint", "identity")
 
 
 def mask_problem(problem: Problem, mask: Mask) -> Problem:
-    return _mask_texts(problem, mask, "message", "hint")
+    return mask_texts(problem, mask, "message", "hint")
 
 
 def mask_coverage(coverage: Coverage, mask: Mask) -> Coverage:
@@ -63,15 +63,15 @@ def mask_coverage(coverage: Coverage, mask: Mask) -> Coverage:
 
 def mask_condition(condition: Condition, mask: Mask) -> Condition:
     """Mask the texts of a condition: before it is compared with the recorded one, or each run would commit."""
-    return _mask_texts(condition, mask, "reason", "message", "request_id", "advice")
+    return mask_texts(condition, mask, "reason", "message", "request_id", "advice")
 
 
 def mask_hold(hold: HeldUntil | None, mask: Mask) -> HeldUntil | None:
     """Mask the reason of a hold."""
-    return _mask_texts(hold, mask, "reason") if hold else None
+    return mask_texts(hold, mask, "reason") if hold else None
 
 
-def _mask_texts(value: T, mask: Mask, *names: str) -> T:
+def mask_texts(value: T, mask: Mask, *names: str) -> T:
     """Mask members of a value; return the same value if nothing in them is secret, as in most."""
     masked_texts: dict[str, Any] = {
         name: masked for name in names if (masked := mask(text := getattr(value, name))) != text
@@ -97,10 +97,10 @@ def _mask_result(result: Result, mask: Mask) -> Result:
             for one in result.differences
         ),
         "because": {path: mask(reason) for path, reason in result.because.items()} or result.because,
-        "attempts": tuple(_mask_texts(one, mask, "code", "message", "request_id") for one in result.attempts),
-        "checks": tuple(_mask_texts(one, mask, "code", "message", "advice", "contact") for one in result.checks),
+        "attempts": tuple(mask_texts(one, mask, "code", "message", "request_id") for one in result.attempts),
+        "checks": tuple(mask_texts(one, mask, "code", "message", "advice", "contact") for one in result.checks),
         "changed_by": tuple(
-            _mask_texts(one, mask, "name", "label", "client", "operation", "correlation_id", "doubt")
+            mask_texts(one, mask, "name", "label", "client", "operation", "correlation_id", "doubt")
             for one in result.changed_by
         ),
         "record": record,

@@ -20,6 +20,7 @@ from gitsync.model.result import Outcome
 from gitsync.model.verdict import DRIFTED, Action
 from gitsync.report.escape import shorten
 from gitsync.report.findings import ReportFinding, Weight, list_findings
+from gitsync.report.people import leave_out_people
 from gitsync.report.wording import count_actions, format_headline
 
 MOST = 10
@@ -47,7 +48,7 @@ def annotate_azure_pipelines(report: Report) -> list[str]:
 
 
 def _select_heaviest(report: Report, weights: Mapping[Weight, str]) -> Iterable[ReportFinding]:
-    findings = list_findings(report)
+    findings = list_findings(leave_out_people(report))  # a log shows them
     for weight in weights:
         most = MOST - 1 if weight is Weight.NOTE else MOST  # the headline is a notice, too
         yield from [finding for finding in findings if finding.weight is weight][:most]

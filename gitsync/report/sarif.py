@@ -23,6 +23,7 @@ from gitsync.problems.problem_codes import PAGE, CodeMeaning, find_code_meaning
 from gitsync.report.authors import list_busy_authors, list_doubts
 from gitsync.report.checks import make_flag
 from gitsync.report.findings import CHECK_RULE, FAILED, REPLACED_RULE, ReportFinding, Weight, list_findings
+from gitsync.report.people import leave_out_people
 from gitsync.report.run_facts import build_coverage, build_target
 from gitsync.report.wording import REPLACE_RULE, format_headline
 
@@ -108,7 +109,8 @@ def render(report: Report) -> str:
 
 
 def build_log(report: Report) -> dict[str, Any]:
-    """Build the report as a SARIF log of one run."""
+    """Build the report as a SARIF log of one run, without names of people."""
+    report = leave_out_people(report)
     all_findings = list_findings(report)
     findings = [finding for finding in all_findings if finding.path]
     rules = sorted({finding.rule for finding in findings})

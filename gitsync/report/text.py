@@ -56,6 +56,7 @@ from gitsync.report.ordering import (
     split_results,
     takes_away,
 )
+from gitsync.report.people import leave_out_people
 from gitsync.report.run_facts import format_costs, format_coverage, list_by_type, list_target
 from gitsync.report.terminal import Paint, format_table, indent, indent_after
 from gitsync.report.wording import (
@@ -103,6 +104,7 @@ def render(
     wrapping. A `verbose` one has paths in requests, all values of creates, and the requests by type. With `names` it
     has the names of people. A prelude is followed by what does it, so it has no next steps and no costs.
     """
+    report = report if names else leave_out_people(report)
     paint, requests = Paint(on=colour), list_by_type(report)
     # Of a run that was stopped, what came of it matters; what it did not reach is a number.
     not_reached = {result.key for result in report.results if result.condition.reason == Hold.NOT_REACHED}

@@ -209,7 +209,7 @@ async def open_access(config: Config, redactions: Redactions) -> AsyncIterator[A
     from gitsync.emulator.state.store import MemoryStore, SqliteStore  # noqa: PLC0415 - as above
 
     settings = read_settings(Path(config.emulator_script)) if config.emulator_script else EmulatorSettings()
-    store = SqliteStore(Path(config.emulator)) if config.emulator else MemoryStore()
+    store = SqliteStore(Path(config.emulator), config.source) if config.emulator else MemoryStore()
     async with Emulator(settings, store) as emulator:
         yield _make_access(replace(config, credential="anonymous"), make_cloud(emulator.url), redactions)
 

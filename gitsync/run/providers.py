@@ -19,6 +19,7 @@ from gitsync.config.config import Config
 from gitsync.diff.three_way import remove_secrets
 from gitsync.model.live import Absence, Live
 from gitsync.model.provider import ProvidedResource, Provider
+from gitsync.model.secret import Secret
 from gitsync.reconcile.context import Connections
 from gitsync.reconcile.protocols import LiveReader, LiveWriter, ResourceProvider
 from gitsync.reconcile.run_cache import RunCache
@@ -96,11 +97,14 @@ class DatabaseUsers:
                 cloud=arm.cloud,
                 clock=self.run.connections.clock,
                 read_server=partial(self._read_server, arm),
-                get_token=arm.get_token,
+                get_token=partial(self._get_token, arm),
                 ca_bundle=Path(config.ca_bundle) if config.ca_bundle else None,
                 server=parse_servers(config.database_servers).get(self.service),
             )
         return self.opened[arm]
+
+    async def _get_token(self, arm: Arm, scope: str) -> Secret:
+        return await arm.get_token(scope, self.run.begin_session())
 
     async def _read_server(self, arm: Arm, owner_id: str) -> Live | None:
         """Read the server of a user, once after each write of this run to it."""

@@ -17,6 +17,7 @@ from gitsync.arm.clock import SystemClock
 from gitsync.arm.session import Session
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
+from gitsync.formats.people import make_log_mask
 from gitsync.git.state.worker_store import WorkerStore
 from gitsync.manifests.selection import Selection, make_selection
 from gitsync.model.attribution import Who
@@ -41,6 +42,7 @@ from gitsync.reconcile.context import Connections, RunContext
 from gitsync.reconcile.identities import open_identities
 from gitsync.redaction import Redactions, tell_settings
 from gitsync.report.masked import mask_exception, mask_report, mask_target
+from gitsync.report.people import leave_out_people
 from gitsync.report.progress import Progress
 from gitsync.run.checks import check_before_writes, check_results, count_unrepeated
 from gitsync.run.connections import make_contact, open_connections
@@ -97,7 +99,7 @@ async def execute(  # noqa: PLR0913 - what a run is given from outside
         return watch.ended(report)
     except Exception as error:
         watch.failed(error)
-        failure = mask_exception(error, redactions.mask)
+        failure = mask_exception(error, make_log_mask(redactions.mask, config.who))
         if failure is error:
             raise
     raise failure  # outside of the handler, or what was masked away would be its context
@@ -139,8 +141,14 @@ async def sync_revision(
 
     selected = (results[key] for key in sorted(results) if selection.has(key))
     report = _make_report(config, run, run_input, plan, selected, collected)
-    report = mask_report(replace(report, target=target, started=started_at), connections.redactions.mask)
+    report = _mask(replace(report, target=target, started=started_at), config, connections)
     return _write_back(config, run, state, collected, report, selection) if writes else report
+
+
+def _mask(report: Report, config: Config, connections: Connections) -> Report:
+    """Mask the secrets of a report; with `--who off` also names of people, about which each form decides otherwise."""
+    masked = mask_report(report, connections.redactions.mask)
+    return leave_out_people(masked) if config.who == Who.OFF else masked
 
 
 def _plan(  # noqa: PLR0913 - what a plan and its guards depend on

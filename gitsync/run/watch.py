@@ -15,7 +15,9 @@ from typing import Any
 from loguru import logger
 
 from gitsync.config.config import Config
-from gitsync.errors import SUCCESS, ExitCode, GitsyncError, PublishError, SourceError
+from gitsync.errors import SUCCESS, ExitCode, GitsyncError, PublishError, SourceError, UnsafePathError
+from gitsync.files.output_path import find_output_path
+from gitsync.files.whole_files import open_parent, read_file, replace_file
 from gitsync.git.source.location import Url, parse_location
 from gitsync.model.clock import Clock
 from gitsync.model.problem import Problem
@@ -27,7 +29,6 @@ from gitsync.report.masked import mask_problem
 from gitsync.report.progress import Figures, Progress, RunEnd, Silent, Timeline
 from gitsync.report.traces import export_traces, is_traced
 from gitsync.report.wording import format_headline
-from gitsync.secrets.private_files import replace as replace_file
 
 _UNALARMING = SUCCESS | {ExitCode.STDOUT_CLOSED}
 """Exit codes of runs that ended as they should. With the last, the reader of the report is gone; the work is done."""
@@ -105,7 +106,13 @@ class RunWatch:
 
         file = Path(self.config.metrics)
         try:
-            replace_file(file, render(end, _read_before(file)).encode(), _READABLE)
+            find_output_path(file, self.config.source)
+            with open_parent(file, self.config.source) as folder:
+                before = read_file(folder, file.name, _LARGEST) or b""
+                text = render(end, before.decode("utf-8", "replace"))
+                replace_file(folder, file.name, text.encode(), _READABLE)
+        except UnsafePathError as error:
+            raise PublishError(f"The metrics cannot be written: {error.message}", hint=error.hint) from error
         except OSError as error:
             raise PublishError(
                 f"The metrics cannot be written to {file}: {error.strerror}.", hint="Set --metrics to another file."
@@ -155,15 +162,6 @@ def _name_source(config: Config) -> str:
     except SourceError:
         return ""
     return location.text if isinstance(location, Url) else str(location.path)
-
-
-def _read_before(file: Path) -> str:
-    """Read the file of the last run; "" if there is none that can be read."""
-    try:
-        with file.open("rb") as stream:
-            return stream.read(_LARGEST).decode("utf-8", "replace")
-    except OSError:
-        return ""
 
 
 def log_start(command: str, target: RunTarget) -> None:

@@ -21,6 +21,7 @@ from gitsync.reconcile.context import Connections
 from gitsync.redaction import Redactions
 from gitsync.report import json, summary, wording
 from gitsync.report.masked import mask_problem
+from gitsync.report.people import leave_out_of_record, leave_out_people
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,7 @@ def write_expected(
             return {}
         return connections.store.reserve(
             Update(
-                records=records,
+                records={key: leave_out_of_record(record) for key, record in records.items()},
                 revision=find_common_revision(before, connections.source.revision, agent),
                 agent=agent,
                 summary=None,
@@ -86,16 +87,17 @@ def write_status(  # noqa: PLR0913 - all that a run has to write
 
     `is_whole` says that the run covered every earlier record, `notified` what a notification has said.
     """
-    records = {result.key: result.record for result in report.results}
+    shown = leave_out_people(report)  # whoever can read the repository reads the status
+    records = {result.key: result.record for result in shown.results}
     remaining = [record for record in {**before.records, **records}.values() if record]
     update = Update(
         records=records,
         revision=report.revision if is_whole else find_common_revision(before, report.revision, agent),
         agent=agent,
         summary=partial(
-            summary.render, remaining, revision=report.revision, problems=report.problems, target=report.target
+            summary.render, remaining, revision=report.revision, problems=shown.problems, target=report.target
         ),
-        report=partial(json.render, report),
+        report=partial(json.render, shown),
         headline=wording.format_subject(report),
         config_maps=exports.config_maps,
         leftovers=exports.leftovers,

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from gitsync.errors import UnsafePathError
+from gitsync.files.output_path import find_output_path, open_folder
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -25,19 +25,19 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC  #
 _OTHER_USERS = 0o077
 
 
-def ensure_private_folder(folder: Path) -> None:
+def ensure_private_folder(folder: Path, source: str | None = None) -> None:
     """Ensure a folder that only this user can enter; create it and its parents if it does not exist.
 
-    Raises UnsafePathError if other users can enter it, or it is not a folder; OSError if it cannot be created.
+    Raises UnsafePathError if other users can enter it, it is not a folder, or a link of a checkout leads to it; OSError
+    if it cannot be created.
     """
     # From the top down: a folder that is created is private from its first moment.
-    for parent in reversed(folder.absolute().parents):
-        if not parent.exists():
-            parent.mkdir(mode=FOLDER_MODE, exist_ok=True)
-    try:
-        folder.mkdir(mode=FOLDER_MODE)
-    except FileExistsError:
-        check_private_folder(folder)
+    folder = folder.absolute()
+    with open_folder(find_output_path(folder.parent, source), makes=FOLDER_MODE) as parent:
+        try:
+            os.mkdir(folder.name, FOLDER_MODE, dir_fd=parent)
+        except FileExistsError:
+            check_private_folder(folder)
 
 
 def check_private_folder(folder: Path) -> None:
@@ -50,10 +50,10 @@ def check_private_folder(folder: Path) -> None:
     _check_owner_and_mode(folder, status, "700")
 
 
-def check_private_file(file: Path) -> None:
-    """Raise UnsafePathError if something other than a private file of this user is at a path."""
+def check_private_file(file: Path, folder: int) -> None:
+    """Raise UnsafePathError if something other than a private file of this user is at a path, in an open folder."""
     try:
-        status = file.lstat()
+        status = os.lstat(file.name, dir_fd=folder)
     except FileNotFoundError:
         return
     if not stat.S_ISREG(status.st_mode):
@@ -83,20 +83,6 @@ def write_new(file: Path, content: bytes, mode: int = FILE_MODE) -> None:
         os.fsync(stream.fileno())
 
 
-def replace(file: Path, content: bytes, mode: int = FILE_MODE) -> None:
-    """Write a file as a whole: readers see the old one or the new one."""
-    # Beside the file, since a rename is atomic only within one file system.
-    temporary = file.with_name(f".gitsync-{secrets.token_hex(8)}")
-    try:
-        write_new(temporary, content, mode)
-        temporary.replace(file)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    # A rename is on the disk only with its folder.
-    sync_folder(file.parent)
-
-
 def sync_folder(folder: Path) -> None:
     """Flush the names in a folder to the disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -109,7 +95,7 @@ def sync_folder(folder: Path) -> None:
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
     """Lock a folder against other runs. The lock is short, so other runs wait for it."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

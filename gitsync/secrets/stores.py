@@ -96,12 +96,12 @@ def open_local_sink(
     """
     match name:
         case "folder":
-            return FolderSink(_require_path(config.export_folder, name, "--export-folder"))
+            return FolderSink(_require_path(config.export_folder, name, "--export-folder"), config.source)
         case "sops":
             folder = _require_path(config.export_sops_folder, name, "--export-sops-folder")
-            return SopsSink(folder, Sops(environment=environment, grace=grace or Grace()))
+            return SopsSink(folder, Sops(environment=environment, grace=grace or Grace()), config.source)
         case "dotenv":
-            return DotenvSink(_require_path(config.export_dotenv, name, "--export-dotenv"))
+            return DotenvSink(_require_path(config.export_dotenv, name, "--export-dotenv"), config.source)
         case "ci":
             return PipelineSink(environment, tell)
         case _:

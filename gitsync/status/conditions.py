@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from gitsync.errors import GitsyncError, ProviderError
 from gitsync.formats.arm_path import find_subscription
+from gitsync.formats.people import hide_people
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import ObjectKind
 from gitsync.model.gvk import Key
@@ -146,8 +147,15 @@ def make_refused(failure: ProviderError, classification: Classification) -> Cond
         reason=failure.code,
         message=failure.message,
         request_id=failure.request_id,
-        advice=failure.hint,
+        advice=_make_advice(failure),
     )
+
+
+def _make_advice(failure: ProviderError) -> str:
+    """Join the hint of a failure with where to look up a person that Azure named: reports may leave the name out."""
+    is_named = failure.correlation_id and hide_people(failure.message) != failure.message
+    looking = f"Look the person up in the activity log, by the correlation id {failure.correlation_id}." if is_named else ""
+    return " ".join(filter(None, (failure.hint, looking)))
 
 
 def make_not_deleted(failure: ProviderError) -> Condition:
@@ -160,7 +168,7 @@ def make_not_deleted(failure: ProviderError) -> Condition:
         reason=failure.code,
         message=failure.message,
         request_id=failure.request_id,
-        advice=failure.hint,
+        advice=_make_advice(failure),
     )
 
 
@@ -175,7 +183,7 @@ def make_unreadable(failure: ProviderError) -> Condition:
         reason=FAILED,
         message=message,
         request_id=failure.request_id,
-        advice=failure.hint,
+        advice=_make_advice(failure),
     )
 
 

@@ -8,6 +8,8 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.auth.credentials import format_causes
@@ -15,13 +17,13 @@ from gitsync.arm.auth.principal import Principal
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.cloud import make_cloud
 from gitsync.arm.session import Session
-from gitsync.errors import ArmError, ConfigError, TransportError
+from gitsync.errors import ArmError, AuthorityError, ConfigError, ExitCode, TransportError
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.signin import Method, SignIn
 from tests.support.arm_rig import API, CLIENT, OBJECT, OPERATION, TENANT, VNET, jwt, moving
 from tests.support.fake_clock import FakeClock
 from tests.support.private_ca import PrivateCa, make
-from tests.support.scripted_server import Say, ScriptedServer, serving
+from tests.support.scripted_server import BREAK, Say, ScriptedServer, serving
 
 TOKEN = jwt(tid=TENANT, appid=CLIENT, oid=OBJECT)
 ISSUE = f"/{TENANT}/oauth2/v2.0/token"
@@ -351,3 +353,252 @@ async def test_nobody_signs_in_anonymously():
     access = ArmAccess(cloud=make_cloud("http://127.0.0.1:9"), sign_in=SignIn(method=Method.ANONYMOUS))
     async with open_arm(access, FakeClock()) as arm:
         assert await arm.sign_in() is None
+
+
+# A source of tokens has the patience of a read.
+
+
+PENDING = {"message": "The job is in Pending state, so no token is issued."}
+PASSES = [
+    (Say(403, PENDING), "the job has begun, and its service does not know yet"),
+    (Say(408), "a request that took too long"),
+    (Say(429, {"message": "slow down"}, {"Retry-After": "7"}), "too many jobs"),
+    (Say(500), "an outage without a word"),
+    (Say(503, "Our services aren't available right now"), "a page of the front"),
+    (Say(200, ""), "an answer without a body"),
+]
+
+
+def by_job(entra: Entra) -> ArmAccess:
+    return entra.access(Method.WORKLOAD_IDENTITY, environment=github(entra))
+
+
+def by_pipeline(entra: Entra) -> ArmAccess:
+    return entra.access(
+        Method.WORKLOAD_IDENTITY,
+        environment={
+            "SYSTEM_OIDCREQUESTURI": f"{entra.job.url}/oidc",
+            "SYSTEM_ACCESSTOKEN": "job-secret",
+            "AZURESUBSCRIPTION_SERVICE_CONNECTION_ID": "connection-1",
+        },
+    )
+
+
+def by_secret(entra: Entra) -> ArmAccess:
+    return entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret"))
+
+
+def by_machine(entra: Entra) -> ArmAccess:
+    return entra.access(Method.MANAGED_IDENTITY, tenant_id="")
+
+
+def by_default(entra: Entra) -> ArmAccess:
+    return entra.access(Method.DEFAULT, environment=github(entra))
+
+
+IMDS = "/metadata/identity/oauth2/token"
+SOURCES = {
+    "github": (by_job, "job", "GET", "/token"),
+    "github by default": (by_default, "job", "GET", "/token"),
+    "azure pipelines": (by_pipeline, "job", "POST", "/oidc"),
+    "entra by a secret": (by_secret, "authority", "POST", ISSUE),
+    "entra by a job": (by_job, "authority", "POST", ISSUE),
+    "the machine": (by_machine, "job", "GET", IMDS),
+}
+"""How to sign in; which server is tried, with the method and the path of its tokens."""
+
+CASES = [
+    (source, answer, why)
+    for source in SOURCES
+    for answer, why in PASSES
+    if answer.status != 403 or source.startswith(("github", "azure"))  # only a job can be pending
+]
+
+
+def vouched(entra: Entra) -> None:
+    """All sources answer well, after what was scripted before."""
+    entra.job.on("GET", "/token", Say(200, {"value": "vouched"}))
+    entra.job.on("POST", "/oidc", Say(200, {"oidcToken": "vouched"}))
+    entra.job.on(
+        "GET", IMDS, Say(200, {"access_token": TOKEN, "expires_on": "4102444800", "resource": "https://arm.example"})
+    )
+    entra.issue(granted())
+
+
+@pytest.mark.parametrize(("source", "answer", "why"), CASES, ids=[f"{row[0]}: {row[-1]}" for row in CASES])
+async def test_an_answer_of_a_source_that_may_pass_is_waited_for(
+    entra: Entra, monkeypatch: pytest.MonkeyPatch, source: str, answer: Say, why: str
+):
+    monkeypatch.setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", entra.job.url)
+    open_access, server, method, path = SOURCES[source]
+    getattr(entra, server).on(method, path, answer)
+    vouched(entra)
+    async with open_arm(open_access(entra), entra.clock) as arm:
+        assert await arm.sign_in() == Principal(TENANT, CLIENT, OBJECT), why
+        await entra.get(arm)
+    assert getattr(entra, server).lines == [f"{method} {path}"] * 2
+    assert len(entra.clock.slept) == 1
+    assert entra.clock.elapsed == pytest.approx(7 if answer.headers else 1.5, abs=0.5)
+
+
+@pytest.mark.parametrize(("source", "answer", "why"), CASES, ids=[f"{row[0]}: {row[-1]}" for row in CASES])
+async def test_a_source_that_has_no_token_for_a_minute_ends_the_run_as_an_outage(
+    entra: Entra, monkeypatch: pytest.MonkeyPatch, source: str, answer: Say, why: str
+):
+    monkeypatch.setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", entra.job.url)
+    open_access, server, method, path = SOURCES[source]
+    getattr(entra, server).on(method, path, answer)
+    if server == "authority":
+        entra.job.on("GET", "/token", Say(200, {"value": "vouched"}))
+    async with open_arm(open_access(entra), entra.clock) as arm:
+        with pytest.raises(ConfigError, match=f"has none just now .HTTP {answer.status}") as ended:
+            await arm.sign_in()
+    assert ended.value.exit_code is ExitCode.UNREACHABLE, why
+    assert 30 < entra.clock.elapsed <= 60, "the patience of a first contact"
+    if isinstance(answer.body, dict):
+        assert answer.body["message"] in ended.value.message, "the words of the source"
+    assert not {"job-secret", "s3cret", TOKEN} & set(re.split(r"[\s'\"()]", str(ended.value)))
+
+
+@pytest.mark.parametrize("status", [404, 410])
+async def test_the_endpoint_of_a_machine_is_waited_for_while_it_is_updated(
+    entra: Entra, monkeypatch: pytest.MonkeyPatch, status: int
+):
+    monkeypatch.setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", entra.job.url)
+    entra.job.on("GET", IMDS, Say(status))
+    vouched(entra)
+    async with open_arm(by_machine(entra), entra.clock) as arm:
+        assert await arm.sign_in() == Principal(TENANT, CLIENT, OBJECT)
+
+
+FINAL = [
+    (Say(401, {"message": "The token of the request has expired."}), "a refusal"),
+    (Say(403, {"message": "id-token: write is missing"}), "a right is missing"),
+    (Say(404), "a wrong address"),
+    (Say(302, None, {"Location": "https://elsewhere.test"}), "no redirect is followed"),
+    (Say(200, "<html>Sign in</html>"), "a page"),
+    (Say(200, {"value": ""}), "an empty token"),
+    (Say(200, {"other": "secret-of-another-name"}), "another name"),
+]
+
+
+@pytest.mark.parametrize(("answer", "why"), FINAL, ids=[row[-1] for row in FINAL])
+async def test_a_refusal_of_a_job_is_told_at_once_with_its_words(entra: Entra, answer: Say, why: str):
+    entra.job.on("GET", "/token", answer)
+    async with open_arm(by_job(entra), entra.clock) as arm:
+        with pytest.raises(ConfigError, match=f"no identity token .HTTP {answer.status}") as ended:
+            await arm.sign_in()
+    assert ended.value.exit_code is ExitCode.REFUSED, why
+    assert entra.clock.slept == []
+    assert "secret-of-another-name" not in str(ended.value)
+    if answer.status in {401, 403}:
+        assert answer.body["message"] in ended.value.message
+
+
+async def test_the_old_token_serves_while_the_job_has_no_new_one(entra: Entra):
+    now = entra.clock.now().timestamp()
+    entra.job.on("GET", "/token", Say(200, {"value": jwt(exp=now + 300)}), Say(503, "down"))
+    entra.issue(granted())
+    async with open_arm(by_job(entra), entra.clock) as arm:
+        await entra.get(arm)
+        for _ in range(20):
+            await entra.clock.sleep(60)
+            await entra.get(arm)
+    assert len(entra.job.seen) == 1, "not asked while the token of Azure is good"
+    assert len(entra.azure.seen) == 21
+
+
+@pytest.mark.parametrize("answer", [Say(503, "down"), Say(403, PENDING), Say(401, "no"), Say(fault=BREAK)])
+async def test_a_token_that_is_still_good_serves_while_it_cannot_be_renewed(entra: Entra, answer: Say):
+    """azure-identity asks for a new one with each request, as the first has no second to live by its clock; by the
+    clock of the run, it has.
+    """
+    entra.job.on("GET", "/token", Say(200, {"value": "vouched"}), answer)
+    entra.issue(granted(seconds=0))
+    async with open_arm(by_job(entra), entra.clock) as arm:
+        await entra.get(arm)
+        for _ in range(3):
+            await entra.clock.sleep(10)
+            await entra.get(arm)
+        assert len(entra.job.seen) == 2, "not asked with each request"
+        await entra.clock.sleep(31)
+        await entra.get(arm)
+    assert len(entra.job.seen) == 3, "asked again after half a minute"
+
+
+async def test_a_token_that_is_over_does_not_serve(entra: Entra):
+    entra.job.on("GET", "/token", Say(200, {"value": "vouched"}), Say(503, "down"))
+    entra.issue(granted(seconds=-(10**9)))
+    async with open_arm(by_job(entra), entra.clock) as arm:
+        await entra.get(arm)
+        await entra.clock.sleep(10)
+        with pytest.raises(AuthorityError, match="has none just now"):
+            await entra.get(arm)
+
+
+async def test_a_token_that_azure_refused_does_not_serve(entra: Entra):
+    entra.job.on("GET", "/token", Say(200, {"value": "vouched"}), Say(503, "down"), Say(200, {"value": "vouched"}))
+    entra.issue(granted())
+    entra.azure.forget()
+    entra.azure.on("GET", VNET, Say(401, EXPIRED, CHALLENGE), Say(200, moving()))
+    async with open_arm(by_job(entra), entra.clock) as arm:
+        await entra.get(arm)
+    assert len(entra.job.seen) == 3
+    assert len(entra.azure.seen) == 2
+
+
+async def test_a_write_waits_for_its_token_and_is_sent_once(entra: Entra):
+    entra.job.on("GET", "/token", Say(429, None, {"Retry-After": "5"}), Say(503), Say(200, {"value": "vouched"}))
+    entra.issue(Say(503), granted())
+    entra.azure.on("PUT", VNET, Say(200, moving("Succeeded")))
+    async with open_arm(by_job(entra), entra.clock) as arm:
+        await arm.writer(Session(deadline=entra.clock.monotonic() + 600)).put(VNET, API, {})
+    assert entra.azure.lines == [f"PUT {VNET}"]
+
+
+ANSWERS = st.lists(
+    st.builds(
+        Say,
+        st.sampled_from([200, 200, 204, 302, 400, 401, 403, 404, 408, 410, 418, 425, 429, 500, 502, 503, 504]),
+        st.sampled_from(
+            [
+                *(None, "", "null", "[]", "{}", "<html>", "\x00", ["x"], PENDING, {"error": "temporarily_unavailable"}),
+                *(
+                    {"value": ""},
+                    {"value": "vouched"},
+                    {"access_token": TOKEN, "expires_in": 3600},
+                    {"access_token": 5},
+                ),
+            ]
+        ),
+        st.sampled_from([{}, {}, {"Retry-After": "1"}, {"Retry-After": "99999"}, {"Retry-After": "soon"}]),
+        st.sampled_from(["", "", "", BREAK]),
+    ),
+    max_size=5,
+)
+
+
+@given(job=ANSWERS, authority=ANSWERS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_the_sources_answer_there_is_a_token_an_outage_or_a_clear_error(
+    private_ca: PrivateCa, job: list[Say], authority: list[Say]
+):
+    """A law. After the random answers both sources answer well, so what may pass has passed."""
+
+    async def sign_in() -> None:
+        async with serving(private_ca.tls) as issuer, serving() as azure, serving() as server:
+            entra = Entra(issuer, azure, server, private_ca, FakeClock())
+            server.on("GET", "/token", *job)
+            entra.issue(*authority)
+            vouched(entra)
+            async with open_arm(by_job(entra), entra.clock) as arm:
+                try:
+                    assert await arm.sign_in() == Principal(TENANT, CLIENT, OBJECT)
+                except ConfigError as error:
+                    assert error.exit_code in {ExitCode.REFUSED, ExitCode.UNREACHABLE}
+                    assert error.message.startswith("Could not get a token with --credential workload-identity")
+                    assert error.hint
+            assert entra.clock.elapsed <= 60
+            assert len(server.seen) + len(issuer.seen) <= 2 * (len(job) + len(authority) + 2)
+
+    asyncio.run(sign_in())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitsync.api import plan
-from gitsync.config.config_file import is_in_repository
+from gitsync.files.checkouts import is_in_repository
 from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.git_repositories import commit_all, init_repository
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from gitsync.config.config import SETTINGS, Config
-from gitsync.config.config_file import SourceFile, check_source_file, find_source_settings, is_in_repository
+from gitsync.config.config_file import SourceFile, check_source_file, find_source_settings
 from gitsync.config.setting import Authority, SettingForm
 from gitsync.errors import ConfigError
+from gitsync.files.checkouts import is_in_repository
 from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.git_repositories import commit_all, init_repository
 

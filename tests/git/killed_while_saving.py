@@ -32,7 +32,8 @@ def save_and_die(folder, update, at):
 
     def count(event, arguments):
         nonlocal touches
-        if event in TOUCHES and str(folder) in str(arguments[0]):
+        # A relative name is one in an open folder.
+        if event in TOUCHES and (str(folder) in str(arguments[0]) or not str(arguments[0]).startswith("/")):
             touches += 1
             if touches == at:
                 os.kill(os.getpid(), signal.SIGKILL)

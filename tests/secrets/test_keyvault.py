@@ -13,7 +13,7 @@ from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.auth.credentials import open_credential
 from gitsync.arm.cloud import make_cloud
 from gitsync.arm.http.network import open_connection
-from gitsync.errors import ArmError, ConfigError, ExportError, SecretStoreError, TransientStoreError
+from gitsync.errors import ArmError, AuthorityError, ConfigError, ExportError, SecretStoreError, TransientStoreError
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
@@ -320,6 +320,21 @@ async def test_who_cannot_sign_in_is_told_why(ca):
         with pytest.raises(SecretStoreError, match=r"No token could be had\. Sign in\."):
             await rig.vault.read(DB, ["password"])
         assert rig.fake.lines() == []
+
+
+async def test_a_source_without_a_token_just_now_is_asked_again(ca):
+    class Recovering:
+        failures = 2
+
+        async def get_token_info(self, *_scopes, options=None):
+            if self.failures:
+                self.failures -= 1
+                raise AuthorityError("It has none just now.", was_sent=False, has_answered=True)
+            return await StaticCredential().get_token_info()
+
+    async with opened(ca, credential=Recovering()) as rig:
+        assert await rig.vault.read(DB, ["password"]) is None
+        assert rig.clock.slept == [1, 2]
 
 
 @asynccontextmanager

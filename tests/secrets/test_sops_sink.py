@@ -177,7 +177,7 @@ async def test_what_is_not_text_is_not_shown(sops):
 
 async def test_a_folder_that_cannot_be_made_refuses_the_run(sops):
     (sops.folder / "out").write_text("")
-    with pytest.raises(ConfigError, match=r"out cannot be written: File exists\. Grant this user write access"):
+    with pytest.raises(ConfigError, match=r"out cannot be written: Not a directory\. Grant this user write access"):
         await sink(sops).check()
 
 

@@ -8,23 +8,30 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from azure.core.exceptions import AzureError, ClientAuthenticationError
+from loguru import logger
 
 from gitsync.arm.auth.access import ArmAccess, RenewableCredential, TokenCredential
+from gitsync.arm.auth.token_answers import TokenAnswer, note_answers
 from gitsync.arm.http.failures import scrub
 from gitsync.arm.http.network import HttpConnection, make_authority_error
-from gitsync.errors import ConfigError, CredentialError, GitsyncError
+from gitsync.errors import ArmError, AuthorityError, ConfigError, CredentialError, GitsyncError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method
 
 TOKEN_PATIENCE = 60.0
 """Seconds for one token, the retries of azure-identity included."""
+
+_SPARE = 30  # seconds that a token must still be good for
+_PAUSE = 30.0  # seconds after a failed try to renew a token that is still good
 
 _CHAIN = "Attempted credentials:"
 """What ChainedTokenCredential writes before the causes, each on a line of its own that begins with a tab."""
@@ -82,7 +89,7 @@ async def open_credential(
     # azure-identity logs the errors that it raises; one that ends a run is shown already.
     logging.getLogger("azure.identity").setLevel(logging.ERROR)
     if override is not None:
-        yield _GuardedCredential(lambda: override, access)
+        yield _GuardedCredential(lambda: override, access, clock)
         return
     from gitsync.arm.auth.methods import build_credential  # noqa: PLC0415 - azure-identity takes a tenth of a second to import
 
@@ -93,52 +100,90 @@ async def open_credential(
             opened.push_async_callback(credential.close)  # at the end: others may still ask the one that this replaces
             return credential
 
-        yield _GuardedCredential(open_new, access)
+        yield _GuardedCredential(open_new, access, clock)
+
+
+@dataclass(slots=True)
+class _LastToken:
+    """The last token for some scopes. No new one is asked for before `not_before`, by the monotonic clock."""
+
+    info: Any = field(repr=False)
+    not_before: float = -math.inf
 
 
 class _GuardedCredential:
     """A credential that never shows its tokens, and whose errors contain the cause and the fix.
 
     The credentials of azure-identity keep a token until it expires, so a new one is asked of a new credential, which
-    `open_new` gives.
+    `open_new` gives. A token that is still good serves while no new one can be had.
     """
 
-    def __init__(self, open_new: Callable[[], TokenCredential], access: ArmAccess) -> None:
+    def __init__(self, open_new: Callable[[], TokenCredential], access: ArmAccess, clock: Clock) -> None:
         self._open_new = open_new
         self._credential = open_new()
-        self._last: dict[tuple[str, ...], Secret] = {}  # by their scopes
+        self._clock = clock
+        self._last: dict[tuple[str, ...], _LastToken] = {}  # by their scopes
         self._method = access.sign_in.method
         self._description = access.sign_in.title
         self._redactions = access.redactions
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
         """Raises CredentialError if there is no token, AuthorityError if the authority did not respond."""
+        # Other claims make another token.
+        last = None if (options or {}).get("claims") else self._last.get(scopes)
+        if last is not None and self._clock.monotonic() < last.not_before:
+            return last.info
         try:
-            async with asyncio.timeout(TOKEN_PATIENCE):
-                info = await self._credential.get_token_info(*scopes, options=options)
-            self._last[scopes] = Secret(info.token)
-            self._redactions.add(self._last[scopes])
-        except GitsyncError:
-            raise
-        except ClientAuthenticationError as error:  # the authority answered, and refused
-            raise self._make_token_error(scrub(format_causes(str(error.message)))) from error
-        except AzureError as error:
-            # No answer: the authority may be out of reach for a while, so this is tried again.
-            message = f"Could not get a token with {self._description}: {format_causes(str(error.message))}"
-            raise make_authority_error(message, error.inner_exception or error) from error
-        except TimeoutError as error:
-            text = f"Could not get a token with {self._description} within {TOKEN_PATIENCE:g} seconds."
-            raise make_authority_error(text, error) from error
-        except Exception as error:  # azure-identity stumbles in many ways over an answer that is no authority's
-            raise self._make_token_error(
-                f"the response is not that of an authority ({type(error).__name__})"
-            ) from error
+            info = await self._ask(*scopes, options=options)
+        except ArmError as error:
+            if last is None or last.info.expires_on - _SPARE < self._clock.now().timestamp():
+                raise
+            # Not with each request: a source that hangs would stop all of them.
+            last.not_before = self._clock.monotonic() + _PAUSE
+            logger.warning("The token of Azure cannot be renewed, and is still good: {}", error.message)
+            return last.info
+        self._redactions.add(Secret(info.token))
+        self._last[scopes] = _LastToken(info)
         return info
+
+    async def _ask(self, *scopes: str, options: Any) -> Any:
+        """Raises CredentialError if a source refused, AuthorityError if one has no token just now."""
+        with note_answers() as answers:
+            try:
+                async with asyncio.timeout(TOKEN_PATIENCE):
+                    return await self._credential.get_token_info(*scopes, options=options)
+            except GitsyncError:
+                raise
+            except Exception as error:
+                raise self._explain(error, answers[-1] if answers else None) from error
+
+    def _explain(self, error: Exception, answer: TokenAnswer | None) -> ArmError:
+        """Make the error for a failure of azure-identity, by the last answer that came before."""
+        failed = f"Could not get a token with {self._description}"
+        if isinstance(error, TimeoutError):
+            return make_authority_error(f"{failed} within {TOKEN_PATIENCE:g} seconds.", error)
+        if answer is not None and answer.is_passing:
+            return AuthorityError(
+                f"{failed}: {answer.source} has none just now ({answer}).",
+                was_sent=False,
+                has_answered=True,
+                retry_after=answer.response.read_retry_after(self._clock.now()),
+                hint="Run the command again later.",
+            )
+        if isinstance(error, ClientAuthenticationError):  # the authority answered, and refused
+            return self._make_token_error(scrub(format_causes(str(error.message))))
+        if isinstance(error, AzureError):
+            # No answer: the authority may be out of reach for a while, so this is tried again.
+            return make_authority_error(
+                f"{failed}: {format_causes(str(error.message))}", error.inner_exception or error
+            )
+        # azure-identity stumbles in many ways over an answer that is no authority's
+        return self._make_token_error(f"the response is not that of an authority ({type(error).__name__})")
 
     def forget(self, token: str) -> None:
         """Make the next token a new one, unless this token was replaced already."""
         # Many requests may be refused with one token: the first of them replaces it for all.
-        if any(last.reveal() == token for last in self._last.values()):
+        if any(last.info.token == token for last in self._last.values()):
             self._last.clear()
             self._credential = self._open_new()
 

@@ -7,43 +7,80 @@ event loop and reads the environment of the process.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
 import aiohttp
-from azure.core.exceptions import ClientAuthenticationError, ServiceRequestError
+from azure.core.exceptions import AzureError, ClientAuthenticationError, ServiceRequestError
 from azure.identity.aio import ClientAssertionCredential
 
+from gitsync.arm.auth.token_answers import CI_SYSTEM, TokenAnswer, note_answer, read_answer
 from gitsync.arm.cloud import is_safe
 from gitsync.arm.http.network import HttpConnection
 from gitsync.errors import ConfigError
 from gitsync.formats.json_members import as_mapping, read_claims, read_text
-from gitsync.formats.strict_json import read_json
 from gitsync.model.clock import Clock
 
 _AUDIENCE = "api://AzureADTokenExchange"
 _SPARE = 60  # seconds that a job's token must still be good for
+_AT_ONCE = 5  # seconds in which a new token is sent, whatever it says of itself
 
 JobTokens = Callable[[], Awaitable[str]]
 
 
+class _OldTokenError(Exception):
+    """The job's token is too old to be sent."""
+
+
 class FederatedCredential:
-    """Exchanges the job's token for one of Azure. A credential as azure-identity's are."""
+    """Exchanges the job's token for one of Azure. A credential as azure-identity's are.
+
+    The job is only asked when azure-identity wants to send its token: the CI system may be down while the token of
+    Azure is still good.
+    """
 
     def __init__(self, tokens: JobTokens, tenant: str, client: str, clock: Clock, **options: Any) -> None:
         self._tokens = tokens
         self._clock = clock
         self._token = ""
-        self._exchange = ClientAssertionCredential(tenant, client, lambda: self._token, **options)
+        self._good_until = 0.0  # seconds since 1970
+        self._was_too_old = False
+        self._asking = asyncio.Lock()
+        self._exchange = ClientAssertionCredential(tenant, client, self._give_token, **options)
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
-        # A job's token lives for minutes: it is asked for again before azure-identity sends an old one.
-        expiry = as_mapping(read_claims(self._token)).get("exp")  # seconds since 1970
-        soon = self._clock.now().timestamp() + _SPARE
-        if not isinstance(expiry, (int, float)) or expiry < soon:
-            self._token = await self._tokens()
-        return await self._exchange.get_token_info(*scopes, options=options)
+        try:
+            info = await self._exchange.get_token_info(*scopes, options=options)
+        except _OldTokenError:
+            await self._renew()
+            return await self._exchange.get_token_info(*scopes, options=options)
+        if self._was_too_old:
+            # azure-identity wanted to renew a token that is still good, and tries again in half a minute.
+            with suppress(AzureError):
+                await self._renew()
+        return info
+
+    def _give_token(self) -> str:
+        if self._is_old():
+            self._was_too_old = True
+            raise _OldTokenError
+        return self._token
+
+    def _is_old(self) -> bool:
+        return self._clock.now().timestamp() > self._good_until
+
+    async def _renew(self) -> None:
+        async with self._asking:  # many requests may want one at the same time
+            if self._is_old():
+                self._token = await self._tokens()
+                # A job's token lives for minutes: it is asked for again before azure-identity sends an old one.
+                expiry = as_mapping(read_claims(self._token)).get("exp")  # seconds since 1970
+                good_until = expiry - _SPARE if isinstance(expiry, (int, float)) else 0.0
+                self._good_until = max(good_until, self._clock.now().timestamp() + _AT_ONCE)
+            self._was_too_old = False
 
     async def close(self) -> None:
         await self._exchange.close()
@@ -95,20 +132,17 @@ def _make_token_source(http: HttpConnection, method: str, url: str, headers: dic
             async with http.session.request(
                 method, url, headers=headers, proxy=proxy, allow_redirects=False
             ) as response:
-                status, body = response.status, await response.read()
+                answer = read_answer(response.status, response.headers, await response.read())
         except aiohttp.ClientError as error:
             raise ServiceRequestError(f"the token request to the CI system failed: {error}", error=error) from error
-        return _read_token(status, body, member)
+        return _read_token(TokenAnswer(CI_SYSTEM, answer), member)
 
     return ask
 
 
-def _read_token(status: int, body: bytes, member: str) -> str:
-    try:
-        answer = read_json(body)
-    except ValueError:
-        answer = None
-    token = read_text(answer, member)
-    if status != 200 or not token:
-        raise ClientAuthenticationError(f"the CI system returned no identity token (HTTP {status})")
-    return token
+def _read_token(answer: TokenAnswer, member: str) -> str:
+    note_answer(answer)
+    token = read_text(answer.response.body, member)
+    if answer.response.status == 200 and token:
+        return token
+    raise ClientAuthenticationError(f"the CI system returned no identity token ({answer})")

@@ -25,6 +25,7 @@ from azure.identity.aio import (
 from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.auth.certificates import open_certificate_credential, open_identity_file_credential
 from gitsync.arm.auth.federation import FederatedCredential, JobTokens, find_job_tokens
+from gitsync.arm.auth.token_answers import MACHINE, MACHINE_IS_UPDATED, NotingTransport
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.network import HttpConnection
 from gitsync.errors import ConfigError
@@ -53,7 +54,8 @@ class _BuildContext:
             "disable_instance_discovery": not self.cloud.knows_authority,
             "additionally_allowed_tenants": list(self.sign_in.additional_tenants),
             "retry_connect": 0,  # we try again, unless the host is wrong
-            "transport": self.http.transport,
+            "retry_status": 0,  # likewise
+            "transport": NotingTransport(self.http.transport),
             "proxies": self.http.find_proxies(self.cloud.authority),
         }
 
@@ -125,7 +127,13 @@ def _build_identity_file(context: _BuildContext) -> Any:
 
 
 def _build_managed_identity(context: _BuildContext) -> Any:
-    return ManagedIdentityCredential(client_id=context.sign_in.client_id or None, transport=context.http.transport)
+    sign_in = context.sign_in
+    passing = MACHINE_IS_UPDATED if sign_in.method is Method.MANAGED_IDENTITY else frozenset[int]()
+    return ManagedIdentityCredential(
+        client_id=sign_in.client_id or None,
+        retry_status=0,
+        transport=NotingTransport(context.http.transport, MACHINE, passing),
+    )
 
 
 def _build_default(context: _BuildContext) -> Any:

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from gitsync.arm.auth.principal import Principal
-from gitsync.arm.http.messages import UNKNOWN_CODE, ArmRequest, Response, mask_payload
+from gitsync.arm.http.messages import CORRELATION_ID, UNKNOWN_CODE, ArmRequest, Response, mask_payload
 from gitsync.errors import ArmError, TokenRefusedError
 from gitsync.model.live import Absence
 from gitsync.redaction import truncate
@@ -65,6 +65,7 @@ def make_arm_error(answer: Response, request: ArmRequest, at: str, retry_after: 
         code=code,
         details=details,
         request_id=answer.request_id,
+        correlation_id=answer.correlation_id or request.headers.get(CORRELATION_ID, ""),
         resource_id=request.resource_id,
         method=request.method,
         at=at,

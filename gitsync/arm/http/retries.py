@@ -162,6 +162,8 @@ class Retrier:
         """
         # The authority and the endpoint fail apart: one may be reached while the other is down.
         host = self._authority if isinstance(error, AuthorityError) else self.host
+        if isinstance(error, AuthorityError) and error.has_answered:
+            host.note_answer()
         # 1, 2, 4 … 60 seconds, and up to one more, so that those who failed together part.
         seconds = error.retry_after or min(60.0, 2.0 ** min(tries, 6) + random.random())  # noqa: S311 - no secret
         is_too_late = self.clock.monotonic() + seconds > session.deadline

@@ -17,6 +17,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from gitsync.files.target_folder import TargetFolder
+
 _LIFE = timedelta(days=30)
 _PEM = serialization.Encoding.PEM
 
@@ -36,11 +38,12 @@ _AUTHORITY = x509.KeyUsage(
 def make_tls_context(host: str, now: datetime, keep: Path) -> ssl.SSLContext:
     """Make a server's TLS context for a host, by name or address. Only the context contains the key.
 
-    The certificate (PEM) is written to `keep`, for clients to trust.
+    The certificate (PEM) is written to `keep`, for clients to trust. ConfigError if that fails, or a link of a checkout
+    leads there.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     certificate = _make_certificate(host, now, key).public_bytes(_PEM)
-    keep.write_bytes(certificate)
+    TargetFolder(keep.parent).replace(keep.name, certificate)
     secret = key.private_bytes(_PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with tempfile.NamedTemporaryFile(suffix=".pem") as pem_file:  # the context reads files only

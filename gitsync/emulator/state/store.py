@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gitsync.errors import ConfigError
+from gitsync.files.output_path import check_output_path
 from gitsync.model.clock import Clock
 
 
@@ -252,9 +253,13 @@ class MemoryStore:
 
 
 class SqliteStore:
-    """A `Store` in a file; created if it does not exist. ConfigError if the file is something else."""
+    """A `Store` in a file; created if it does not exist. ConfigError if the file is something else, or a link of a
+    checkout or of `source` leads to it.
+    """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, source: str | None = None) -> None:
+        # SQLite itself follows no link to the files that it keeps beside.
+        path = check_output_path(path, source, "The emulator's state")
         try:
             self._db = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
         except sqlite3.Error as error:

@@ -15,8 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from gitsync.config.config_file import FILE_NAME, SourceFile, is_in_repository
+from gitsync.config.config_file import FILE_NAME, SourceFile
 from gitsync.errors import GitError, SourceError
+from gitsync.files.checkouts import is_in_repository
 from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.source.clone import fetch_ref, open_clone

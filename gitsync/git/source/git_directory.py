@@ -16,8 +16,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from gitsync.config.config_file import is_repository_like
 from gitsync.errors import GitError, SourceError
+from gitsync.files.checkouts import is_repository_like
 from gitsync.git.access import GitAccess, GitSettings, use_no_repository
 from gitsync.git.source.location import Url
 

@@ -9,17 +9,20 @@ the update, so that the next run updates the texts about the records even if no 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from gitsync.errors import PublishError, StateError
+from gitsync.errors import PublishError, StateError, UnsafePathError
+from gitsync.files.output_path import OutputPath, find_output_path, open_folder
+from gitsync.files.whole_files import replace_file
 from gitsync.git.source.worktree import FolderListing
 from gitsync.git.state.record_files import INVENTORY, UNSEALED
 from gitsync.git.state.seal import RecordSeals
@@ -29,16 +32,20 @@ from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
 from gitsync.model.record import Heartbeat, LastRun, Record, State
 
+_FOLDER_MODE, _FILE_MODE = 0o777, 0o644
 _HALF_WRITTEN = ".half-written"  # a file
 _UNFINISHED = ".unfinished"  # the tree
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # never follows or appends to an existing file
 
 
 class StatusFolder:
-    """A StateStore. The folder is created at the first write."""
+    """A StateStore. The folder is created at the first write. No link of a checkout or of `source` leads to it, and no
+    link in it is written through.
+    """
 
-    def __init__(self, folder: Path, seals: RecordSeals = UNSEALED) -> None:
+    def __init__(self, folder: Path, seals: RecordSeals = UNSEALED, source: Path | None = None) -> None:
         self._folder = folder
+        self._source = source
+        self._place = OutputPath(folder)  # followed once the lock is taken
         self._seals = seals
         self._lock: FolderLock | None = None
         self._base = State({})
@@ -58,8 +65,8 @@ class StatusFolder:
         """Create the folder and take its lock, which is held until the store is closed."""
         with self._raise_publish_errors():
             self._ensure_lock()
-            _write(self._folder / _HALF_WRITTEN, b"")
-            (self._folder / _HALF_WRITTEN).unlink()
+            self._write(_HALF_WRITTEN, b"")
+            self._remove(_HALF_WRITTEN)
 
     def reserve(self, update: Update) -> Mapping[Key, Record]:
         with self._raise_publish_errors():
@@ -81,15 +88,16 @@ class StatusFolder:
             if not (self._folder / INVENTORY).exists():  # an unfinished tree is still known as ours
                 self._replace({INVENTORY: build_inventory(State({}))})
             # While the mark is there, a reader does not compare the index with the records.
-            _write(self._folder / _UNFINISHED, b"")
+            self._write(_UNFINISHED, b"")
             self._replace(build_files(changes, after, update, self._seals))
-            (self._folder / _UNFINISHED).unlink()
+            self._remove(_UNFINISHED)
         self._base = after
         return True
 
     def _read(self) -> State:
         if self._folder.is_symlink():
             raise StateError(f"{self._folder} is a symbolic link.", hint="Set --status-dir to the folder itself.")
+        self._find_place()
         if not self._folder.exists():
             return State({})
         if not self._folder.is_dir():
@@ -100,21 +108,48 @@ class StatusFolder:
 
     def _ensure_lock(self) -> None:
         if self._lock is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._lock = acquire_lock(self._folder)
+            self._place = self._find_place()
+            with open_folder(self._place, makes=_FOLDER_MODE) as folder:
+                self._lock = acquire_lock(self._folder, folder)
             for leftover in self._folder.rglob(_HALF_WRITTEN):  # of a run that was killed: the lock says it is gone
                 leftover.unlink()
 
     def _replace(self, files: Files) -> None:
         """Write and remove files in the order given, each as a whole, and make sure that they are on the disk."""
         for path, content in files.items():
-            file = self._folder / path
             if content is not None:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                _write(file, content)
+                self._write(path, content)
             else:
-                _remove(file, self._folder)
+                self._remove(path)
         _sync_folders({(self._folder / path).parent for path in files} | {self._folder})
+
+    def _find_place(self) -> OutputPath:
+        """Find the folder. StateError if a link of a checkout leads to it: records decide what is deleted."""
+        try:
+            return find_output_path(self._folder, str(self._source) if self._source else None)
+        except UnsafePathError as error:
+            raise StateError(f"The {self.name} cannot be used: {error.message}", hint=error.hint) from error
+
+    def _write(self, path: str, content: bytes) -> None:
+        """Replace a file as a whole: readers see the old one or the new one."""
+        *folders, name = path.split("/")
+        with open_folder(self._place.below(*folders), makes=_FOLDER_MODE) as folder:
+            replace_file(folder, name, content, _FILE_MODE, temporary=_HALF_WRITTEN)
+
+    def _remove(self, path: str) -> None:
+        """Remove a file, and the folders that it leaves empty."""
+        *folders, name = path.split("/")
+        with suppress(FileNotFoundError), open_folder(self._place.below(*folders)) as folder:
+            os.unlink(name, dir_fd=folder)
+        while folders:
+            *folders, name = folders
+            with suppress(FileNotFoundError), open_folder(self._place.below(*folders)) as folder:
+                try:
+                    os.rmdir(name, dir_fd=folder)
+                except OSError as error:
+                    if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+                        raise
+                    return
 
     @contextmanager
     def _raise_publish_errors(self) -> Iterator[None]:
@@ -151,24 +186,6 @@ class StatusFolder:
             self._lock = None
 
 
-def _write(file: Path, content: bytes) -> None:
-    """Replace a file as a whole: readers see the old one or the new one."""
-    temporary = file.with_name(_HALF_WRITTEN)
-    with os.fdopen(os.open(temporary, _CREATE, 0o644), "wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())  # a rename may reach the disk before the content does
-    temporary.replace(file)
-
-
-def _remove(file: Path, top: Path) -> None:
-    """Remove a file, and the folders that it leaves empty."""
-    file.unlink(missing_ok=True)
-    for folder in file.relative_to(top).parents:
-        if folder.parts and (top / folder).is_dir() and not any((top / folder).iterdir()):
-            (top / folder).rmdir()
-
-
 def _sync_folders(folders: Iterable[Path]) -> None:
     """Flush the names in the folders to the disk."""
     for folder in sorted(folders):
@@ -199,9 +216,10 @@ class FolderLock:
         os.close(self.descriptor)
 
 
-def acquire_lock(folder: Path) -> FolderLock:
-    """Take the lock of a folder. StateError if another run holds it; OSError if it cannot be taken."""
-    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+def acquire_lock(folder: Path, descriptor_of_folder: int) -> FolderLock:
+    """Take the lock of an open folder. StateError if another run holds it; OSError if it cannot be taken."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(LOCK, flags, 0o644, dir_fd=descriptor_of_folder)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.truncate(descriptor, 0)

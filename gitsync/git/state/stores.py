@@ -51,10 +51,10 @@ def open_store(
         raise ConfigError("--status-branch and --status-dir exclude each other.", hint="Use only one of them.")
     seals = replace(seals, place=name_place(find_repository(source)))
     if status_dir is not None:
-        return StatusFolder(Path(os.path.abspath(status_dir)), seals)  # noqa: PTH100 - resolve() would follow a link
+        return StatusFolder(status_dir.absolute(), seals, source.folder)
     if status_branch is None and source.remote is None and not source.remote_refused:
         _refuse_tracked(source)
-        return StatusFolder((source.folder or Path.cwd()) / DEFAULT_FOLDER, seals)
+        return StatusFolder((source.folder or Path.cwd()) / DEFAULT_FOLDER, seals, source.folder)
     name = _check_branch_name(status_branch or DEFAULT_BRANCH, source)
     seals = replace(seals, place=name_place(find_repository(source), name))
     return StatusBranch(find_status_remote(source), name, clock=clock, author=make_author(environment), seals=seals)
@@ -177,7 +177,7 @@ def _limit_token(url: Url, reader: StatusReader) -> GitAccess:
 
 def _open_store(home: Remote | Path, branch: str, reader: StatusReader) -> StateStore:
     if isinstance(home, Path):
-        return StatusFolder(home, replace(reader.seals, place=None))
+        return StatusFolder(home.resolve(), replace(reader.seals, place=None))
     name = check_ref(branch or DEFAULT_BRANCH)
     repository = normalize_repository(home.url)
     # A repository on this machine may be a clone of the one that its runs know.

@@ -35,6 +35,7 @@ from gitsync.report.html.sections import (
 )
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import DELETES, FAILED, IN_SYNC, REFUSED, REMOVED, Section, split_results
+from gitsync.report.people import leave_out_people
 from gitsync.report.run_facts import format_costs, format_coverage, list_by_type, list_target
 from gitsync.report.wording import (
     format_baseline_note,
@@ -61,6 +62,7 @@ _EXITS = {
 
 def render(report: Report, *, names: bool = False) -> str:
     """Render the report as one HTML file; with the names of people only if `names`. Equal reports are equal bytes."""
+    report = report if names else leave_out_people(report)
     style, script = read_own("page.css"), read_own("page.js")
     links, sections = make_links(report), split_results(report.results)
     found = render_listing(report, sections, links, names=names)

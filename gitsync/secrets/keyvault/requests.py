@@ -28,6 +28,7 @@ from azure.keyvault.secrets.aio import SecretClient
 from gitsync import __version__
 from gitsync.errors import (
     ArmError,
+    AuthorityError,
     SecretInTransitionError,
     SecretNameTakenError,
     SecretStoreError,
@@ -224,6 +225,26 @@ class KeyVaultRequests:
         """Send a request, and return the body of the answer; None for 404."""
         return await self._retries.ask(lambda: self._send_once(request))
 
+    def _explain_token(self, error: ArmError, request: VaultRequest) -> SecretStoreError:
+        """Make the error for a token that could not be had; it has the hint of the credential."""
+        message = f"{self.vault} could not {request.doing}: {error.message}"
+        if not isinstance(error, AuthorityError):
+            return SecretStoreError(message, hint=error.hint)
+        return TransientStoreError(
+            message, attempts=PATIENT_ATTEMPTS, retry_after=error.retry_after, is_of_all=True, hint=error.hint
+        )
+
+    def _explain_silence(self, error: AzureError, request: VaultRequest) -> SecretStoreError:
+        if reason := find_certificate_error(error):
+            message = f"The certificate of {self.vault} is not accepted: {reason}."
+            return SecretStoreError(message, hint="Check the URL of the vault, and --ca-bundle.")
+        return TransientStoreError(
+            f"{self.vault} could not be reached to {request.doing}: {error.message.rstrip('.')}.",
+            attempts=PATIENT_ATTEMPTS,
+            is_of_all=True,
+            hint="Check the URL of the vault, the network, the proxy, and --ca-bundle.",
+        )
+
     async def _send_once(self, request: VaultRequest) -> Any:
         content = None if request.body is None else json.dumps(request.body)
         headers = {"Accept": "application/json"} | ({} if content is None else {"Content-Type": "application/json"})
@@ -232,20 +253,10 @@ class KeyVaultRequests:
         try:
             async with limit_request_time(f"{self.vault} did not respond to the request to {request.doing}"):
                 response = await self._client.send_request(http_request)
-        except ArmError as error:  # the credential's, with its own hint
-            raise SecretStoreError(
-                f"{self.vault} could not {request.doing}: {error.message}", hint=error.hint
-            ) from error
+        except ArmError as error:
+            raise self._explain_token(error, request) from error
         except AzureError as error:
-            if reason := find_certificate_error(error):
-                message = f"The certificate of {self.vault} is not accepted: {reason}."
-                raise SecretStoreError(message, hint="Check the URL of the vault, and --ca-bundle.") from error
-            raise TransientStoreError(
-                f"{self.vault} could not be reached to {request.doing}: {error.message.rstrip('.')}.",
-                attempts=PATIENT_ATTEMPTS,
-                is_of_all=True,
-                hint="Check the URL of the vault, the network, the proxy, and --ca-bundle.",
-            ) from error
+            raise self._explain_silence(error, request) from error
         except ValueError as error:  # raised by the SDK if the vault asks for a token of another audience
             raise SecretStoreError(
                 f"{self.vault} requests a token for another audience; gitsync sends none.",

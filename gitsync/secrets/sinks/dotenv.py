@@ -9,6 +9,8 @@ are not changed.
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,13 +18,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitsync.errors import ConfigError, SecretStoreError, UnsafePathError
+from gitsync.files.whole_files import open_parent, replace_file
 from gitsync.model.export import Address, Export, ObjectKind, Owner
-from gitsync.secrets.private_files import check_private_file, lock_folder, replace
+from gitsync.secrets.private_files import FILE_MODE, check_private_file
 from gitsync.secrets.store_rules import check_export, check_names, check_owner, make_variable
 
 _HEADER = re.compile(r"# gitsync: (Secret|ConfigMap) ([^/ ]+)/([^/ ]+), exported by (\S+(?: of .+)?)")
 _ASSIGNMENT = re.compile(r"(?:export )?([A-Za-z_][A-Za-z0-9_]*)=")
 _BARE = re.compile(r"[A-Za-z0-9_@%+=:,./-]*")
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FOLDER_MODE = 0o777  # as the umask allows: the file itself is private
 _LINE_END = re.compile(r"[\n\r\0\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -43,20 +48,19 @@ class DotenvContent:
 
 
 class DotenvSink:
-    """A Sink. Annotations and labels have no place in such a file."""
+    """A Sink. Annotations and labels have no place in such a file. No link of a checkout or of `source` leads to it."""
 
     name = "dotenv"
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, source: str | None = None) -> None:
         self._file = file
+        self._source = source
 
     async def check(self) -> None:
         """Raise ConfigError if other users can read the file, or it cannot be written."""
         try:
-            check_private_file(self._file)
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            with lock_folder(self._file.parent):
-                self._read()
+            with self._lock(makes=_FOLDER_MODE) as folder:
+                self._read(folder)
         except UnsafePathError as error:
             raise ConfigError(f"Secrets cannot be exported: {error.message}", hint=error.hint) from error
         except SecretStoreError as error:
@@ -70,13 +74,13 @@ class DotenvSink:
     async def owner(self, address: Address) -> str | None:
         check_names(address)
         with self._as_store_error():
-            block = self._read().blocks.get(address)
+            block = self._read_now().blocks.get(address)
         return block.owner if block else None
 
     def examine(self, exports: Sequence[Export]) -> None:
         """Raise SecretStoreError if two keys would be one variable, or a value has several lines."""
         with self._as_store_error():
-            content = self._read()
+            content = self._read_now()
         for export in exports:
             check_export(export)
             self._refuse_collisions(content, export)
@@ -95,23 +99,23 @@ class DotenvSink:
     async def write(self, export: Export) -> None:
         self.examine((export,))
         block = Block(str(export.owner), _format_lines(export))
-        with self._as_store_error(), lock_folder(self._file.parent):
-            content = self._read()
+        with self._as_store_error(), self._lock() as folder:
+            content = self._read(folder)
             existing = content.blocks.get(export.address)
             check_owner(export, existing.owner if existing else None, f"{export.address} in {self._file}")
             if existing != block:
                 # Another run may have written a variable of this name since `examine` looked.
                 self._refuse_collisions(content, export)
                 content.blocks[export.address] = block
-                replace(self._file, _format_content(content).encode())
+                self._replace(folder, content)
 
     async def remove(self, address: Address, owner: Owner) -> None:
         check_names(address)
-        with self._as_store_error(), lock_folder(self._file.parent):
-            content = self._read()
+        with self._as_store_error(), self._lock() as folder:
+            content = self._read(folder)
             block = content.blocks.pop(address, None)
             if block and block.owner == str(owner):
-                replace(self._file, _format_content(content).encode())
+                self._replace(folder, content)
 
     def _refuse_collisions(self, content: DotenvContent, export: Export) -> None:
         taken = dict.fromkeys(_find_names(content.others), "a line that gitsync did not write")
@@ -127,15 +131,35 @@ class DotenvSink:
                 )
             taken[name] = f"its key {key}"
 
-    def _read(self) -> DotenvContent:
-        check_private_file(self._file)
+    @contextmanager
+    def _lock(self, *, makes: int | None = None) -> Iterator[int]:
+        """Open the folder of the file, and lock it against other runs: the lock is short, so they wait for it."""
+        with open_parent(self._file, self._source, makes=makes) as folder:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield folder
+
+    def _read_now(self) -> DotenvContent:
+        """Read the file without a lock, as it is at this moment."""
         try:
-            text = self._file.read_bytes().decode()
+            with open_parent(self._file, self._source) as folder:
+                return self._read(folder)
+        except FileNotFoundError:
+            return DotenvContent()
+
+    def _read(self, folder: int) -> DotenvContent:
+        check_private_file(self._file, folder)
+        try:
+            with os.fdopen(os.open(self._file.name, _READ, dir_fd=folder), "rb") as stream:
+                text = stream.read().decode()
         except FileNotFoundError:
             return DotenvContent()
         except UnicodeDecodeError:
             raise SecretStoreError(f"{self._file} is not text in UTF-8.", hint="Use another file.") from None
         return _parse(text)
+
+    def _replace(self, folder: int, content: DotenvContent) -> None:
+        replace_file(folder, self._file.name, _format_content(content).encode(), FILE_MODE)
+        os.fsync(folder)  # a rename is on the disk only with its folder
 
     @contextmanager
     def _as_store_error(self) -> Iterator[None]:

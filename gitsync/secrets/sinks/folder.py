@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from gitsync.errors import ConfigError, SecretStoreError, UnsafePathError
+from gitsync.files.output_path import find_output_path
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.secrets.private_files import (
     FILE_MODE,
@@ -42,18 +43,19 @@ _NEW, _OLD, _REMOVED = ".new-", ".old-", ".gone-"
 
 
 class FolderSink:
-    """A Sink."""
+    """A Sink. No link of a checkout or of `source` leads to its folder; below it, all is private to this user."""
 
     name = "folder"
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, source: str | None = None) -> None:
         self._top = folder
+        self._source = source
 
     async def check(self) -> None:
         """Create the folder, and remove what a killed run left. ConfigError if other users can read it."""
         try:
             for folder in (self._top, *(self._top / part for part in PARTS.values())):
-                ensure_private_folder(folder)
+                ensure_private_folder(folder, self._source)
             with lock_folder(self._top):
                 self._remove_leftovers()
                 self._write_ignore_files()
@@ -86,7 +88,7 @@ class FolderSink:
             check_owner(export, _read_owner(_read_note(folder)), f"{export.address} in {self._top}")
             # An unchanged object keeps its folder, so that its readers see no new one.
             if _read_object(folder) != files:
-                ensure_private_folder(folder.parent)
+                ensure_private_folder(folder.parent, self._source)
                 _swap(folder, files)
 
     async def remove(self, address: Address, owner: Owner) -> None:
@@ -101,6 +103,7 @@ class FolderSink:
 
     def _find_folder(self, address: Address) -> Path:
         """Find the folder of an object, after a check of those above it."""
+        find_output_path(self._top, self._source)  # a link may have come since the run began
         part_folder = self._top / PARTS[address.object_kind]
         for folder in (self._top, part_folder, part_folder / address.namespace):
             if os.path.lexists(folder):

@@ -14,10 +14,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gitsync.errors import ConfigError, SecretStoreError
+from gitsync.errors import ConfigError, SecretStoreError, UnsafePathError
+from gitsync.files.output_path import find_output_path, open_folder
+from gitsync.files.whole_files import open_parent, replace_file
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import Address, Export, ObjectKind, Owner
-from gitsync.secrets.private_files import lock_folder, replace, sync_folder
+from gitsync.secrets.private_files import lock_folder, sync_folder
 from gitsync.secrets.sops import Sops
 from gitsync.secrets.store_rules import check_export, check_names, check_owner
 
@@ -25,22 +27,24 @@ OWNER = "gitsync/owner"
 """The annotation that names the resource that exported a Secret."""
 
 _FILE_MODE = 0o644  # its secrets are encrypted
+_FOLDER_MODE = 0o777  # as the umask allows
 _CIPHERTEXT = "ENC["
 
 
 class SopsSink:
-    """A Sink."""
+    """A Sink. No link of a checkout or of `source` leads to its folder, and no link in it is followed."""
 
     name = "sops"
 
-    def __init__(self, folder: Path, sops: Sops) -> None:
+    def __init__(self, folder: Path, sops: Sops, source: str | None = None) -> None:
+        self._source = source
         self._top = Path(os.path.abspath(folder))  # noqa: PTH100 - links are judged, and so not resolved
         self._sops = sops
 
     async def check(self) -> None:
         """Create the folder and encrypt a word for it. ConfigError if there is no program, or no key."""
         try:
-            _make_folder(self._top)
+            self._make_folder(self._top)
             await self._encrypt({"stringData": {"check": "check"}}, self._top / "default" / "check.yaml", self._top)
         except SecretStoreError as error:
             raise ConfigError(f"Secrets cannot be exported with sops: {error.message}", hint=error.hint) from error
@@ -64,12 +68,16 @@ class SopsSink:
         # Each encryption gives other bytes, so only the plain content tells whether there is something new.
         if document is not None and await self._decrypt(document) == manifest:
             return
-        _make_folder(file.parent)
+        self._make_folder(file.parent)
         encrypted = await self._encrypt(manifest, file, file.parent)
         try:
             with lock_folder(file.parent):
                 check_owner(export, await self.owner(export.address), f"{export.address} in {self._top}")
-                replace(file, encrypted, _FILE_MODE)
+                with open_parent(file, self._source) as folder:
+                    replace_file(folder, file.name, encrypted, _FILE_MODE)
+                    os.fsync(folder)  # a rename is on the disk only with its folder
+        except UnsafePathError as error:
+            raise SecretStoreError(error.message, hint=error.hint) from error
         except OSError as error:
             raise _make_write_error(file, error) from error
 
@@ -87,6 +95,16 @@ class SopsSink:
                     sync_folder(file.parent)
         except OSError as error:
             raise _make_write_error(file, error) from error
+
+    def _make_folder(self, folder: Path) -> None:
+        _refuse_link(folder)
+        try:
+            with open_folder(find_output_path(folder, self._source), makes=_FOLDER_MODE):
+                pass
+        except UnsafePathError as error:
+            raise SecretStoreError(error.message, hint=error.hint) from error
+        except OSError as error:
+            raise _make_write_error(folder, error) from error
 
     def _find_file(self, address: Address) -> Path:
         return self._top / address.namespace / f"{address.name}.yaml"
@@ -171,14 +189,6 @@ def _is_encrypted(encrypted: Any, manifest: Mapping[str, Any]) -> bool:
         for key, plain in manifest["stringData"].items()
         if plain
     )
-
-
-def _make_folder(folder: Path) -> None:
-    _refuse_link(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _make_write_error(folder, error) from error
 
 
 def _refuse_link(path: Path) -> None:

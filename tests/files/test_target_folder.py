@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from gitsync.cli.target_folder import TargetFolder
 from gitsync.errors import ConfigError
+from gitsync.files.target_folder import TargetFolder
 
 
 def test_a_file_is_created_with_its_folders(tmp_path):

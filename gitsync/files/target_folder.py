@@ -10,16 +10,16 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
-from gitsync.config.config_file import is_in_repository
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, UnsafePathError
+from gitsync.files.output_path import find_output_path, is_link, open_folder
+from gitsync.files.whole_files import read_file
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MOST_BYTES = 10_000_000
+_USUAL_MODE = 0o777
 _HINT = "Choose another folder."
 
 
@@ -29,15 +29,15 @@ class TargetFolder:
     """
 
     def __init__(self, folder: Path, source: str | None = None) -> None:
-        self._start, self._steps = _find_first_checkout(folder.absolute(), source)
+        self._folder = folder.absolute()
+        self._source = source
         self._made: list[Path] = []
 
-    def check(self) -> None:
-        """Raise ConfigError if the folder cannot be written into. Nothing changes."""
-        with suppress(FileNotFoundError), self._open_parent("-", is_made=False):
-            pass
-        folder = self._start.joinpath(*self._steps)
-        place = next(place for place in (folder, *folder.parents) if place.exists())
+    def check(self, name: str = "-") -> None:
+        """Raise ConfigError if the folder cannot be written into, or `name` in it is a link. Nothing changes."""
+        with suppress(FileNotFoundError), self._open_parent(name, is_made=False) as (parent, _):
+            self._refuse_link(parent, name)
+        place = next(place for place in (self._folder, *self._folder.parents) if place.exists())
         if not os.access(place, os.W_OK | os.X_OK):
             raise ConfigError(f"{place} cannot be written.", hint=_HINT)
 
@@ -48,7 +48,7 @@ class TargetFolder:
                 _write_new(parent, name, content)
             except FileExistsError:
                 return False
-            self._made.append(self._start.joinpath(*self._steps, path))
+            self._made.append(self._folder / path)
             return True
 
     def create_all(self, files: Mapping[str, bytes]) -> None:
@@ -56,7 +56,7 @@ class TargetFolder:
         with self._undo_if_incomplete():
             for path, content in sorted(files.items()):
                 if not self.create(path, content):
-                    raise ConfigError(f"{self._start.joinpath(*self._steps, path)} exists already.", hint=_HINT)
+                    raise ConfigError(f"{self._folder / path} exists already.", hint=_HINT)
 
     @contextmanager
     def _undo_if_incomplete(self) -> Iterator[None]:
@@ -76,11 +76,9 @@ class TargetFolder:
         its name.
         """
         with self._open_parent(path) as (parent, name):
-            if _read(parent, name) == content:  # its time stays too
+            if read_file(parent, name, _MOST_BYTES) == content:  # its time stays too
                 return False
-            if _is_link(parent, name):
-                place = self._start.joinpath(*self._steps, path)
-                raise ConfigError(f"{place} is a link, so it is not written.", hint="Remove the link.")
+            self._refuse_link(parent, path)
             temporary = f".{name}.{secrets.token_hex(8)}"
             _write_new(parent, temporary, content, mode=_find_mode(parent, name))
             try:
@@ -112,7 +110,7 @@ class TargetFolder:
 
     def _check_content(self, path: str, content: bytes) -> None:
         if self.read(path) != content:
-            place = self._start.joinpath(*self._steps, path)
+            place = self._folder / path
             raise ConfigError(f"{place} has changed since it was read.", hint="Run the command again.")
 
     def _change(self, path: str, content: bytes | None) -> None:
@@ -128,7 +126,7 @@ class TargetFolder:
         """
         try:
             with self._open_parent(path, is_made=False) as (parent, name):
-                return _read(parent, name)
+                return read_file(parent, name, _MOST_BYTES)
         except FileNotFoundError:
             return None
 
@@ -138,45 +136,26 @@ class TargetFolder:
         to be made.
         """
         *folders, name = PurePosixPath(path).parts
-        place = self._start
         try:
-            with ExitStack() as opened:
-                missing = [one for one in (place, *place.parents) if is_made and not one.exists()]
-                for one in reversed(missing):
-                    one.mkdir(exist_ok=True)
-                    self._made.append(one)
-                parent = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-                opened.callback(os.close, parent)
-                for folder in (*self._steps, *folders):
-                    place /= folder
-                    if is_made:
-                        with suppress(FileExistsError):
-                            os.mkdir(folder, dir_fd=parent)
-                            self._made.append(place)
-                    parent = os.open(folder, _FOLDER, dir_fd=parent)
-                    opened.callback(os.close, parent)
+            place = find_output_path(self._folder, self._source).below(*folders)
+            with open_folder(place, makes=_USUAL_MODE if is_made else None, made=self._made) as parent:
                 yield parent, name
+        except UnsafePathError as error:
+            raise ConfigError(error.message, hint=error.hint) from error
         except OSError as error:
             if isinstance(error, FileNotFoundError) and not is_made:
                 raise
-            raise _explain(error, place, name) from error
+            raise _explain(error, self._folder, name) from error
+
+    def _refuse_link(self, parent: int, path: str) -> None:
+        if is_link(parent, PurePosixPath(path).name):
+            raise ConfigError(f"{self._folder / path} is a link, so it is not written.", hint="Remove the link.")
 
 
-def _find_first_checkout(folder: Path, source: str | None) -> tuple[Path, tuple[str, ...]]:
-    """The first folder on the way that a repository may have filled, and the steps from there; without one the folder
-    itself.
-    """
-    roots = {Path(source).resolve()} if source and "://" not in source else set()
-    place = Path(folder.anchor)
-    for number, step in enumerate(folder.parts[1:], start=1):
-        resolved = place.resolve()
-        if is_in_repository(place) or not roots.isdisjoint({resolved, *resolved.parents}):
-            return place, folder.parts[number:]
-        place /= step
-    return folder, ()
-
-
-def _explain(error: OSError, place: Path, name: str) -> ConfigError:
+def _explain(error: OSError, folder: Path, name: str) -> ConfigError:
+    # A relative name is one inside of the folder, which was opened.
+    failed = error.filename
+    place = Path(failed) if isinstance(failed, str) and failed.startswith("/") else folder
     if place.is_symlink():
         return ConfigError(
             f"{place} is a link, so nothing is written into it.", hint="Replace the link by a folder, or remove it."
@@ -205,19 +184,3 @@ def _find_mode(parent: int, name: str) -> int | None:
         return stat.S_IMODE(os.lstat(name, dir_fd=parent).st_mode)
     except FileNotFoundError:
         return None
-
-
-def _is_link(parent: int, name: str) -> bool:
-    try:
-        return stat.S_ISLNK(os.lstat(name, dir_fd=parent).st_mode)
-    except FileNotFoundError:
-        return False
-
-
-def _read(parent: int, name: str) -> bytes | None:
-    try:
-        descriptor = os.open(name, _OLD, dir_fd=parent)
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read(_MOST_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None

@@ -1,0 +1,131 @@
+"""What the sources of tokens answered: the CI system, the machine's identity endpoint, the authority.
+
+azure-identity makes one error of all that is no token, so its errors do not tell an outage from a refusal. Each answer
+is noted as it comes, and the last one decides: what may pass is tried again with the patience of a read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from azure.core.pipeline.transport import AsyncHttpTransport
+
+from gitsync.arm.http.failures import scrub
+from gitsync.arm.http.messages import Response
+from gitsync.redaction import truncate
+
+_LONGEST = 500
+_PASSING = frozenset({408, 425, 429})
+"""Beside 5xx: RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4."""
+
+_PENDING = re.compile(r"\bpending\b|\bnot (?:yet )?(?:running|started)\b", re.IGNORECASE)
+"""In a 403 of a CI system: the job has begun, and the service of tokens does not know that yet."""
+
+_PASSING_CODES = frozenset({"temporarily_unavailable", "server_error"})
+"""RFC 6749 §4.1.2.1, which Entra sends with other statuses too."""
+
+CI_SYSTEM = "the CI system"
+MACHINE = "the identity endpoint of this machine"
+MACHINE_IS_UPDATED = frozenset({404, 410})
+"""What the endpoint of a machine answers while it is updated ("How to use managed identities for Azure resources on an
+Azure VM to acquire an access token", error handling). Machines elsewhere answer so, too, as they have no such endpoint.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenAnswer:
+    """One answer of a source, what the source is called, and which other statuses of it pass."""
+
+    source: str
+    response: Response
+    passing: frozenset[int] = frozenset()
+
+    @property
+    def is_passing(self) -> bool:
+        """Tell whether the same request may be answered with a token later."""
+        status = self.response.status
+        if status == 200:
+            return self.is_empty
+        if status in _PASSING or status in self.passing or status >= 500:
+            return True
+        if self.response.mapping().get("error") in _PASSING_CODES:
+            return True
+        return status == 403 and self.source == CI_SYSTEM and bool(_PENDING.search(self.text))
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.response.content.strip()
+
+    @property
+    def text(self) -> str:
+        """The body in one line, short and without tokens. Nothing of a 200 is shown: it may hold a token under any
+        name.
+        """
+        if self.response.status == 200:
+            return ""
+        return truncate(scrub(" ".join(self.response.content.decode(errors="replace").split())), _LONGEST)
+
+    def __str__(self) -> str:
+        if self.response.status == 200:
+            return "HTTP 200 without a body" if self.is_empty else "HTTP 200 without a token"
+        return f"HTTP {self.response.status}: {self.text}" if self.text else f"HTTP {self.response.status}"
+
+
+_noted: ContextVar[list[TokenAnswer] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def note_answers() -> Iterator[list[TokenAnswer]]:
+    """The answers that come while the context lasts, to this task and those that it starts."""
+    answers: list[TokenAnswer] = []
+    token = _noted.set(answers)
+    try:
+        yield answers
+    finally:
+        _noted.reset(token)
+
+
+def note_answer(answer: TokenAnswer) -> None:
+    answers = _noted.get()
+    if answers is not None:
+        answers.append(answer)
+
+
+class NotingTransport(AsyncHttpTransport[Any, Any]):
+    """Sends by another transport, which it does not own, and notes the answers. `source` is what all of them are from,
+    else the host; `passing` as in `TokenAnswer`.
+    """
+
+    def __init__(
+        self, transport: AsyncHttpTransport[Any, Any], source: str = "", passing: frozenset[int] = frozenset()
+    ) -> None:
+        self._transport = transport
+        self._source = source
+        self._passing = passing
+
+    async def send(self, request: Any, **options: Any) -> Any:
+        response = await self._transport.send(request, **options)
+        source = self._source or urlsplit(request.url).netloc
+        answer = read_answer(response.status_code, response.headers, response.content)
+        note_answer(TokenAnswer(source, answer, self._passing))
+        return response
+
+    async def open(self) -> None:
+        """Do nothing: the other transport is open."""
+
+    async def close(self) -> None:
+        """Do nothing: the other transport is not owned."""
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.close()
+
+
+def read_answer(status: int, headers: Mapping[str, str], content: bytes) -> Response:
+    """Make a response of what a library gave, whose headers have names in any case."""
+    return Response(status=status, headers={name.lower(): value for name, value in headers.items()}, content=content)

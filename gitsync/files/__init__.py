@@ -1,0 +1,1 @@
+"""Where gitsync writes: paths whose links are checked, and folders whose content may come from anyone."""

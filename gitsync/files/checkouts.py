@@ -1,0 +1,60 @@
+"""Which folders a repository may have filled: git work trees, and folders that look like a bare repository.
+
+git is not started, since it must not run before a folder is known to be safe.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_MOST_LINKS = 40  # as the kernel follows
+
+
+def is_in_repository(path: Path) -> bool:
+    """Tell whether a folder or file, or any link on the way to it, is in a git work tree or a folder like a bare
+    repository.
+    """
+    return any(map(is_repository, _find_passed_folders(path)))
+
+
+def is_repository(folder: Path) -> bool:
+    """Tell whether `folder` itself is a git work tree, or like a bare repository."""
+    return may_be_there(folder / ".git") or is_repository_like(folder)
+
+
+def is_repository_like(folder: Path) -> bool:
+    """Tell whether git could take `folder` itself for a repository, by the names in it."""
+    if not may_be_there(folder / "HEAD"):
+        return False
+    return may_be_there(folder / "commondir") or all(may_be_there(folder / name) for name in ("objects", "refs"))
+
+
+def may_be_there(path: Path) -> bool:
+    """Tell whether `path` exists or is unknown: a path that cannot be read is not absent."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _find_passed_folders(path: Path) -> set[Path]:
+    """Every folder that is read to resolve `path`, and `path` itself with all links followed. A commit that contains
+    one of the links decides the result.
+    """
+    path = path.absolute()
+    current, parts, links, folders = Path(path.anchor), list(reversed(path.parts[1:])), 0, set[Path]()
+    while parts:
+        folders.add(current)
+        part = parts.pop()
+        step = current.parent if part == ".." else current / part
+        if part == ".." or links == _MOST_LINKS or not step.is_symlink():
+            current = step
+            continue
+        links += 1
+        target = step.readlink()
+        current = Path(target.anchor) if target.is_absolute() else current
+        parts.extend(part for part in reversed(target.parts) if part != target.anchor)
+    return folders | {current}

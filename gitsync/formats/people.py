@@ -1,0 +1,102 @@
+"""Names of people in the texts of Azure: errors, notes of locks, texts of policies.
+
+They are personal data, as those of who changed a resource are. A name is found by its form: a user principal name or an
+e-mail address anywhere, and a display name where Azure or people write one ("added by Rob Miller"). Ids stay: who may
+read the directory or the activity log finds the name with them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from gitsync.model.attribution import A_PERSON, Who
+
+_AT: Final = r"(?:@|%40|\\u0040|&\#(?:64|x40);|&commat;|\s?[(\[]at[)\]]\s?)"
+_HINTS: Final = re.compile(rf"{_AT}|\b(?:by|client|contact|ask|owner|caller|author|user)\b|by[\"']", re.IGNORECASE)
+"""Without one of these a text has no name that is known as one: nearly all have none."""
+
+_ADDRESS_TEXT: Final = (
+    r"(?<![\w.%+-])"
+    r"(?<!://)"  # who signs in to a URL
+    r"[^\W_]['\w.%+!\#$&*=^`{|}~-]{0,100}?"
+    rf"{_AT}"
+    r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}(?:xn--[\w-]{2,58}|[^\W\d_]{2,24})(?![\w-])"
+    r"(?!:[\w~/.-]+/)"  # git@host:organization/repository
+)
+"""A user principal name or an e-mail address. That of a guest has `#EXT#`, that of a Microsoft account `live.com#`."""
+
+_CAPITAL: Final = r"(?:[^\W\d_a-z](?:[\w'\u2019-]{1,40}|\.))"
+_NAME: Final = rf"{_CAPITAL}(?:[ ,]{{1,2}}(?:{_CAPITAL}|van|von|de|der|den|di|da|la|le|del|al|bin|ten|ter)){{0,4}}"
+
+_NO_PEOPLE: Final = re.compile(
+    r"\b(?:"
+    r"a|admin|administrator|aks|all|an|another|app|application|argo|arm|aro|aso|auto|automation|azure|"
+    r"backup|bicep|bot|by|central|cloud|cluster|control|core|cost|customer|data|databricks|default|"
+    r"defender|deployment|design|dev|devops|engineering|finops|flux|github|gitlab|gitops|gitsync|"
+    r"governance|group|helpdesk|hr|identity|infrastructure|it|its|kubernetes|landing|legal|managed|"
+    r"manager|microsoft|mistake|network|networking|no|noc|none|operations|operator|ops|other|our|owner|"
+    r"owners|permission|pipeline|platform|please|policy|portal|production|provider|pulumi|recovery|"
+    r"request|resource|resources|role|root|scripts|secops|security|service|services|site|sre|staff|"
+    r"subscription|support|system|team|teams|template|tenant|terraform|the|their|them|this|ticket|tool|us|"
+    r"user|users|vendor|windows|your"
+    r")\b",
+    re.IGNORECASE,
+)
+"""Words that make what follows "by" no person: tools, teams, services."""
+
+_VERBS: Final = (
+    "added|applied|approved|assigned|authored|blocked|built|changed|configured|created|deleted|deployed|disabled|"
+    "edited|enabled|enforced|issued|locked|made|maintained|managed|modified|owned|placed|protected|put|removed|requested|"
+    "reserved|reviewed|set|set up|signed|signed[ -]off|started|updated|used|written"
+)
+_DEED: Final = re.compile(
+    rf"(?P<before>\b(?i:(?:{_VERBS})(?: (?:here|manually|in place|on [\d./-]+))?,?[ -]by|contact|ask|call|mail|e-mail|"
+    rf"tell|owner|author|requestor|requester|caller|approver)\b(?:[:=] ?| )(?i:the user |user |our colleague )?['\"“]?)"
+    rf"(?P<name>{_NAME})"
+)
+_HANDLE: Final = re.compile(
+    r"(?P<before>\b(?i:added|locked|approved|requested) by (?:the user |user )?['\"“]?)"
+    r"(?P<name>[a-z][\w.-]{1,40}(?:\\[\w.-]{1,40})?)"
+    r"(?=['\"”]?(?:\s*$|[.,;:!)]|\s+(?:on|at|in|for|since|because|until|\d)))"
+)
+_CLIENT: Final = re.compile(r"(?P<before>\b[Cc]lient ')(?P<name>.{1,200}?)(?P<after>' with object id)")
+_ACCOUNT: Final = re.compile(
+    rf"(?P<before>\b[Uu]ser(?: account)? ['\"“])(?P<name>{_CAPITAL}(?: {_CAPITAL}){{1,3}})(?=['\"”])"
+)
+_MEMBER: Final = re.compile(
+    r"(?P<before>\b(?i:(?:created|added|updated|modified|lastModified|assigned|approved|requested)By|userPrincipalName|"
+    r"upn|unique_name|preferred_username|caller)\\?[\"']\s*:\s*\\?[\"'])(?P<name>[^\"'\\]{1,200})"
+)
+_BESIDE_ADDRESS: Final = re.compile(rf"{_NAME}\s*[(<\[]\s*(?:mailto:)?{_ADDRESS_TEXT}\s*[)>\]]")
+_ADDRESS: Final = re.compile(_ADDRESS_TEXT)
+_GUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def hide_people(text: str) -> str:
+    """Put "a person" for each name of a person in a text of Azure."""
+    if not _HINTS.search(text):
+        return text
+    for pattern in (_BESIDE_ADDRESS, _ADDRESS):
+        text = pattern.sub(A_PERSON, text)
+    for pattern in (_CLIENT, _MEMBER, _ACCOUNT):
+        text = pattern.sub(_hide_name, text)
+    for pattern in (_DEED, _HANDLE):
+        text = pattern.sub(lambda found: found[0] if _NO_PEOPLE.search(found["name"]) else _hide_name(found), text)
+    return text
+
+
+def make_log_mask(mask: Callable[[str], str], who: str) -> Callable[[str], str]:
+    """Make what takes secrets out of logs and exceptions, as `mask` does, and names of people, unless `who`, the value of
+    `--who`, wants them there.
+    """
+    return mask if who == Who.NAMES else lambda text: hide_people(mask(text))
+
+
+def _hide_name(found: re.Match[str]) -> str:
+    name, rest = found["name"], found.groupdict().get("after") or ""
+    if _GUID.fullmatch(name) or name.startswith(A_PERSON):
+        return found[0]
+    stop = name[len(name.rstrip(".,")) :]  # the end of a sentence is none of the name
+    return f"{found['before']}{A_PERSON}{stop}{rest}"

@@ -1,0 +1,66 @@
+"""Names of people in what a report quotes of Azure: left out where those of who changed a resource are.
+
+Only what may quote Azure is gone through: conditions, failed tries, findings of checks, doubts, problems of the run.
+Values of manifests stay, since git has them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from gitsync.formats.people import hide_people
+from gitsync.model.condition import Condition
+from gitsync.model.problem import Problem
+from gitsync.model.record import Record
+from gitsync.model.report import Report
+from gitsync.model.result import Replacement, Result
+from gitsync.report.masked import mask_exception, mask_texts
+
+
+def leave_out_people(report: Report) -> Report:
+    """Return a report without names of people in Azure's texts; the names of authors are left out where they are
+    written.
+    """
+    return replace(
+        report,
+        problems=leave_out_of_problems(report.problems),
+        results=tuple(map(_leave_out_of_result, report.results)),
+    )
+
+
+def leave_out_of_problems(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """Leave names out of the problems of the run; those of a file quote that file."""
+    return tuple(one if one.path else mask_texts(one, hide_people, "message", "hint") for one in problems)
+
+
+def leave_out_of_condition(condition: Condition) -> Condition:
+    """Leave names out of a condition; return the same one if it has none, as most."""
+    return mask_texts(condition, hide_people, "message", "advice") if condition.message else condition
+
+
+def leave_out_of_record(record: Record | None) -> Record | None:
+    """Leave names out of the condition of a record; return the same one if it has none."""
+    if record is None or record.condition is None:
+        return record
+    condition = leave_out_of_condition(record.condition)
+    return record if condition is record.condition else replace(record, condition=condition)
+
+
+def _leave_out_of_result(result: Result) -> Result:
+    members: dict[str, Any] = {
+        "condition": leave_out_of_condition(result.condition),
+        "record": leave_out_of_record(result.record),
+        "attempts": tuple(mask_texts(one, hide_people, "message") for one in result.attempts),
+        "checks": tuple(mask_texts(one, hide_people, "message", "advice", "contact") for one in result.checks),
+        "changed_by": tuple(mask_texts(one, hide_people, "doubt") for one in result.changed_by),
+        "because": {path: hide_people(reason) for path, reason in result.because.items()} or result.because,
+        "replacement": _leave_out_of_replacement(result.replacement),
+        "fault": mask_exception(result.fault, hide_people) if result.fault else None,
+    }
+    changed = {name: value for name, value in members.items() if value != getattr(result, name)}
+    return replace(result, **changed) if changed else result
+
+
+def _leave_out_of_replacement(replacement: Replacement | None) -> Replacement | None:
+    return mask_texts(replacement, hide_people, "reason", "held") if replacement else None

@@ -1,0 +1,176 @@
+"""Every option of every command that names a path to write to follows no link of a checkout.
+
+An option that is new has to be put into one of the two tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+import pytest
+
+from gitsync.cli.main import COMMANDS, load_command
+from gitsync.config.config import SETTINGS
+from tests.support.command_line import run_here
+from tests.support.git_repositories import commit_all, init_repository
+
+MANIFESTS = """\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {name: core}
+spec: {location: westeurope}
+---
+apiVersion: storage.azure.com/v1api20230101
+kind: StorageAccount
+metadata: {name: lake}
+spec:
+  location: westeurope
+  owner: {name: core}
+  kind: StorageV2
+  sku: {name: Standard_LRS}
+  operatorSpec: {secrets: {key1: {name: lake, key: first}}}
+"""
+
+READS = {
+    "--path",
+    "--trusted-keys",
+    "--plan",
+    "--client-certificate-path",
+    "--identity-file",
+    "--identity-folder",
+    "--federated-token-file",
+    "--ca-bundle",
+    "--emulator-script",
+    "--secrets-folder",
+    "--config-maps-folder",
+    "--notify-file",
+    "comment file",
+    "eval --jsonl",
+    "compare --baseline",
+    "compare --applied",
+    "compare --jsonl",
+    "import --from-cluster-export",
+    "emulator --script",
+}
+
+SYNC = ("sync", "--emulator")
+WRITES = {
+    "--out": ("plan", "--emulator", "--out", "{}/plan.json"),
+    "--report": (*SYNC, "--report", "{}/report"),
+    "--metrics": (*SYNC, "--metrics", "{}/gitsync.prom"),
+    "--emulator": ("sync", "--emulator", "{}/azure.db"),
+    "--export-folder": (*SYNC, "--export-to", "folder", "--export-folder", "{}/secrets"),
+    "--export-sops-folder": (*SYNC, "--export-to", "sops", "--export-sops-folder", "{}/secrets"),
+    "--export-dotenv": (*SYNC, "--export-to", "dotenv", "--export-dotenv", "{}/env"),
+    "--status-dir": (*SYNC, "--status-dir", "{}/status"),
+    "import --out": ("import", "--from-cluster-export", "../cluster.yaml", "--out", "{}/azure"),
+    "init folder": ("init", "{}/estate"),
+    "schema --out": ("schema", "--out", "{}/schemas"),
+    "emulator --state": ("emulator", "--state", "{}/azure.db"),
+    "emulator --certificate": ("emulator", "--tls", "--certificate", "{}/cert.pem"),
+}
+"""A command for each option, with `{}` for a folder."""
+
+LINKS = {
+    "outside": "../elsewhere",
+    "inside": "kept",
+    "missing": "../elsewhere/new",
+}
+
+
+def list_path_options():
+    """The settings and the own options of commands that name a file or a folder."""
+
+    def is_path(metavar):
+        return bool({"FILE", "FOLDER", "DIR", "PATH"} & set(str(metavar).strip("[]").split("|")))
+
+    yield from (setting.flag for setting in SETTINGS.values() if setting.flag and is_path(setting.metavar))
+    for name in COMMANDS:
+        parser = argparse.ArgumentParser()
+        load_command(name).arguments(parser)
+        for action in parser._actions:  # argparse has no other list of them
+            if is_path(action.metavar):
+                yield f"{name} {(*action.option_strings, action.dest)[0]}"
+
+
+def test_each_option_with_a_path_is_known_to_read_or_to_write():
+    assert sorted(list_path_options()) == sorted([*READS, *WRITES])
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A repository with committed links. What is in `kept` and elsewhere stays as it is."""
+    repository = tmp_path / "repository"
+    (repository / "kept").mkdir(parents=True)
+    (repository / "kept" / "readme").touch()
+    init_repository(repository)
+    (repository / "all.yaml").write_text(MANIFESTS)
+    for name, target in LINKS.items():
+        (repository / name).symlink_to(target)
+    commit_all(repository)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    (tmp_path / "cluster.yaml").write_text(MANIFESTS.replace("core", "other"))  # an import skips what is there
+    return repository
+
+
+def list_files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("option", WRITES)
+def test_nothing_is_written_through_a_link_of_the_checkout(checkout, option, link):
+    words = [word.format(link) for word in WRITES[option]]
+    ended = run_here(*words, folder=checkout)
+    assert ended.code in {1, 2}, ended.out
+    assert f"{link} is a link" in ended.err + ended.out
+    assert "Traceback" not in ended.err
+    assert list_files(checkout.parent / "elsewhere") == []
+    assert list_files(checkout / "kept") == ["readme"]
+
+
+SHORT = {option: words for option, words in WRITES.items() if words[0] != "emulator" and "sops" not in words}
+"""Those that end by themselves, and need no other program."""
+
+
+@pytest.mark.parametrize("option", SHORT)
+def test_a_link_of_the_operator_is_followed(checkout, option):
+    way = checkout.parent / "way"
+    way.symlink_to(checkout.parent / "elsewhere")
+    ended = run_here(*(word.format("../way") for word in SHORT[option]), folder=checkout)
+    assert "is a link" not in ended.err + ended.out
+    assert list_files(checkout.parent / "elsewhere"), ended.err + ended.out
+
+
+@pytest.mark.parametrize("place", ["resources", "resources/ResourceGroup", ".lock", "inventory.yaml"])
+def test_no_link_inside_of_the_status_folder_is_written_through(checkout, place):
+    """The default place of a folder without a remote is inside of it."""
+    status = checkout.parent / "plain" / ".gitsync"
+    target = checkout.parent / "elsewhere"
+    (status / place).parent.mkdir(parents=True)
+    (status / place).symlink_to(target if "." not in place else target / "file")
+    (status.parent / "all.yaml").write_text(MANIFESTS)
+    ended = run_here("sync", ".", "--emulator", "azure.db", folder=status.parent)
+    assert list_files(target) == [], ended.out
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("name", ["azure.db-wal", "azure.db-shm", "azure.db-journal"])
+def test_no_link_beside_the_state_of_the_emulator_is_followed(checkout, name):
+    (checkout / name).symlink_to("../elsewhere/file")
+    ended = run_here("sync", "--emulator", "azure.db", folder=checkout)
+    assert list_files(checkout.parent / "elsewhere") == []
+    assert "Traceback" not in ended.err
+
+
+def test_a_pipe_in_place_of_an_output_ends_no_run_in_a_wait(checkout):
+    for name in ("pipe.prom", "pipe.env", "pipe.db"):
+        os.mkfifo(checkout / name)
+    options = ("--metrics", "pipe.prom", "--export-to", "dotenv", "--export-dotenv", "pipe.env")
+    ended = run_here(*SYNC, *options, folder=checkout)
+    assert (ended.code, "pipe.env is not a file" in ended.err) == (2, True)
+    ended = run_here("sync", "--emulator", "pipe.db", folder=checkout)
+    assert (ended.code, "Traceback" in ended.err) == (2, False)
