@@ -286,7 +286,7 @@ class Branches:
         trailers: dict[str, list[str]] = {_ACCEPT: [], _FIELD: []}
         for name, value in _TRAILER.findall(message):
             trailers[name].append(value)
-        return OwnCommit(*trailers[_ACCEPT], tuple(trailers[_FIELD])) if len(trailers[_ACCEPT]) == 1 else None
+        return OwnCommit(trailers[_ACCEPT][0], tuple(trailers[_FIELD])) if trailers[_ACCEPT] else None
 
     def _is_on_base(self, commit: str) -> bool:
         """Tell whether a commit is part of the base's history, or of its branch's, which may be ahead of it or behind.
