@@ -2,7 +2,7 @@
 
 A branch that accept made has one commit, on the revision whose manifests were read. The last line of its message is a
 digest of the commit without that line: its tree, parent, author, committer, times and message. So a commit that
-somebody amended, or made anew in any way, is no longer ours. What is not ours is never moved.
+somebody amended, or replaced by one of their own, is no longer ours. What is not ours is never moved.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ class OwnCommit:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branches:
     """The branches of a repository, with a clone for what is fetched of them. `base` is the commit that new ones begin
-    at, `target` that of the branch that they are to be merged to, "" for none.
+    at, `target` that of the branch that will get them, "" for none.
     """
 
     clone: Clone

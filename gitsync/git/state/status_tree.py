@@ -5,7 +5,7 @@ nothing is read and nothing written. Only its revisions are used, but it must ag
 or one with another id, would make gitsync forget a resource, or delete another one.
 
 `identity` is what tells the tree from all others: random, made with the first seal, and named by each. It is a file of
-its own, so that an older gitsync, which writes the inventory anew, leaves it alone.
+its own, so that an older gitsync, which rewrites the inventory, leaves it alone.
 """
 
 from __future__ import annotations
