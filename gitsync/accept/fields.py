@@ -75,7 +75,7 @@ def find_drift(report: Report, tree: Tree, names: Sequence[str] = (), pointers: 
     keys = [result.key for result in report.results]
     selection = spell_out(Selection(only=tuple(names)), keys)
     named = {key for name in names if not _WILDCARDS.intersection(name) for key in find_keys(name, keys)}
-    gone = {one.key for one in report.results if one.found is Verdict.MISSING and selection.has(one.key)}
+    gone = {one.key for one in report.results if one.found is Verdict.MISSING and one.key in named}
     resources, left = [], []
     for result in report.results:
         if not selection.has(result.key):
@@ -144,26 +144,30 @@ class _Search:
         return NotAccepted(key=self.result.key, field=format_field(field), reason=reason, advice=advice, places=place)
 
     def find_gone(self, gone: Collection[Key]) -> list[DriftedField | NotAccepted]:
-        """Say why the document of a resource that was deleted in Azure stays; nothing if it may go. `gone` are the
-        resources that may go with it.
+        """Say why the document of a resource that was deleted in Azure stays; nothing if it may go, which takes its
+        name. `gone` are the resources that may go with it.
         """
         key, prepared = self.result.key, self.tree.prepared.get(self.result.key)
         if self.pointers:
             return []
         if prepared is None:
             return [self.leave_unread()]
+        if not self.is_named:
+            kind = open_catalog().kind(prepared.resource.gvk)
+            weakness = find_weakening(kind.arm_type, "", None, None, is_gone=True) if kind else ""
+            return [
+                self.leave_unless_named(f"It was deleted in Azure, and its manifest would go. {weakness}".strip(), ())
+            ]
         stay = sorted(
             (one for one in self.tree.prepared.values() if key in one.depends_on and one.key not in gone),
             key=lambda one: one.key,
         )
-        if stay:
-            names = ", ".join(f"{one.key.kind}/{one.key.name}" for one in stay)
-            advice = "Name all of them, or remove them from git first; gitsync sync creates the resource again."
-            places = tuple(one.resource.source for one in stay)
-            return [self.leave(f"It was deleted in Azure, and {names} in git need it.", (), advice, places)]
-        kind = open_catalog().kind(prepared.resource.gvk)
-        weakness = find_weakening(kind.arm_type, "", None, None, is_gone=True) if kind else ""
-        return [self.leave_unless_named(weakness, ())] if weakness and not self.is_named else []
+        if not stay:
+            return []
+        names = ", ".join(f"{one.key.kind}/{one.key.name}" for one in stay)
+        advice = "Name all of them, or remove them from git first; gitsync sync creates the resource again."
+        places = tuple(one.resource.source for one in stay)
+        return [self.leave(f"It was deleted in Azure, and {names} in git need it.", (), advice, places)]
 
     def find_fields(self) -> list[DriftedField | NotAccepted]:
         """Find the fields that Azure changed, in the order of the report."""

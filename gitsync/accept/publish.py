@@ -1,7 +1,8 @@
 """Commits accepted drift to branches, without the working tree and the index of the user.
 
-A branch that accept made has one commit, on the revision whose manifests were read. Its message says which texts it
-has, and the tree of the commit: so a commit that somebody amended is no longer ours. What is not ours is never moved.
+A branch that accept made has one commit, on the revision whose manifests were read. The last line of its message is a
+digest of the commit without that line: its tree, parent, author, committer, times and message. So a commit that
+somebody amended, or replaced by one of their own, is no longer ours. What is not ours is never moved.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import quote
@@ -31,8 +33,10 @@ from gitsync.problems.field_path import format_field
 from gitsync.report.wording import format_plural, shorten_revision
 
 HEADS = "refs/heads/"
-_ACCEPT, _TREE, _FIELD = "Gitsync-Accept", "Gitsync-Tree", "Gitsync-Field"
-_TRAILER = re.compile(rf"^({_ACCEPT}|{_TREE}|{_FIELD}): (\S+(?: \S+)?)$", re.MULTILINE)
+_ACCEPT, _FIELD, _COMMIT = "Gitsync-Accept", "Gitsync-Field", "Gitsync-Commit"
+_TRAILER = re.compile(rf"^({_ACCEPT}|{_FIELD}): (\S+(?: \S+)?)$", re.MULTILINE)
+_PARENT = re.compile(r"^parent (\w+)$", re.MULTILINE)
+_BASE = "refs/gitsync/base"
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,100}[A-Za-z0-9])?")
 _MOST_NAMED = 20  # resources in the text of a commit; the trailers have all
 _MODES = frozenset({b"100644", b"100755"})
@@ -247,7 +251,7 @@ class OwnCommit:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branches:
     """The branches of a repository, with a clone for what is fetched of them. `base` is the commit that new ones begin
-    at.
+    at, `target` that of the branch that will get them, "" for none.
     """
 
     clone: Clone
@@ -255,6 +259,7 @@ class Branches:
     base: str
     author: Author
     clock: Clock
+    target: str = ""
 
     def find(self, *patterns: str) -> Mapping[str, str]:
         """Find the branches that match patterns, with their commits. Raises PublishError if the remote does not
@@ -265,30 +270,56 @@ class Branches:
         return {ref.removeprefix(HEADS): commit for ref, commit in found.items() if ref.startswith(HEADS)}
 
     def read_own(self, tip: str) -> OwnCommit | None:
-        """Read the commit of a branch that accept made; None if somebody else made or amended it. Raises PublishError
-        if it cannot be fetched.
+        """Read the commit of a branch that accept made; None if somebody else made or amended it, or a commit below it
+        that the base does not have. Raises PublishError if it cannot be fetched.
         """
         with self._explain("cannot be read"):
             if not fetch_commit(self.clone, tip):
                 return None
-            text = self.clone.repository.run("cat-file", "commit", tip).decode("utf-8", "replace")
-        head, _, message = text.partition("\n\n")
-        trailers: dict[str, list[str]] = {_ACCEPT: [], _TREE: [], _FIELD: []}
+            content = self.clone.repository.run("cat-file", "commit", tip)
+            draft = content.removesuffix(b"\n").rpartition(b"\n")[0] + b"\n"
+            head, _, message = content.decode("utf-8", "replace").partition("\n\n")
+            parents = _PARENT.findall(head)
+            is_own = content == draft + _format_digest(draft) and len(parents) == 1 and self._is_on_base(parents[0])
+        if not is_own:
+            return None
+        trailers: dict[str, list[str]] = {_ACCEPT: [], _FIELD: []}
         for name, value in _TRAILER.findall(message):
             trailers[name].append(value)
-        if trailers[_TREE] != [head.partition("\n")[0].removeprefix("tree ")] or len(trailers[_ACCEPT]) != 1:
-            return None
-        return OwnCommit(trailers[_ACCEPT][0], tuple(trailers[_FIELD]))
+        return OwnCommit(trailers[_ACCEPT][0], tuple(trailers[_FIELD])) if trailers[_ACCEPT] else None
+
+    def _is_on_base(self, commit: str) -> bool:
+        """Tell whether a commit is part of the base's history, or of its branch's, which may be ahead of it or behind.
+        Of the history no more is fetched than what is younger than the commit, if the server can do that.
+        """
+        bases = sorted({base for base in (self.base, self.target) if base and fetch_commit(self.clone, base)})
+        if commit in bases:
+            return True
+        if not fetch_commit(self.clone, commit):
+            return False
+        seconds = self.clone.repository.line("log", "-1", "--format=%ct", commit, "--")
+        with suppress(GitError):  # no commit of the base is younger, by the clocks of those who made them
+            self._fetch_history(bases, f"--shallow-since={seconds}")
+        if self._is_in_history(commit, bases):
+            return True
+        self._fetch_history(bases, "--unshallow")
+        return self._is_in_history(commit, bases)
+
+    def _fetch_history(self, bases: Sequence[str], depth: str) -> None:
+        if self.clone.repository.is_shallow:
+            self.clone.fetch(*(f"+{base}:{_BASE}/{base}" for base in bases), depth=(depth,))
+
+    def _is_in_history(self, commit: str, bases: Sequence[str]) -> bool:
+        return any(self.clone.repository.succeeds("merge-base", "--is-ancestor", commit, base) for base in bases)
 
     def push(self, branch: str, tip: str | None, change: DriftCommit) -> str:
         """Make a branch one commit on the base, and return it. `tip` is the commit that it may replace. Raises
         PublishError if the remote refuses, or somebody was faster.
         """
         with self._explain(f"does not take the branch {branch}"):
-            trailers = [*(f"{_FIELD}: {place}" for place in change.places), f"{_ACCEPT}: {change.digest}"]
-            draft = self._write(change, trailers)
-            tree = self.clone.repository.line("rev-parse", f"{draft}^{{tree}}")
-            commit = self._write(change, [*trailers, f"{_TREE}: {tree}"])
+            time = self.clock.now()
+            draft = self.clone.repository.run("cat-file", "commit", self._write(change, time))
+            commit = self._write(change, time, _format_digest(draft).decode())
             self._push(branch, tip, commit)
         return commit
 
@@ -297,13 +328,14 @@ class Branches:
         with self._explain(f"still has the branch {branch}"):
             self._push(branch, tip, "")
 
-    def _write(self, change: DriftCommit, trailers: list[str]) -> str:
+    def _write(self, change: DriftCommit, time: datetime, end: str = "") -> str:
+        trailers = [*(f"{_FIELD}: {place}" for place in change.places), f"{_ACCEPT}: {change.digest}"]
         commit = Commit(
             parent=self.base,
             files=change.files.texts,
-            message=change.message + "\n" + "\n".join(trailers) + "\n",
+            message="\n".join([change.message, *trailers, end]),
             author=self.author,
-            time=self.clock.now(),
+            time=time,
             executable=change.files.executable,
         )
         return write_commit(self.clone.repository, commit)
@@ -319,6 +351,11 @@ class Branches:
             yield
         except GitError as error:
             raise PublishError(f"{self.remote.name} {what}: {error.message}", hint=error.hint) from error
+
+
+def _format_digest(draft: bytes) -> bytes:
+    """Format the last line of a commit, which has a digest of all before it."""
+    return f"{_COMMIT}: {hashlib.sha256(draft).hexdigest()}\n".encode()
 
 
 @contextmanager

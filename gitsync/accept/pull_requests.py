@@ -145,7 +145,7 @@ def publish_pull_requests(
                     f"{remote.name} has no branch {base}, so a pull request cannot be merged to it.",
                     hint="Check out a branch that the remote has, and run it again.",
                 )
-            publisher = _Publisher(host, branches, base, tips)
+            publisher = _Publisher(host, replace(branches, target=tips[base]), base, tips)
             urls: dict[str, str] = {}
             for text, change in wanted:
                 published = publisher.publish(text, change)

@@ -2,7 +2,8 @@
 
 Drift of this kind is taken into git by name only. The table has names of fields, since Azure's types share them, and
 types of which every field counts. Where it is clear which side is safer, only the other direction weakens; of anything
-else any change does, so that a person looks at it.
+else any change does, so that a person looks at it. So does a field that is in no table, if its name says that it guards
+access, keys or data: Azure adds fields faster than anyone reads them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from ipaddress import ip_address
+from itertools import zip_longest
 from typing import Any, Final
 
 from gitsync.formats.json_pointer import format_pointer, parse_pointer
@@ -47,6 +49,9 @@ _RECOVERY: Final = "It takes away from what can be restored after a delete."
 _RIGHTS: Final = "It changes who may do what in Azure."
 _AUDIT: Final = "It changes what is logged, and so what would be noticed."
 _MACHINE: Final = "It changes what protects the machine when it starts, or on its host."
+_SIGN_IN: Final = "It changes who must sign in, and how."
+_SECRETS: Final = "It lets a service of Azure take secrets out of the vault."
+_OUT: Final = "It changes what can be reached from there."
 
 FIELDS: Final[Mapping[str, _Rule]] = {
     name.casefold(): rule
@@ -62,11 +67,21 @@ FIELDS: Final[Mapping[str, _Rule]] = {
         _Rule(_REACH, safe=("denyall", "allowprivate")): "networkAccessPolicy",
         _Rule(_REACH, safe=("false",)): """
             allowBlobPublicAccess allowCrossTenantReplication external isSftpEnabled trustedServiceBypassEnabled
-            enablePrivateClusterPublicFQDN enableNodePublicIP remoteDebuggingEnabled
+            enablePrivateClusterPublicFQDN enableNodePublicIP remoteDebuggingEnabled allowPublicAccessWhenBehindVnet
+            allowVirtualNetworkAccess allowForwardedTraffic allowRemoteVnetTraffic allowVirtualWanTraffic sshEnabled
         """,
         _Rule(_REACH, safe=("true", "enabled")): """
             enablePrivateCluster isVirtualNetworkFilterEnabled restrictOutboundNetworkAccess disableRunCommand
+            serverlessComputeNoPublicIP enableVnetIntegration linkedAccessCheckOnTargetResource enablePrivateOnlyBastion
         """,
+        _Rule(_REACH, safe=("restricted",)): "accessMode",
+        _Rule(_REACH, safe=("private",)): "keyVaultNetworkAccess",
+        _Rule(_REACH, safe=("ipv4",)): "publicIPType",
+        _Rule(_REACH, safe=("prevention",)): "firewallMode",
+        _Rule(_REACH): "publicIPAddressConfiguration publicNetwork allowedCopyScope",
+        _Rule(_OUT, safe=("false",)): "defaultOutboundAccess",
+        _Rule(_OUT, safe=("deny",)): "outboundAccess",
+        _Rule(_OUT, safe=("none",)): "podLinkLocalAccess",
         _Rule(_REACH, direction=_Direction.OPENING): """
             ipRules virtualNetworkRules ipSecurityRestrictions scmIpSecurityRestrictions authorizedIPRanges
             allowedIpRangeList inboundIpRules resourceAccessRules networkAclBypassResourceIds allowedOrigins
@@ -74,32 +89,69 @@ FIELDS: Final[Mapping[str, _Rule]] = {
         """,
         _Rule(_KEYS, safe=("true",)): """
             disableLocalAuth disableLocalAccounts disableAccessKeyAuthentication disableKeyBasedMetadataWriteAccess
-            disablePasswordAuthentication azureADOnlyAuthentication
+            disablePasswordAuthentication azureADOnlyAuthentication defaultToOAuthAuthentication useAadAuth
+            disableDeviceSAS disableModuleSAS
         """,
-        _Rule(_KEYS, safe=("false",)): "allowSharedKeyAccess adminUserEnabled isLocalUserEnabled disableAadAuth",
+        _Rule(_KEYS, safe=("false",)): """
+            allowSharedKeyAccess adminUserEnabled isLocalUserEnabled disableAadAuth isSharedToAll
+        """,
+        _Rule(_KEYS, safe=("batchaccountmanagedidentity", "pass-through")): "authenticationMode",
+        _Rule(_KEYS, safe=("identitybased",)): "authenticationType",
+        _Rule(_KEYS, safe=("aad",)): "targetAuthenticationType",
+        _Rule(_KEYS, safe=("azureactivedirectory",)): "dataAccessAuthMode",
+        _Rule(_KEYS, direction=_Direction.OPENING): "allowedAuthenticationModes",
+        _Rule(_KEYS): "authentication accessKey accountKey apiKey customKeys urlSigningKey urlSigningKeys keyData",
+        _Rule(_SIGN_IN, safe=("true",)): """
+            verifyClientCertIssuerDN enableClientCertificate negotiateClientCertificate subscriptionRequired
+            approvalRequired
+        """,
+        _Rule(_SIGN_IN, safe=("false",)): "authnotrequired",
+        _Rule(_SIGN_IN, safe=("ocsp",)): "verifyClientRevocation",
+        _Rule(_SIGN_IN, safe=("redirecttologinpage", "return401", "return403")): "unauthenticatedClientAction",
+        _Rule(_SIGN_IN, direction=_Direction.OPENING): "vpnAuthenticationTypes",
+        _Rule(_SIGN_IN): """
+            auth authOptions authType authenticationMethod authenticationMethods authenticationSettings
+            authorizationType azureFilesIdentityBasedAuthentication computeInstanceAuthorizationType
+            isSmbOAuthEnabled oAuth2 oauth2grantType
+        """,
+        _Rule(_SECRETS, safe=("false",)): """
+            enabledForDeployment enabledForDiskEncryption enabledForTemplateDeployment
+        """,
         _Rule(_KEYS, safe=("disabled",)): "accessKeysAuthentication passwordAuth",
         _Rule(_KEYS, safe=("true", "required", "require")): "clientCertEnabled clientCertMode clientCertificateMode",
-        _Rule(_PLAIN, safe=("true", "enabled")): "supportsHttpsTrafficOnly httpsOnly sslEnforcement requireHttps",
-        _Rule(_PLAIN, safe=("false",)): "isHttpAllowed enableNonSslPort allowInsecure",
+        _Rule(_PLAIN, safe=("true", "enabled")): """
+            supportsHttpsTrafficOnly httpsOnly sslEnforcement requireHttps httpsRedirect endToEndEncryptionEnabled
+            encryptionInTransit mtls validateCertificateChain validateCertificateName enforceCertificateNameCheck
+        """,
+        _Rule(_PLAIN, safe=("false",)): "isHttpAllowed enableNonSslPort allowInsecure insecure",
         _Rule(_PLAIN, safe=("encrypted", "ftpsonly", "disabled")): "clientProtocol ftpsState",
-        _Rule(_TLS, direction=_Direction.LOWER): "minimumTlsVersion minimalTlsVersion minTlsVersion scmMinTlsVersion",
+        _Rule(_PLAIN, safe=("wireguard",)): "transitEncryption",
+        _Rule(_TLS, direction=_Direction.LOWER): """
+            minimumTlsVersion minimalTlsVersion minTlsVersion scmMinTlsVersion minimumTlsVersionAllowed
+        """,
         _Rule(_TLS, safe=("false",)): "tls10Enabled tls11Enabled",
         _Rule(_ENCRYPTION, safe=("true", "enabled")): """
             requireInfrastructureEncryption infrastructureEncryption enableDoubleEncryption enableDiskEncryption
+            encryptionWithCmk denyEncryptionScopeOverride encryptionProtectorAutoRotation
+            rotationToLatestKeyVersionEnabled
         """,
         _Rule(_ENCRYPTION): """
             encryption keyVaultProperties diskEncryptionSetId secureVMDiskEncryptionSetId azureKeyVaultKms
-            dataEncryption keyVaultKeyUri
+            dataEncryption keyVaultKeyUri encryptionSettings encryptionSettingsCollection encryptionType
+            securityEncryptionType channelEncryption kerberosTicketEncryption ikeEncryption ipsecEncryption
         """,
         _Rule(_RECOVERY, safe=("true",)): "enableSoftDelete enablePurgeProtection immutableStorageWithVersioning",
-        _Rule(_RECOVERY, safe=("false",)): "allowPermanentDelete",
+        _Rule(_RECOVERY, safe=("false",)): "allowPermanentDelete enablePurge immediatePurgeDataOn30Days",
         _Rule(_RECOVERY, direction=_Direction.LOWER): """
             softDeleteRetentionInDays backupRetentionDays immutabilityPeriodSinceCreationInDays
+            defaultKeyValueRevisionRetentionPeriodInSeconds
         """,
         _Rule(_RECOVERY): """
             deleteRetentionPolicy containerDeleteRetentionPolicy softDeleteSettings immutabilitySettings
         """,
-        _Rule(_RIGHTS, safe=("true",)): "enableRbacAuthorization enableRBAC enableAzureRBAC",
+        _Rule(_RIGHTS, safe=("true",)): "enableRbacAuthorization enableRBAC enableAzureRBAC enableNfsV3RootSquash",
+        _Rule(_RIGHTS, safe=("false",)): "allowSecretAccess enableLogAccessUsingOnlyResourcePermissions privileged",
+        _Rule(_RIGHTS, safe=("rootsquash", "allsquash")): "rootSquash",
         _Rule(_RIGHTS): "identity identities userAssignedIdentities accessPolicies aadProfile authConfig rights",
         _Rule(_AUDIT, direction=_Direction.LOWER): "retentionDays retentionInDays",
         _Rule(_MACHINE, safe=("true", "enabled")): """
@@ -111,6 +163,30 @@ FIELDS: Final[Mapping[str, _Rule]] = {
 """The rule of each name of a field, in lower case. It holds for all that is below the field, where nothing that is
 nearer to the value has a rule.
 """
+
+HARMLESS: Final[Mapping[str, str]] = {
+    name.casefold(): why
+    for why, names in {
+        "It is how a refusal is worded.": "aadAuthFailureMode disableWWWAuthenticate",
+        "It is what reading costs.": "accessTier",
+        "It is when data was read, which tiers go by.": """
+            lastAccessTimeTrackingPolicy daysAfterLastAccessTimeGreaterThan
+        """,
+        "It is what an address is like that exists anyway.": """
+            publicIPAddressVersion publicIPAllocationMethod publicIPPrefixSize
+        """,
+        "It is a key that data is found by.": """
+            cacheKeyQueryString partitionKey shardKey uniqueKeyPolicy notify-keyspace-events keyword
+        """,
+        "It is how long a receiver has a message for itself.": "lockDuration lockDurationAsIso8601",
+        "Its name has the letters only.": "maxBlockedNodes HockeyAppId",
+    }.items()
+    for name in names.split()
+}
+"""Why a field weakens nothing although its name has one of `_GUARDS`; names in lower case."""
+
+_GUARDS: Final = re.compile(r"access|public|auth|key|encrypt|purge|lock|enabledfor")
+_UNKNOWN: Final = _Rule("Its name says that it guards access, keys or data, and no rule says which side is safer.")
 
 _FIREWALL: Final = _Rule("It changes which traffic is let through.")
 _RANGE: Final = _Rule("It lets in more addresses.", direction=_Direction.OPENING)
@@ -193,12 +269,35 @@ def find_weakening(arm_type: str, pointer: str, old: Any, new: Any, *, is_gone: 
         return of_type.why if of_type and of_type.direction is not _Direction.OPENING else ""
     for path, before, after in _split(pointer, old, new):
         steps = [str(step).casefold() for step in parse_pointer(path)]
-        rule = next((FIELDS[step] for step in reversed(steps) if step in FIELDS), None)
-        if rule is None and steps and steps[0] == "properties":
-            rule = of_type
+        rule = _find_rule(steps, of_type)
         if rule and _weakens(rule, steps, before, after):
             return rule.why
+        for entry, now in () if rule else _pair_entries(before, after):
+            if why := find_weakening(arm_type, f"{path}/0", entry, now, is_gone=False):
+                return why
     return ""
+
+
+def _find_rule(steps: list[str], of_type: _Rule | None) -> _Rule | None:
+    """Find the rule of a field by the name that is nearest to the value, then by the type. One that no table has
+    guards something if its name says so, or one above it, below a harmless one. Tags guard nothing.
+    """
+    known = next((at for at in reversed(range(len(steps))) if steps[at] in FIELDS or steps[at] in HARMLESS), -1)
+    if known >= 0 and steps[known] in FIELDS:
+        return FIELDS[steps[known]]
+    if of_type and steps[:1] == ["properties"]:
+        return of_type
+    is_guard = steps[:1] != ["tags"] and any(map(_GUARDS.search, steps[known + 1 :]))
+    return _UNKNOWN if is_guard else None
+
+
+def _pair_entries(old: Any, new: Any) -> Iterator[tuple[Any, Any]]:
+    """Pair the entries of a list that went with those that came: what a list means without a rule of its own is said by
+    the fields of its entries.
+    """
+    before, after = (side if isinstance(side, list) else [] for side in (old, new))
+    gone, come = [one for one in before if one not in after], [one for one in after if one not in before]
+    return zip_longest(gone, come, fillvalue=REMOVED)
 
 
 def _split(pointer: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -3,8 +3,9 @@
 It plans, and edits the manifests of the working folder for what was changed in Azure since the last sync: all of it, or
 that of the resources NAME. Only the text of these fields changes. Before anything is written, the edited manifests are
 read and compared with Azure again: the drift is gone, and no other request has changed. What cannot be taken so is left
-alone with the reason; and so is what makes the estate weaker, unless its resource is named. The exit code is 0 if
-everything was taken, 1 if something was left alone.
+alone with the reason. So is what makes the estate weaker, and a resource that was deleted in Azure, whose manifest
+would go, unless its name is given; a pattern is no name. The exit code is 0 if everything was taken, 1 if something was
+left alone.
 
 With --branch or --pull-request the files stay as they are, and branches have the edits. A job of GitHub Actions, GitLab
 CI or Azure Pipelines opens pull requests with gh (GH_TOKEN), glab (GITLAB_TOKEN) or az (AZURE_DEVOPS_EXT_PAT). Nothing

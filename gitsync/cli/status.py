@@ -40,8 +40,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--sign",
         action="store_true",
         help="Sign the records shown with GITSYNC_DIGEST_KEY. Check them first: --prune may delete what they name. "
-        "A record that was changed after it was signed, or signed for another repository, is signed only if its name "
-        "or --only selects it.",
+        "A record that was changed after it was signed, or signed for another repository or status, is signed only if "
+        "its name or --only selects it.",
     )
     add_quiet(find_group(parser, HelpGroup.OUTPUT), "List only what is not Ready; print nothing if all is.")
 
@@ -190,9 +190,9 @@ def _find_doubtful(state: State) -> frozenset[Trust]:
     """
     from gitsync.model.record import Trust
 
-    own = {Trust.SIGNED, Trust.SIGNED_BEFORE, Trust.UNPLACED}
+    own = {Trust.SIGNED, Trust.SIGNED_BEFORE, Trust.UNPLACED, Trust.UNIDENTIFIED}
     is_renamed = own.isdisjoint(record.trust for record in state.records.values())
-    return frozenset({Trust.ALTERED} if is_renamed else {Trust.ALTERED, Trust.OTHER_PLACE})
+    return frozenset({Trust.ALTERED} if is_renamed else {Trust.ALTERED, Trust.OTHER_PLACE, Trust.OTHER_STATUS})
 
 
 def _sign(config: Config, names: Sequence[str]) -> ExitCode:

@@ -21,7 +21,7 @@ from gitsync.git.state.store import StateStore
 from gitsync.manifests.selection import make_selection, select_prepared
 from gitsync.model.clock import Clock
 from gitsync.model.problem import Problem
-from gitsync.model.record import State, Trust
+from gitsync.model.record import State
 from gitsync.model.resource import Prepared
 from gitsync.model.unit import UnitKind
 from gitsync.planning.claims import assign_writers
@@ -129,8 +129,8 @@ def examine_seals(config: Config, state: State) -> Check:
     """Tell whether the records are signed, and may be trusted."""
     name, count = "digest-key", format_plural(len(state.records), "record")
     refused = [record for record in state.records.values() if record.trust.is_refused]
-    if refused and all(record.trust is Trust.UNPLACED for record in refused):
-        message = f"An older gitsync signed {len(refused)} of {count} without the name of the repository."
+    if refused and all(record.trust.is_former for record in refused):
+        message = f"An older gitsync signed {len(refused)} of {count} without the name of the repository or the status."
         return make_doubt(name, message, "Run `gitsync sync`, then check with `gitsync status` what is left.")
     if refused:
         return Check(

@@ -40,10 +40,12 @@ class Trust(StrEnum):
     UNCHECKED = "unchecked"  # nothing to check, or another agent's
     NO_KEY = "no-key"  # sealed, and this run has no key
     SIGNED = "signed"
-    SIGNED_BEFORE = "signed-before"  # with the previous key
+    SIGNED_BEFORE = "signed-before"  # with the previous key, or by an older version for this one
     UNSIGNED = "unsigned"
     UNPLACED = "no-repository"  # by an older version, whose seals are as good in any repository
+    UNIDENTIFIED = "no-status"  # by an older version, whose seals are as good in any status of the same name
     OTHER_PLACE = "other-repository"  # or another status branch
+    OTHER_STATUS = "other-status"  # of the same repository and branch, or of another repository without a name
     OTHER_KEY = "other-key"
     ALTERED = "altered"
 
@@ -51,8 +53,14 @@ class Trust(StrEnum):
     def is_refused(self) -> bool:
         return self in _REFUSED
 
+    @property
+    def is_former(self) -> bool:
+        """Tell whether an older version signed it, and a manifest may vouch for it."""
+        return self in _FORMER
 
-_REFUSED = frozenset({Trust.UNSIGNED, Trust.UNPLACED, Trust.OTHER_PLACE, Trust.OTHER_KEY, Trust.ALTERED})
+
+_FORMER = frozenset({Trust.UNPLACED, Trust.UNIDENTIFIED})
+_REFUSED = _FORMER | {Trust.UNSIGNED, Trust.OTHER_PLACE, Trust.OTHER_STATUS, Trust.OTHER_KEY, Trust.ALTERED}
 
 REPLACING = "replace"
 """The kind of an operation that deletes a resource and creates it again, recorded before the delete."""
@@ -187,6 +195,7 @@ class State:
     config maps that resources exported. `leftovers` are exports that could not be removed. `revisions` are those of the
     agents, if several have records; `revision` is then that of the last run. `notified` is the state of the estate that
     the last notification of an agent said, in words; an agent without one has said that all is well, or nothing yet.
+    `identity` is that of the status, which its seals name; "" before the first seal, and in older ones.
     """
 
     records: Mapping[Key, Record]
@@ -195,6 +204,7 @@ class State:
     revisions: Mapping[str, str] = field(default_factory=dict)
     leftovers: frozenset[Leftover] = frozenset()
     notified: Mapping[str, str] = field(default_factory=dict)
+    identity: str = ""
 
     @property
     def agents(self) -> frozenset[str]:

@@ -35,8 +35,12 @@ _SIGN = "Check the record, then run `gitsync status --sign`."
 UNTRUSTED: Mapping[Trust, str] = {
     Trust.UNSIGNED: f"Its record is not signed. {_SIGN}",
     Trust.UNPLACED: f"An older gitsync signed its record, and did not say for which repository. {_SIGN}",
+    Trust.UNIDENTIFIED: f"An older gitsync signed its record, and did not say for which status. {_SIGN}",
     Trust.OTHER_PLACE: "Its record was signed for another repository or status branch, and may be a copy from there. "
     "If this repository or its branch was renamed, check the record, then run `gitsync status --sign`.",
+    Trust.OTHER_STATUS: "Its record was signed for another status, and may be a copy from there. If the file "
+    "`identity` of this status was changed or removed, restore it from the history. Otherwise check the record, then "
+    "run `gitsync status --sign`.",
     Trust.OTHER_KEY: f"Its record was signed with a key that this run does not have. {_SIGN}",
     Trust.ALTERED: f"Its record was changed after it was signed. {_RESTORE}",
 }
@@ -48,7 +52,8 @@ _SEALED: Final = frozenset({Trust.SIGNED, Trust.SIGNED_BEFORE})
 def renew_seals(
     records: Mapping[Key, Record], declared: Mapping[Key, str | None]
 ) -> tuple[Mapping[Key, Record], tuple[Problem, ...]]:
-    """Vouch for records whose seals name no repository, if a manifest declares their ARM id: a sync signs those again.
+    """Vouch for records whose seals name no repository or no status, if a manifest declares their ARM id: a sync signs
+    those again.
     The history of the status proves nothing, since everyone who can push to it can write it.
 
     Returns all records, and a warning if there are such. `declared` are the ARM ids of the manifests.
@@ -57,15 +62,17 @@ def renew_seals(
     renewed = {
         key: replace(record, trust=Trust.SIGNED)
         for key, record in records.items()
-        if record.trust is Trust.UNPLACED and record.arm_id and normalize_id(record.arm_id) in ids
+        if record.trust.is_former and record.arm_id and normalize_id(record.arm_id) in ids
     }
     if not renewed:
         return records, ()
+    has_place = all(records[key].trust is Trust.UNIDENTIFIED for key in renewed)
+    what = "identity of the status" if has_place else "name of the repository"
     count = f"{len(renewed)} record{'' if len(renewed) == 1 else 's'}"
     warning = Problem(
         code="SealsRenewed",
         level=Level.WARNING,
-        message=f"An older gitsync signed {count} without the name of the repository. The manifests declare the same "
+        message=f"An older gitsync signed {count} without the {what}. The manifests declare the same "
         "ARM ids, so a sync signs them again.",
         hint="Run `gitsync sync` once.",
     )

@@ -175,7 +175,7 @@ def _explain_untrusted(
     return tuple(
         Problem(
             code=UNTRUSTED,
-            level=Level.ERROR if config.prune or records[key].trust is not Trust.UNPLACED else Level.WARNING,
+            level=Level.ERROR if config.prune or not records[key].trust.is_former else Level.WARNING,
             message=f"{key}: {reason}",
         )
         for key, reason in sorted(untrusted.items())

@@ -62,7 +62,7 @@ class Drift:
     `text` is the file before; `changes` are what somebody sets in Azure by JSON pointers, and `remove` what they remove;
     `deletes` says that the resource goes. `edits` are the pieces of the text that change, each of which is there once;
     `is_gone` says that the file is removed. `left` are the fields that stay, with a part of the reason. A row that
-    `is_named` is accepted by its name only, and `pointers` are its `--field`. `git` is the text that git has by then.
+    `is_named` is accepted by its name only, with that of `others`, and `pointers` are its `--field`. `git` is the text that git has by then.
     """
 
     why: str
@@ -75,6 +75,7 @@ class Drift:
     is_gone: bool = False
     left: Mapping[str, str] = field(default_factory=dict)
     is_named: bool = False
+    others: tuple[str, ...] = ()
     suffix: str = ".yaml"
     git: str = ""
     encoding: str = "utf-8"
@@ -402,6 +403,7 @@ DELETES = (
         name="alone",
         text="# for the shop\n" + storage("alone"),
         deletes=True,
+        is_named=True,
         is_gone=True,
     ),
     Drift(
@@ -409,6 +411,7 @@ DELETES = (
         name="middle",
         text=group("above") + "---\n" + storage("middle") + "---\n" + group("below"),
         deletes=True,
+        is_named=True,
         edits=(("---\n" + storage("middle"), ""),),
     ),
     Drift(
@@ -418,6 +421,8 @@ DELETES = (
         + "---\napiVersion: network.azure.com/v1api20240301\nkind: VirtualNetworksSubnet\nmetadata:\n  name: childofit\n"
         "spec:\n  owner:\n    name: withchild\n  addressPrefix: 10.0.0.0/24\n",
         deletes=True,
+        is_named=True,
+        others=("childofit",),
         is_gone=True,
     ),
 )
@@ -503,6 +508,7 @@ data:
         name="needed",
         text=ROUTES.format(name="needed"),
         deletes=True,
+        is_named=True,
         left={"": "VirtualNetworksSubnet/needsit"},
         silent=False,
     ),

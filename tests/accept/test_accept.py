@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
-from tests.accept.drift_table import ALL, AROUND, Drift
-from tests.support.world import GROUP, SUBNET, SUBSCRIPTION, VNET, World
+from tests.accept.drift_table import ALL, AROUND, DELETES, Drift
+from tests.support.world import GROUP, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     assert tree.prepared, "it is read before anything is edited"
     found = world.plan()
     bulk = accept(world, found)
-    named = tuple(one.name for one in ALL if one.is_named)
+    named = tuple(name for one in ALL if one.is_named for name in (one.name, *one.others))
     found_by_name = world.plan(only=named)
     by_pattern = accept(world, found_by_name, tuple(f"*/{name}" for name in named))
     assert not by_pattern.resources, "a pattern is no name"
@@ -106,6 +107,30 @@ def test_what_is_left_is_named_with_its_place(story: Story, drift: Drift) -> Non
         assert reason in left[field].reason
         assert left[field].advice
         assert [place for place in left[field].places if place.line]
+
+
+@pytest.mark.parametrize("drift", DELETES, ids=lambda one: one.name)
+def test_what_would_remove_a_manifest_takes_its_name(story: Story, drift: Drift) -> None:
+    left = next(one for one in story.bulk.left if one.key == find_key(drift, story.tree))
+    assert left.reason == "It was deleted in Azure, and its manifest would go."
+    assert left.advice == f"To accept it nevertheless, name it: gitsync accept {left.key.kind}/{left.key.name}"
+    assert not any(one.is_gone for one in story.bulk.resources)
+
+
+def test_an_item_of_a_list_and_an_owner_without_its_child_stay_without_their_names(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    item = textwrap.indent(textwrap.dedent(VNET), "  ").replace("  apiVersion", "- apiVersion", 1)
+    world.says(group=GROUP, hub=f"apiVersion: v1\nkind: List\nitems:\n{item}", one=SUBNET).sync()
+    for arm_id in (SUBNET_ID, VNET_ID):
+        world.somebody_deletes(arm_id)
+    found, before = world.plan(), {file.name: file.read_text() for file in world.folder.glob("*.yaml")}
+    for names in ((), ("*",), ("VirtualNetwork*/*",), ("VirtualNetwork/hub", "VirtualNetworksSubnet/*")):
+        accepted = accept(world, found, names)
+        assert not accepted.resources, names
+        assert len(accepted.left) == 2, names
+        assert {file.name: file.read_text() for file in world.folder.glob("*.yaml")} == before, names
+    accepted = accept(world, found, ("VirtualNetwork/hub", "VirtualNetworksSubnet/one"))
+    assert [(one.key.name, one.is_gone) for one in accepted.resources] == [("hub", True), ("one", True)]
 
 
 @pytest.mark.parametrize("drift", ALL, ids=lambda one: one.name)

@@ -44,7 +44,7 @@ def tell(world: World, rows: list[BuiltDrift], more: Mapping[str, str] | None = 
             else:
                 world.somebody_changes(arm_id, row.changes.get(name, {}), remove=row.remove.get(name, ()))
     found = world.plan()
-    accepted = accept(world, found)
+    accepted = accept(world, found, ("*", *(name for row in rows for name in row.deletes)))  # a delete takes its name
     return Story(world.folder, found, accepted, world.plan())
 
 

@@ -1,5 +1,6 @@
 """`accept --branch`: a commit beside the working tree, on a branch that holds nothing of somebody else."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -67,27 +68,138 @@ def test_a_removed_document_removes_its_file_and_modes_stay(repository):
     assert "- StorageAccount/web: deleted in Azure" in repository.git("log", "-1", "--format=%B", "accept-drift")
 
 
+GITSYNC = ("-c", "user.name=gitsync", "-c", "user.email=gitsync@localhost")
+AS_GITSYNC = (*GITSYNC, "commit", "--quiet", "--author=gitsync <gitsync@localhost>", "--date=@0")
+
+
 def put_a_commit_on_top(repository):
-    repository.git("checkout", "--quiet", "accept-drift")
     repository.commit("azure/more.yaml", "n: 1\n")
-    repository.git("checkout", "--quiet", "main")
 
 
-def amend(repository):
-    repository.git("checkout", "--quiet", "accept-drift")
+def put_an_empty_commit_on_top(repository):
+    repository.git("commit", "--quiet", "--allow-empty", "--message", "Look at this")
+
+
+def repeat_its_message_on_top(repository):
+    repository.git(*AS_GITSYNC, "--allow-empty", "--reuse-message=HEAD")
+
+
+def amend_the_tree(repository):
     (repository.folder / SHOP).write_text("n: 2\n")
-    repository.git("commit", "--quiet", "--all", "--amend", "--no-edit")
-    repository.git("checkout", "--quiet", "main")
+    repository.git(*AS_GITSYNC, "--all", "--amend", "--no-edit")
 
 
-@pytest.mark.parametrize("by_somebody", [put_a_commit_on_top, amend])
+def amend_the_words(repository):
+    words = repository.git("log", "-1", "--format=%B").replace("The manifests say", "We agreed that the manifests say")
+    repository.git(*AS_GITSYNC, "--amend", "--message", words)
+
+
+def amend_the_title(repository):
+    words = repository.git("log", "-1", "--format=%B").replace("Accept drift of", "Keep drift of")
+    repository.git(*AS_GITSYNC, "--amend", "--message", words)
+
+
+def add_words_at_the_end(repository):
+    words = repository.git("log", "-1", "--format=%B") + "\n\nReviewed-by: Ana <ana@example.com>"
+    repository.git(*AS_GITSYNC, "--amend", "--message", words)
+
+
+def amend_the_author(repository):
+    repository.git(*GITSYNC, "commit", "--quiet", "--amend", "--no-edit", "--author=Ana <ana@example.com>")
+
+
+def amend_as_somebody(repository):
+    repository.git("commit", "--quiet", "--amend", "--no-edit", "--allow-empty")
+
+
+def replace_in_the_commit(repository, pattern, by):
+    """Make the commit anew with another header, letter by letter the same elsewhere."""
+    content = repository.git("cat-file", "commit", "HEAD") + "\n"
+    raw = repository.folder / ".git" / "raw"
+    raw.write_text(re.sub(pattern, by, content, count=1, flags=re.MULTILINE))
+    repository.git("reset", "--quiet", "--hard", repository.git("hash-object", "-t", "commit", "-w", str(raw)))
+
+
+def change_the_committer_alone(repository):
+    replace_in_the_commit(repository, "^committer .*>", "committer Ana <ana@example.com>")
+
+
+def change_the_author_alone(repository):
+    replace_in_the_commit(repository, "^author .*>", "author Ana <ana@example.com>")
+
+
+def put_an_empty_commit_below(repository):
+    own = repository.git("rev-parse", "HEAD")
+    repository.git("reset", "--quiet", "--hard", "main")
+    put_an_empty_commit_on_top(repository)
+    below = repository.git("rev-parse", "HEAD")
+    repository.git("reset", "--quiet", "--hard", own)
+    replace_in_the_commit(repository, "^parent .*", f"parent {below}")
+
+
+def make_it_a_merge(repository):
+    own = repository.git("rev-parse", "HEAD")
+    repository.git("reset", "--quiet", "--hard", "main")
+    put_an_empty_commit_on_top(repository)
+    other = repository.git("rev-parse", "HEAD")
+    repository.git("reset", "--quiet", "--hard", own)
+    replace_in_the_commit(repository, "^(parent .*)", rf"\1\nparent {other}")
+
+
+def take_its_parent_away(repository):
+    replace_in_the_commit(repository, "^parent .*\n", "")
+
+
+BY_SOMEBODY = [
+    put_a_commit_on_top,
+    put_an_empty_commit_on_top,
+    repeat_its_message_on_top,
+    amend_the_tree,
+    amend_the_words,
+    amend_the_title,
+    add_words_at_the_end,
+    amend_the_author,
+    amend_as_somebody,
+    change_the_committer_alone,
+    change_the_author_alone,
+    put_an_empty_commit_below,
+    make_it_a_merge,
+    take_its_parent_away,
+]
+
+
+@pytest.mark.parametrize("by_somebody", BY_SOMEBODY)
 def test_a_commit_of_somebody_stays(repository, by_somebody):
     commit(repository)
+    repository.git("checkout", "--quiet", "accept-drift")
     by_somebody(repository)
+    repository.git("checkout", "--quiet", "main")
     tip = repository.git("rev-parse", "accept-drift")
+    for what in (accepted(), accepted(drifted("web"))):
+        with pytest.raises(ConfigError, match="has commits that gitsync accept did not make"):
+            commit(repository, what)
+        assert repository.git("rev-parse", "accept-drift") == tip
+
+
+def test_a_commit_of_somebody_below_ours_stays(repository):
+    repository.git("checkout", "--quiet", "-b", "feature")
+    put_an_empty_commit_on_top(repository)
+    commit(repository)
+    tip = repository.git("rev-parse", "accept-drift")
+    repository.git("checkout", "--quiet", "main")
     with pytest.raises(ConfigError, match="has commits that gitsync accept did not make"):
-        commit(repository, accepted(drifted("web")))
+        commit(repository)
     assert repository.git("rev-parse", "accept-drift") == tip
+    repository.git("checkout", "--quiet", "feature")
+    assert commit(repository, accepted(drifted("web"))).action is PublishedAs.COMMITTED
+
+
+def test_the_branch_is_ours_however_far_its_base_has_moved(repository):
+    commit(repository)
+    for number in range(3):
+        repository.commit("azure/more.yaml", f"n: {number}\n")
+    assert commit(repository).action is PublishedAs.UNCHANGED
+    assert commit(repository, accepted(drifted("web"))).action is PublishedAs.COMMITTED
 
 
 def test_a_branch_without_commits_of_its_own_is_moved(repository):

@@ -15,6 +15,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Verdict
 from tests.accept.drifts import AFTER, BEFORE, ROB, SHOP, WEB, accepted, drifted, make_repository
+from tests.accept.test_publish import BY_SOMEBODY
 from tests.pipelines.host_programs import AZURE, GITHUB, GITLAB, TOKEN, make_host
 from tests.report.report_builders import report
 from tests.support.builders import group_id, result, rg
@@ -158,6 +159,39 @@ def test_a_commit_of_somebody_stays(on_github, amends):
     )
     assert run.publish() == []
     assert (run.branches, run.host.requests) == (tips, requests)
+
+
+@pytest.mark.parametrize("by_somebody", BY_SOMEBODY)
+def test_whatever_somebody_made_of_our_commit_stays(on_github, by_somebody):
+    run = on_github
+    (opened,) = run.publish(accepted())
+    run.repository.git("fetch", "--quiet", "origin", opened.branch)
+    run.repository.git("checkout", "--quiet", "--detach", "FETCH_HEAD")
+    by_somebody(run.repository)
+    run.repository.git("push", "--quiet", "--force", "origin", f"HEAD:refs/heads/{opened.branch}")
+    run.repository.git("checkout", "--quiet", "main")
+    tips = run.branches
+    (left,) = run.publish(accepted(drifted(new="Premium_ZRS"), texts={SHOP: "n: 2\n"}))
+    assert (left.action, left.url, run.branches) == (PublishedAs.LEFT, opened.url, tips)
+    run.publish()
+    assert run.branches == tips
+
+
+@pytest.mark.parametrize("ahead", [1, 60])
+def test_our_branch_stays_ours_when_its_target_moves_or_an_older_commit_is_read(on_github, ahead):
+    run = on_github
+    first = run.repository.git("rev-parse", "HEAD")
+    for number in range(ahead):
+        run.repository.git("commit", "--quiet", "--allow-empty", "--message", f"Change {number}")
+    run.repository.git("push", "--quiet", "origin", "main")
+    run.publish(accepted())
+    run.repository.git("commit", "--quiet", "--allow-empty", "--message", "One more")
+    run.repository.git("push", "--quiet", "origin", "main")
+    (updated,) = run.publish(accepted(drifted(new="Premium_ZRS"), texts={SHOP: "n: 2\n"}))
+    assert updated.action is PublishedAs.UPDATED
+    run.repository.git("reset", "--quiet", "--hard", first)
+    (updated,) = run.publish(accepted(drifted(new="Premium_LRS"), texts={SHOP: "n: 3\n"}))
+    assert updated.action is PublishedAs.UPDATED
 
 
 def test_only_drift_that_this_run_knows_is_gone(on_github):

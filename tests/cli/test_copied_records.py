@@ -7,6 +7,8 @@ import subprocess
 import pytest
 import yaml
 
+from gitsync.formats.repository_name import normalize_repository
+from gitsync.git.state.seal import name_place
 from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.former_seals import make_former_seal
 from tests.support.git_repositories import init_bare
@@ -29,11 +31,15 @@ def group(name):
 class Estate:
     """One repository with its remote. All of them share an Azure and a key."""
 
-    def __init__(self, folder, name):
+    def __init__(self, folder, name, *, has_remote=True):
         self.azure, self.remote, self.folder = folder / "azure.db", folder / f"{name}.git", folder / name
         self.status_folder = folder / f"{name}-status"
-        init_bare(self.remote)
-        git(folder, "clone", "-q", str(self.remote), str(self.folder))
+        if has_remote:
+            init_bare(self.remote)
+            git(folder, "clone", "-q", str(self.remote), str(self.folder))
+        else:
+            git(folder, "init", "-q", str(self.folder))
+            (self.folder / ".gitignore").write_text(".gitsync/\n")
 
     def commit(self, **groups):
         for file in self.folder.glob("*.yaml"):
@@ -56,7 +62,8 @@ class Estate:
 def push(folder):
     git(folder, "add", "-A")
     git(folder, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "Change")
-    git(folder, "push", "-q", "origin", "HEAD")
+    if subprocess.run(["git", "remote"], cwd=folder, check=True, capture_output=True).stdout:
+        git(folder, "push", "-q", "origin", "HEAD")
 
 
 @pytest.fixture
@@ -118,3 +125,167 @@ def test_a_repository_that_was_renamed_is_signed_as_a_whole(estates):
     assert (found.code, "If this repository or its branch was renamed" in " ".join(found.out.split())) == (1, True)
     assert "Signed 1 record." in victim.run("status", "--sign").out
     assert victim.run("sync").code == 0
+
+
+# ---- repositories without a remote, whose statuses have the same name ----
+
+
+FOLDER, BRANCH = ("--status-dir", ".gitsync"), ("--status-branch", "gitsync/status")
+
+
+class Local(Estate):
+    """A repository without a remote, whose status is in a folder, or on a branch of its own."""
+
+    def __init__(self, folder, name, place):
+        super().__init__(folder, name, has_remote=False)
+        self.place = place
+
+    def run(self, command, *arguments):
+        return super().run(command, *self.place, *arguments)
+
+    def open_status(self):
+        if self.place is FOLDER:
+            return self.folder / ".gitsync"
+        if not self.status_folder.exists():
+            git(self.folder, "clone", "-q", "-b", "gitsync/status", ".", str(self.status_folder))
+        git(self.status_folder, "pull", "-q")
+        return self.status_folder
+
+    def push_status(self):
+        if self.place is BRANCH:
+            git(self.status_folder, "add", "-A")
+            git(self.status_folder, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "Change")
+            git(self.status_folder, "push", "-q", "origin", "HEAD:gitsync/status")
+
+
+def sign_as_before(status, place):
+    """Sign the records of a status as a version did that knew no identity of statuses."""
+    for file in status.rglob("default/**/*.yaml"):
+        document = yaml.safe_load(file.read_text())
+        document["gitsync"]["seal"] = make_former_seal(KEY, document, place)
+        file.write_text(yaml.safe_dump(document, allow_unicode=True))
+    (status / "identity").unlink()
+
+
+def move_record(victim, other, former=""):
+    """Put the record of the victim's group into the other status, with its entry in the index."""
+    source, target = victim.open_status(), other.open_status()
+    record = yaml.safe_load((source / SHARED).read_text())
+    if former:
+        record["gitsync"]["seal"] = make_former_seal(KEY, record, former)
+    (target / SHARED).write_text(yaml.safe_dump(record, allow_unicode=True))
+    index, theirs = (yaml.safe_load((folder / "inventory.yaml").read_text()) for folder in (target, source))
+    index["resources"] += theirs["resources"]
+    (target / "inventory.yaml").write_text(yaml.safe_dump(index))
+
+
+def remove_identity(status):
+    (status / "identity").unlink()
+
+
+def change_identity(status):
+    (status / "identity").write_text("0" * 32 + "\n")
+
+
+@pytest.mark.parametrize("place", [FOLDER, BRANCH], ids=["folder", "branch"])
+@pytest.mark.parametrize("tamper", [None, remove_identity, change_identity])
+@pytest.mark.parametrize("is_former", [False, True], ids=["new", "former"])
+def test_a_record_does_not_move_between_statuses_of_one_name(tmp_path, place, tamper, is_former):
+    victim, other = Local(tmp_path, "victim", place), Local(tmp_path, "other", place)
+    victim.commit(shared=True)
+    other.commit(own=True)
+    assert (victim.run("sync").code, other.run("sync").code) == (0, 0)
+    move_record(victim, other, "#gitsync/status" * (place is BRANCH) or "#" if is_former else "")
+    if tamper:
+        tamper(other.open_status())
+    other.push_status()
+    for _ in range(2):
+        for command in ("plan", "sync"):
+            ended = other.run(command, "--prune", "--max-deletes", "9")
+            assert ended.code == 1, ended.out
+            assert "RecordNotTrusted" in ended.out
+            said = "did not say for which status" if is_former else "was signed for another status"
+            assert said in " ".join(ended.out.split())
+    found = victim.run("plan", "--detailed-exitcode")
+    assert (found.code, "1 resource, 1 in-sync" in found.out) == (0, True), found.out
+
+
+def test_a_moved_record_is_signed_by_name_only(tmp_path):
+    victim, other = Local(tmp_path, "victim", FOLDER), Local(tmp_path, "other", FOLDER)
+    victim.commit(shared=True)
+    other.commit(own=True)
+    assert (victim.run("sync").code, other.run("sync").code) == (0, 0)
+    move_record(victim, other)
+    assert "other-status" in other.run("status").out
+    assert "must be named" in other.run("status", "--sign").out
+    assert "Signed 1 record." in other.run("status", "--sign", "ResourceGroup/shared").out
+    assert "All of these records are signed." in other.run("status", "--sign").out
+
+
+def test_a_status_whose_identity_was_lost_is_restored_or_signed_as_a_whole(tmp_path):
+    estate = Local(tmp_path, "estate", FOLDER)
+    estate.commit(shared=True)
+    assert estate.run("sync").code == 0
+    identity = (estate.open_status() / "identity").read_text()
+    remove_identity(estate.open_status())
+    assert estate.run("sync").code == 1
+    (estate.open_status() / "identity").write_text(identity)
+    assert estate.run("sync").code == 0
+    remove_identity(estate.open_status())
+    assert "Signed 1 record." in estate.run("status", "--sign").out
+    assert estate.run("sync", "--prune").code == 0
+    (estate.open_status() / "identity").write_text("no identity\n")
+    refused = estate.run("sync")
+    assert (refused.code, "identity:1: The file is not the identity of a status" in refused.out + refused.err) == (
+        2,
+        True,
+    )
+
+
+# ---- statuses that an older version signed ----
+
+
+def test_a_status_of_a_named_branch_goes_on_without_a_word(tmp_path):
+    estate = Estate(tmp_path, "estate")
+    estate.commit(kept=True, shared=True, gone=True)
+    assert estate.run("sync").code == 0
+    status = estate.open_status()
+    sign_as_before(status, name_place(normalize_repository(str(estate.remote)), "gitsync/status"))
+    push(status)
+    estate.commit(kept=True, shared=True)
+    synced = estate.run("sync", "--prune", "--max-deletes", "9")
+    assert (synced.code, "SealsRenewed" in synced.out, "Deleted 1" in synced.out) == (0, False, True), synced.out
+    git(status, "pull", "-q")
+    seals = [yaml.safe_load(one.read_text())["gitsync"]["seal"] for one in status.rglob("default/**/*.yaml")]
+    assert [one.count(":") for one in seals] == [4, 4], "all of them have the identity after one run"
+    assert (status / "identity").exists()
+    tip = subprocess.check_output(["git", "rev-parse", "gitsync/status"], cwd=estate.remote)
+    assert estate.run("sync", "--prune").code == 0
+    assert subprocess.check_output(["git", "rev-parse", "gitsync/status"], cwd=estate.remote) == tip
+
+
+@pytest.mark.parametrize("place", [FOLDER, BRANCH], ids=["folder", "branch"])
+def test_a_status_without_a_name_goes_on_with_what_manifests_declare(tmp_path, place):
+    estate = Local(tmp_path, "estate", place)
+    estate.commit(kept=True, gone=True)
+    assert estate.run("sync").code == 0
+    sign_as_before(estate.open_status(), "#gitsync/status" * (place is BRANCH) or "#")
+    estate.push_status()
+    synced = estate.run("sync", "--prune")
+    assert (synced.code, "SealsRenewed" in synced.out, "identity of the status" in synced.out) == (0, True, True)
+    again = estate.run("sync", "--prune")
+    assert (again.code, "SealsRenewed" in again.out) == (0, False)
+    estate.commit(kept=True)
+    assert "Deleted 1" in estate.run("sync", "--prune", "--max-deletes", "9").out
+
+
+def test_what_no_manifest_declares_waits_for_a_person(tmp_path):
+    estate = Local(tmp_path, "estate", FOLDER)
+    estate.commit(kept=True, gone=True)
+    assert estate.run("sync").code == 0
+    sign_as_before(estate.open_status(), "#")
+    estate.commit(kept=True)
+    refused = estate.run("sync", "--prune", "--max-deletes", "9")
+    assert (refused.code, "did not say for which status" in " ".join(refused.out.split())) == (1, True), refused.out
+    assert "Signed 1 record." in estate.run("status", "--sign").out
+    assert "Deleted 1" in estate.run("sync", "--prune", "--max-deletes", "9").out

@@ -164,6 +164,69 @@ def test_a_seal_of_an_older_version_is_known_as_one_without_a_place(reader):
     assert find_trust(dump(document), reader) is Trust.ALTERED
 
 
+NO_NAME, FOLDER = name_place("", "gitsync/status"), name_place("github.com/acme/estate")
+MINE, THEIRS = "1" * 32, "2" * 32
+OF_MINE = (at(HERE).of_status(MINE), at(FOLDER).of_status(MINE), at(NO_NAME).of_status(MINE), at("#").of_status(MINE))
+
+
+@pytest.mark.parametrize("seals", OF_MINE)
+def test_a_seal_belongs_to_a_status(seals):
+    content = encode_record(RECORD, seals)
+    assert find_trust(content, seals) is Trust.SIGNED
+    assert find_trust(content, replace(seals, place=None)) is Trust.SIGNED
+    for identity in (THEIRS, ""):
+        assert find_trust(content, seals.of_status(identity)) is Trust.OTHER_STATUS, "also once the identity is gone"
+        assert find_trust(content, replace(seals, place=None, identity=identity)) is Trust.OTHER_STATUS
+    assert find_trust(content, replace(seals, place=THERE)) is Trust.OTHER_PLACE, "a copy of the whole status"
+    rotated = replace(seals, key=OTHER, previous=KEY)
+    assert find_trust(content, rotated) is Trust.SIGNED_BEFORE
+    assert find_trust(content, rotated.of_status(THEIRS)) is Trust.OTHER_STATUS, "which makes no copy good"
+
+
+@pytest.mark.parametrize(
+    ("place", "identity", "trust", "why"),
+    [
+        (HERE, "", Trust.SIGNED, "a branch of a repository with a name is one status, as it was before"),
+        (HERE, MINE, Trust.SIGNED_BEFORE, "so its seals count, and are made again"),
+        (FOLDER, "", Trust.UNIDENTIFIED, "a repository may have many folders"),
+        (FOLDER, MINE, Trust.UNIDENTIFIED, "in one with an identity, too"),
+        (NO_NAME, "", Trust.UNIDENTIFIED, "all repositories without a remote have the same branch"),
+        (NO_NAME, MINE, Trust.UNIDENTIFIED, "with an identity, too"),
+        ("#", "", Trust.UNIDENTIFIED, "all folders without a remote are one place"),
+        ("#", MINE, Trust.UNIDENTIFIED, "with an identity, too"),
+    ],
+)
+def test_a_seal_without_a_status_counts_where_there_can_be_one_only(place, identity, trust, why):
+    document = yaml.safe_load(encode_record(RECORD, UNSEALED))
+    document["gitsync"]["seal"] = make_former_seal(KEY.reveal(), document, place)
+    assert document == yaml.safe_load(encode_record(RECORD, at(place))), "as an older version wrote it"
+    assert find_trust(dump(document), at(place).of_status(identity)) is trust, why
+    document["gitsync"]["writes"] = 9
+    assert find_trust(dump(document), at(place).of_status(identity)) is Trust.ALTERED
+
+
+def test_the_status_in_a_seal_cannot_be_changed_or_removed():
+    seals = at(HERE).of_status(MINE)
+    scheme, name, place, status, digest = yaml.safe_load(encode_record(RECORD, seals))["gitsync"]["seal"].split(":")
+    other = yaml.safe_load(encode_record(RECORD, seals.of_status(THEIRS)))["gitsync"]["seal"].split(":")[3]
+    forged = (
+        [place, other, digest],
+        [place, digest],
+        [status, digest],
+        [digest],
+        [place, "", digest],
+        ["", status, digest],
+        ["", "", digest],
+        [place, status, "", digest],
+        [place, status, digest, digest],
+        [],
+    )
+    for parts in forged:
+        for identity in (MINE, THEIRS, ""):
+            content = changed(seal=":".join([scheme, name, *parts]))
+            assert find_trust(content, seals.of_status(identity)) is Trust.ALTERED, parts
+
+
 def test_the_condition_is_not_covered():
     other = replace(RECORD, condition=Condition(status=ConditionStatus.FALSE, reason="Failed", message="No."))
     assert (

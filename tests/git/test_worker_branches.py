@@ -1,5 +1,6 @@
 """What workers of a run record: on branches of their own, united by who reads, and folded by the next push."""
 
+import shutil
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from gitsync.errors import PublishError
 from gitsync.git.access import GitAccess, open_remote
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
+from gitsync.git.state.pins import Pin
 from gitsync.git.state.record_files import UNSEALED
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.worker_branches import name_worker
@@ -195,6 +197,82 @@ def test_the_seal_of_a_record_is_that_of_the_worker_whoever_takes_it_in(bare, cl
     assert {key.name: record.trust for key, record in found.items()} == {"good": Trust.SIGNED, "forged": Trust.UNSIGNED}
     save(open_it(NAME, sealed), a_record("new"))
     assert load(open_it(NAME, sealed)).records[forged.key].trust is Trust.UNSIGNED
+
+
+NO_NAME = RecordSeals("gitsync", Secret("k" * 32), place="#gitsync/status")
+"""Of a repository without a remote, where only the identity tells one status from another."""
+
+
+def open_sealed(bare, clock, name=NAME):
+    return StatusBranch(
+        open_remote(Url(bare.url, "file"), GitAccess()), name, clock=clock, patience=0.01, seals=NO_NAME
+    )
+
+
+def record_with_workers(bare, clock, run_id, *records):
+    """Have a worker for each record, all of one run, as they begin without knowing of each other."""
+    for number, record in enumerate(records, 1):
+        with open_sealed(bare, clock) as status:
+            status.load()
+            wanted = Pin(
+                revision="a" * 40, status="", branch="", agent="gitsync", workers=len(records), time=clock.now()
+            )
+            pin = status.settle_pin(run_id, wanted, an_update())
+            with status.open_worker(run_id, number, pin.status) as own:
+                own.load()
+                own.save(replace(an_update(record), exit_code=0))
+
+
+def read_identity(bare, name=NAME):
+    return bare.git("show", f"{name}:identity")
+
+
+def find_trust(bare, clock):
+    return {key.name: record.trust for key, record in load(open_sealed(bare, clock)).records.items()}
+
+
+@pytest.mark.parametrize("has_status", [False, True])
+def test_all_workers_seal_for_the_status_that_takes_in_what_they_record(bare, clock, has_status):
+    if has_status:  # by a run without the key, so that it has no identity yet
+        save(StatusBranch(open_remote(Url(bare.url, "file"), GitAccess()), NAME, clock=clock), a_record("old"))
+    record_with_workers(bare, clock, "42", a_record("one"), a_record("two"))
+    identities = {read_identity(bare, name) for name in branches(bare) if "runs" not in name}
+    assert len(identities) == 1
+    old = {"old": Trust.UNSIGNED} if has_status else {}
+    assert find_trust(bare, clock) == {**old, "one": Trust.SIGNED, "two": Trust.SIGNED}
+    save(open_sealed(bare, clock))
+    assert find_trust(bare, clock) == {**old, "one": Trust.SIGNED, "two": Trust.SIGNED}
+    assert {read_identity(bare)} == identities
+    record_with_workers(bare, clock, "43", a_record("one", writes=2), a_record("three"))
+    assert find_trust(bare, clock) == {**old, "one": Trust.SIGNED, "three": Trust.SIGNED, "two": Trust.SIGNED}
+    assert {read_identity(bare)} == identities
+
+
+def test_what_a_worker_of_another_status_recorded_is_not_believed(bare, clock, tmp_path):
+    other = type(bare)(Path(shutil.copytree(bare.path, tmp_path / "other.git")))
+    record_with_workers(other, clock, "42", a_record("theirs"))
+    record_with_workers(bare, clock, "43", a_record("ours"))
+    moved = name_worker(NAME, "42", 1)
+    bare.git("fetch", "--quiet", other.url, f"+refs/heads/{moved}:refs/heads/{moved}")
+    assert find_trust(bare, clock) == {"ours": Trust.SIGNED, "theirs": Trust.OTHER_STATUS}
+    save(open_sealed(bare, clock), a_record("new"))
+    assert find_trust(bare, clock) == {"new": Trust.SIGNED, "ours": Trust.SIGNED, "theirs": Trust.OTHER_STATUS}
+
+
+def test_two_first_runs_at_once_agree_on_one_identity(bare, clock):
+    with open_sealed(bare, clock) as one, open_sealed(bare, clock) as two:
+        one.load()
+        two.load()
+        one.save(an_update(a_record("one")))
+        identity = read_identity(bare)
+        two.save(an_update(a_record("two")))
+    assert read_identity(bare) == identity
+    assert find_trust(bare, clock) == {"one": Trust.SIGNED, "two": Trust.SIGNED}
+
+
+def test_a_status_without_seals_has_no_identity_and_the_same_bytes(bare, clock):
+    save(StatusBranch(open_remote(Url(bare.url, "file"), GitAccess()), NAME, clock=clock), a_record("one"))
+    assert "identity" not in bare.git("ls-tree", "--name-only", NAME).split()
 
 
 def test_a_worker_whose_end_cannot_be_pushed_does_not_pass_for_ended(open_worker, bare):

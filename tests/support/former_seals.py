@@ -1,4 +1,6 @@
-"""The seals that gitsync made before they named a repository, made on their own: for tests of what is believed of them."""
+"""The seals that gitsync made before they named a status, and before they named a repository, made on their own: for
+tests of what is believed of them.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,14 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def make_former_seal(key: str, document: Mapping[str, Any]) -> str:
-    """The seal of a record's document, as it was made for any repository."""
+def make_former_seal(key: str, document: Mapping[str, Any], place: str = "") -> str:
+    """The seal of a record's document, as it was made for any status of a place, or for any place without one."""
     members = {name: value for name, value in document["gitsync"].items() if name not in {"seal", "requestId"}}
     metadata = document["metadata"]
-    covered = [document["apiVersion"], document["kind"], metadata["namespace"], metadata["name"], members]
+    named = [_sign(key, f"the name of the place {place}")[:16]] if place else []
+    covered = [*named, document["apiVersion"], document["kind"], metadata["namespace"], metadata["name"], members]
     text = json.dumps(covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return f"hmac-sha256:{_sign(key, 'the name of the key')[:8]}:{_sign(key, text)}"
+    return ":".join(["hmac-sha256", _sign(key, "the name of the key")[:8], *named, _sign(key, text)])
 
 
 def _sign(key: str, text: str) -> str:

@@ -27,11 +27,12 @@ from gitsync.git.state.pins import Pin, find_pin, remove_old_pins, settle_pin
 from gitsync.git.state.record_files import UNSEALED
 from gitsync.git.state.recorded_run import RecordedRun, read_recorded_run, read_trailers, require_pin
 from gitsync.git.state.seal import RecordSeals
-from gitsync.git.state.status_tree import Files, build_files, read_last_run, read_state
+from gitsync.git.state.status_tree import Files, build_files, identify, lacks_identity, read_last_run, read_state
 from gitsync.git.state.store import Changes, Update, find_changes, merge, split_taken
 from gitsync.git.state.worker_branches import (
     FETCHED,
     LONGEST_RUN,
+    NOTHING,
     Recorded,
     format_trailers,
     list_workers,
@@ -178,7 +179,7 @@ class StatusBranch:
 
     def settle_pin(self, run_id: str, wanted: Pin, fold: Update) -> Pin:
         """Return the pin of a run. Without one, it becomes `wanted`, with the commit that the branch points to once all
-        that workers have recorded is on it, which `fold` writes.
+        that workers have recorded is on it, and its identity, which `fold` writes.
 
         Raises ConfigError for a pin of another run, StateError if it can be neither read nor written.
         """
@@ -188,6 +189,9 @@ class StatusBranch:
         if pin is None:
             if self._recorded.changes:
                 self.save(fold)
+            if lacks_identity(self._base, self._seals):  # each worker would make its own
+                begin = replace(fold, headline="Begin to sign records", summary=None)
+                self._retry(lambda: self._try_to_save(NOTHING, begin))
             pin = settle_pin(clone, run_id, replace(wanted, status=self._tip or ""), self._seals, self._author)
             remove_old_pins(clone, wanted.time)
         if pin.status and pin.status != self._tip:
@@ -273,13 +277,15 @@ class StatusBranch:
 
     def _try_to_save(self, changes: Changes, update: Update) -> None:
         """Push our changes on top of the last state that was read."""
-        after = merge(self._base, changes, update.revision, update.agent)
+        after, written = merge(self._base, changes, update.revision, update.agent), changes
+        if self._start is None:  # workers share that of the status, which all that they record is taken into
+            after, written = identify(after, changes, self._seals)
         message = format_status_message(update.headline, update.revision)
         if self._start is not None:
             update = replace(update, trailers=format_trailers(self._start, update.exit_code))
         if update.trailers:
             message += ("" if update.revision else "\n") + update.trailers
-        files = {**self._recorded.files, **build_files(changes, after, update, self._seals)}
+        files = {**self._recorded.files, **build_files(written, after, update, self._seals)}
         commit = self._commit(files, message)
         try:
             self._push(commit, f"--force-with-lease=refs/heads/{self._branch}:{self._lease}")

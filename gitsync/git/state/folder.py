@@ -26,7 +26,7 @@ from gitsync.files.whole_files import replace_file
 from gitsync.git.source.worktree import FolderListing
 from gitsync.git.state.record_files import INVENTORY, UNSEALED
 from gitsync.git.state.seal import RecordSeals
-from gitsync.git.state.status_tree import Files, build_files, build_inventory, read_last_run, read_state
+from gitsync.git.state.status_tree import Files, build_files, build_inventory, identify, read_last_run, read_state
 from gitsync.git.state.store import Update, find_changes, merge, split_taken
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
@@ -85,11 +85,12 @@ class StatusFolder:
             self._ensure_lock()
             current = self._read()
             after = merge(current, changes, update.revision, update.agent)
+            after, written = identify(after, changes, self._seals)
             if not (self._folder / INVENTORY).exists():  # an unfinished tree is still known as ours
                 self._replace({INVENTORY: build_inventory(State({}))})
             # While the mark is there, a reader does not compare the index with the records.
             self._write(_UNFINISHED, b"")
-            self._replace(build_files(changes, after, update, self._seals))
+            self._replace(build_files(written, after, update, self._seals))
             self._remove(_UNFINISHED)
         self._base = after
         return True

@@ -36,6 +36,7 @@ from gitsync.problems.checked_mapping import CheckedMapping
 
 
 INVENTORY = "inventory.yaml"
+IDENTITY = "identity"
 SUMMARY = "SUMMARY.md"
 REPORT = "report.json"
 

@@ -1,9 +1,13 @@
 """The seal of a record: a MAC that only the agent's runs can make (RFC 2104), so that no one who can push to the status
 branch decides what is deleted.
 
-A seal covers the place of the record (repository and status branch), its identity, and everything under `gitsync`:
-agent, ARM id, claim, policy, writes and what a later run compares with. It does not cover the condition, which decides
-nothing. It does not stop a replay on the same branch: an old file with its seal is valid again.
+A seal covers the place of the record (repository and status branch), the identity of its status, its own, and
+everything under `gitsync`: agent, ARM id, claim, policy, writes and what a later run compares with. It does not cover
+the condition, which decides nothing. It does not stop a replay on the same branch: an old file with its seal is valid
+again.
+
+The place tells a copy of a whole status, and the identity tells records that were moved between statuses of one place:
+all status folders of a repository are one, and so are all repositories without a name.
 """
 
 from __future__ import annotations
@@ -11,15 +15,16 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gitsync.model.record import Trust
 from gitsync.model.secret import Secret
 
 SEAL = "seal"
-"""The member of `gitsync` that has it: `hmac-sha256:<name of the key>:<name of the place>:<digest>`. Seals of older
-versions have no place, and are as good in any repository with the key.
+"""The member of `gitsync` that has it: `hmac-sha256:<key>:<place>:<status>:<digest>`, the first three as names that do
+not reveal them. Seals of older versions have no status, and are as good in any status of their place; those before them
+have no place either, and are as good in any repository with the key.
 """
 
 _SCHEME = "hmac-sha256"
@@ -27,7 +32,7 @@ _SMALLEST, _LARGEST = -(1 << 63), (1 << 64) - 1
 _LONGEST_WHOLE = 1e21
 _NOT_COVERED = frozenset({SEAL, "requestId"})  # the id of the request belongs to the condition
 
-_PARTS = 4  # one less without a place
+_PARTS = 5  # one less without a status, two less without a place
 _VALID = frozenset({Trust.SIGNED, Trust.SIGNED_BEFORE})
 
 
@@ -36,7 +41,8 @@ class RecordSeals:
     """Makes and checks the seals of one agent, whose `former` name may be in its records. Without a `key` nothing is
     made or checked; `previous` is the key that was used before, which still counts. `checks_all` says that the records
     of all agents are checked. `place` is where the records are (`name_place`), None if only a reader is there, who does
-    not know how the runs that sign call it.
+    not know how the runs that sign call it. `identity` is that of the status: "" if it has none yet, None where none is
+    asked for.
     """
 
     agent: str = ""
@@ -45,10 +51,18 @@ class RecordSeals:
     former: str = ""
     checks_all: bool = False
     place: str | None = ""
+    identity: str | None = None
+
+    def of_status(self, identity: str) -> RecordSeals:
+        """Return the seals of a status with this identity, "" for none yet."""
+        return replace(self, identity=identity)
 
     def make(self, document: Mapping[str, Any]) -> str:
         """Make the seal for the document of a record; "" without a key."""
-        return _make_seal(self.key, document, _name_place(self.key, self.place or "")) if self.key else ""
+        if self.key is None:
+            return ""
+        status_name = _name_status(self.key, self.identity) if self.identity else ""
+        return _make_seal(self.key, document, _name_place(self.key, self.place or ""), status_name)
 
     def check(self, document: Mapping[str, Any]) -> Trust:
         """Tell whether a run with one of the keys wrote the document of a record. Other agents may have other keys, so
@@ -71,15 +85,28 @@ class RecordSeals:
         key = keys[0] if keys else None
         if key is None:
             return Trust.OTHER_KEY
-        # The place is a part of what is sealed, so it is compared only once the digest is right.
-        place_name = parts[2] if len(parts) == _PARTS else ""
-        if not hmac.compare_digest(seal.encode(), _make_seal(key, document, place_name).encode()):
+        # The place and the status are parts of what is sealed, so they are compared only once the digest is right.
+        place_name, status_name = (*parts[2:-1], "", "")[:2] if len(parts) <= _PARTS else ("", "")
+        if not hmac.compare_digest(seal.encode(), _make_seal(key, document, place_name, status_name).encode()):
             return Trust.ALTERED
         if not place_name:
             return Trust.UNPLACED
         if self.place is not None and place_name != _name_place(key, self.place):
             return Trust.OTHER_PLACE
-        return Trust.SIGNED if key is self.key else Trust.SIGNED_BEFORE
+        return self._check_status(key, status_name)
+
+    def _check_status(self, key: Secret, status_name: str) -> Trust:
+        """Check for which status a good seal was made. One of an older version, which names none, counts where the
+        place can have one status only.
+        """
+        own_name = _name_status(key, self.identity) if self.identity else ""
+        is_own = self.identity is None or status_name == own_name
+        if status_name and not is_own:
+            return Trust.OTHER_STATUS
+        is_former = self.identity is not None and not status_name
+        if is_former and self.place is not None and not _has_one_status(self.place):
+            return Trust.UNIDENTIFIED
+        return Trust.SIGNED if is_own and key is self.key else Trust.SIGNED_BEFORE
 
 
 def name_place(repository: str, branch: str = "") -> str:
@@ -89,11 +116,16 @@ def name_place(repository: str, branch: str = "") -> str:
     return f"{repository}#{branch}"
 
 
-def _make_seal(key: Secret, document: Mapping[str, Any], place_name: str) -> str:
+def _has_one_status(place: str) -> bool:
+    """Tell whether a place can have one status only: a branch of a repository that has a name."""
+    return bool(place) and not place.startswith("#") and not place.endswith("#")
+
+
+def _make_seal(key: Secret, document: Mapping[str, Any], place_name: str, status_name: str) -> str:
     members = {name: value for name, value in document["gitsync"].items() if name not in _NOT_COVERED}
     metadata = document["metadata"]
     covered_values = [
-        *([place_name] if place_name else []),
+        *filter(None, (place_name, status_name)),
         document["apiVersion"],
         document["kind"],
         metadata["namespace"],
@@ -101,7 +133,7 @@ def _make_seal(key: Secret, document: Mapping[str, Any], place_name: str) -> str
         _normalize_numbers(members),
     ]
     text = json.dumps(covered_values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return ":".join(filter(None, (_SCHEME, _make_key_name(key), place_name, _make_hmac(key, text))))
+    return ":".join(filter(None, (_SCHEME, _make_key_name(key), place_name, status_name, _make_hmac(key, text))))
 
 
 def _normalize_numbers(value: Any) -> Any:
@@ -127,6 +159,11 @@ def _make_key_name(key: Secret) -> str:
 def _name_place(key: Secret, place: str) -> str:
     """Make a name for a place that does not reveal it."""
     return _make_hmac(key, f"the name of the place {place}")[:16]
+
+
+def _name_status(key: Secret, identity: str) -> str:
+    """Make a name for the identity of a status, which only runs with the key can make."""
+    return _make_hmac(key, f"the name of the status {identity}")[:16]
 
 
 def _make_hmac(key: Secret, text: str) -> str:

@@ -3,11 +3,16 @@
 `inventory.yaml` is an index for people and scripts, made from the records. It marks the tree as ours; without it
 nothing is read and nothing written. Only its revisions are used, but it must agree with the records: a removed record,
 or one with another id, would make gitsync forget a resource, or delete another one.
+
+`identity` is what tells the tree from all others: random, made with the first seal, and named by each. It is a file of
+its own, so that an older gitsync, which rewrites the inventory, leaves it alone.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,6 +22,7 @@ from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
 from gitsync.git.source.selection import IgnoreRules, ReadLimits, check_budget, select_visible
 from gitsync.git.state.documents import check_schema, read_document
 from gitsync.git.state.record_files import (
+    IDENTITY,
     INVENTORY,
     REPORT,
     SCHEMA,
@@ -35,7 +41,7 @@ from gitsync.git.state.yaml_text import dump
 from gitsync.model.condition import Hold
 from gitsync.model.export import OWNER, Address, Export, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import GVK, Key
-from gitsync.model.record import LastRun, Record, State
+from gitsync.model.record import LastRun, Record, State, Trust
 from gitsync.model.secret import Secret
 from gitsync.problems.checked_mapping import CheckedMapping
 
@@ -48,6 +54,7 @@ _INVENTORY_LIMITS = replace(_LIMITS, file=400 * _LIMITS.files)
 
 _AT_ONCE = 2000  # files that are read: each part starts a program
 _RESOURCES = b"\nresources:"
+_IDENTITY = re.compile(rb"([0-9a-f]{32})\n")
 _HINT = (
     "Restore the tree (see git log of the status branch). To let gitsync treat a resource as "
     f"never recorded, remove its file and its entry in {INVENTORY}."
@@ -66,9 +73,13 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
         wanted_entries = _select_wanted(listing, entries)
         check_budget([entry for entry in wanted_entries if entry.path != INVENTORY], _LIMITS)
         check_budget([entry for entry in wanted_entries if entry.path == INVENTORY], _INVENTORY_LIMITS)
-        index, records, exports = b"", dict[Key, Record](), dict[Address, Export]()
+        index, identity, records, exports = b"", "", dict[Key, Record](), dict[Address, Export]()
+        seals = seals.of_status("")
         for path, content in _read_in_parts(listing, wanted_entries):
-            if path == INVENTORY:
+            if path == IDENTITY:
+                identity = _read_identity(content)
+                seals = seals.of_status(identity)
+            elif path == INVENTORY:
                 index = content
             elif is_record_path(path):
                 record = decode_record(path, content, seals)
@@ -90,6 +101,7 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
         revisions=_read_by_agent(head, "revisions"),
         leftovers=read_leftovers(head),
         notified=_read_by_agent(head, "notified"),
+        identity=identity,
     )
 
 
@@ -150,8 +162,8 @@ def _check_index(content: bytes, records: Records) -> None:
 
 
 def _select_wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> list[SourceEntry]:
-    """Select the inventory, the records and the config maps. Other files are left alone. A link is
-    refused: it may lead anywhere.
+    """Select the identity, by which records are read, then the inventory, the records and the config maps. Other files
+    are left alone. A link is refused: it may lead anywhere.
     """
     for entry in entries:
         if entry.kind is EntryKind.LINK:
@@ -166,7 +178,30 @@ def _select_wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> 
             f"{listing.name} has files but no {INVENTORY}, so it is not a status of gitsync.",
             hint="Set --status-branch or --status-dir to another place.",
         )
-    return wanted
+    return [*(entry for entry in entries if entry.path == IDENTITY and entry.kind is EntryKind.FILE), *wanted]
+
+
+def _read_identity(content: bytes) -> str:
+    match = _IDENTITY.fullmatch(content)
+    if match is None:
+        raise StateError(f"{IDENTITY}:1: The file is not the identity of a status.", hint=_HINT)
+    return match[1].decode()
+
+
+def lacks_identity(state: State, seals: RecordSeals) -> bool:
+    """Tell whether records of a state get seals, and it has no identity for them yet."""
+    return seals.key is not None and not state.identity
+
+
+def identify(after: State, changes: Changes, seals: RecordSeals) -> tuple[State, Changes]:
+    """Give a state whose records get seals its identity, if it has none yet: `after` has the `changes`. Good seals of
+    the agent without one are made again with it.
+    """
+    if not lacks_identity(after, seals):
+        return after, changes
+    own = {"", seals.agent, seals.former}
+    signed = {key: one for key, one in after.records.items() if one.trust is Trust.SIGNED and one.agent in own}
+    return replace(after, identity=secrets.token_hex(16)), replace(changes, records={**signed, **changes.records})
 
 
 def read_head(inventory: bytes) -> CheckedMapping:
@@ -212,10 +247,12 @@ def _build_entry(key: Key, record: Record) -> Mapping[str, Any]:
 
 def build_files(changes: Changes, after: State, update: Update, seals: RecordSeals = UNSEALED) -> Files:
     """Build the files to write for the state `after`, of which only `changes` are new; the
-    inventory comes last.
+    identity comes first, and the inventory last.
     """
+    seals = seals.of_status(after.identity)
     texts = {SUMMARY: update.summary, REPORT: update.report}
     return {
+        **({IDENTITY: f"{after.identity}\n".encode()} if after.identity else {}),
         **{make_config_map_path(at): encode_config_map(e) if e else None for at, e in changes.config_maps.items()},
         **{
             make_record_path(key): encode_record(record, seals) if record else None

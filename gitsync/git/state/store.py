@@ -160,6 +160,7 @@ def merge(theirs: State, ours: Changes, revision: str | None, agent: str = "") -
         leftovers=(theirs.leftovers - ours.leftovers.keys())
         | {leftover for leftover, is_there in ours.leftovers.items() if is_there},
         notified={agent: words for agent, words in sorted({**theirs.notified, **ours.notified}.items()) if words},
+        identity=theirs.identity,
     )
     return replace(after, revisions=_merge_revisions(theirs, after, agent) if agent else theirs.revisions)
 
@@ -184,12 +185,12 @@ def find_changed_records(base: Records, records: Mapping[Key, Record | None]) ->
     A condition's time and request id alone are not a change. If only other fields changed, the
     condition keeps its time. A record with a refused seal stays as it is, unless the new one is
     vouched for (`Trust.SIGNED`), or it is forgotten and was signed by an older version; a record
-    that was signed with the previous key is signed again.
+    that was signed with the previous key, or by an older version, is signed again.
     """
     changed: dict[Key, Record | None] = {}
     for key, new in sorted(records.items()):
         old = base.get(key)
-        is_vouched_for = new.trust is Trust.SIGNED if new else old is not None and old.trust is Trust.UNPLACED
+        is_vouched_for = new.trust is Trust.SIGNED if new else old is not None and old.trust.is_former
         # Whoever wrote a record without the key must not have it turned into a good one by the next run.
         if old is not None and old.trust.is_refused and not is_vouched_for:
             continue

@@ -130,7 +130,7 @@ def read_recorded(
     config_maps: dict[Address, Export | None] = {}
     leftovers: dict[Leftover, bool] = {}
     files: dict[str, bytes | None] = {}
-    branches = tuple(branches)
+    branches, seals = tuple(branches), seals.of_status(state.identity)
     for branch in branches:
         first, last = _read_difference(clone, branch)
         before, after = _decode(first, seals), _decode(last, seals)
