@@ -313,6 +313,10 @@ _WAITING: Final = {
         "Another operation is in progress, or the state of the resource forbids changes. If the next run fails the "
         "same way, check the activity log for the caller."
     ),
+    "UnknownState": (
+        "Look at the resource in Azure; the next run looks again. If Azure is done with it, report the type and the "
+        "state to the gitsync project, so that gitsync learns that the type ends in it."
+    ),
     "UnknownError": (
         "The answer has no code of Azure Resource Manager: a proxy or a gateway on the way gave it, or the service is "
         "down. Check the network of the run if the next one fails the same way."

@@ -170,7 +170,7 @@ def play_etag(trial):
         trial.edit("a.yaml", lambda text: text.replace("count: 2", "count: 3"))
 
 
-@row("final-state-ready", "A state that the type is known to end in ends a write.", OPEN)
+@row("final-state-ready", "A state that the type is known to end in ends a write.")
 def play_ready(trial):
     trial.use("a.yaml")
     first = trial.run("sync", "--resource-timeout", "2s")
