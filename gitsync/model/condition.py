@@ -41,6 +41,7 @@ class Hold(StrEnum):
     REPLACE_NEEDED = "ReplaceNeeded"
     REPLACING = "Replacing"
     HELD = "Held"
+    UNKNOWN_STATE = "UnknownState"
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast

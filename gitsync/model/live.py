@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-TERMINAL_STATES = frozenset({"succeeded", "failed", "canceled"})
-"""ARM's resource-provider contract, async-api-reference: every other value means "still running"."""
+from gitsync.model.provisioning_state import StateMeaning, read_state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,17 +33,28 @@ class Live:
         return state if isinstance(state, str) and state else None
 
     @property
-    def is_moving(self) -> bool:
-        """An operation is under way: nothing may be sent."""
+    def state_meaning(self) -> StateMeaning:
+        """What the state says of the last operation. A resource without a state is as it was written."""
         state = self.provisioning_state
-        return state is not None and state.casefold() not in TERMINAL_STATES
+        if state is None or state == "Succeeded":  # as nearly all are
+            return StateMeaning.SUCCEEDED
+        arm_id = self.body.get("id")
+        return read_state(state, arm_id if isinstance(arm_id, str) else "")
+
+    @property
+    def is_moving(self) -> bool:
+        """An operation is under way, or may be: nothing may be sent."""
+        return self.state_meaning in {StateMeaning.MOVING, StateMeaning.UNKNOWN}
+
+    @property
+    def has_unknown_state(self) -> bool:
+        """It is not known whether an operation is under way."""
+        return self.state_meaning is StateMeaning.UNKNOWN
 
     @property
     def has_succeeded(self) -> bool:
-        state = self.provisioning_state
-        return state is None or state.casefold() == "succeeded"
+        return self.state_meaning is StateMeaning.SUCCEEDED
 
     @property
     def has_failed(self) -> bool:
-        state = self.provisioning_state
-        return state is not None and state.casefold() in {"failed", "canceled"}
+        return self.state_meaning is StateMeaning.FAILED

@@ -14,7 +14,8 @@ from gitsync.model.live import Live
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.record_counts import find_generation
-from gitsync.status.error_classes import NOT_ALLOWED, NOT_YET_THERE, RETRIED_CODES
+from gitsync.status.error_classes import NOT_ALLOWED, NOT_YET_THERE
+from gitsync.status.passing_refusals import passes_by_itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +119,7 @@ def may_recover(error: ProviderError, *, missed_is_ours: bool, granted: bool) ->
     """
     return (
         error.outcome_unknown
-        or error.code in RETRIED_CODES
+        or passes_by_itself(error)
         or (missed_is_ours and error.code in NOT_YET_THERE)
         or (granted and error.status == 403 and error.code in NOT_ALLOWED)
     )

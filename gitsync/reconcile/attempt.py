@@ -31,7 +31,7 @@ from gitsync.model.result import Replacement, Result
 from gitsync.model.template import Request, Template
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.removals import KeptValue
-from gitsync.status.conditions import RECONCILING, check_subscription
+from gitsync.status.conditions import RECONCILING, check_subscription, make_unknown_state
 from gitsync.validation.annotations import UPDATE_METHOD
 
 
@@ -326,7 +326,12 @@ class ApplyAttempt(ReconcileAttempt):
         return self.changed(request=request, id_doubt=id_doubt)
 
     def describe_unsettled(self) -> Condition:
-        """The condition of an operation that goes on when the time is up, with the last error of its polls."""
+        """The condition of an operation that goes on when the time is up, with the last error of its polls; or an
+        unknown state.
+        """
+        live = self.observed.live
+        if live is not None and live.has_unknown_state:
+            return make_unknown_state(live.provisioning_state or "")
         cause = self.session.last_error(self.session.stage)
         return replace(RECONCILING, message=f"{RECONCILING.message}. {cause}") if cause else RECONCILING
 

@@ -1,24 +1,29 @@
-"""Says what to do about an error, by its code, and by kind if the code has a special meaning there.
+"""Says what to do about an error, by its code, by kind if the code has a special meaning there, and by its message if
+the code has several.
 
 Separate from conditions, whose messages quote Azure word for word: health checks compare them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
-from gitsync.model.condition import Condition
+from gitsync.model.condition import Condition, Hold, Severity
 from gitsync.model.gvk import Key
 from gitsync.status.conditions import find_code
+from gitsync.status.passing_refusals import describes_other_work, is_code_of_other_work
 
 
-def find_advice(code: str, group: str, kind: str) -> str:
+def find_advice(code: str, group: str, kind: str, message: str | None = None) -> str:
     """Find what a code means for a kind, and what to do: a few sentences on one line, "" for an
-    unknown code.
+    unknown code. What the message of a refusal says comes first, if it is given.
 
     Providers spell codes in more than one way, so case is ignored.
     """
+    if message is not None and (by_meaning := _find_meaning(code, message)):
+        return by_meaning
     of_kind = BY_KIND.get((code.casefold(), group, kind))
     return of_kind or BY_CODE.get(code.casefold(), "")
 
@@ -36,7 +41,21 @@ def find_code_advice(condition: Condition | None, key: Key) -> str:
     """Find the advice for the code of a condition alone, which quotes nothing."""
     if condition is None or condition.is_ready:
         return ""
-    return find_advice(find_code(condition), key.group, key.kind)
+    is_refusal = condition.severity is not Severity.INFO and condition.reason not in _OWN_REASONS
+    return find_advice(find_code(condition), key.group, key.kind, condition.message if is_refusal else None)
+
+
+_OWN_REASONS: Final = frozenset(Hold)
+
+
+def _find_meaning(code: str, message: str) -> str:
+    """Find what a message says of a code that has several meanings, or that is not known."""
+    is_known, rows = code.casefold() in BY_CODE, _BY_MEANING.get(code.casefold(), {})
+    if is_known and code.casefold() not in _BY_MEANING:
+        return ""
+    if describes_other_work(message) or (not is_known and is_code_of_other_work(code)):
+        return _OTHER_WORK
+    return next((text for pattern, text in rows.items() if re.search(pattern, message, re.IGNORECASE)), "")
 
 
 # Rows of codes that mean the same, and what to do about them; last, codes of single kinds. Each
@@ -299,20 +318,25 @@ _VALUES: Final = {
         "Set a password that follows the rules in the message in the secret that the manifest references."
     ),
     "K8sVersionNotSupported": "Choose a version that the region supports: az aks get-versions --location REGION.",
-    "OperationNotAllowed": (
-        "The current state of the resource does not allow it: stopped, another tier, or at a quota limit. The message "
-        "says which."
-    ),
+    "OperationNotAllowed": "The message says what forbids it. Change that in the manifest or in Azure, then run again.",
     "MethodNotAllowed": (
         "The provider does not support this operation, or not at this api-version. Choose another version of "
         "the kind, or set the reconcile policy to skip."
     ),
 }
+_OTHER_WORK: Final = (
+    "Something else changes the resource, or one near it. The run waited, read the resource again and tried again, and "
+    "the next run does too. If it lasts, check the activity log for the caller."
+)
 _WAITING: Final = {
     "PreconditionFailed": "The resource changed between gitsync's read and its write. The next run reads it again.",
     "AnotherOperationInProgress Conflict RetryableError": (
         "Another operation is in progress, or the state of the resource forbids changes. If the next run fails the "
         "same way, check the activity log for the caller."
+    ),
+    "UnknownState": (
+        "Look at the resource in Azure; the next run looks again. If Azure is done with it, report the type and the "
+        "state to the gitsync project, so that gitsync learns that the type ends in it."
     ),
     "UnknownError": (
         "The answer has no code of Azure Resource Manager: a proxy or a gateway on the way gave it, or the service is "
@@ -333,10 +357,6 @@ _SECRETS: Final = {
     ),
 }
 _START: Final = "The server is stopped. Start it (az postgres flexible-server start)."
-_VCORES: Final = (
-    "Usually the subscription has no cores of this family left in the region: choose another size, or request more "
-    "quota (in the portal under Quotas). Otherwise the message names the state that forbids it."
-)
 _POSTGRESQL: Final = "dbforpostgresql.azure.com"
 
 _OF_KINDS: Final = {
@@ -358,8 +378,6 @@ _OF_KINDS: Final = {
     ("NodePoolMcVersionIncompatible", "containerservice.azure.com", "ManagedClustersAgentPool"): (
         "A pool cannot be newer than its cluster. Raise the version of the ManagedCluster first."
     ),
-    ("OperationNotAllowed", "compute.azure.com", "VirtualMachine"): _VCORES,
-    ("OperationNotAllowed", "compute.azure.com", "VirtualMachineScaleSet"): _VCORES,
     ("PostReconciliationFailure", "network.azure.com", "PrivateEndpoint"): (
         "Ask the owner of the target service to approve the connection, then run again."
     ),
@@ -374,6 +392,23 @@ _OF_KINDS: Final = {
         "Enable Microsoft Defender for SQL on the server first, with a ServersAdvancedThreatProtectionSetting."
     ),
 }
+
+_BY_MEANING: Final[Mapping[str, Mapping[str, str]]] = {
+    "badrequest": {},
+    "conflict": {},
+    "operationnotallowed": {
+        r"\bquotas?\b|\bcores\b": (
+            "The subscription has reached its quota in the region. Choose another size, delete unused resources, or "
+            "request more quota (in the portal under Quotas)."
+        ),
+        r"\b(stopped|deallocated|paused|suspended|not running)\b": "It is stopped. Start it, then run again.",
+        r"\b(sku|tier|plan)\b": "The tier does not allow it. Choose another tier, or leave out what the message names.",
+    },
+    "preconditionfailed": {},
+}
+"""Codes with several meanings, in lower case: patterns of messages, and advice. Each of them may also mean that
+something else is going on.
+"""
 
 _TABLES: Final = (
     _ACCESS,

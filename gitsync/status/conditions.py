@@ -36,6 +36,8 @@ DELETION_NOT_SUPPORTED = Condition(
     "'serviceoperator.azure.com/reconcile-policy: detach-on-delete' to permit deletion in Kubernetes",
 )
 
+_LONGEST_STATE = 100
+
 # The numbers are those of ASO; only their order matters.
 _PRIORITY = {
     (ConditionStatus.TRUE, Severity.NONE): 5,
@@ -125,6 +127,13 @@ def check_provider(provider: Provider) -> Condition | None:
     text = _NO_PROVIDER.get(provider)
     advice = "Create the user with another tool, and set serviceoperator.azure.com/reconcile-policy: skip."
     return make_error("NotSupported", text, advice) if text else None
+
+
+def make_unknown_state(state: str) -> Condition:
+    """Make the condition of a resource that is in a state that may or may not mean that an operation is under way."""
+    shown = state if len(state) <= _LONGEST_STATE else "(too long to show)"
+    text = f"state {shown} unknown: gitsync does not know whether Azure is done with it."
+    return make_warning(Hold.UNKNOWN_STATE.value, text)
 
 
 def make_waiting_for_owner(owner: Key) -> Condition:

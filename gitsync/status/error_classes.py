@@ -66,9 +66,6 @@ _BY_CODE = {
     **dict.fromkeys(("InvalidDatabasePrivilege", "InvalidDatabaseUser"), Retry.NEVER),  # of gitsync.databases
 }
 
-RETRIED_CODES = frozenset({"AnotherOperationInProgress", "Conflict", "RetryableError"})
-"""Codes that a run retries, since the operation that blocks the resource ends (docs/reference/design.md#retries)."""
-
 GROUP_MISSING: Final = "ResourceGroupNotFound"
 NOT_PROVISIONED = frozenset(
     {"ReferencedResourceNotProvisioned", "StorageAccountIsNotProvisioned", "StorageProvisioningStateNotSucceeded"}

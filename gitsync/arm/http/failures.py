@@ -16,6 +16,7 @@ from gitsync.arm.auth.principal import Principal
 from gitsync.arm.http.messages import CORRELATION_ID, UNKNOWN_CODE, ArmRequest, Response, mask_payload
 from gitsync.errors import ArmError, TokenRefusedError
 from gitsync.model.live import Absence
+from gitsync.model.provisioning_state import FAILED_STATES
 from gitsync.redaction import truncate
 
 UNKNOWN_MESSAGE = "There was an unknown deployment error"
@@ -24,9 +25,6 @@ UNKNOWN_MESSAGE = "There was an unknown deployment error"
 _TOKEN_CODES = frozenset({"invalid_token", "invalidauthenticationtoken", "expiredauthenticationtoken"})
 _RIGHTS_CODES = frozenset({"authorizationfailed", "forbidden", "linkedauthorizationfailed", "unknownerror"})
 _INVALID_TOKEN = re.compile(r"\berror=\"?invalid_token\b", re.IGNORECASE)
-
-FAILED_STATES = frozenset({"failed", "canceled"})
-"""Of an operation, in lower case."""
 
 OUTCOME_UNKNOWN = frozenset({408, 500, 502, 503, 504})
 """Statuses after which a write may have been done all the same: ARM gives up on a provider after 60 s, the provider

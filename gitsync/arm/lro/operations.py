@@ -30,6 +30,9 @@ from gitsync.errors import ArmError, DeadlineError
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.live import Live
 
+UNKNOWN_STATE_PATIENCE = 180.0
+"""Seconds for which a run waits for a resource whose state it does not know."""
+
 _POLL_ACCEPTS = frozenset({200, 201, 202, 204, 404})
 
 
@@ -75,12 +78,16 @@ class Operations:
     async def settle(self, arm_id: str, api_version: str, live: Live, session: Session) -> Live | None:
         """Poll a resource that is moving until it stands still or the deadline comes; None when it vanished.
 
-        Returns the resource as last seen: at the deadline it is still moving.
+        Returns the resource as last seen: at the deadline it is still moving. An unknown state may be the last one of
+        its type, so it is waited for only some minutes.
         """
         request = _make_resource_poll(arm_id, api_version)
         latest: Live | None = live
-        wait, polls = None, 0
-        while latest is not None and latest.is_moving and await self._pace.pause(wait, polls, session):
+        wait, polls, patience_ends = None, 0, self._pace.clock.monotonic() + UNKNOWN_STATE_PATIENCE
+        while latest is not None and latest.is_moving:
+            is_past_patience = latest.has_unknown_state and self._pace.clock.monotonic() >= patience_ends
+            if is_past_patience or not await self._pace.pause(wait, polls, session):
+                return latest
             polls += 1
             try:
                 answer = await self._retrier.send(request, session)

@@ -17,10 +17,10 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.bodies import read_live
-from gitsync.arm.http.failures import FAILED_STATES
 from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.formats.arm_path import is_same_id
 from gitsync.model.live import Live
+from gitsync.model.provisioning_state import FAILED_STATES, TERMINAL_STATES, StateMeaning
 
 _CHANGES = frozenset({"PUT", "PATCH"})
 
@@ -83,6 +83,16 @@ class OperationProgress(Enum):
     UNREADABLE = auto()  # says nothing of the operation: look at the resource
 
 
+_BY_MEANING: Mapping[StateMeaning, OperationProgress] = {
+    StateMeaning.SUCCEEDED: OperationProgress.DONE,
+    StateMeaning.FAILED: OperationProgress.FAILED,
+    StateMeaning.MOVING: OperationProgress.RUNNING,
+    StateMeaning.UNKNOWN: OperationProgress.DONE,
+}
+"""Of the state of a resource. An unknown one is left to the read after the write, which waits for it, and takes it for
+no success.
+"""
+
 _HEADERS = (
     ("azure-asyncoperation", Watch.STATUS),
     ("operation-location", Watch.STATUS),
@@ -94,15 +104,17 @@ _HEADERS = (
 def read_first_progress(reply: AcceptedWrite) -> OperationProgress:
     """Read the progress after the answer to the write itself.
 
-    A terminal provisioningState in a 200 or 201 ends the operation, whatever the headers offer (contract).
+    A terminal provisioningState in a 200 or 201 ends the operation, whatever the headers offer (contract). A state in
+    which the type ends, and one that is not known, end it only if the headers offer nothing to poll.
     """
     method, answer = reply.request.method, reply.answer
     if answer.status in {204, 404} or (answer.status == 200 and method == "DELETE" and not _has_poll_url(answer)):
         return OperationProgress.DONE
     if method in _CHANGES and answer.status in {200, 201}:
         state = reply.live.provisioning_state
-        if state is not None:
-            return _read_state(state)
+        meaning = reply.live.state_meaning
+        if state is not None and (meaning is StateMeaning.MOVING or state.casefold() in TERMINAL_STATES):
+            return _BY_MEANING[meaning]
         # `201 Created` whose only URL is that of the resource means "here it is" (RFC 9110 §15.3.2).
         urls = [answer.headers[name] for name, _ in _HEADERS if answer.headers.get(name)]
         return OperationProgress.DONE if all(_is_resource(url, reply) for url in urls) else OperationProgress.RUNNING
@@ -181,12 +193,10 @@ def _read_location(answer: Response, body: Mapping[str, Any]) -> OperationProgre
         return OperationProgress.RUNNING
     if answer.status == 404:  # the URL of a result is not kept for ever
         return OperationProgress.UNREADABLE
-    provisioning_state = _read_provisioning_state(body)
-    return (
-        OperationProgress.UNREADABLE
-        if body.get("error") and not provisioning_state
-        else _read_state(provisioning_state or "Succeeded")
-    )
+    live = Live(body=body)
+    if body.get("error") and not live.provisioning_state:
+        return OperationProgress.UNREADABLE
+    return _BY_MEANING[live.state_meaning]
 
 
 def _read_resource(method: str, answer: Response, body: Mapping[str, Any]) -> OperationProgress:
@@ -194,18 +204,14 @@ def _read_resource(method: str, answer: Response, body: Mapping[str, Any]) -> Op
         return OperationProgress.DONE if method == "DELETE" else OperationProgress.RUNNING
     # A resource without a provisioningState is there as soon as it is shown; one that is deleted is
     # shown until it is gone, often as "Succeeded".
-    progress = _read_state(_read_provisioning_state(body) or "Succeeded")
+    progress = _BY_MEANING[Live(body=body).state_meaning]
     return OperationProgress.RUNNING if method == "DELETE" and progress is OperationProgress.DONE else progress
 
 
 def _read_state(state: str) -> OperationProgress:
-    """Read the progress that a state names: every word but the terminal ones means "still running"
+    """Read the progress that the status of an operation names: every word but the terminal ones means "still running"
     (contract).
     """
     if state.casefold() in FAILED_STATES:
         return OperationProgress.FAILED
     return OperationProgress.DONE if state.casefold() == "succeeded" else OperationProgress.RUNNING
-
-
-def _read_provisioning_state(body: Mapping[str, Any]) -> str | None:
-    return Live(body=body).provisioning_state

@@ -53,7 +53,7 @@ class AcceptedBody(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeBehaviour:
-    """`retry_after` is in seconds, 0 for no header; `creating` and `updating` are values of provisioningState;
+    """`retry_after` is in seconds, 0 for no header; `creating`, `updating` and `ready` are values of provisioningState;
     `running` is the status of an operation; `spelled` and `spelled_in_ids` are the type, or its first words, as
     answers say it; `kept_by` is in lower case.
     """
@@ -65,6 +65,7 @@ class TypeBehaviour:
     retry_after: int = 0
     creating: str = "Creating"
     updating: str = "Updating"
+    ready: str = "Succeeded"
     running: str = "InProgress"
     state: bool = True  # provisioningState is shown
     system_data: bool = False
@@ -368,6 +369,7 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
     "microsoft.servicebus/namespaces/topics/subscriptions": {"state": False},
     "microsoft.signalrservice/signalr": {"system_data": True, "spelled": "Microsoft.SignalRService/SignalR"},
     "microsoft.sql/servers/*": {"state": False},
+    "microsoft.sql/servers/outboundfirewallrules": {"state": True, "ready": "Ready"},
     "microsoft.storage": {"state": False},
     "microsoft.storage/storageaccounts": {
         "put": Style.ACCEPTED,

@@ -244,7 +244,8 @@ def _add_state(resource: StoredResource, behaviour: TypeBehaviour, body: Mapping
     answer = dict(body)
     properties = body.get("properties")
     if behaviour.state and (properties is None or isinstance(properties, Mapping)):
-        answer["properties"] = {**(properties or {}), "provisioningState": resource.state}
+        state = behaviour.ready if resource.state == "Succeeded" else resource.state
+        answer["properties"] = {**(properties or {}), "provisioningState": state}
     if behaviour.etag:
         answer[behaviour.etag] = resource.etag
     if behaviour.system_data:

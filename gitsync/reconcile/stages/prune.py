@@ -17,7 +17,14 @@ from gitsync.reconcile.protocols import Observing, read_live
 from gitsync.reconcile.stages.delete import DELETED, record_deleted
 from gitsync.reconcile.stages.owner_check import has_resource
 from gitsync.request.arm_id import is_alias
-from gitsync.status.conditions import DELETING, DELETION_NOT_SUPPORTED, make_held, make_other_agent, make_warning
+from gitsync.status.conditions import (
+    DELETING,
+    DELETION_NOT_SUPPORTED,
+    make_held,
+    make_other_agent,
+    make_unknown_state,
+    make_warning,
+)
 
 DETACHED = Condition(status=ConditionStatus.TRUE, reason="Detached", message="It stays in Azure.")
 KEPT = Condition(
@@ -117,12 +124,11 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         return record_deleted(attempt)
     if is_kept and attempt.observed.exists:
         return attempt.stopped(DELETION_NOT_SUPPORTED, Verdict.BLOCKED)
-    is_moving = writes and attempt.observed.live is not None and attempt.observed.live.is_moving
-    return (
-        attempt.with_write(attempt.write.changed(unfinished=attempt.is_resumed)).stopped(DELETING)
-        if is_moving
-        else attempt
-    )
+    live = attempt.observed.live
+    if not writes or live is None or not live.is_moving:
+        return attempt
+    moving = make_unknown_state(live.provisioning_state or "") if live.has_unknown_state else DELETING
+    return attempt.with_write(attempt.write.changed(unfinished=attempt.is_resumed)).stopped(moving)
 
 
 async def check_group_content(attempt: PruneAttempt, run: Observing) -> PruneAttempt:

@@ -1,0 +1,75 @@
+"""What a word of `provisioningState` means.
+
+ARM's resource-provider contract (async-api-reference) ends every operation with Succeeded, Failed or Canceled, and
+calls every other word "still running". Some types end in words of their own. So a word that neither ends an operation
+nor is a step of one, as far as is known, is unknown: it is waited for, for some minutes, and is no success.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import Enum, auto
+from typing import Final
+
+FAILED_STATES: Final = frozenset({"failed", "canceled", "cancelled"})
+"""In lower case. 23 types of Azure/bicep-types-az spell the last one with two l."""
+
+TERMINAL_STATES: Final = frozenset({"succeeded", *FAILED_STATES})
+"""Those of the contract, in lower case: they end an operation of any type."""
+
+_CONNECTIONS = "privateendpointconnections"
+_ENDS: Final[Mapping[str, frozenset[str]]] = {
+    # Azure/bicep-types-az has no other value for it.
+    "microsoft.apimanagement/service/gateways/apis": frozenset({"created"}),
+    # Azure/bicep-types-az: Completed, Failed, Running.
+    "microsoft.automation/automationaccounts/sourcecontrols/sourcecontrolsyncjobs": frozenset({"completed"}),
+    # Azure/bicep-types-az: Enabling, Enabled, Disabling, Disabled, Failed; of HTTPS for the domain, which may be off.
+    "microsoft.cdn/profiles/endpoints/customdomains": frozenset({"enabled", "disabled"}),
+    # Recorded of MariaDB; the three servers share their API.
+    f"microsoft.dbformariadb/servers/{_CONNECTIONS}": frozenset({"ready"}),
+    f"microsoft.dbformysql/servers/{_CONNECTIONS}": frozenset({"ready"}),
+    f"microsoft.dbforpostgresql/servers/{_CONNECTIONS}": frozenset({"ready"}),
+    # Azure/bicep-types-az: Pending, Approved, Rejected, Disconnected.
+    f"microsoft.digitaltwins/digitaltwinsinstances/{_CONNECTIONS}": frozenset({"approved"}),
+    # Azure/bicep-types-az lists it beside Succeeded, with Creating, Scaling and Deleting.
+    "microsoft.eventhub/clusters": frozenset({"active"}),
+    # Azure/azure-rest-api-specs, keyvault/managedHsm: "Activated: The managed HSM pool is ready for normal use."
+    "microsoft.keyvault/managedhsms": frozenset({"activated"}),
+    # Azure/terraform-provider-azapi#163.
+    "microsoft.sql/servers/outboundfirewallrules": frozenset({"ready"}),
+    # Azure/bicep-types-az: Approving, Ready, Rejecting, Dropping, Failed.
+    f"microsoft.sql/servers/{_CONNECTIONS}": frozenset({"ready"}),
+}
+"""By type, the states in which it has succeeded in addition to Succeeded, with their sources; all in lower case."""
+
+_STEP_AT_END = re.compile(r"(ing|inprogress)$|^(accepted|notstarted|queued|submitted)$", re.IGNORECASE)
+_STEP_AT_START = re.compile(r"ing(?=[A-Z])")
+"""A step under way is a present participle: Creating, ResolvingDNS, AdminUpdating. No list has them all."""
+
+
+class StateMeaning(Enum):
+    """What a state says of the last operation."""
+
+    SUCCEEDED = auto()
+    FAILED = auto()
+    MOVING = auto()
+    UNKNOWN = auto()
+
+
+def read_state(state: str, arm_id: str) -> StateMeaning:
+    """Read the state of a resource, in any case, by the type in its id."""
+    lower = state.casefold()
+    if lower == "succeeded":
+        return StateMeaning.SUCCEEDED
+    if lower in FAILED_STATES:
+        return StateMeaning.FAILED
+    if _STEP_AT_END.search(state) or _STEP_AT_START.search(state):
+        return StateMeaning.MOVING
+    return StateMeaning.SUCCEEDED if lower in _ENDS.get(_find_type(arm_id), ()) else StateMeaning.UNKNOWN
+
+
+def _find_type(arm_id: str) -> str:
+    """Find the type of a resource by its id, in lower case."""
+    namespace, *steps = arm_id.casefold().rpartition("/providers/")[2].split("/")
+    return "/".join((namespace, *steps[::2]))

@@ -1,0 +1,90 @@
+"""Refusals that pass by themselves, known by their meaning: something else changes the resource, or one near it.
+
+Providers have codes of their own for it, or use one that has other meanings too (`OperationNotAllowed` is also said of
+quotas and of stopped machines), so the words decide.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gitsync.errors import ProviderError
+
+_STATUSES: Final = frozenset({400, 409, 412, 423, 429})
+"""With which Azure refuses such a write. An operation that failed has the status of its poll, a success."""
+
+_WORK = r"(?:operation|request|update|write|deployment|change|modification|upgrade|transaction)s?"
+_GOES_ON = r"(?:in[ -]?progress|on-?going|under ?way|running|pending|executing|being (?:processed|performed|executed))"
+_STEP = (
+    r"(?:creating|updating|deleting|scaling|upgrading|provisioning|starting|stopping|restarting|restoring|migrating|"
+    r"resuming|pausing|moving|accepted|in ?progress)"
+)
+
+_FAMILIES: Final = (
+    # AnotherOperationInProgress of Microsoft.Network (recorded); EtagMismatch and OperationNotAllowed of AKS
+    # (Azure/terraform-provider-azapi#889); Conflict of Microsoft.Web (Azure/azure-sdk-for-java#1827).
+    rf"\b(?:other|another)\b[^.]{{0,100}}\b{_WORK}\b[^.]{{0,100}}\b{_GOES_ON}",
+    # PreconditionFailed of Cosmos DB (hashicorp/terraform-provider-azurerm#15842), StorageAccountOperationInProgress
+    # (openshift/openshift-azure#1332), ConflictError (microsoft/azure-puppet#24).
+    r"\brequires? (?:an )?exclusive (?:access|lock)",
+    # App Configuration (hashicorp/terraform-provider-azurerm#26224).
+    r"\bconflict\w* with an? (?:on-?going|running|pending|concurrent)\b",
+    rf"\b{_WORK}\b[^.]{{0,40}} (?:in[ -]?progress|on-?going|under ?way)\b",
+    rf"\b(?:pending|previous|conflicting|on-?going) {_WORK}\b[^.]{{0,60}}\b(?:complet|finish|retry|try again)",
+    rf"\b{_WORK} (?:is|are) (?:already |currently |still )*{_GOES_ON}",
+    # Federated credentials (hashicorp/terraform-provider-azurerm#19968), ConflictingConcurrentWriteNotAllowed of ARM
+    # (pulumi/pulumi-azure-native#4765, Azure/ARO-RP#4785).
+    rf"\bconcurrent\w*\b[^.]{{0,80}}\b(?:{_WORK}|written|updated|modified|changed|edited)",
+    r"\b(?:written|updated|modified|changed|edited)\b[^.]{0,40}\b(?:concurrently|simultaneously|at the same time)",
+    r"\b(?:modified|changed|updated) (?:by|since) (?:another|other|someone|it was (?:last )?read)",
+    # PreconditionFailed of Microsoft.Compute and Microsoft.Network (kubernetes-sigs/cloud-provider-azure#9728, #9729),
+    # of Microsoft.Web (microsoft/vscode-azureappservice#1209).
+    r"\be-?tags?\b[^.]{0,200}\b(?:mismatch|(?:not|n't) (?:match|represent)|conflict|out ?dated|stale|changed)",
+    r"\b(?:mismatch|conflict)\w*\b[^.]{0,40}\be-?tags?\b",
+    # Redis (recorded: "is busy processing a previous update request"), ServiceBusy of PostgreSQL
+    # (Azure/azure-service-operator#844).
+    r"\b(?:is|are) (?:too |currently |temporarily |still )*busy\b",
+    # RetryableErrorDueToAnotherOperation of Microsoft.Network (recorded).
+    r"\bis updating resource\b",
+    r"\b(?:is|are) (?:currently |still |already )*being (?:updated|modified|changed|processed|created|scaled|upgraded)",
+    # ServiceIsInMaintenance of Kusto (hashicorp/terraform-provider-azurerm#16471), Redis (recorded).
+    r"\b(?:under ?going|under|in process of|in) (?:system |planned )?maintenance\b",
+    # ReferencedResourceNotProvisioned of Microsoft.Network (recorded: "is in Updating state"), RequestNotAllowed of
+    # Azure Red Hat OpenShift (Azure/azure-cli#19114: "in provisioningState 'Creating'").
+    rf"\bin (?:the |an? )?['\"]?{_STEP}['\"]? (?:provisioning )?stat(?:e|us)",
+    rf"\b(?:provisioning ?)?stat(?:e|us)\b:?(?: is| of| in)?:? ?['\"]?{_STEP}\b",
+)
+_MEANING = re.compile("|".join(_FAMILIES), re.IGNORECASE)
+"""Texts with their sources."""
+
+_CODE = re.compile(
+    r"InProgress|Concurren|EtagMismatch|Busy$|AnotherOperation|OperationPending|BeingUpdated|InMaintenance"
+    r"|^(Conflict|RetryableError)$",
+    re.IGNORECASE,
+)
+"""Codes that say it without a text. A plain `Conflict` may have other causes; ASO tries again too
+(Azure/azure-service-operator#4671).
+"""
+
+_LONGEST_TEXT: Final = 4000
+"""Of a message that is searched, as it is of one that is shown."""
+
+
+def passes_by_itself(failure: ProviderError) -> bool:
+    """Tell whether the same write succeeds once something else is done."""
+    if failure.status not in _STATUSES and not 200 <= failure.status < 300:
+        return False
+    details = ((str(one.get("code") or ""), str(one.get("message") or "")) for one in failure.details)
+    texts = ((failure.code, failure.message), *details)
+    return any(is_code_of_other_work(code) or describes_other_work(text) for code, text in texts)
+
+
+def is_code_of_other_work(code: str) -> bool:
+    """Tell whether a code alone says that something else is going on."""
+    return bool(_CODE.search(code))
+
+
+def describes_other_work(message: str) -> bool:
+    """Tell whether a message says that something else is going on."""
+    return bool(_MEANING.search(message[:_LONGEST_TEXT]))
