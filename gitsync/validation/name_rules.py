@@ -64,7 +64,7 @@ def find_azure_name(resource: Resource, kind: Kind) -> tuple[FieldPath, str] | N
 
 def is_one_segment(name: str) -> bool:
     """Tell whether a name is one segment of an ARM id: a name with a slash would change the id, and one with a blank at
-    an end is nobody's.
+    an end names nothing.
     """
     return not (_NEVER.search(name) or _BLANK_END.search(name)) and name not in {".", ".."}
 
