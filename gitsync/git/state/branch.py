@@ -333,7 +333,7 @@ class StatusBranch:
             self._opened_clone = open_clone(self._remote)
         return self._opened_clone
 
-    def _fetch(self) -> tuple[str | None, bool]:
+    def _fetch(self, tries: int = _ATTEMPTS) -> tuple[str | None, bool]:
         """Fetch the commit that the branch points to, None if there is no such branch, and the branches of workers.
         Return whether there are some.
         """
@@ -342,11 +342,13 @@ class StatusBranch:
         refspecs = [f"+{workers}:{FETCHED}*"] if self._start is None else []
         try:
             clone.fetch(f"+{own}:{_TIP}", *refspecs)
-        except GitError:
+        except GitError as error:
             # git has no code for a branch that does not exist. An outage must not look like an empty status.
             advertised = list_advertised(clone, own, workers)
-            if own in advertised:
+            if own in advertised and (error.timed_out or tries == 1):
                 raise
+            if own in advertised:  # another run may have made it between the two looks
+                return self._fetch(tries - 1)
             self._lease = ""
             if self._start is None and advertised:
                 clone.fetch(*refspecs)
