@@ -184,6 +184,7 @@ class State:
     config maps that resources exported. `leftovers` are exports that could not be removed. `revisions` are those of the
     agents, if several have records; `revision` is then that of the last run. `notified` is the state of the estate that
     the last notification of an agent said, in words; an agent without one has said that all is well, or nothing yet.
+    `strays` are branches that lie among those of workers and were not read, each with the reason.
     """
 
     records: Mapping[Key, Record]
@@ -192,6 +193,7 @@ class State:
     revisions: Mapping[str, str] = field(default_factory=dict)
     leftovers: frozenset[Leftover] = frozenset()
     notified: Mapping[str, str] = field(default_factory=dict)
+    strays: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def agents(self) -> frozenset[str]:

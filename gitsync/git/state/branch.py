@@ -34,7 +34,6 @@ from gitsync.git.state.worker_branches import (
     LONGEST_RUN,
     Recorded,
     format_trailers,
-    list_workers,
     name_worker,
     name_workers,
     read_base,
@@ -309,8 +308,8 @@ class StatusBranch:
         self._recorded, self._base = Recorded(), state
         if has_workers:
             clone = self._clone()
-            self._recorded = read_recorded(clone, self._branch, list_workers(clone), state, self._seals)
-            self._base = merge(state, self._recorded.changes, state.revision)
+            self._recorded = read_recorded(clone, self._branch, state, self._seals)
+            self._base = replace(merge(state, self._recorded.changes, state.revision), strays=self._recorded.strays)
 
     def _remove_workers(self, kept: str) -> None:
         """Remove the branches of workers that have ended, but for those of the run `kept`, and of those that no run can
