@@ -26,7 +26,9 @@ from gitsync.git.source.clone import Clone, fetch_commit, list_advertised, open_
 from gitsync.git.source.location import check_ref
 from gitsync.git.source.worktree import Head, WorkTree, find_head, find_work_tree
 from gitsync.git.state.commits import Author, Commit, write_commit
-from gitsync.git.state.stores import make_author, open_own_repository
+from gitsync.git.state.heartbeats import name_heartbeats
+from gitsync.git.state.stores import DEFAULT_BRANCH, make_author, open_own_repository
+from gitsync.git.state.worker_branches import name_workers
 from gitsync.model.attribution import Who
 from gitsync.model.clock import Clock
 from gitsync.problems.field_path import format_field
@@ -37,6 +39,9 @@ _ACCEPT, _FIELD, _COMMIT = "Gitsync-Accept", "Gitsync-Field", "Gitsync-Commit"
 _TRAILER = re.compile(rf"^({_ACCEPT}|{_FIELD}): (\S+(?: \S+)?)$", re.MULTILINE)
 _PARENT = re.compile(r"^parent (\w+)$", re.MULTILINE)
 _BASE = "refs/gitsync/base"
+_NAMES_OF_GIT = re.compile(r"(?:[a-z]+_)*head")
+_OUR_BRANCHES = f"{DEFAULT_BRANCH.partition('/')[0]}/"
+"""The folder of branches that gitsync writes by itself: status, workers, heartbeats, runs and pull requests."""
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,100}[A-Za-z0-9])?")
 _MOST_NAMED = 20  # resources in the text of a commit; the trailers have all
 _MODES = frozenset({b"100644", b"100755"})
@@ -67,7 +72,8 @@ class Published:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
     """Where accepted drift goes: the repository around `folder`, and its remote as `access` reaches it. `environment`
-    is that of the job. `mask` hides secrets in texts that others read.
+    is that of the job. `mask` hides secrets in texts that others read. `status_branch` is that of the manifests, and
+    `ref` what they are read from, if that is set.
     """
 
     folder: Path
@@ -76,6 +82,8 @@ class Publication:
     environment: Mapping[str, str] = field(repr=False)
     who: Who = Who.AUTO
     mask: Callable[[str], str] = str
+    status_branch: str = DEFAULT_BRANCH
+    ref: str | None = None
 
 
 def commit_branch(accepted: Accepted, branch: str, publication: Publication) -> Published:
@@ -84,14 +92,9 @@ def commit_branch(accepted: Accepted, branch: str, publication: Publication) -> 
     Raises ConfigError, and writes nothing, for a branch that is checked out or has other commits, and for files with
     changes that are not committed; PublishError if git refuses.
     """
-    try:
-        check_ref(branch.removeprefix(HEADS))
-    except SourceError:
-        raise ConfigError(f"--branch {branch!r} is not the name of a branch.") from None
-    if branch.startswith("refs/"):
-        raise ConfigError(f"--branch {branch!r} must be a short name.", hint="Write it like accept-drift.")
+    check_branch_name(branch, publication.status_branch, publication.ref)
     with open_repository(publication) as (tree, head):
-        if branch == head.branch:
+        if head.branch and branch.casefold() == head.branch.casefold():
             raise ConfigError(
                 f"The branch {branch} is checked out.", hint="Name another, or leave --branch out to edit its files."
             )
@@ -99,13 +102,7 @@ def commit_branch(accepted: Accepted, branch: str, publication: Publication) -> 
         with open_branches(open_own_repository(tree), head, publication) as branches:
             tip = branches.find(branch).get(branch)
             own = branches.read_own(tip) if tip else None
-            # Moving a branch without commits of its own loses nothing.
-            is_behind = tip and tree.repository.succeeds("merge-base", "--is-ancestor", tip, str(head.commit))
-            if tip and own is None and not is_behind:
-                raise ConfigError(
-                    f"The branch {branch} has commits that gitsync accept did not make.",
-                    hint="Name another branch, or delete it.",
-                )
+            _refuse_branch_of_others(branch, tip, own, branches, (tree, head))
             change = make_change(accepted, files)
             if own and own.digest == change.digest:
                 sentence = f"The branch {branch} has this already ({shorten_revision(tip)})."
@@ -114,6 +111,52 @@ def commit_branch(accepted: Accepted, branch: str, publication: Publication) -> 
     what = f"{format_plural(len(files.texts), 'file')} ({shorten_revision(commit)})"
     sentence = f"Moved the branch {branch}: {what}." if tip else f"Committed to the new branch {branch}: {what}."
     return Published(action=PublishedAs.COMMITTED, sentence=sentence, branch=branch)
+
+
+def check_branch_name(branch: str, status_branch: str, ref: str | None = None) -> None:
+    """Raise ConfigError unless drift may be committed to a branch of this name. `ref` is that of the manifests.
+
+    Names compare without case, since those of files may.
+    """
+    try:
+        check_ref(branch.removeprefix(HEADS))
+    except SourceError:
+        raise ConfigError(f"--branch {branch!r} is not the name of a branch.") from None
+    if branch.startswith("refs/"):
+        raise ConfigError(f"--branch {branch!r} must be a short name.", hint="Write it like accept-drift.")
+    name, status = branch.casefold(), status_branch.casefold()
+    beside = (name_workers(status), name_heartbeats(status), f"{status}/")
+    hint = "Write it like accept-drift."
+    if _NAMES_OF_GIT.fullmatch(name):
+        raise ConfigError(f"--branch {branch} is a name that git itself uses.", hint=hint)
+    if f"{name}/".startswith(_OUR_BRANCHES) or name == status or name.startswith(beside):
+        raise ConfigError(f"--branch {branch} is a branch that gitsync keeps for itself.", hint=hint)
+    if status.startswith(f"{name}/"):  # git cannot have a branch inside of another one
+        raise ConfigError(f"--branch {branch} would be in the way of the status branch {status_branch}.", hint=hint)
+    if ref and name == ref.removeprefix(HEADS).casefold():
+        raise ConfigError(f"--branch {branch} is the branch of the manifests.", hint=hint)
+
+
+def _refuse_branch_of_others(
+    branch: str, tip: str | None, own: OwnCommit | None, branches: Branches, checked_out: tuple[WorkTree, Head]
+) -> None:
+    """Raise ConfigError for a branch that accept did not make, here or at the remote. Moving one without commits of its
+    own loses nothing, unless HEAD is detached: then it may be the branch that the commit was checked out from.
+    """
+    tree, head = checked_out
+    is_behind = tip and head.branch and tree.repository.succeeds("merge-base", "--is-ancestor", tip, str(head.commit))
+    if tip and own is None and not is_behind:
+        raise ConfigError(
+            f"The branch {branch} has commits that gitsync accept did not make.",
+            hint="Name another branch, or delete it.",
+        )
+    refs = tree.repository.run("for-each-ref", "--format=%(objectname)", f"refs/remotes/*/{branch}")
+    for commit in refs.decode().split():
+        if branches.read_own(commit) is None:
+            raise ConfigError(
+                f"A remote has a branch {branch}, with commits that gitsync accept did not make.",
+                hint="Name another branch.",
+            )
 
 
 @contextmanager

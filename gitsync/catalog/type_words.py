@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from gitsync.catalog.aso_types import SECRET_TYPES
 from gitsync.catalog.spec_visitor import Visit
+from gitsync.formats.long_text import cut_middle
 from gitsync.model.facts import FieldType
 from gitsync.model.gvk import Key
 from gitsync.model.provider import Provider
@@ -87,11 +88,9 @@ def describe_shape(shape: str) -> str:
     return _SHAPES[shape]
 
 
-def quote_scalar(value: Any) -> str:
-    """A scalar as in JSON, truncated if it is long."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    end = '"' if isinstance(value, str) else ""
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…{end}"
+def quote_scalar(value: Any, most: int = _LONGEST) -> str:
+    """A scalar as in JSON. One of more than `most` characters is cut in its middle: a fault is often at its end."""
+    return cut_middle(json.dumps(value, ensure_ascii=False, default=str), most)
 
 
 def join_with_or(choices: Iterable[Any], max_words: int = _MOST_CHOICES) -> str:

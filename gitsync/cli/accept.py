@@ -77,7 +77,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.model.check import NO_CHECKS
     from gitsync.report.people import leave_out_people
 
-    check_flags(options)
+    check_flags(options, config)
     # What the working tree says is read before the plan: a tree that cannot be edited needs no requests.
     interruption = Interruption()
     in_branches = bool(options.branch or options.pull_request)
@@ -101,8 +101,10 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     return ExitCode.FAILED if accepted.left else ExitCode.FINE
 
 
-def check_flags(options: argparse.Namespace) -> None:
+def check_flags(options: argparse.Namespace, config: Config) -> None:
     """Raise ConfigError for flags that do not fit each other or this job, before anything is asked."""
+    from gitsync.accept.publish import check_branch_name
+    from gitsync.git.state.stores import DEFAULT_BRANCH
     from gitsync.report.hosts.host import HostUse
     from gitsync.report.hosts.opening import open_host, register_tokens
 
@@ -112,6 +114,8 @@ def check_flags(options: argparse.Namespace) -> None:
                 f"--field {pointer} is not a place in a request.",
                 hint="Write it as `gitsync plan -v` shows it, such as /properties/sku.",
             )
+    if options.branch:
+        check_branch_name(options.branch, config.status_branch or DEFAULT_BRANCH, config.ref)
     if options.together and not options.pull_request:
         raise ConfigError("--together needs --pull-request.", hint="Add --pull-request.")
     if options.pull_request:
@@ -128,6 +132,7 @@ def take(
     from gitsync.accept.accept import accept_drift
     from gitsync.accept.publish import Publication, commit_branch
     from gitsync.arm.clock import SystemClock
+    from gitsync.git.state.stores import DEFAULT_BRANCH
     from gitsync.run.git_settings import make_git_access
 
     publication = Publication(
@@ -137,6 +142,8 @@ def take(
         environment=os.environ,
         who=Who(config.who),
         mask=options.redactions.mask,
+        status_branch=config.status_branch or DEFAULT_BRANCH,
+        ref=config.ref,
     )
     if options.pull_request:
         return take_in_groups(report, tree, options, publication)

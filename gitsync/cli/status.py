@@ -61,6 +61,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
         _print_text(state, records, config)
         _print_last_run(state, last_run)
         _print_leftovers(state)
+        _print_strays(state)
         _print_heartbeats(heartbeats)
     return ExitCode.FINE
 
@@ -93,10 +94,11 @@ def _build_list(
     from gitsync.report.records import build_heartbeats, build_last_run
 
     objects = {"apiVersion": "v1", "items": build_objects(records), "kind": "List"}
-    if not state.leftovers and not heartbeats and last_run is None:
+    if not state.leftovers and not heartbeats and not state.strays and last_run is None:
         return objects
     shown: dict[str, Any] = {"lastRun": build_last_run(last_run)} if last_run else {}
     shown |= {"heartbeats": build_heartbeats(heartbeats, SystemClock().now())} if heartbeats else {}
+    shown |= {"strayBranches": dict(sorted(state.strays.items()))} if state.strays else {}
     return objects | {"gitsync": shown | {"leftovers": build_leftovers(state.leftovers)}}
 
 
@@ -163,6 +165,16 @@ def _print_leftovers(state: State) -> None:
     print(f"\n{format_plural(len(state.leftovers), 'export')} left over:")
     lines = (f"{one.address} of {one.owner}, in the sink {one.sink}" for one in sorted(state.leftovers))
     print(neutralize("\n".join(f"  {line}" for line in lines)))
+
+
+def _print_strays(state: State) -> None:
+    """Branches among those of workers that were not read."""
+    from gitsync.logging import neutralize
+
+    if state.strays:
+        print("\nBranches among those of workers that are not read:")
+        lines = (f"{branch}: {reason}" for branch, reason in sorted(state.strays.items()))
+        print(neutralize("\n".join(f"  {line}" for line in lines)))
 
 
 def _print_heartbeats(heartbeats: Sequence[Heartbeat]) -> None:

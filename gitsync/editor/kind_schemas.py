@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from gitsync.catalog.aso_types import SCALARS
 from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.name_alphabets import BLANKS, find_alphabet
 from gitsync.catalog.reference_targets import find_target
 from gitsync.catalog.type_words import describe_shape, describe_type, join_with_or
 from gitsync.manifests.yaml_documents import ENCRYPTED
@@ -88,9 +89,9 @@ def _check_default_name(kind: Kind) -> Iterator[Schema]:
     """Build the rules of the name in Azure for a manifest without azureName: there metadata.name is
     checked.
     """
-    if kind.fixed_azure_name is not None or is_uuid_named(kind) or not kind.azure_name:
+    rules = _describe_name_rules(kind)
+    if kind.fixed_azure_name is not None or is_uuid_named(kind) or not rules:
         return
-    rules = "; ".join(describe_rules(kind.azure_name))
     named = {"anyOf": [require("azureName"), require("azureNameFromConfig")]}
     yield {
         "if": {"required": ["spec"], "properties": {"spec": {"not": named}}},
@@ -100,7 +101,7 @@ def _check_default_name(kind: Kind) -> Iterator[Schema]:
                     "properties": {
                         "name": {
                             "type": "string",
-                            **build_limits(kind.azure_name),
+                            **_build_name_limits(kind),
                             "errorMessage": f"metadata.name is the name in Azure, which must be: {rules}. "
                             "Set spec.azureName, or rename the manifest.",
                         }
@@ -211,16 +212,29 @@ def _build_name(kind: Kind) -> Schema:
     """Build the name in Azure, by the rules of the kind and of a segment of an ARM id. An empty one
     counts as absent.
     """
-    rules = "; ".join(describe_rules(kind.azure_name))
-    message = f"spec.azureName must be {'; '.join(filter(None, ('a string', rules)))}."
-    never = r"spec.azureName must not have any of < > % & \ ? / #, nor be dots only."
+    message = f"spec.azureName must be {'; '.join(filter(None, ('a string', _describe_name_rules(kind))))}."
+    never = r"spec.azureName must not have any of < > % & \ ? / #, nor a blank at an end, nor be dots only."
     limits = {
         "maxLength": LONGEST_NAME,
-        **build_limits(kind.azure_name),
+        **_build_name_limits(kind),
         "errorMessage": message,
-        **refuse(rf"[{NEVER_IN_NAMES}]|^\.{{1,2}}$", never),
+        **refuse(rf"[{NEVER_IN_NAMES}]|^\.{{1,2}}$|^[{BLANKS}]|[{BLANKS}]$", never),
     }
     return {"type": "string", "errorMessage": message, "if": {"minLength": 1}, "then": limits}
+
+
+def _describe_name_rules(kind: Kind) -> str:
+    alphabet = find_alphabet(kind.arm_type)
+    return "; ".join([*describe_rules(kind.azure_name), *([f"made of {alphabet.words}"] if alphabet else [])])
+
+
+def _build_name_limits(kind: Kind) -> Schema:
+    """Build the limits on a name: those of the facts, and those of the alphabet of its type."""
+    limits, alphabet = build_limits(kind.azure_name), find_alphabet(kind.arm_type)
+    if alphabet is None:
+        return limits
+    most = {} if alphabet.most is None else {"maxLength": alphabet.most}
+    return {**limits, "allOf": [{"pattern": allow_variables(alphabet.pattern), **most}]}
 
 
 def _describe_field(kind_field: KindField, outer: _Outer) -> str:

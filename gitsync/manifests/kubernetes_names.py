@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitsync.catalog.spec_visitor import Visit
+from gitsync.formats.long_text import cut_middle
 from gitsync.problems.field_path import format_field
 from gitsync.problems.finding import Finding
 
@@ -81,6 +82,6 @@ def check_object_names(visit: Visit) -> Iterator[Finding]:
 
 
 def format_name(text: str) -> str:
-    """Format a name as it may be shown: printable, and not too long."""
+    """Format a name as it may be shown: printable, and not too long, with both ends."""
     printable = text if text.isprintable() else ascii(text)[1:-1]
-    return printable if len(printable) <= _LONGEST_SHOWN else f"{printable[:_LONGEST_SHOWN]}…"
+    return cut_middle(printable, _LONGEST_SHOWN)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gitsync.model.provisioning_state import StateMeaning, read_state
@@ -20,10 +20,13 @@ class Absence:
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Live:
-    """A resource as it was read: the body of its GET, and the ETag if the provider returned one."""
+    """A resource as it was read: the body of its GET, and the ETag if the provider returned one. `size` is in bytes of
+    the answer, 0 if that is not known.
+    """
 
     body: Mapping[str, Any]
     etag: str | None = None
+    size: int = field(default=0, compare=False)
 
     @property
     def provisioning_state(self) -> str | None:

@@ -196,6 +196,7 @@ class State:
     agents, if several have records; `revision` is then that of the last run. `notified` is the state of the estate that
     the last notification of an agent said, in words; an agent without one has said that all is well, or nothing yet.
     `identity` is that of the status, which its seals name; "" before the first seal, and in older ones.
+    `strays` are branches that lie among those of workers and were not read, each with the reason.
     """
 
     records: Mapping[Key, Record]
@@ -205,6 +206,7 @@ class State:
     leftovers: frozenset[Leftover] = frozenset()
     notified: Mapping[str, str] = field(default_factory=dict)
     identity: str = ""
+    strays: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def agents(self) -> frozenset[str]:

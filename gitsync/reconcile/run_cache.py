@@ -14,6 +14,9 @@ from gitsync.formats.arm_path import find_lock_name, iterate_ancestors
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 
+_LARGEST_KEPT, _MOST_KEPT = 1 << 20, 32 << 20
+"""Bytes of one answer that is kept, and of all together; as objects they take several times that."""
+
 ROLE_ASSIGNMENT = ("authorization.azure.com", "RoleAssignment")
 
 
@@ -25,6 +28,7 @@ class RunCache:
         self._sent: set[str] = set()
         self._replaced: set[str] = set()
         self._read: dict[str, Live] = {}
+        self._kept_bytes = 0
         self._reading: dict[str, asyncio.Lock] = {}
         self._answers: dict[LookupRequest, LookupResult] = {}
         self._asking: dict[LookupRequest, asyncio.Lock] = {}
@@ -33,7 +37,7 @@ class RunCache:
         """Forget what a write may have changed: the resource and its parents."""
         self._writes[find_lock_name(arm_id)] += 1
         for stale in iterate_ancestors(arm_id):
-            self._read.pop(stale, None)
+            self._forget(stale)
 
     def take_back_write(self, arm_id: str) -> None:
         """Forget a write that was begun, and refused for its condition."""
@@ -76,8 +80,16 @@ class RunCache:
         return any(arm_id in text for arm_id in self._created if "/providers/" in arm_id)
 
     def keep(self, arm_id: str, live: Live) -> None:
-        """Keep a resource as just read, for its children."""
-        self._read[_make_lookup_key(arm_id)] = live
+        """Keep a resource as just read, for its children. One that does not fit is read again when it is asked for."""
+        key = _make_lookup_key(arm_id)
+        self._forget(key)
+        if live.size <= _LARGEST_KEPT and self._kept_bytes + live.size <= _MOST_KEPT:
+            self._read[key] = live
+            self._kept_bytes += live.size
+
+    def _forget(self, key: str) -> None:
+        if forgotten := self._read.pop(key, None):
+            self._kept_bytes -= forgotten.size
 
     async def read_once(self, arm_id: str, read: Callable[[], Awaitable[Live | None]]) -> Live | None:
         """Return the resource as read after this run's last write to it or below it. One read serves all callers."""
@@ -85,9 +97,9 @@ class RunCache:
         async with self._reading.setdefault(arm_id_key, asyncio.Lock()):
             if arm_id_key not in self._read:
                 live = await read()
-                if live is None:
-                    return None
-                self._read[arm_id_key] = live
+                if live is not None:
+                    self.keep(arm_id, live)
+                return live
             return self._read[arm_id_key]
 
     async def ask_once(self, question: LookupRequest, read: Callable[[], Awaitable[LookupResult]]) -> LookupResult:

@@ -16,6 +16,7 @@ from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
+from gitsync.formats.long_text import cut_middle
 from gitsync.report.progress import Tally
 from gitsync.report.wording import format_plural
 
@@ -60,15 +61,10 @@ def format_rows(tally: Tally, width: int) -> list[str]:
     left = width - 6 - time_width - max(map(len, doings))  # two blanks before each column
     name_width = min(max(map(len, names)), max(left, _SHORTEST_NAME))
     lines = [
-        f"  {_cut(name, name_width):{name_width}}  {time:>{time_width}}  {doing}"
+        f"  {cut_middle(name, name_width):{name_width}}  {time:>{time_width}}  {doing}"
         for name, time, doing in zip(names, times, doings, strict=True)
     ]
     return [*lines, *([f"  and {more} more"] if more else [])]
-
-
-def _cut(name: str, width: int) -> str:
-    half = (width - 1) // 2
-    return name if len(name) <= width else f"{name[: width - 1 - half]}…{name[-half:]}"
 
 
 @contextmanager

@@ -42,6 +42,16 @@ def _is_paused(result: Result) -> bool:
     return _is_flapping(result) or (result.condition.reason == KEPT and not result.is_fine)
 
 
+def _is_unread(result: Result) -> bool:
+    """Tell whether a read failed. Resources that were not reached or had an internal error do not count."""
+    return result.verdict is Verdict.UNKNOWN and result.condition.reason == "Failed" and not result.fault
+
+
+def _is_denied(result: Result) -> bool:
+    """Tell whether the last answer refused the identity: any other error of a read is no missing right."""
+    return bool(result.attempts) and result.attempts[-1].status in _DENIED
+
+
 def _has_not_ready(report: Report) -> bool:
     return report.command == "sync" and any(
         not (r.is_fine or r.needs_replacement or _is_paused(r)) and r.verdict not in {Verdict.INVALID, Verdict.BLOCKED}
@@ -69,6 +79,7 @@ _CREDENTIALS = frozenset({"CredentialNotUsable"})
 _FOUND_ELSEWHERE = frozenset({"ExportNotOwned"})
 """Codes of problems that may be in a secret source, where `validate` does not look."""
 _EXPORTS = frozenset({"ExportNotRemoved"})
+_DENIED = frozenset({401, 403})
 _OWN_WRITES = frozenset({"StatusNotWritten", "HeartbeatNotMoved", "MetricsNotWritten"})
 """Codes of what the run itself could not write; their hints say how to fix it."""
 
@@ -120,11 +131,13 @@ _STEPS = (
         "Report the internal error with the lines on stderr; they contain no values.",
     ),
     _NextStep(
-        # A read failed. Resources that were not reached or had an internal error do not count.
-        lambda report: any(
-            r.verdict is Verdict.UNKNOWN and r.condition.reason == "Failed" and not r.fault for r in report.results
-        ),
+        lambda report: any(_is_unread(r) and _is_denied(r) for r in report.results),
         "Some resources could not be read and were left unchanged. Grant the identity read access, then run again.",
+    ),
+    _NextStep(
+        lambda report: any(_is_unread(r) and not _is_denied(r) for r in report.results),
+        "Some resources could not be read and were left unchanged. Fix the cause that the message of each has, then "
+        "run again.",
     ),
     _NextStep(
         lambda report: report.command == "plan" and any(r.is_refused for r in report.results),

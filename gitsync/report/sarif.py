@@ -68,7 +68,7 @@ _HELP = {
     ),
     "delete": ("A resource was removed from git.", "Run `gitsync sync --prune` to delete it from Azure."),
     "detach": (
-        "A resource was removed from git, and its policy keeps it in Azure.",
+        "A resource was removed from git, and is not deleted from Azure.",
         "Run `gitsync sync --prune` to stop managing it.",
     ),
     "held": (
@@ -82,7 +82,7 @@ _HELP = {
     "invalid": ("A manifest is invalid.", "`gitsync validate` shows every problem without a login."),
     "unknown": (
         "A resource could not be read.",
-        "It was left unchanged. Grant the identity read access, then run again.",
+        "It was left unchanged. Fix the cause that the message has, such as a missing right to read, then run again.",
     ),
 }
 """Rules for resources: description and remedy."""

@@ -105,7 +105,8 @@ class _Filling:
             message = f"resolved azureNameFromConfig {ref.name}/{ref.key} is empty"
             raise MissingValueError("ConfigMapNotFound", message)
         if not isinstance(value, Secret) and not is_one_segment(text):
-            message = f"resolved azureNameFromConfig {ref.name}/{ref.key} is not a name: it has a character of a path"
+            where = f"resolved azureNameFromConfig {ref.name}/{ref.key}"
+            message = f"{where} is not a name: it has a character of a path, or a blank at an end"
             raise MissingValueError("Failed", message)
         return text
 

@@ -73,6 +73,7 @@ def plan_run(
             *_list_source_problems(config, connections, manifests),
             *_explain_untrusted(config, untrusted, own_records),
             *_warn_unsigned(config, state),
+            *_name_strays(state),
         ),
         _keep_adopted(removals, removed, connections.catalog),
         undeletable={key for key, record in removed.items() if not is_deleted_alone(connections.catalog, record)},
@@ -189,6 +190,17 @@ def _warn_unsigned(config: Config, state: State) -> tuple[Problem, ...]:
     message = "Records are not signed, so everyone who can write the status decides what --prune deletes."
     hint = "Set GITSYNC_DIGEST_KEY and run `gitsync status --sign`."
     return (Problem(code="RecordsNotSigned", level=Level.WARNING, message=message, hint=hint),)
+
+
+def _name_strays(state: State) -> Iterator[Problem]:
+    """Name the branches among those of workers that were not read. What a worker recorded on one is not known."""
+    for branch, reason in sorted(state.strays.items()):
+        yield Problem(
+            code="StrayBranch",
+            level=Level.WARNING,
+            message=f"The branch {branch} is among those of workers and is not read: {reason}",
+            hint="Remove the branch if no worker of gitsync pushed it.",
+        )
 
 
 def _find_unproven(config: Config, connections: Connections, removed: Mapping[Key, Record]) -> dict[Key, str]:

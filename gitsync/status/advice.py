@@ -211,7 +211,7 @@ _NAMES: Final = {
     "SoftDeletedVaultDoesNotExist": (
         "There is no deleted vault to recover. Set spec.properties.createMode to createOrRecover, which does either."
     ),
-    "AccountNameInvalid ReservedResourceName InvalidResourceName": (
+    "AccountNameInvalid ReservedResourceName InvalidResourceName InvalidResourceGroup": (
         "Azure rejects this name. Set one in spec.azureName that follows the rules in the message; "
         "metadata.name can stay."
     ),

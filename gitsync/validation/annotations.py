@@ -19,6 +19,7 @@ from gitsync.problems.field_path import FieldPath, find_member
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import suggest
 from gitsync.validation.hold_annotation import HOLD
+from gitsync.validation.name_rules import LONGEST_SHOWN
 from gitsync.validation.references import is_arm_id
 from gitsync.validation.replace_annotation import REPLACE, check_replace
 
@@ -198,7 +199,7 @@ def _check_override(resource: Resource, value: str) -> Iterator[Finding]:
         yield Finding(
             code="ChildIdOverride",
             path=path,
-            message=f"{OVERRIDE} must be an ARM id, but is {quote_scalar(value)}.",
+            message=f"{OVERRIDE} must be an ARM id, but is {quote_scalar(value, LONGEST_SHOWN)}.",
             hint="Remove it to read the id from Azure, or set it as /subscriptions/<id>.",
         )
 

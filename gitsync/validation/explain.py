@@ -14,6 +14,7 @@ from gitsync.catalog.aso_types import ASO_TYPES
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.everyday_names import Home, list_everyday_names
 from gitsync.catalog.kind_names import KindMatch
+from gitsync.catalog.name_alphabets import find_alphabet
 from gitsync.catalog.packed_tables import is_immutable
 from gitsync.catalog.reference_targets import find_target, list_children, list_referrers
 from gitsync.catalog.type_words import PROVIDER_NAMES, describe_type, join_with_or
@@ -176,7 +177,9 @@ def _describe_name(kind: Kind) -> str:
     if "azureName" not in kind.types[kind.spec]["fields"]:
         return "metadata.name"
     default = "a UUID made of the owner and metadata.name" if is_uuid_named(kind) else "metadata.name"
-    return "; ".join([f"spec.azureName, else {default}", *describe_rules(kind.azure_name)])
+    alphabet = find_alphabet(kind.arm_type)
+    made_of = [f"made of {alphabet.words}"] if alphabet else []
+    return "; ".join([f"spec.azureName, else {default}", *describe_rules(kind.azure_name), *made_of])
 
 
 # The fields of a kind, each with its path in the manifest, its path in the ARM body, and its rules in words.

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
+from gitsync.catalog.name_alphabets import BLANKS, Alphabet, find_alphabet
 from gitsync.catalog.type_words import quote_scalar
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.problem import Level
@@ -34,8 +35,12 @@ _OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-
 NEVER_IN_NAMES: Final = r"<>%&\\?/#\x00-\x1f\x7f"
 """ARM's contract forbids `:` as well, but real names have it: keys of App Configuration."""
 
-_VARIABLE = re.compile(r"\$[A-Za-z_]")
+LONGEST_SHOWN: Final = 300
+"""Characters of a name or an id that a message quotes: more than nearly all have, so that the faulty part shows."""
+
+_VARIABLE = re.compile(r"\$[A-Za-z_{]")
 _NEVER = re.compile(f"[{NEVER_IN_NAMES}]")
+_BLANK_END = re.compile(rf"\A[{BLANKS}]|[{BLANKS}]\Z")
 
 
 def is_uuid_named(kind: Kind) -> bool:
@@ -58,8 +63,10 @@ def find_azure_name(resource: Resource, kind: Kind) -> tuple[FieldPath, str] | N
 
 
 def is_one_segment(name: str) -> bool:
-    """Tell whether a name is one segment of an ARM id: a name with a slash would change the id."""
-    return not _NEVER.search(name) and name not in {".", ".."}
+    """Tell whether a name is one segment of an ARM id: a name with a slash would change the id, and one with a blank at
+    an end names nothing.
+    """
+    return not (_NEVER.search(name) or _BLANK_END.search(name)) and name not in {".", ".."}
 
 
 def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
@@ -108,12 +115,23 @@ def check_object_name(resource: Resource) -> Iterator[Finding]:
 
 def find_name_faults(name: str, kind: Kind) -> Iterator[str]:
     """Explain how a name in Azure breaks the rules of its kind, each as the end of a sentence."""
+    if _BLANK_END.search(name):
+        yield f"must have no blank at either end, but is {quote_scalar(name, LONGEST_SHOWN)}"
+        return
+    faults = [*_find_general_faults(name, kind)]
+    if not faults and (alphabet := _find_alphabet(kind)):
+        faults = [f"{fault}, but is {quote_scalar(name, LONGEST_SHOWN)}" for fault in alphabet.find_faults(name)]
+    yield from faults
+
+
+def _find_general_faults(name: str, kind: Kind) -> Iterator[str]:
+    """Find what breaks the facts of the kind, and the rules for all names."""
     if not keeps_limits(name, _find_limits(kind)):  # a quick look: nearly all names are valid
         yield from (fault for _, fault in find_violations(name, kind.azure_name))
     if len(name) > LONGEST_NAME:
         yield f"must have at most {LONGEST_NAME} characters, but has {len(name)}"
     if _NEVER.search(name):
-        yield rf"must not have any of < > % & \ ? / # or control characters, but is {quote_scalar(name)}"
+        yield rf"must not have any of < > % & \ ? / # or control characters, but is {quote_scalar(name, LONGEST_SHOWN)}"
     if name in {".", ".."}:
         yield "must not consist of dots only"
     if kind.scope is Scope.LOCATION:
@@ -126,6 +144,11 @@ def find_name_faults(name: str, kind: Kind) -> Iterator[str]:
 @cache
 def _find_limits(kind: Kind) -> ValueLimits:
     return select_limits(kind.azure_name, "")
+
+
+@cache
+def _find_alphabet(kind: Kind) -> Alphabet | None:
+    return find_alphabet(kind.arm_type)
 
 
 # Rules for the names of single kinds, beyond their constraints (docs/reference/reconciliation.md#validation-rules).

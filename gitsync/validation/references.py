@@ -11,16 +11,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.name_alphabets import BLANKS, find_alphabet
 from gitsync.catalog.packed_tables import suggest_role
 from gitsync.catalog.spec_visitor import Visit, visit_spec
 from gitsync.catalog.type_words import join_with_and, join_with_or, quote_scalar
 from gitsync.catalog.unknown_kind import suggest_group
+from gitsync.formats.arm_path import find_resource_group
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import suggest
+from gitsync.validation.name_rules import LONGEST_SHOWN
 
 REFERENCES: Final = frozenset({"reference", "wellKnownReference"})
 OWNERS: Final = frozenset({"knownOwner", "arbitraryOwner"})
@@ -33,11 +36,15 @@ ARM_ID: Final = (
 )
 """The form of an ARM id, in lower case; its words may be in any."""
 
-NEVER_IN_IDS: Final = r"[<>%&\\?#\x00-\x1f\x7f]|/\.{1,2}(/|\Z)"
-"""Characters that no resource name has, and steps that would change the target of a request."""
+NEVER_IN_IDS: Final = rf"[<>%&\\?#\x00-\x1f\x7f]|/\.{{1,2}}(/|\Z)|/[{BLANKS}]|[{BLANKS}](/|\Z)"
+"""Characters that no resource name has, steps that would change the target of a request, and blanks at either end of a
+step.
+"""
 
 _ARM_ID = re.compile(ARM_ID, re.IGNORECASE)
 _NEVER_IN_IDS = re.compile(NEVER_IN_IDS)
+_BLANK_END = re.compile(rf"(?:\A|/)[{BLANKS}]|[{BLANKS}](?:/|\Z)")
+_GROUP_TYPE: Final = "Microsoft.Resources/resourceGroups"
 
 
 def is_arm_id(text: str) -> bool:
@@ -55,7 +62,7 @@ def parse_arm_type(arm_id: str) -> str:
     if provider_at >= 0:
         provider, *rest = arm_id[provider_at + len(_PROVIDERS) :].split("/")
         return "/".join([provider, *rest[::2]])
-    return "Microsoft.Resources/" + ("resourceGroups" if "/resourcegroups/" in arm_id.casefold() else "subscriptions")
+    return _GROUP_TYPE if "/resourcegroups/" in arm_id.casefold() else "Microsoft.Resources/subscriptions"
 
 
 def find_named_references(kind: Kind, spec: Any, namespace: str) -> Iterator[tuple[FieldPath, Key]]:
@@ -212,9 +219,17 @@ def _check_arm_id(visit: Visit, arm_id: str, kind: Kind) -> Iterator[Finding]:
         yield Finding(
             code="ArmIdForm",
             path=path,
-            message=f"{format_field(path)} is not an ARM id: {quote_scalar(arm_id)}.",
+            message=f"{format_field(path)} is not an ARM id{_explain_ends(arm_id)}: "
+            f"{quote_scalar(arm_id, LONGEST_SHOWN)}.",
             hint="Write /subscriptions/…/resourceGroups/…, and /providers/… with pairs of type and name where it is a "
             "resource.",
+        )
+    elif fault := find_fault_of_names(arm_id):
+        yield Finding(
+            code="ArmIdForm",
+            path=path,
+            message=f"{format_field(path)} is no resource's: {fault}.",
+            hint="Correct the name in the id.",
         )
     # Only in a resource group does the type of a resource say of what type its owner is.
     elif visit.name == "knownOwner" and kind.scope is Scope.RESOURCE_GROUP:
@@ -224,13 +239,33 @@ def _check_arm_id(visit: Visit, arm_id: str, kind: Kind) -> Iterator[Finding]:
             yield Finding(code="OwnerType", path=path, message=fault, hint=hint)
 
 
+def _explain_ends(arm_id: str) -> str:
+    """Return what is wrong with the ends of an id or of its steps, to follow "is not an ARM id"; "" if nothing."""
+    if _BLANK_END.search(arm_id):
+        return ", since a part of it has a blank at an end"
+    return ", since it ends with a slash" if arm_id.endswith("/") else ""
+
+
+def find_fault_of_names(arm_id: str) -> str:
+    """Find what is wrong with the name of the group or of the resource in an ARM id, by the rules of its type; "" if
+    nothing is.
+    """
+    names = {_GROUP_TYPE: find_resource_group(arm_id) or ""}
+    names |= {parse_arm_type(arm_id): arm_id.rpartition("/")[2]}
+    for arm_type, name in names.items():
+        alphabet = find_alphabet(arm_type) if name else None
+        for fault in alphabet.find_faults(name) if alphabet else ():
+            return f"the name of a {arm_type} {fault}, but is {quote_scalar(name, LONGEST_SHOWN)}"
+    return ""
+
+
 def _explain_owner_type(actual: str, kind_type: str) -> str:
     """Return why the type of an owner's ARM id is wrong; "" if it is right
     (docs/reference/reconciliation.md#owner-type).
     """
     parent = kind_type.rpartition("/")[0]
     if "/" not in parent:
-        expected = "Microsoft.Resources/resourceGroups"
+        expected = _GROUP_TYPE
         fault = f'expected owner ARM ID to be for a resource group, but was "{actual}"'
     else:
         expected = parent

@@ -272,3 +272,60 @@ def test_a_folder_without_git_is_refused(tmp_path, repository):
     plain.mkdir()
     with pytest.raises(ConfigError, match="is not in a git repository"):
         commit_branch(accepted(), "x", replace(repository.publication(), folder=plain))
+
+
+@pytest.mark.parametrize(
+    ("branch", "why"),
+    [
+        ("HEAD", "git's own name for what is checked out"),
+        ("head", "the same where names of files have no case"),
+        ("FETCH_HEAD", "another of git's"),
+        ("gitsync/status", "the usual status branch"),
+        ("Gitsync/Status", "in other letters"),
+        ("gitsync/status-shards/7/1", "of a worker"),
+        ("gitsync/status-heartbeat/gitsync", "of a heartbeat"),
+        ("gitsync/runs/7", "the pin of a run"),
+        ("gitsync/accept/7", "of a pull request"),
+        ("gitsync", "no other branch of ours could be written"),
+        ("state/prod", "the status branch of the settings"),
+        ("state/prod-shards/7/1", "a worker's beside it"),
+        ("state/prod-heartbeat/a", "a heartbeat beside it"),
+        ("state/prod/x", "git cannot have a branch inside of another"),
+        ("state", "nor one around it"),
+        ("release", "what the manifests are read from"),
+        ("Main", "what is checked out, in other letters"),
+    ],
+)
+def test_a_branch_of_git_or_gitsync_is_refused(repository, branch, why):
+    before = repository.git("for-each-ref"), repository.snapshot()
+    publication = replace(repository.publication(), status_branch="state/prod", ref="release")
+    with pytest.raises(ConfigError):
+        commit_branch(accepted(), branch, publication)
+    assert (repository.git("for-each-ref"), repository.snapshot()) == before, why
+
+
+@pytest.mark.parametrize("branch", ["accept-drift", "ahead", "drift/head", "gitsync-drift", "state/production"])
+def test_other_names_are_taken(repository, branch):
+    publication = replace(repository.publication(), status_branch="state/prod")
+    assert commit_branch(accepted(), branch, publication).action is PublishedAs.COMMITTED
+
+
+def test_the_branch_that_a_detached_commit_is_from_stays(repository):
+    repository.git("checkout", "--quiet", "--detach")
+    tip = repository.git("rev-parse", "main")
+    with pytest.raises(ConfigError, match="has commits that gitsync accept did not make"):
+        commit(repository, branch="main")
+    assert repository.git("rev-parse", "main") == tip
+
+
+def test_a_branch_of_the_remote_is_not_begun_here(repository):
+    repository.git("update-ref", "refs/remotes/origin/release", "HEAD")
+    with pytest.raises(ConfigError, match="A remote has a branch release"):
+        commit(repository, branch="release")
+    assert "release" not in repository.git("branch", "--list")
+
+
+def test_a_branch_that_accept_pushed_is_moved(repository):
+    commit(repository)
+    repository.git("update-ref", "refs/remotes/origin/accept-drift", "accept-drift")
+    assert commit(repository, accepted(drifted("web"))).action is PublishedAs.COMMITTED

@@ -73,10 +73,15 @@ def find_problems(text):
         (one.gvk.api_version, one.gvk.kind, one.key.name): [
             problem
             for problem in (*manifests.problems, *one.problems, *_validate(one))
-            if problem.is_error and problem.code != "VariableNotReplaced"  # that is up to its unit
+            if problem.is_error and not _is_of_variables(problem)
         ]
         for one in manifests.resources
     }
+
+
+def _is_of_variables(problem):
+    """Whether a variable is replaced, and by what letters, is up to its unit."""
+    return problem.code == "VariableNotReplaced" or ("must be made of" in problem.message and "${" in problem.message)
 
 
 def _validate(resource):

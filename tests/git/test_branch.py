@@ -320,6 +320,55 @@ def test_a_push_whose_answer_was_lost_is_not_repeated(remote, clock, bare, tmp_p
     assert commits(bare) == 1
 
 
+APPEARS = """\
+#!/bin/sh
+PATH=${PATH#*:}
+git "$@"
+code=$?
+# No fetch has found the branch yet, and it appears before anything else is asked.
+case "$1" in fetch)
+    [ $code -ne 0 ] && git --git-dir="$BARE" update-ref refs/heads/gitsync/status "$TIP";;
+esac
+exit $code
+"""
+
+
+def test_a_branch_that_appears_while_it_is_fetched_is_fetched_again(remote, clock, bare, tmp_path: Path, monkeypatch):
+    with another(remote, clock) as other:
+        other.load()
+        other.save(an_update(a_record("one")))
+    tip = bare.git("rev-parse", NAME)
+    bare.git("update-ref", "refs/kept", tip)
+    bare.git("update-ref", "-d", f"refs/heads/{NAME}")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    text = APPEARS.replace("$BARE", str(bare.path)).replace("$TIP", tip)
+    (folder / "git").write_text(text)
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+    with another(remote, clock) as store:
+        assert [key.name for key in store.load().records] == ["one"]
+        assert store.save(an_update(a_record("two"))), "and is written to"
+    assert commits(bare) == 2
+
+
+def test_a_branch_that_cannot_be_fetched_is_an_error_after_some_tries(remote, clock, bare, tmp_path: Path, monkeypatch):
+    with another(remote, clock) as other:
+        other.load()
+        other.save(an_update(a_record("one")))
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    tried = tmp_path / "tried"
+    (folder / "git").write_text(
+        f'#!/bin/sh\nPATH=${{PATH#*:}}\ncase "$1" in fetch) echo >> {tried}; echo broken >&2; exit 128;; esac\ngit "$@"\n'
+    )
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+    with another(remote, clock) as store, pytest.raises(StateError, match="broken"):
+        store.load()
+    assert 1 < len(tried.read_text().splitlines()) < 10
+
+
 def test_a_remote_that_takes_nothing_is_told_after_some_tries(store, bare, remote, clock):
     store.load()
     hook = bare.put("hooks/pre-receive", "#!/bin/sh\necho 'The \x1b[31mbranch is closed' >&2\nexit 1\n")

@@ -318,3 +318,48 @@ def test_workers_that_end_in_the_same_second_lose_nothing(bare, clock):
     with StatusBranch(open_remote(Url(bare.url, "file"), GitAccess()), NAME, clock=clock) as status:
         assert len(status.load().records) == WORKERS + 1
     assert branches(bare) == [NAME]
+
+
+def put(bare, branch, message, files=()):
+    """A branch of one commit, as anybody who may push can make it."""
+    blobs = [
+        f"100644 blob {bare.git('hash-object', '-w', '--stdin', stdin=text.encode())}\t{path}" for path, text in files
+    ]
+    tree = bare.git("mktree", stdin="".join(f"{line}\n" for line in blobs).encode())
+    bare.git("update-ref", f"refs/heads/{branch}", bare.git("commit-tree", tree, "-m", message))
+
+
+NO_BASE = f"Status\n\nBase: {'0' * 40}\n"
+
+
+@pytest.mark.parametrize(
+    ("branch", "message", "files", "says"),
+    [
+        ("notes", "Notes", (), "gitsync did not write it"),
+        ("notes/1", "Notes", (), "gitsync did not write it"),
+        ("42/one", NO_BASE, (), "gitsync did not write it"),
+        ("43/1/2", NO_BASE, (), "gitsync did not write it"),
+        ("42/01", NO_BASE, (), "gitsync did not write it"),
+        ("42/99999999999999", NO_BASE, (), "gitsync did not write it"),
+        ("42/9", "Status\n\nBase: main\n", (), "gitsync did not write it"),
+        ("42/9", "Status\n\nBase: \x01refs/gitsync\n", (), "gitsync did not write it"),
+        ("42/9", f"Status\n\nBase: {'5' * 40}\n", (), "is gone"),
+        ("42/9", NO_BASE, (("inventory.yaml", "[1, 2"),), "inventory.yaml"),
+        ("42/9", NO_BASE, (("inventory.yaml", "schema: 99\n"),), "schema"),
+    ],
+)
+def test_a_stray_branch_among_those_of_workers_is_named_and_left_out(
+    open_status, open_worker, bare, branch, message, files, says
+):
+    one, two, new = (a_record(name) for name in ("one", "two", "new"))
+    save(open_status(), one)
+    save(open_worker(1, tip(bare), load(open_status())), two)
+    stray = f"{NAME}-shards/{branch}"
+    put(bare, stray, message, files)
+    state = load(open_status())
+    assert state.records == {one.key: one, two.key: two}
+    assert [name for name in state.strays if name == stray] == [stray]
+    assert says in state.strays[stray]
+    save(open_status(), new)
+    assert set(branches(bare)) == {NAME, stray}, "it stays, and what the worker recorded is taken"
+    assert load(open_status()).records == {one.key: one, two.key: two, new.key: new}

@@ -69,3 +69,28 @@ async def test_a_question_for_the_run_is_asked_until_it_has_an_answer():
     found = await asyncio.gather(*(cache.ask_once(question, list_once) for _ in range(3)))
     assert found == [({"name": "a"},)] * 3
     assert len(reads) == 3, "neither a failure nor an empty list is kept, and what is kept serves all"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "kept", "why"),
+    [
+        ([1000], [True], "as nearly all are"),
+        ([2 << 20], [False], "a large one is read again when it is asked for"),
+        ([1 << 20] * 40, [True] * 32 + [False] * 8, "all together have a bound"),
+    ],
+)
+async def test_what_is_kept_has_a_bound(sizes, kept, why):
+    cache = RunCache()
+    for number, size in enumerate(sizes):
+        cache.keep(f"{vnet_id()}{number}", Live(body={"name": "seen"}, size=size))
+    found = [await cache.read_once(f"{vnet_id()}{number}", read) for number in range(len(sizes))]
+    assert [live.body == {"name": "seen"} for live in found] == kept, why
+
+
+async def test_what_is_forgotten_makes_room():
+    cache = RunCache()
+    for _ in range(100):
+        cache.keep(vnet_id(), Live(body={"name": "seen"}, size=1 << 20))
+        cache.note_write(SUBNET)
+    cache.keep(vnet_id(), Live(body={"name": "seen"}, size=1 << 20))
+    assert (await cache.read_once(vnet_id(), read)).body == {"name": "seen"}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from gitsync.emulator.settings import Denial, EmulatorSettings, Timing
 from gitsync.errors import UnsafePlanError
 from gitsync.model.verdict import Action, Verdict
+from gitsync.report.nextsteps import list_next_steps
 from tests.support.fault_rules import rules
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
@@ -233,3 +236,29 @@ def test_a_new_name_for_the_same_resource_takes_it_over(world):
     assert of(report, "ResourceGroup", "core").action is Action.DETACH
     assert of(report, "ResourceGroup", "new").condition.is_ready
     assert world.writes == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "says", "why"),
+    [
+        ("status: 400, code: InvalidResourceGroup", 400, "neither|did not see it created", "its name is refused"),
+        ("status: 403, code: AuthorizationFailed", 403, "neither|did not see it created", "it may not be read"),
+    ],
+)
+def test_what_was_never_created_is_not_said_to_stay(world, answer, status, says, why):
+    world.settings = EmulatorSettings(limits=None, rules=rules(f'{{match: {{path: "*other*"}}, answer: {{{answer}}}}}'))
+    report = world.says(group=GROUP, other=GROUP.replace("core", "other")).sync()
+    assert of(report, "ResourceGroup", "other").attempts[-1].status == status
+    assert any("Grant the identity read access" in step for step in list_next_steps(report)) is (status == 403), why
+    world.says(group=GROUP)
+    for settings in ({}, {"prune": True}):
+        found = of(world.sync(**settings), "ResourceGroup", "other")
+        assert found.verdict is Verdict.DETACH
+        assert "It stays in Azure" not in found.condition.message, why
+        assert re.search(says, found.condition.message), why
+
+
+def test_what_was_created_stays(world):
+    world.synced(group=annotated(GROUP, reconcile_policy="detach-on-delete"))
+    found = of(world.says(vnet=VNET).sync(prune=True), "ResourceGroup")
+    assert found.condition.message.endswith("It stays in Azure.")

@@ -79,7 +79,10 @@ def test_a_kind_is_told_with_its_place_in_arm():
     told, fields = rows("StorageAccount")
     assert dict(told.facts)["ARM"] == "Microsoft.Storage/storageAccounts, api-version 2025-06-01"
     assert dict(told.facts)["owner"] == "a ResourceGroup (resources.azure.com) by name, or by armId"
-    assert dict(told.facts)["name"] == "spec.azureName, else metadata.name; 3 to 24 characters; matches ^[a-z0-9]+$"
+    assert (
+        dict(told.facts)["name"]
+        == "spec.azureName, else metadata.name; 3 to 24 characters; matches ^[a-z0-9]+$; made of lower-case letters and digits"
+    )
     assert told.field == "spec"
     assert fields[0, "sku"].notes == ("required", "ARM: sku")
     assert fields[0, "accessTier"].notes[-1] == "ARM: properties/accessTier"

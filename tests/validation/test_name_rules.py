@@ -9,6 +9,7 @@ from tests.support.handmade_kinds import a_kind, a_resource
 ACCOUNT = a_kind(azure_name={"minLength": "3", "maxLength": "24", "pattern": "^[a-z0-9]+$"})
 ANY = a_kind()
 GROUP = a_kind(scope=Scope.LOCATION)
+REAL_GROUP = a_kind(scope=Scope.LOCATION, arm_type="Microsoft.Resources/resourceGroups")
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,15 @@ GROUP = a_kind(scope=Scope.LOCATION)
         ("one", {"azureName": "x" * 91}, GROUP, ["spec.azureName"], "longer"),
         ("one", {"azureName": "rg."}, GROUP, ["spec.azureName"], "a group must not end with a dot"),
         ("one", {"azureName": "x."}, ANY, [], "others may"),
+        ("one", {"azureName": "x "}, ANY, ["spec.azureName"], "a blank at the end is none of any name"),
+        ("one", {"azureName": " x"}, ANY, ["spec.azureName"], "nor one at the start"),
+        ("one", {"azureName": "x\u00a0"}, ANY, ["spec.azureName"], "a blank that does not break"),
+        ("one", {"azureName": "x\u200b"}, ANY, ["spec.azureName"], "a blank without a width"),
+        ("one", {"azureName": "x\t"}, ANY, ["spec.azureName"], "a tab"),
+        ("one", {"azureName": "a b"}, ANY, [], "inside it may be right"),
+        ("one", {"azureName": " My "}, ACCOUNT, ["spec.azureName"], "the blank is told alone"),
+        ("one", {"azureName": "map[create:true name:]"}, REAL_GROUP, ["spec.azureName"], "no group is called so"),
+        ("one", {"azureName": "rg."}, REAL_GROUP, ["spec.azureName"], "told once"),
         ("a/b", {}, a_kind(fixed_azure_name="default"), [], "a fixed name is Azure's own"),
         ("one", {"azureNameFromConfig": {"name": "a", "key": "b"}}, ACCOUNT, [], "known at run time only"),
     ],
@@ -51,6 +61,19 @@ def test_a_default_that_azure_does_not_take_tells_where_to_name_it():
     (finding,) = check_names(a_resource(name="my-account"), ACCOUNT)
     assert finding.message == 'metadata.name is the name in Azure and must match ^[a-z0-9]+$, but is "my-account".'
     assert finding.hint == "Set spec.azureName to a valid Azure name, or rename the manifest."
+
+
+@pytest.mark.parametrize(
+    ("name", "end", "why"),
+    [
+        ("x" * 80 + "~", '~".', "the last of many"),
+        ("x" * 95 + " ", ' ".', "a blank after more than a group may have"),
+        ("x" * 400 + "?", '?".', "more than a message quotes"),
+    ],
+)
+def test_a_message_shows_the_end_of_a_name(name, end, why):
+    messages = [finding.message for finding in check_names(a_resource({"azureName": name}), REAL_GROUP)]
+    assert any(message.endswith(end) for message in messages), why
 
 
 def test_a_name_with_a_variable_names_envsubst():

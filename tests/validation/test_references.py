@@ -10,6 +10,21 @@ from tests.support.handmade_kinds import a_catalog, a_kind, seen
 
 SUB = "/subscriptions/0"
 RG = f"{SUB}/resourceGroups/rg"
+BAD_ENDS = (
+    (f"{RG}/", "a slash at the end of a group"),
+    (f"{RG}//", "two slashes"),
+    (f"{RG}/providers/Microsoft.Z/y/x/", "a slash at the end of a resource"),
+    (f"{RG} ", "a blank at the end"),
+    (f" {RG}", "a blank at the start"),
+    (f"{RG}\n", "the end of a line"),
+    (f"{RG}\u00a0", "a blank that does not break"),
+    (f"{RG} /providers/Microsoft.Z/y/x", "a blank at the end of the group inside"),
+    (f"{RG}/providers/Microsoft.Z/y/ x", "a blank at the start of the name"),
+    (f"{RG}[0]", "a name that no group has"),
+    (f"{RG},b/providers/Microsoft.Z/y/x", "nor one around a resource"),
+    (f"{RG}/providers/Microsoft.Network/virtualNetworks/a b", "a name that no network has"),
+)
+
 CATALOG = a_catalog({"network.azure.com": ["VirtualNetwork", "RouteTable"], "resources.azure.com": ["ResourceGroup"]})
 FIELDS = {
     "ref": {"type": "reference"},
@@ -111,6 +126,9 @@ VNET = {"group": "network.azure.com", "kind": "VirtualNetwork", "name": "hub"}
         ("any", VNET, TOP, [], "an owner of any kind"),
         ("any", {"name": "hub"}, TOP, ["OwnerForm"], "of which all must be said"),
         ("any", {"armId": f"{RG}/providers/Microsoft.Z/y/x"}, TOP, [], "an id of any type"),
+        ("any", {"armId": f"{RG}/providers/Microsoft.Z/y/x y"}, TOP, [], "a blank inside a name"),
+        *(("any", {"armId": armId}, TOP, ["ArmIdForm"], why) for armId, why in BAD_ENDS),
+        *(("owner", {"armId": armId}, TOP, ["ArmIdForm"], f"an owner: {why}") for armId, why in BAD_ENDS),
     ],
 )  # fmt: skip
 def test_forms(field, value, kind, expected, why):
@@ -222,3 +240,16 @@ def test_references_are_found_wherever_they_stand():
 def test_a_reference_that_is_half_said_names_nothing():
     spec = {"ref": {"name": "x"}, "refs": [{"group": 1, "kind": "K", "name": "n"}, "text"]}
     assert list(find_named_references(TOP, spec, "ns")) == []
+
+
+@pytest.mark.parametrize(
+    ("arm_id", "says"),
+    [
+        (f"{RG}/providers/Microsoft.Network/virtualNetworks/{'x' * 60}/subnets/a/", 'it ends with a slash: "/'),
+        (f"{RG}/providers/Microsoft.Network/virtualNetworks/{'x' * 60} ", 'a blank at an end: "/'),
+    ],
+)
+def test_what_is_wrong_at_the_end_of_a_long_id_is_shown(arm_id, says):
+    (finding,) = findings("any", {"armId": arm_id})
+    assert says in finding.message
+    assert finding.message.endswith(f'{arm_id[-10:]}".')

@@ -220,5 +220,7 @@ def read_live(answer: Response) -> Live:
     body = answer.mapping()
     body_etag = body.get("etag")
     return Live(
-        body=body, etag=answer.headers.get("etag") or (body_etag if isinstance(body_etag, str) and body_etag else None)
+        body=body,
+        etag=answer.headers.get("etag") or (body_etag if isinstance(body_etag, str) and body_etag else None),
+        size=len(answer.content),
     )

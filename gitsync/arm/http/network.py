@@ -13,6 +13,7 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -20,6 +21,7 @@ from azure.core.pipeline.transport import AioHttpTransport
 from yarl import URL
 
 from gitsync.arm.auth.access import PATIENCE, Network, Trust, read_trust
+from gitsync.arm.http.answer_budget import AnswerBudget
 from gitsync.arm.http.failures import scrub
 from gitsync.errors import AuthorityError, ConfigError, TransportError
 
@@ -45,26 +47,40 @@ class ConnectionLostError(aiohttp.ClientError):
 class BoundedResponse(aiohttp.ClientResponse):
     """An answer of limited size: reading a larger one fails. aiohttp decompresses piece by piece, as it is read."""
 
+    budget: ClassVar[AnswerBudget]
+
     async def read(self) -> bytes:
         """Raises ClientPayloadError if the answer is too large."""
         if self._body is None:
-            pieces = bytearray()
-            async for piece in self.content.iter_chunked(BLOCK):
-                pieces += piece
-                if len(pieces) > MOST_BYTES:
-                    self.close()
-                    raise aiohttp.ClientPayloadError(f"the response exceeds {MOST_BYTES >> 20} MB")
-            self._body = bytes(pieces)
+            with self.budget.share() as share:
+                pieces = bytearray()
+                async for piece in self.content.iter_chunked(BLOCK):
+                    pieces += piece
+                    if len(pieces) > MOST_BYTES:
+                        self.close()
+                        raise aiohttp.ClientPayloadError(f"the response exceeds {MOST_BYTES >> 20} MB")
+                    await share.note(len(piece))
+                self._body = bytes(pieces)
         return await super().read()
+
+
+def _bind_responses(shared_budget: AnswerBudget) -> type[BoundedResponse]:
+    """Return the class of the answers of one connection: aiohttp makes them, and hands them nothing of ours."""
+
+    class ResponseOfConnection(BoundedResponse):
+        budget = shared_budget
+
+    return ResponseOfConnection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpConnection:
-    """The open session, and the SDK's transport over it (which does not own it)."""
+    """The open session, the SDK's transport over it (which does not own it), and the bound on its answers together."""
 
     session: aiohttp.ClientSession
     transport: AioHttpTransport
     environment: Mapping[str, str]
+    budget: AnswerBudget
 
     def find_proxies(self, url: str) -> dict[str, str]:
         """As the SDK takes them: scheme → proxy; empty if the host of a URL is reached directly."""
@@ -79,12 +95,13 @@ async def open_connection(network: Network, trust: Trust | None = None) -> Async
     Raises ConfigError for a CA bundle that cannot be read.
     """
     trusted = read_trust(network.ca_bundle) if trust is None else trust
+    budget = AnswerBudget()
     connector = aiohttp.TCPConnector(limit=0, ssl=trusted)  # the retrier limits what is in flight
     async with aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
         middlewares=(_prevent_resend,),  # each request that is sent has to be counted
-        response_class=BoundedResponse,
+        response_class=_bind_responses(budget),
     ) as session:
         transport = AioHttpTransport(
             session=session,
@@ -93,7 +110,7 @@ async def open_connection(network: Network, trust: Trust | None = None) -> Async
             read_timeout=network.read_timeout,
             connection_data_block_size=BLOCK,
         )
-        yield HttpConnection(session=session, transport=transport, environment=network.environment)
+        yield HttpConnection(session=session, transport=transport, environment=network.environment, budget=budget)
 
 
 async def _prevent_resend(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:

@@ -207,7 +207,7 @@ class _Sender(AsyncHttpTransport[_Outgoing, _Incoming]):
     def __init__(self, http: HttpConnection, access: ArmAccess) -> None:
         cloud = access.cloud
         self._service = cloud.service
-        self._session = http.session
+        self._session, self._budget = http.session, http.budget
         self._proxy = None if cloud.is_loopback else find_proxy(cloud.endpoint, http.environment)
         self._connect_timeout = access.network.connect_timeout
 
@@ -235,19 +235,21 @@ class _Sender(AsyncHttpTransport[_Outgoing, _Incoming]):
     async def _read_content(self, response: aiohttp.ClientResponse, request: ArmRequest) -> bytes:
         """Read the whole answer, decompressed. Raises ArmError if it is larger than the request allows."""
         content = bytearray()
-        while piece := await response.content.read(BLOCK):  # in pieces, so that a large answer is not held
-            content += piece
-            if len(content) > request.max_bytes:
-                response.close()  # what is left of it is not read
-                raise ArmError(
-                    f"The response of {self._service} exceeds {request.max_bytes >> 20} MB and was not read.",
-                    status=response.status,
-                    code="AnswerTooLarge",
-                    resource_id=request.resource_id,
-                    method=request.method,
-                    outcome_unknown=request.is_write,
-                )
-        return bytes(content)
+        with self._budget.share() as share:
+            while piece := await response.content.read(BLOCK):  # in pieces, so that a large answer is not held
+                content += piece
+                if len(content) > request.max_bytes:
+                    response.close()  # what is left of it is not read
+                    raise ArmError(
+                        f"The response of {self._service} exceeds {request.max_bytes >> 20} MB and was not read.",
+                        status=response.status,
+                        code="AnswerTooLarge",
+                        resource_id=request.resource_id,
+                        method=request.method,
+                        outcome_unknown=request.is_write,
+                    )
+                await share.note(len(piece))
+            return bytes(content)
 
     async def open(self) -> None:
         """Do nothing: the session is open."""

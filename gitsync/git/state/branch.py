@@ -35,7 +35,6 @@ from gitsync.git.state.worker_branches import (
     NOTHING,
     Recorded,
     format_trailers,
-    list_workers,
     name_worker,
     name_workers,
     read_base,
@@ -315,8 +314,8 @@ class StatusBranch:
         self._recorded, self._base = Recorded(), state
         if has_workers:
             clone = self._clone()
-            self._recorded = read_recorded(clone, self._branch, list_workers(clone), state, self._seals)
-            self._base = merge(state, self._recorded.changes, state.revision)
+            self._recorded = read_recorded(clone, self._branch, state, self._seals)
+            self._base = replace(merge(state, self._recorded.changes, state.revision), strays=self._recorded.strays)
 
     def _remove_workers(self, kept: str) -> None:
         """Remove the branches of workers that have ended, but for those of the run `kept`, and of those that no run can
@@ -339,7 +338,7 @@ class StatusBranch:
             self._opened_clone = open_clone(self._remote)
         return self._opened_clone
 
-    def _fetch(self) -> tuple[str | None, bool]:
+    def _fetch(self, tries: int = _ATTEMPTS) -> tuple[str | None, bool]:
         """Fetch the commit that the branch points to, None if there is no such branch, and the branches of workers.
         Return whether there are some.
         """
@@ -348,11 +347,13 @@ class StatusBranch:
         refspecs = [f"+{workers}:{FETCHED}*"] if self._start is None else []
         try:
             clone.fetch(f"+{own}:{_TIP}", *refspecs)
-        except GitError:
+        except GitError as error:
             # git has no code for a branch that does not exist. An outage must not look like an empty status.
             advertised = list_advertised(clone, own, workers)
-            if own in advertised:
+            if own in advertised and (error.timed_out or tries == 1):
                 raise
+            if own in advertised:  # another run may have made it between the two looks
+                return self._fetch(tries - 1)
             self._lease = ""
             if self._start is None and advertised:
                 clone.fetch(*refspecs)

@@ -8,12 +8,12 @@ branch since is left alone, unless that only announced a write: the worker knows
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from gitsync.errors import GitError, StateError
+from gitsync.errors import StateError
 from gitsync.git.source.clone import Clone, fetch_commit
 from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import is_commit_id
@@ -60,11 +60,13 @@ class WorkerBranch:
 class Recorded:
     """What workers have recorded and the status branch does not have. `branches` are all of theirs, sorted. `files` has
     the same as `changes`, as the workers wrote it: a record keeps its seal, good or bad, whichever run takes it in.
+    `strays` are the names of branches among theirs that cannot be read, each with the reason.
     """
 
     changes: Changes = NOTHING
     files: Files = field(default_factory=dict)
     branches: tuple[WorkerBranch, ...] = ()
+    strays: Mapping[str, str] = field(default_factory=dict)
 
 
 def name_workers(branch: str) -> str:
@@ -90,24 +92,28 @@ def read_base(clone: Clone, ref: str) -> str:
     return base if is_commit_id(base) and base != _EMPTY else ""
 
 
-def list_workers(clone: Clone) -> tuple[WorkerBranch, ...]:
-    """List the branches of workers that were fetched. StateError for one that no worker has written."""
+def _list_workers(clone: Clone) -> tuple[list[WorkerBranch], list[str]]:
+    """List the branches of workers that were fetched, and those that no worker has written, by their names in the
+    folder of the workers.
+    """
     form = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:body)%01"
     text = clone.repository.run("for-each-ref", f"--format={form}", FETCHED).decode("utf-8", "replace")
-    branches = (_parse_branch(row.strip("\n").split("\0")) for row in text.split("\x01") if row.strip("\n"))
-    return tuple(sorted(branches, key=lambda one: (one.run_id, one.number)))
+    # A text that has our separator makes rows of its own, which begin otherwise.
+    rows = [row.lstrip("\n").split("\0") for row in text.split("\x01") if row.lstrip("\n").startswith(FETCHED)]
+    parsed = {fields[0].removeprefix(FETCHED): _parse_branch(fields) for fields in rows}
+    branches = sorted(filter(None, parsed.values()), key=lambda one: (one.run_id, one.number))
+    return branches, sorted(name for name, branch in parsed.items() if branch is None)
 
 
-def _parse_branch(fields: list[str]) -> WorkerBranch:
+def _parse_branch(fields: list[str]) -> WorkerBranch | None:
+    """Read a branch; None if no worker has written it."""
     name, commit, seconds, body = (*fields, "", "", "", "")[:4]
     run_id, _, number = name.removeprefix(FETCHED).partition("/")
     lines = {name: value for name, _, value in (line.partition(": ") for line in body.splitlines())}
     base, ended = lines.get(BASE, ""), lines.get(ENDED, "")
     are_numbers = all(text.isascii() and text.isdigit() and len(text) <= 11 for text in (number, seconds, ended or "0"))
-    if not (are_numbers and is_commit_id(base)):
-        raise StateError(
-            f"The branch {run_id}/{number} of a worker was not written by gitsync.", hint="Remove that branch."
-        )
+    if not (are_numbers and number == str(int(number)) and is_commit_id(base)):
+        return None
     return WorkerBranch(
         run_id=run_id,
         number=int(number),
@@ -118,27 +124,33 @@ def _parse_branch(fields: list[str]) -> WorkerBranch:
     )
 
 
-def read_recorded(
-    clone: Clone, name: str, branches: Iterable[WorkerBranch], state: State, seals: RecordSeals
-) -> Recorded:
+def read_recorded(clone: Clone, name: str, state: State, seals: RecordSeals) -> Recorded:
     """Read what workers have recorded since the status branch `name` was as it was for them; `state` is what it has
-    now.
+    now. A branch that cannot be read is left out and named: everybody who may push can put one there.
 
-    Raises GitError if the commit that a worker began with cannot be fetched, StateError for a record of another form.
+    Raises GitError if the remote does not answer.
     """
     records: dict[Key, Record | None] = {}
     config_maps: dict[Address, Export | None] = {}
     leftovers: dict[Leftover, bool] = {}
     files: dict[str, bytes | None] = {}
-    branches, seals = tuple(branches), seals.of_status(state.identity)
-    for branch in branches:
-        first, last = _read_difference(clone, branch)
-        before, after = _decode(first, seals), _decode(last, seals)
-        records_now = {key: state.records.get(key) for key in before.records.keys() | after.records.keys()}
-        doubtful = {
-            key for key, now in records_now.items() if now not in (before.records.get(key), after.records.get(key))
-        }
-        earlier = _read_earlier(clone, name, branch, seals) if doubtful else []
+    seals = seals.of_status(state.identity)
+    listed, unknown = _list_workers(clone)
+    strays = dict.fromkeys((name_workers(name) + one for one in unknown), "gitsync did not write it.")
+    branches = []
+    for branch in listed:
+        try:
+            first, last = _read_difference(clone, branch)
+            before, after = _decode(first, seals), _decode(last, seals)
+            records_now = {key: state.records.get(key) for key in before.records.keys() | after.records.keys()}
+            doubtful = {
+                key for key, now in records_now.items() if now not in (before.records.get(key), after.records.get(key))
+            }
+            earlier = _read_earlier(clone, name, branch, seals) if doubtful else []
+        except StateError as error:
+            strays[name_worker(name, branch.run_id, branch.number)] = error.message
+            continue
+        branches.append(branch)
         for key, now in sorted(records_now.items()):
             if _may_take(now, before.records.get(key), after.records.get(key), [one.get(key) for one in earlier]):
                 records[key] = after.records.get(key)
@@ -149,7 +161,7 @@ def read_recorded(
                 files[make_config_map_path(address)] = last.get(make_config_map_path(address))
         leftovers |= {leftover: leftover in after.leftovers for leftover in before.leftovers ^ after.leftovers}
     changes = Changes(records=records, config_maps=config_maps, leftovers=leftovers)
-    return Recorded(changes=changes, files=files, branches=branches)
+    return Recorded(changes=changes, files=files, branches=tuple(branches), strays=strays)
 
 
 def _may_take(
@@ -177,7 +189,7 @@ def _read_earlier(clone: Clone, name: str, branch: WorkerBranch, seals: RecordSe
 def _read_difference(clone: Clone, branch: WorkerBranch) -> tuple[Mapping[str, bytes], Mapping[str, bytes]]:
     """Read the files of records and config maps that a worker has changed, as they were before and as they are now."""
     if branch.base and not fetch_commit(clone, branch.base):
-        raise GitError(
+        raise StateError(
             f"The commit {branch.base[:12]} that worker {branch.number} of the run {branch.run_id} began with is gone.",
             hint="Restore the history of the status branch.",
         )

@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from gitsync.arm.http.bodies import list_ids
 from gitsync.errors import ProviderError
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import GVK
+from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.delete_scope import describe_strangers, find_unlisted, is_group
 from gitsync.reconcile.attempt import PruneAttempt
@@ -26,12 +29,21 @@ from gitsync.status.conditions import (
     make_warning,
 )
 
-DETACHED = Condition(status=ConditionStatus.TRUE, reason="Detached", message="It stays in Azure.")
+DETACHED = Condition(status=ConditionStatus.TRUE, reason="Detached")
 KEPT = Condition(
     status=ConditionStatus.TRUE, reason="NotPruned", message="Run `gitsync sync --prune` to delete it from Azure."
 )
 GONE = replace(DELETED, message="Neither git nor Azure has it.")
-REMEMBERED = replace(KEPT, message="It stays in Azure. Run `gitsync sync --prune` to forget it.")
+REMEMBERED = replace(KEPT, message="Run `gitsync sync --prune` to forget it.")
+
+_STAYS: Final = "It stays in Azure."
+_RESTS: Final[Mapping[Claim, str]] = {
+    Claim.NONE: "gitsync neither created nor adopted it. If Azure has it, it stays there.",
+    Claim.EXPECTED: "gitsync did not see it created. If Azure has it, it stays there.",
+}
+"""What is said of a resource that is not ours: no record says that Azure has it. An expected create may never have been
+sent, or a run was killed before it recorded the answer.
+"""
 
 RESOURCES_API_VERSION = "2021-04-01"
 """The api-version of the list of a resource group's content."""
@@ -40,6 +52,11 @@ RESOURCES_API_VERSION = "2021-04-01"
 def _add_reason(attempt: PruneAttempt, condition: Condition) -> Condition:
     """Put the way in which the resource was removed from git before the message."""
     return replace(condition, message=f"{attempt.prune.reason} {condition.message}")
+
+
+def _add_rest(record: Record, condition: Condition) -> Condition:
+    """Put before the message what remains in Azure of a resource that gitsync does not delete."""
+    return replace(condition, message=f"{_RESTS.get(record.claim, _STAYS)} {condition.message}".rstrip())
 
 
 async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
@@ -63,11 +80,11 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     if not run.rules.prune:
         if not prune.detaches and await _is_gone(attempt, run):
             return attempt.absent().stopped(GONE, Verdict.IN_SYNC, is_fine=True)
-        return attempt.stopped(_add_reason(attempt, REMEMBERED if prune.detaches else KEPT))
+        return attempt.stopped(_add_reason(attempt, _add_rest(record, REMEMBERED) if prune.detaches else KEPT))
     if prune.detaches:
         attempt = attempt.with_decision(attempt.decision.changed(action=Action.DETACH))
         attempt = attempt.with_write(attempt.write.changed(done=Action.DETACH))
-        return attempt.stopped(_add_reason(attempt, DETACHED))
+        return attempt.stopped(_add_reason(attempt, _add_rest(record, DETACHED)))
     refusal = attempt.explain_out_of_reach(record.arm_id)
     if refusal and not is_alias(record.owner):
         return attempt.stopped(refusal, Verdict.BLOCKED)

@@ -52,7 +52,7 @@ LOOKS: Final[Mapping[Verdict, VerdictLook]] = {
     Verdict.ADOPT: VerdictLook("→", Tone.CHANGE, "it exists in Azure and has no record"),
     Verdict.CREATE: VerdictLook("+", Tone.NEW, "not in Azure yet", "not in the older revision"),
     Verdict.DELETE: VerdictLook("−", Tone.DELETE, "removed from git"),  # noqa: RUF001 - the minus sign is as wide as the plus
-    Verdict.DETACH: VerdictLook("○", Tone.REST, "removed from git; it stays in Azure"),
+    Verdict.DETACH: VerdictLook("○", Tone.REST, "removed from git; not deleted from Azure"),
     Verdict.HELD: VerdictLook("‖", Tone.WAIT, "it differs, and is held until a day"),
     Verdict.SKIP: VerdictLook("·", Tone.REST, "not reconciled, because of its policy"),
     Verdict.IN_SYNC: VerdictLook("✓", Tone.FINE, "git and Azure agree", "the revisions agree"),

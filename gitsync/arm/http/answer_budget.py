@@ -1,0 +1,68 @@
+"""The bound on the answers that are being read at the same time: each has a limit of its own, and there may be dozens.
+
+An answer counts from `FREE` bytes on, piece by piece: most are compressed, so none tells its size before its end. One
+that does not fit waits with what it has, and all could wait for each other, so the eldest never waits. The bound is
+therefore that of the budget, and the rest of one answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+FREE: Final = 1 << 18
+"""Bytes of an answer that are not counted: nearly all answers of Azure have less."""
+
+MOST_TOGETHER: Final = 32 << 20
+"""Bytes that the answers of a connection may have together while they are read."""
+
+
+class AnswerBudget:
+    """The bytes of all answers of a connection. Made inside of its event loop."""
+
+    def __init__(self, most: int = MOST_TOGETHER) -> None:
+        self._most = most
+        self._holders: dict[AnswerShare, None] = {}  # the eldest first
+        self._freed = asyncio.Event()
+        self.used = 0
+
+    @contextmanager
+    def share(self) -> Iterator[AnswerShare]:
+        """Count an answer until the context ends."""
+        share = AnswerShare(self)
+        try:
+            yield share
+        finally:
+            if share in self._holders:
+                self._give_back(share)
+
+    async def take(self, share: AnswerShare, count: int) -> None:
+        """Wait until so many more bytes fit."""
+        self._holders.setdefault(share)
+        while self.used + count > self._most and next(iter(self._holders)) is not share:
+            await self._freed.wait()
+        self.used += count
+        share.counted += count
+
+    def _give_back(self, share: AnswerShare) -> None:
+        self.used -= share.counted
+        del self._holders[share]
+        self._freed.set()  # who waits looks again, at room and at who is the eldest
+        self._freed = asyncio.Event()
+
+
+class AnswerShare:
+    """What one answer has of a budget."""
+
+    def __init__(self, budget: AnswerBudget) -> None:
+        self._budget = budget
+        self.read = 0
+        self.counted = 0
+
+    async def note(self, count: int) -> None:
+        """Note that so many bytes were read; wait for room for what comes next."""
+        self.read += count
+        if self.read > FREE:
+            await self._budget.take(self, self.read - self.counted)
