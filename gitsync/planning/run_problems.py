@@ -68,6 +68,11 @@ def find_delete_limit(inventory: int, most: int | None) -> int:
     return max(1, min(MOST_DELETES, int(inventory * SHARE_OF_DELETES))) if most is None else most
 
 
+def fail_unread(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Make errors of the warnings about documents with a group of ASO that are not read: for `validate` and --strict."""
+    return tuple(replace(one, level=Level.ERROR) if one.is_unread else one for one in problems)
+
+
 def find_empty_source(coverage: Coverage, namespaces: Collection[str] = ()) -> tuple[Problem, ...]:
     """Warn if no resource was read: the folder or the revision may be another one than was meant. `namespaces` are
     those that the run is limited to.
