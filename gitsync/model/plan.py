@@ -62,7 +62,8 @@ class Prune:
     `last_commit` the last commit that had its manifest; None if the source has no history. `renamed` is the resource
     that is created for this one, if it was only renamed. `last_source` is the place of its last manifest: line 0 if
     only the file is known, None if not even that. `replaces` tells that it is created again in the same run. `hold` is
-    that of its last manifest, if it lasts: `held` says so too.
+    that of its last manifest, if it lasts: `held` says so too. Without `can_delete`, Azure deletes it with its parent
+    only.
     """
 
     record: Record
@@ -77,6 +78,7 @@ class Prune:
     renamed: Key | None = None
     replaces: bool = False
     hold: HeldUntil | None = None
+    can_delete: bool = True
 
     @property
     def key(self) -> Key:
@@ -91,7 +93,8 @@ Node = Apply | Prune
 class Removal:
     """How a resource was removed from git: policy, hold, file and line, units and commit of its last manifest,
     and the kind of the object that declared its last unit, as far as history can be read (None, "", 0), and a
-    sentence for people. `held` says why it must not be deleted; "" if it may be.
+    sentence for people. `held` says why it must not be deleted; "" if it may be. `is_released` tells that a person has
+    said by name that no place declares it any more, whatever holds it for that.
     """
 
     policy: Policy | None = None
@@ -102,6 +105,7 @@ class Removal:
     declared_by: str = ""
     reason: str = "Removed from git."
     held: str = ""
+    is_released: bool = False
     last_commit: LastCommit | None = None
 
 

@@ -133,12 +133,16 @@ def _make_prunes(
                 record, policy=policy, hold=max(filter(None, (removal.hold, record.hold)), default=None), **place
             ),
             detaches=detaches,
-            held="" if detaches else is_needed or removal.held or holds.on(gone),
+            held="" if detaches else is_needed or _find_hold(removal, gone, holds),
             reason=removal.reason,
             last_commit=removal.last_commit,
             last_source=SourceLocation(path, removal.line) if path else None,
         )
     return spread_holds(join_deletes(prunes), needed)
+
+
+def _find_hold(removal: Removal, gone: RemovedResource, holds: Holds) -> str:
+    return "" if removal.is_released else removal.held or holds.on(gone)
 
 
 def order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> dict[Key, Prune]:

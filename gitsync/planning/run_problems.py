@@ -22,6 +22,7 @@ from gitsync.model.problem import (
     Problem,
 )
 from gitsync.model.record import Record, Trust
+from gitsync.planning.delete_scope import list_deletes
 
 DEFAULT_AGENT = "gitsync"
 
@@ -46,8 +47,7 @@ def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Probl
 
     An empty source looks like a wrong folder, so by default it may delete nothing at all.
     """
-    prunes = [prune for prune in plan.prunes.values() if prune.record.claim.is_ours]
-    deletes = [prune for prune in prunes if not prune.detaches and not prune.held]
+    deletes = [prune for prune in list_deletes(plan.prunes) if prune.record.claim.is_ours]
     is_empty = any(problem.code == EMPTY_SOURCE for problem in plan.problems)
     limit = 0 if is_empty and most is None else find_delete_limit(inventory, most)
     if len(deletes) <= limit:

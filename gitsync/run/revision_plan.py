@@ -55,7 +55,7 @@ from gitsync.run.manifests import (
     read_unambiguous,
     redact_manifests,
 )
-from gitsync.run.plan import list_problems
+from gitsync.run.plan import find_released, is_deleted_alone, list_problems, mark_undeletable, release
 from gitsync.run.removals import hold_unreadable
 from gitsync.run.watch import log_start
 from gitsync.status.exit_code import decide_exit_code
@@ -300,6 +300,10 @@ def _make_plan(
     read = Coverage(resources=len(manifests.resources), unread=manifests.unread)
     problems = (*problems, *find_empty_source(read, reader.config.target_namespaces))
     around = RestOfSource(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
-    plan = note_renames(make_plan(select_prepared(new.prepared, selection), selected, problems, removed, around=around))
+    catalog, gone = open_catalog(), {key: records[key] for key in removed if key in selected}
+    removals = release(removed, gone, find_released(reader.config.release, removed), catalog)
+    undeletable = {key for key, record in gone.items() if not is_deleted_alone(catalog, record)}
+    plan = make_plan(select_prepared(new.prepared, selection), selected, problems, removals, undeletable, around)
+    plan = note_renames(mark_undeletable(plan, catalog))
     plan = hold_until(plan, new.prepared, reader.clock.now().date())
     return replace(plan, problems=(*plan.problems, *reader.foreign.problems))

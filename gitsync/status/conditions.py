@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gitsync.errors import GitsyncError, ProviderError
 from gitsync.formats.arm_path import find_subscription
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
@@ -33,6 +35,18 @@ DELETION_NOT_SUPPORTED = Condition(
     message="Resource does not support deletion in Azure; set annotation "
     "'serviceoperator.azure.com/reconcile-policy: detach-on-delete' to permit deletion in Kubernetes",
 )
+
+
+def make_undeletable(key: Key) -> Condition:
+    """Return the condition of a resource that was removed from git, and that Azure deletes with its parent only. Its
+    manifest is gone, so the annotation that ASO asks for has no place.
+    """
+    advice = (
+        "Azure deletes it with its parent: gitsync keeps its record until then. To forget it now and leave it in Azure, "
+        f"run `gitsync sync --prune --release {key}`."
+    )
+    return replace(DELETION_NOT_SUPPORTED, advice=advice)
+
 
 # The numbers are those of ASO; only their order matters.
 _PRIORITY = {

@@ -17,7 +17,7 @@ from gitsync.reconcile.protocols import Observing, read_live
 from gitsync.reconcile.stages.delete import DELETED, record_deleted
 from gitsync.reconcile.stages.owner_check import has_resource
 from gitsync.request.arm_id import is_alias
-from gitsync.status.conditions import DELETING, DELETION_NOT_SUPPORTED, make_held, make_other_agent, make_warning
+from gitsync.status.conditions import DELETING, make_held, make_other_agent, make_undeletable, make_warning
 
 DETACHED = Condition(status=ConditionStatus.TRUE, reason="Detached", message="It stays in Azure.")
 KEPT = Condition(
@@ -113,7 +113,7 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     if writes and not attempt.observed.exists:
         return record_deleted(attempt)
     if is_kept and attempt.observed.exists:
-        return attempt.stopped(DELETION_NOT_SUPPORTED, Verdict.BLOCKED)
+        return attempt.stopped(make_undeletable(attempt.key), Verdict.BLOCKED, is_fine=True)
     is_moving = writes and attempt.observed.live is not None and attempt.observed.live.is_moving
     return (
         attempt.with_write(attempt.write.changed(unfinished=attempt.is_resumed)).stopped(DELETING)
