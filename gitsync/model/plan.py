@@ -92,8 +92,8 @@ Node = Apply | Prune
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
     """How a resource was removed from git: policy, hold, file and line, units and commit of its last manifest,
-    and the kind of the object that declared its last unit, as far as history can be read (None, "", 0), and a
-    sentence for people. `held` says why it must not be deleted; "" if it may be. `is_released` tells that a person has
+    and the kind of the object that declared its last unit, as far as history can be read (None, "", 0), the last
+    `revision` with it, and a sentence for people. `held` says why it must not be deleted; "" if it may be. `is_released` tells that a person has
     said by name that no place declares it any more, whatever holds it for that.
     """
 
@@ -103,6 +103,7 @@ class Removal:
     line: int = 0
     units: tuple[str, ...] = ()
     declared_by: str = ""
+    revision: str = ""
     reason: str = "Removed from git."
     held: str = ""
     is_released: bool = False

@@ -130,7 +130,11 @@ def _make_prunes(
             place = Declaration(unit=removal.units[-1], path=removal.path, declared_by=removal.declared_by)
         prunes[key] = Prune(
             record=replace(
-                record, policy=policy, hold=max(filter(None, (removal.hold, record.hold)), default=None), **place
+                record,
+                policy=policy,
+                hold=max(filter(None, (removal.hold, record.hold)), default=None),
+                last_revision=removal.revision or record.last_revision,
+                **place,
             ),
             detaches=detaches,
             held="" if detaches else is_needed or _find_hold(removal, gone, holds),

@@ -62,7 +62,8 @@ def plan_run(
     untrusted = find_untrusted(own_records, connections.catalog, declared)
     selected = select_prepared(run_input.prepared, selection)
     reading = Reading(connections.settings.namespace, run_input.references, today)
-    removals = find_removals(connections.source, removed, state.find_revision(agent) or state.revision, config, reading)
+    since = state.find_revision(agent) or state.revision
+    removals = find_removals(connections.source, removed, since, config, reading, manifests)
     if connections.source.file and removed:
         removals = _hold_for_other_files(config, connections, run_input, removed, removals)
     released = find_released(config.release, (key for key in own_records if key not in declared))

@@ -33,6 +33,7 @@ from gitsync.git.source.history import History, ManifestPaths
 from gitsync.git.source.listing import EntryKind, Revision, SourceListing
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.git.source.signatures import TrustedKeys, check_signature
+from gitsync.git.source.unread_places import FindUnread, UnreadPlaces
 from gitsync.git.source.worktree import (
     FolderListing,
     WorkTree,
@@ -85,6 +86,11 @@ class Checkout:
     wanted: SourcePart = field(default_factory=SourcePart)
     history: History | None = field(default=None, repr=False)
     explain_unreadable: ExplainUnreadable = field(default=explain_nothing, repr=False)
+    find_unread: FindUnread = field(default=UnreadPlaces, repr=False)
+
+    def open_tree(self, revision: str | None) -> Revision | None:
+        """Open the files of a revision of the same source, used or not; None if they cannot be listed."""
+        return self.history.open_tree(revision) if self.history and revision else None
 
     def contents_at(self, revision: str) -> SourceContents | None:
         """Read the manifests of another revision of the same source; None if it cannot be read."""
@@ -173,7 +179,7 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
 def _take(contents: SourceContents) -> dict[str, Any]:
     """Take the fields that a checkout has of what was read."""
     values = ("files", "units", "problems", "ignored", "settings", "file")
-    readers = ("read_whole", "read_left_out", "explain_unreadable")
+    readers = ("read_whole", "read_left_out", "explain_unreadable", "find_unread")
     return {name: getattr(contents, name) for name in (*values, *readers)}
 
 

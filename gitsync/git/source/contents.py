@@ -20,6 +20,7 @@ from gitsync.git.source.selection import (
     IgnoreRules,
     ReadLimits,
     check_budget,
+    is_hidden,
     is_in_dot_folder,
     list_ignored,
     read_rules,
@@ -28,8 +29,9 @@ from gitsync.git.source.selection import (
     warn_skipped,
     warn_too_large,
 )
+from gitsync.git.source.unread_places import FindUnread, UnreadPlaces
 from gitsync.manifests.units import KUSTOMIZATIONS, SUFFIXES
-from gitsync.manifests.unread_documents import explain_unreadable
+from gitsync.manifests.unread_documents import explain_unreadable, find_templates
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
@@ -74,7 +76,7 @@ class SourceContents:
     `has_declared` tells that objects of controllers are followed. `read_inputs` returns every file that all this was
     made of, and `explain_unreadable` says why files cannot be read. `file` is the one that is wanted, "" for a folder,
     and `read_whole` reads the whole source. `read_left_out` reads the files in folders of kustomizations that none of
-    them names.
+    them names, and `find_unread` finds the places that are not read.
 
     A kustomization replaces its whole folder: its own path leads to the result of its build.
     """
@@ -90,6 +92,7 @@ class SourceContents:
     read_whole: Callable[[], SourceContents] | None = field(default=None, compare=False, repr=False)
     read_left_out: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
     explain_unreadable: ExplainUnreadable = field(default=explain_nothing, compare=False, repr=False)
+    find_unread: FindUnread = field(default=UnreadPlaces, compare=False, repr=False)
 
 
 def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
@@ -129,6 +132,23 @@ def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
         read_whole=partial(read_contents, listing, replace(wanted, path="")),
         read_left_out=read_left_out,
         explain_unreadable=partial(_explain_unreadable, listing, choice, wanted.budget),
+        find_unread=partial(_find_unread, listing, wanted, choice, own, built),
+    )
+
+
+def _find_unread(
+    listing: SourceListing, wanted: SourcePart, choice: _ChosenFiles, own: Mapping[str, bytes], built: AllUnits
+) -> UnreadPlaces:
+    folders = tuple(f"{folder}/" for folder in wanted.without)
+    return UnreadPlaces(
+        files={entry.path: entry for entry in choice.visible if entry.kind is EntryKind.FILE},
+        plain=frozenset(own.keys() - find_templates(own).keys()),
+        used=built.used | built.inputs,
+        closed=tuple(entry for entry in choice.visible if entry.kind is not EntryKind.FILE),
+        path=wanted.path,
+        ignores=lambda path: is_hidden(path) or path.startswith(folders) or choice.rules.ignores(path),
+        listing=listing,
+        budget=wanted.budget,
     )
 
 
@@ -236,6 +256,7 @@ class _ChosenFiles:
     problems: tuple[Problem, ...]
     ignored: tuple[str, ...]
     rules: IgnoreRules
+    visible: tuple[SourceEntry, ...]
 
 
 def _choose(
@@ -271,6 +292,7 @@ def _choose(
         ),
         ignored=list_ignored(entries, visible, wanted.without),
         rules=rules,
+        visible=visible,
     )
 
 
