@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final, NamedTuple, TypeVar
 
 from gitsync.manifests.named_objects import NamedObject
@@ -23,16 +24,22 @@ Blobs = Mapping[str, str]
 """The files of a revision: the id of what each has, by path. "" is content that no revision has."""
 
 
+class Counts(Enum):
+    """Whether a file that names a removed resource holds its delete."""
+
+    ALWAYS = "always"  # it is not checked out: nobody has removed it
+    UNLESS_DROPPED = "unless its unit dropped it"
+    IF_IT_CAME = "if it is known to have come or changed"  # it may be of another run, or another environment
+
+
 class UnusedFile(NamedTuple):
-    """A file that is not used, and what it names. `why` completes "it is not read, since". One that
-    `must_have_come` counts only if it is known to have come or changed: it may be of another run or environment.
-    """
+    """A file that is not used, and what it names. `why` completes "it is not read, since"."""
 
     path: str
     why: str
     blob: str = ""
     named: frozenset[NamedObject] = frozenset()
-    must_have_come: bool = False
+    counts: Counts = Counts.UNLESS_DROPPED
 
 
 class ClosedPlace(NamedTuple):
@@ -123,9 +130,9 @@ def _was_left(file: UnusedFile, last: LastDeclared) -> bool:
     it is: that is how people remove what it declares, and so is a release that goes.
     """
     has_come = last.has_come(file.path, file.blob)
-    if file.must_have_come:
+    if file.counts is Counts.IF_IT_CAME:
         return last.blobs is None or not has_come
-    if last.folder is None:
+    if file.counts is Counts.ALWAYS or last.folder is None:
         return False
     return file.path == last.path or (not has_come and is_inside(file.path, last.folder))
 

@@ -146,7 +146,7 @@ def _make_prunes(
 
 
 def _find_hold(removal: Removal, gone: RemovedResource, holds: Holds) -> str:
-    return "" if removal.is_released else removal.held or holds.on(gone)
+    return "" if removal.is_released else removal.held or holds.on(gone) or removal.moved
 
 
 def order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> dict[Key, Prune]:

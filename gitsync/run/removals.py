@@ -99,7 +99,7 @@ def find_removals(  # noqa: PLR0913 - a source, its records, and how it is read
     unreadable = hold_unreadable(declared, source.explain_unreadable, source.units.values(), source.files)
     moved = _hold_moved(source, removed, removals, manifests)
     return {
-        key: replace(one, held=one.held or unreadable.get(key, "") or moved.get(key, ""))
+        key: replace(one, held=one.held or unreadable.get(key, ""), moved=moved.get(key, ""))
         for key, one in removals.items()
     }
 
@@ -114,6 +114,7 @@ def _hold_moved(
         places=source.find_unread(),
         tree=source.open_tree(source.revision),
         is_dirty=source.dirty,
+        left_out=source.list_left_out(),
         files=source.files,
         manifests=manifests,
         problems=(*source.problems, *manifests.problems),
@@ -153,11 +154,18 @@ def hold_unreadable(
     built = {unit.name for unit in units}
     return {
         key: f"Held: {path} declared this resource, and cannot be read now. {problems[path].message} "
-        f"{problems[path].hint.rstrip('.')}. To delete the resource, remove the file."
+        f"{problems[path].hint.rstrip('.')}. {_say_how_to_delete(key, path, problems[path])}"
         for key, one in declared.items()
         for path in sorted(paths[key] & problems.keys())
         if not _is_sound_template(problems[path], one, built)
     }
+
+
+def _say_how_to_delete(key: Key, path: str, problem: Problem) -> str:
+    """Say how to delete a resource all the same: a file below a link or in a submodule is not there to be removed."""
+    if problem.path == path:
+        return "To delete the resource, remove the file."
+    return f"To delete the resource all the same, run `gitsync sync --prune --release {key}`."
 
 
 def _is_sound_template(problem: Problem, declared: Declaration, built: Collection[str]) -> bool:

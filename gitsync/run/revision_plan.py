@@ -217,6 +217,7 @@ def _take_manifests(checkout: Checkout) -> RevisionManifests:
         settings=checkout.settings,
         explain_unreadable=checkout.explain_unreadable,
         find_unread=checkout.find_unread,
+        list_left_out=checkout.list_left_out,
         tree=checkout.open_tree(checkout.revision),
         root=checkout.root,
         repository=name_source(checkout),
@@ -279,8 +280,8 @@ def _find_removals(  # noqa: PLR0913 - two revisions, and what was made of each
     keys = {one.key for one in new.prepared}
     removed = {one.key: one.resource for one in old.prepared if one.key not in keys}
     declared = {key: find_declaration(resource) for key, resource in removed.items()}
-    held = _hold_moved(before, after, removed, manifests) if removed else {}
-    held |= hold_unreadable(declared, after.explain_unreadable, after.units.values(), after.files)
+    moved = _hold_moved(before, after, removed, manifests) if removed else {}
+    held = hold_unreadable(declared, after.explain_unreadable, after.units.values(), after.files)
     places = {key: find_place(resource) for key, resource in removed.items()}
     found: Mapping[ManifestPaths, LastCommit] = {}
     if places and before.commit is not None:
@@ -289,6 +290,7 @@ def _find_removals(  # noqa: PLR0913 - two revisions, and what was made of each
         key: Removal(
             line=removed[key].source.line,
             held=held.get(key, ""),
+            moved=moved.get(key, ""),
             last_commit=found.get(place),
         )
         for key, place in places.items()
@@ -303,6 +305,7 @@ def _hold_moved(
         places=after.find_unread(),
         tree=after.tree,
         is_dirty=after.commit is None,
+        left_out=after.list_left_out(),
         files=after.files,
         manifests=manifests,
         problems=(*after.problems, *manifests.problems),

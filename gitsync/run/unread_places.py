@@ -20,7 +20,7 @@ from gitsync.manifests.units import SUFFIXES, find_unit, is_inside
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
-from gitsync.planning.moved_manifests import Blobs, ClosedPlace, LastDeclared, UnusedFile, index_unread
+from gitsync.planning.moved_manifests import Blobs, ClosedPlace, Counts, LastDeclared, UnusedFile, index_unread
 from gitsync.units.tree import list_folders
 
 _UNBUILT: Final = frozenset(
@@ -43,12 +43,13 @@ def list_blobs(tree: Revision | None) -> Blobs | None:
 @dataclass(kw_only=True)
 class UnreadSource:
     """What was read of a source, and how to look into the rest. `tree` is the commit that it is at, None if there is none;
-    with `is_dirty` files differ from that. `problems` are those of the source and of its manifests.
+    with `is_dirty` files differ from that. `left_out` are the files of it that a sparse checkout leaves out. `problems` are those of the source and of its manifests.
     """
 
     places: UnreadPlaces
     tree: Revision | None
     is_dirty: bool
+    left_out: frozenset[str] = frozenset()
     files: Mapping[str, bytes] = field(repr=False)
     manifests: Manifests = field(repr=False)
     problems: tuple[Problem, ...]
@@ -128,13 +129,18 @@ class UnreadSource:
             )
 
     def _find_elsewhere(self, bases: tuple[Blobs, ...]) -> Mapping[str, SourceEntry]:
-        """Find the files of the commit that came or changed, and are not below the path, or not checked out."""
+        """Find the files of the commit that came or changed and are not below the path, and those not checked out."""
         return {
             path: entry
             for path, entry in self.entries.items()
             if entry.kind is EntryKind.FILE and path not in self.places.files and path not in self.places.used
-            if any(base.get(path) != entry.id for base in bases) and not self.places.ignores(path)
+            if any(base.get(path) != entry.id for base in bases) or self._is_missing(path)
+            if not self.places.ignores(path)
         }
+
+    def _is_missing(self, path: str) -> bool:
+        """Tell whether a file that the run is about is not checked out."""
+        return path in self.left_out and self.places.covers(path)
 
     def _look_elsewhere(
         self, elsewhere: Mapping[str, SourceEntry], contents: Mapping[str, bytes]
@@ -142,7 +148,7 @@ class UnreadSource:
         for path, entry in elsewhere.items():
             named = list_named_objects(path, contents[path]) if path in contents else frozenset[NamedObject]()
             why = "it is not checked out" if self.places.covers(path) else f"it is not in --path {self.places.path}"
-            yield UnusedFile(path, why, entry.id, named, must_have_come=True)
+            yield UnusedFile(path, why, entry.id, named, Counts.ALWAYS if self._is_missing(path) else Counts.IF_IT_CAME)
 
     def _look_into_environments(self) -> Iterator[UnusedFile]:
         """Look into units that are left out, since gitsync.yaml names another one for their resources."""
@@ -150,7 +156,7 @@ class UnreadSource:
             paths = [path for path in self.places.files if may_have_manifests(path) and is_inside(path, unit)]
             for path, content in self.places.read(paths).items():
                 named = list_named_objects(path, content)
-                yield UnusedFile(path, f"the unit {unit} is left out", self.blobs[path], named, must_have_come=True)
+                yield UnusedFile(path, f"the unit {unit} is left out", self.blobs[path], named, Counts.IF_IT_CAME)
 
     # ---- places that cannot be read ----
 
@@ -173,13 +179,14 @@ class UnreadSource:
                 yield ClosedPlace(path, f"is a {entry.kind.value}, which is not read,", {path: self.blobs.get(path, "")})
 
     def _list_unbuilt(self) -> Iterator[ClosedPlace]:
-        """List the units that were not built, with the files that they may be built of."""
+        """List the units that were not built, with the files that they alone may be built of."""
+        read = self.places.plain | self.places.used
         for problem in self.problems:
             if problem.code in _UNBUILT:
                 blobs = {
                     path: blob
                     for path, blob in self.blobs.items()
-                    if path == problem.path or find_unit(path) in problem.parts
+                    if path == problem.path or (find_unit(path) in problem.parts and path not in read)
                 }
                 yield ClosedPlace(f"the unit of {problem.place}", "is not built", blobs, problem.message)
 

@@ -32,6 +32,7 @@ from gitsync.git.source.selection import (
 from gitsync.git.source.unread_places import FindUnread, UnreadPlaces
 from gitsync.manifests.units import KUSTOMIZATIONS, SUFFIXES
 from gitsync.manifests.unread_documents import explain_unreadable, find_templates
+from gitsync.manifests.unparsed_text import mentions_aso
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
@@ -123,7 +124,12 @@ def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
     return SourceContents(
         files=dict(sorted(files.items())),
         units={**choice.units.folders, **built.units},
-        problems=(*choice.problems, *built.problems, *_warn_unused(choice.units.claimed - built.used)),
+        problems=(
+            *choice.problems,
+            *built.problems,
+            *_warn_unused(choice.units.claimed - built.used),
+            *_warn_endings(listing, choice.visible, built.used, wanted.budget),
+        ),
         ignored=choice.ignored,
         settings=settings,
         has_declared=bool(built.declared),
@@ -193,6 +199,28 @@ def _warn_unused(paths: Iterable[str]) -> tuple[Problem, ...]:
         for path in sorted(paths)
         if path.endswith(SUFFIXES)
     )
+
+
+def _warn_endings(
+    listing: SourceListing, visible: Iterable[SourceEntry], used: Collection[str], budget: ReadLimits
+) -> Iterator[Problem]:
+    """Warn of each file of manifests that is not read, since its ending is in capitals: neither kubectl nor Flux read it."""
+    files = [
+        entry
+        for entry in visible
+        if entry.kind is EntryKind.FILE and not entry.path.endswith(SUFFIXES) and entry.path not in used
+        if entry.path.casefold().endswith(SUFFIXES) and entry.size <= budget.file
+    ]
+    for path, content in listing.read(files).items() if files else ():
+        if mentions_aso([content]):
+            stem, dot, ending = path.rpartition(".")
+            yield Problem(
+                code="PassedOver",
+                level=Level.WARNING,
+                message=f"{path} is not read: its ending is not in small letters.",
+                hint=f"Rename it to {stem}{dot}{ending.lower()}. If it is not a manifest, add it to .gitsyncignore.",
+                path=path,
+            )
 
 
 def list_inputs(listing: SourceListing, wanted: SourcePart, *, has_declared: bool) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ repository.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -56,6 +56,7 @@ class RevisionManifests:
     ref: str = ""
     explain_unreadable: ExplainUnreadable = field(default=explain_nothing, repr=False)
     find_unread: FindUnread = field(default=UnreadPlaces, repr=False)
+    list_left_out: Callable[[], frozenset[str]] = field(default=frozenset, repr=False)
     tree: Revision | None = field(default=None, repr=False)
 
 
