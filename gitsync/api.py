@@ -92,6 +92,7 @@ class Settings(TypedDict, total=False):
     plan_file: Text
     yes: Switch
     max_deletes: Count
+    release: Names
     checks: Names
     who: Text
     allow_rollback: Switch

@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -40,10 +41,12 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.cli.offline import read_offline
     from gitsync.cli.output import publish
     from gitsync.model.clock import format_rfc3339
+    from gitsync.planning.run_problems import fail_unread
 
     clock = SystemClock()
     started = clock.now()
     offline = read_offline(config, options.redactions, looks_for_values=True)
+    offline = replace(offline, problems=fail_unread(offline.problems))
     code = ExitCode.FAILED if offline.has_errors or (config.strict and offline.problems) else ExitCode.FINE
     report = _make_report(offline, code, format_rfc3339(started), format_rfc3339(clock.now()))
     forms = {

@@ -281,6 +281,15 @@ class Config:
         (_RUNS - _REVERT) | _REHEARSE,
         form=SettingForm.COUNT,
     )
+    release: tuple[str, ...] = declare_setting(
+        (),
+        "With --prune: no longer hold this resource, although a place that is not read may declare it. What Azure cannot "
+        "delete is forgotten. Kind/name, or Kind.group/namespace/name.",
+        HelpGroup.CHANGE,
+        _RUNS - _REVERT,
+        form=SettingForm.LIST,
+        metavar="KEY",
+    )
     strict: bool = declare_setting(
         False,
         "Refuse the whole run if a manifest is invalid, before anything is touched.",

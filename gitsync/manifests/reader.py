@@ -234,6 +234,7 @@ class _Sorter:
         if isinstance(header, Problem):
             # The next resource gets this position, and must not get the problems of this document.
             self.variables.uses.detach(len(self.resources))
+            header = replace(header, is_unread=resource is not None)
             self.account_for(reject(replaced, *(find_misspelt_fields(replaced) or (header,)), *replaced.problems))
             return None
         self.unread.extend(find_hidden(replaced))

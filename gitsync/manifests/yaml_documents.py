@@ -22,6 +22,7 @@ from gitsync.manifests.unparsed_text import (
     explain_yaml_fault,
     has_no_name,
     is_template,
+    mentions_aso,
 )
 from gitsync.manifests.yaml_scalars import TAG, format_key, resolve, resolve_tagged
 from gitsync.model.lines import Lines, LineTable, Step
@@ -183,7 +184,15 @@ def _make_template_problem(path: str, error: Unreadable, chunk: bytes) -> Proble
     """
     message = "This is not YAML: it has {{ }} of Helm or another template tool."
     level = Level.WARNING if has_no_name(chunk) else Level.ERROR
-    return Problem(code=TEMPLATE, message=message, hint=RENDER, level=level, path=path, line=error.line)
+    return Problem(
+        code=TEMPLATE,
+        message=message,
+        hint=RENDER,
+        level=level,
+        path=path,
+        line=error.line,
+        is_unread=mentions_aso([chunk]),
+    )
 
 
 def _join_surrogates(pair: re.Match[bytes]) -> bytes:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from gitsync.model.export import Address
 from gitsync.model.gvk import GVK, Key
@@ -131,6 +132,9 @@ class Manifests:
     def passed_over(self) -> int:
         """How many documents are not for gitsync."""
         return sum(not (one.is_rejected or one.is_followed) for one in self.unread)
+
+
+NO_MANIFESTS: Final = Manifests()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

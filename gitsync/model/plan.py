@@ -62,7 +62,8 @@ class Prune:
     `last_commit` the last commit that had its manifest; None if the source has no history. `renamed` is the resource
     that is created for this one, if it was only renamed. `last_source` is the place of its last manifest: line 0 if
     only the file is known, None if not even that. `replaces` tells that it is created again in the same run. `hold` is
-    that of its last manifest, if it lasts: `held` says so too.
+    that of its last manifest, if it lasts: `held` says so too. Without `can_delete`, Azure deletes it with its parent
+    only.
     """
 
     record: Record
@@ -77,6 +78,7 @@ class Prune:
     renamed: Key | None = None
     replaces: bool = False
     hold: HeldUntil | None = None
+    can_delete: bool = True
 
     @property
     def key(self) -> Key:
@@ -90,8 +92,10 @@ Node = Apply | Prune
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
     """How a resource was removed from git: policy, hold, file and line, units and commit of its last manifest,
-    and the kind of the object that declared its last unit, as far as history can be read (None, "", 0), and a
-    sentence for people. `held` says why it must not be deleted; "" if it may be.
+    and the kind of the object that declared its last unit, as far as history can be read (None, "", 0), the last
+    `revision` with it, and a sentence for people. `held` says why it must not be deleted; "" if it may be, and so does
+    `moved`, of a place that is not read and may declare it now. `is_released` tells that a person has said by name that no
+    place does, whatever holds it for that.
     """
 
     policy: Policy | None = None
@@ -100,8 +104,11 @@ class Removal:
     line: int = 0
     units: tuple[str, ...] = ()
     declared_by: str = ""
+    revision: str = ""
     reason: str = "Removed from git."
     held: str = ""
+    moved: str = ""
+    is_released: bool = False
     last_commit: LastCommit | None = None
 
 

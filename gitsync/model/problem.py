@@ -36,7 +36,8 @@ class Problem:
     built has files in. `rendered_by` are the names of the units that made the manifest of the file; empty if it is a
     document of that.
     `invalidates`: an error makes its manifest invalid, so nothing is sent. Without it, a run fails the resource only
-    at the stage that the problem is about.
+    at the stage that the problem is about. `is_unread`: it is about a document with a group of ASO that is not read,
+    such as a template. That is a warning of a run, and an error of `validate` and of a run with --strict.
     """
 
     code: str
@@ -50,6 +51,7 @@ class Problem:
     unit: str = ""
     parts: tuple[str, ...] = ()
     rendered_by: tuple[str, ...] = ()
+    is_unread: bool = False
 
     @property
     def is_error(self) -> bool:

@@ -110,6 +110,19 @@ def spare_bystanders(plan: Plan, records: Mapping[Key, Record]) -> Plan:
     return replace(plan, prunes=spread_holds(prunes))
 
 
+def list_deletes(prunes: Mapping[Key, Prune]) -> list[Prune]:
+    """List the prunes that delete something, as far as a plan knows: what is held stays, and so does what Azure deletes
+    with its parent only, unless that goes.
+    """
+
+    def goes(prune: Prune) -> bool:
+        if prune.detaches or prune.held:
+            return False
+        return goes(prunes[prune.within]) if prune.within in prunes else prune.can_delete
+
+    return [prune for prune in prunes.values() if goes(prune)]
+
+
 def find_deleted_groups(prunes: Mapping[Key, Prune]) -> list[Prune]:
     """Return the groups that the plan deletes: those whose content is listed."""
     deletes = (prune for prune in prunes.values() if not (prune.detaches or prune.held or prune.within))

@@ -130,15 +130,23 @@ def _make_prunes(
             place = Declaration(unit=removal.units[-1], path=removal.path, declared_by=removal.declared_by)
         prunes[key] = Prune(
             record=replace(
-                record, policy=policy, hold=max(filter(None, (removal.hold, record.hold)), default=None), **place
+                record,
+                policy=policy,
+                hold=max(filter(None, (removal.hold, record.hold)), default=None),
+                last_revision=removal.revision or record.last_revision,
+                **place,
             ),
             detaches=detaches,
-            held="" if detaches else is_needed or removal.held or holds.on(gone),
+            held="" if detaches else is_needed or _find_hold(removal, gone, holds),
             reason=removal.reason,
             last_commit=removal.last_commit,
             last_source=SourceLocation(path, removal.line) if path else None,
         )
     return spread_holds(join_deletes(prunes), needed)
+
+
+def _find_hold(removal: Removal, gone: RemovedResource, holds: Holds) -> str:
+    return "" if removal.is_released else removal.held or holds.on(gone) or removal.moved
 
 
 def order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> dict[Key, Prune]:

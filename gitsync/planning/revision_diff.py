@@ -36,7 +36,7 @@ from gitsync.planning.replacement import (
 from gitsync.request.arm_id import ConfigMaps
 from gitsync.request.fill import fill
 from gitsync.request.placeholders import Placeholders, Secrets
-from gitsync.status.conditions import make_error, make_warning
+from gitsync.status.conditions import make_error, make_undeletable, make_warning
 from gitsync.validation.annotations import UPDATE_METHOD
 from gitsync.validation.references import parse_arm_type
 
@@ -279,6 +279,8 @@ def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
         return replace(detached, action=Action.DETACH if prune else Action.NONE)
     if removed.held:
         return replace(result, verdict=Verdict.BLOCKED, condition=make_warning("PruneHeld", removed.held))
+    if removed.within is None and not removed.can_delete:
+        return replace(result, verdict=Verdict.BLOCKED, condition=make_undeletable(removed.key))
     if not prune:
         return _add_message(result, Verdict.DELETE, removed.reason, "Only a sync with --prune deletes it.")
     if removed.within:

@@ -22,6 +22,7 @@ from gitsync.model.problem import (
     Problem,
 )
 from gitsync.model.record import Record, Trust
+from gitsync.planning.delete_scope import list_deletes
 
 DEFAULT_AGENT = "gitsync"
 
@@ -46,8 +47,7 @@ def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Probl
 
     An empty source looks like a wrong folder, so by default it may delete nothing at all.
     """
-    prunes = [prune for prune in plan.prunes.values() if prune.record.claim.is_ours]
-    deletes = [prune for prune in prunes if not prune.detaches and not prune.held]
+    deletes = [prune for prune in list_deletes(plan.prunes) if prune.record.claim.is_ours]
     is_empty = any(problem.code == EMPTY_SOURCE for problem in plan.problems)
     limit = 0 if is_empty and most is None else find_delete_limit(inventory, most)
     if len(deletes) <= limit:
@@ -66,6 +66,11 @@ def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Probl
 def find_delete_limit(inventory: int, most: int | None) -> int:
     """Return how many resources a run may delete: `most`, or by default a share of those that gitsync owns."""
     return max(1, min(MOST_DELETES, int(inventory * SHARE_OF_DELETES))) if most is None else most
+
+
+def fail_unread(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Make errors of the warnings about documents with a group of ASO that are not read: for `validate` and --strict."""
+    return tuple(replace(one, level=Level.ERROR) if one.is_unread else one for one in problems)
 
 
 def find_empty_source(coverage: Coverage, namespaces: Collection[str] = ()) -> tuple[Problem, ...]:

@@ -215,7 +215,8 @@ def build_unattempted(node: Node, agent: str, now: datetime) -> Result:
             operator=agent,
             credential=prepared.credential,
         )
-        record = replace(record, **find_declaration(resource), hold=prepared.hold if prepared.is_valid else record.hold)
+        hold = prepared.hold if prepared.is_valid else record.hold
+        record = replace(record, **find_declaration(resource), last_revision="", hold=hold)
         spec = find_generation(record, resource.spec)
         condition = replace(NO_TURN, generation=spec.generation, time=format_rfc3339(now))
         if is_replacement(condition, record.condition):
@@ -485,6 +486,7 @@ def _revise(attempt: ApplyAttempt, spec: SpecGeneration) -> dict[str, Any]:
         "exports": tuple(sorted(exported)),
         "hold": old.hold if old and not attempt.prepared.is_valid else attempt.prepared.hold,
         "kept": find_kept(attempt.prepared, _find_given_id(attempt), old.kept if old else NOTHING_KEPT),
+        "last_revision": "",
         **find_declaration(attempt.prepared.resource),
     }
 

@@ -29,6 +29,7 @@ from gitsync.planning.run_problems import (
     describe_not_compared,
     describe_not_pushed,
     describe_superseded,
+    fail_unread,
     find_missing_key,
     find_too_many_deletes,
     find_unknown_agent,
@@ -70,9 +71,9 @@ def refuse(config: Config, connections: Connections, plan: Plan, found: Iterable
 
 
 def refuse_invalid(config: Config, plan: Plan) -> None:
-    """With --strict, raise SourceError with the first error of the manifests."""
-    if config.strict and not plan.complete:
-        first = next(problem for problem in list_problems(plan) if problem.is_error)
+    """With --strict, raise SourceError with the first error of the manifests, or the first that is not read."""
+    if config.strict and (not plan.complete or any(problem.is_unread for problem in plan.problems)):
+        first = next(problem for problem in fail_unread(list_problems(plan)) if problem.is_error)
         raise SourceError(
             f"--strict refuses the run: {f'{first.place}: ' if first.place else ''}{first.message}",
             hint="`gitsync validate` shows every problem.",

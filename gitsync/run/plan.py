@@ -5,15 +5,15 @@ Nothing here reads from Azure. `planning` decides; this module applies the setti
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
-from gitsync.errors import GitsyncError
+from gitsync.errors import ConfigError, GitsyncError
 from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.git.source.checkout import Checkout
-from gitsync.manifests.selection import Selection, make_selection, select_prepared
+from gitsync.manifests.selection import Selection, find_keys, make_ambiguous_error, make_selection, select_prepared
 from gitsync.manifests.units import find_unit
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Manifests
@@ -62,9 +62,12 @@ def plan_run(
     untrusted = find_untrusted(own_records, connections.catalog, declared)
     selected = select_prepared(run_input.prepared, selection)
     reading = Reading(connections.settings.namespace, run_input.references, today)
-    removals = find_removals(connections.source, removed, state.find_revision(agent) or state.revision, config, reading)
+    since = state.find_revision(agent) or state.revision
+    removals = find_removals(connections.source, removed, since, config, reading, manifests)
     if connections.source.file and removed:
         removals = _hold_for_other_files(config, connections, run_input, removed, removals)
+    released = find_released(config.release, (key for key in own_records if key not in declared))
+    removals = release(removals, removed, released, connections.catalog)
     moved = _move_claims(selected, {**remaining, **removed}, own_records, untrusted)
     plan = make_plan(
         selected,
@@ -79,6 +82,7 @@ def plan_run(
         undeletable={key for key, record in removed.items() if not is_deleted_alone(connections.catalog, record)},
         around=RestOfSource(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
+    plan = mark_undeletable(plan, connections.catalog)
     plan = hold_until(note_renames(note_moves(plan, moved.moves)), run_input.prepared, today)
     plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted})
     plan = spare_bystanders(plan, state.records)
@@ -221,6 +225,53 @@ def is_deleted_alone(catalog: Catalog, record: Record) -> bool:
     """
     kind = catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
     return kind is None or (kind.can_delete and kind.provider is Provider.ARM)
+
+
+def find_released(names: Iterable[str], keys: Iterable[Key]) -> frozenset[Key]:
+    """Find the resources that --release names, among those that were removed from git. No name is abbreviated.
+
+    Raises ConfigError for a name that none of them has, or several.
+    """
+    keys = tuple(keys) if names else ()
+    return frozenset(_find_released_key(name, keys) for name in names)
+
+
+def _find_released_key(name: str, keys: Iterable[Key]) -> Key:
+    matches = find_keys(name, [key for key in keys if key.name == name.rpartition("/")[2]])
+    if len(matches) > 1:
+        raise make_ambiguous_error(name, matches)
+    if not matches:
+        raise ConfigError(
+            f"--release {name}: no resource of this name was removed from git.",
+            hint="Run `gitsync plan` to see what was removed. Leave --release out if it is gone.",
+        )
+    return matches[0]
+
+
+def release(
+    removals: Mapping[Key, Removal], removed: Mapping[Key, Record], released: Set[Key], catalog: Catalog
+) -> dict[Key, Removal]:
+    """Return the removals with the released ones marked. What Azure cannot delete is detached, unless it goes with a
+    parent.
+    """
+    changed = dict(removals)
+    for key in released & removals.keys():
+        changed[key] = replace(removals[key], is_released=True)
+        arm_id = removed[key].arm_id
+        if not _can_delete(catalog, removed[key]) and not any(is_below(arm_id, one.arm_id) for one in removed.values()):
+            changed[key] = replace(changed[key], policy=Policy.DETACH_ON_DELETE)
+    return changed
+
+
+def mark_undeletable(plan: Plan, catalog: Catalog) -> Plan:
+    """Mark the prunes of kinds that Azure deletes with their parents only."""
+    kept = {key: prune for key, prune in plan.prunes.items() if not _can_delete(catalog, prune.record)}
+    return replace(plan, prunes={**plan.prunes, **{key: replace(one, can_delete=False) for key, one in kept.items()}})
+
+
+def _can_delete(catalog: Catalog, record: Record) -> bool:
+    kind = catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+    return kind is None or kind.can_delete
 
 
 def _keep_adopted(removals: dict[Key, Removal], removed: Mapping[Key, Record], catalog: Catalog) -> dict[Key, Removal]:

@@ -23,12 +23,15 @@ from gitsync.manifests.units import Declaration, find_place, find_unit, find_uni
 from gitsync.manifests.variable_values import References
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.manifests import NO_MANIFESTS, Manifests
 from gitsync.model.plan import LastCommit, Removal
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.unit import DECLARERS, Unit, UnitKind
+from gitsync.planning.moved_manifests import LastDeclared
 from gitsync.run.manifests import read_source
+from gitsync.run.unread_places import UnreadSource, list_blobs
 from gitsync.units.argocd_applications import FINALIZER
 from gitsync.validation.hold_annotation import read_hold
 
@@ -63,12 +66,17 @@ class _LastManifest(NamedTuple):
     revision: str = ""
 
 
-def find_removals(
-    source: Checkout, removed: Mapping[Key, Record], since: str | None, config: Config, reading: Reading
+def find_removals(  # noqa: PLR0913 - a source, its records, and how it is read
+    source: Checkout,
+    removed: Mapping[Key, Record],
+    since: str | None,
+    config: Config,
+    reading: Reading,
+    manifests: Manifests = NO_MANIFESTS,
 ) -> dict[Key, Removal]:
     """Return how each of these resources was removed from git, as far as that is known.
 
-    `since` is the revision of the records, None if it is not known.
+    `since` is the revision of the records, None if it is not known. `manifests` are those of the source now.
     """
     if not removed:
         return {}
@@ -89,7 +97,42 @@ def find_removals(
         for key, one in removed.items()
     }
     unreadable = hold_unreadable(declared, source.explain_unreadable, source.units.values(), source.files)
-    return {key: replace(one, held=one.held or unreadable.get(key, "")) for key, one in removals.items()}
+    moved = _hold_moved(source, removed, removals, manifests)
+    return {
+        key: replace(one, held=one.held or unreadable.get(key, ""), moved=moved.get(key, ""))
+        for key, one in removals.items()
+    }
+
+
+def _hold_moved(
+    source: Checkout, removed: Mapping[Key, Record], removals: Mapping[Key, Removal], manifests: Manifests
+) -> dict[Key, str]:
+    """Return why resources are held whose manifests may have moved to a place that is not read."""
+    revisions = {removal.revision for removal in removals.values()}
+    blobs = {revision: list_blobs(source.open_tree(revision)) for revision in revisions}
+    unread = UnreadSource(
+        places=source.find_unread(),
+        tree=source.open_tree(source.revision),
+        is_dirty=source.dirty,
+        left_out=source.list_left_out(),
+        files=source.files,
+        manifests=manifests,
+        problems=(*source.problems, *manifests.problems),
+        explain=source.explain_unreadable,
+    )
+    return unread.hold(
+        {
+            key: LastDeclared(
+                key=key,
+                arm_id=record.arm_id,
+                path=removals[key].path or record.path,
+                declared_by=removals[key].declared_by or record.declared_by,
+                revision=removals[key].revision,
+                blobs=blobs[removals[key].revision],
+            )
+            for key, record in removed.items()
+        }
+    )
 
 
 def hold_unreadable(
@@ -111,11 +154,18 @@ def hold_unreadable(
     built = {unit.name for unit in units}
     return {
         key: f"Held: {path} declared this resource, and cannot be read now. {problems[path].message} "
-        f"{problems[path].hint.rstrip('.')}. To delete the resource, remove the file."
+        f"{problems[path].hint.rstrip('.')}. {_say_how_to_delete(key, path, problems[path])}"
         for key, one in declared.items()
         for path in sorted(paths[key] & problems.keys())
         if not _is_sound_template(problems[path], one, built)
     }
+
+
+def _say_how_to_delete(key: Key, path: str, problem: Problem) -> str:
+    """Say how to delete a resource all the same: a file below a link or in a submodule is not there to be removed."""
+    if problem.path == path:
+        return "To delete the resource, remove the file."
+    return f"To delete the resource all the same, run `gitsync sync --prune --release {key}`."
 
 
 def _is_sound_template(problem: Problem, declared: Declaration, built: Collection[str]) -> bool:
@@ -139,6 +189,8 @@ def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_co
         line=last.line,
         units=last.units,
         declared_by=last.declared.declared_by if last.declared else "",
+        # Whoever wrote it declared it, so that revision will do if no later one is known.
+        revision=last.revision or record.last_revision or (record.last_write.revision if record.last_write else ""),
         reason=reason,
         held=held,
         last_commit=last_commit,

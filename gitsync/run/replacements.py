@@ -30,6 +30,7 @@ from gitsync.model.record import REPLACING, PendingOperation, Record, State
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict, Written
 from gitsync.planning.children import KindTree, find_embedded, is_made_by_azure
+from gitsync.planning.delete_scope import list_deletes
 from gitsync.planning.plan import order_prunes
 from gitsync.planning.replacement import (
     REFUSED,
@@ -84,7 +85,8 @@ async def settle_replacements(
             results[key] = hold_replacement(applied[key], held, writes=run.rules.writes)
         else:
             due[key] = replacing
-    if due and (held := _find_excess(plan, state, {**done, **due}, run.rules.agent, most_deletes)):
+    prunes = plan.prunes if run.rules.prune else {}
+    if due and (held := _find_excess(prunes, state, {**done, **due}, run.rules.agent, most_deletes)):
         results |= {key: hold_replacement(applied[key], held, writes=run.rules.writes) for key in due}
         due = {}
     return results, due
@@ -176,9 +178,11 @@ async def _list_children(reader: Reader, child: Kind, arm_id: str, live: Live | 
     ]
 
 
-def _find_excess(plan: Plan, state: State, due: Mapping[Key, Due], agent: str, most_deletes: int | None) -> str:
+def _find_excess(
+    prunes: Mapping[Key, Prune], state: State, due: Mapping[Key, Due], agent: str, most_deletes: int | None
+) -> str:
     """Say that the run would delete more than it may, with its replacements; "" if it does not."""
-    deleted = {key for key, prune in plan.prunes.items() if not (prune.detaches or prune.held)}
+    deleted = {prune.key for prune in list_deletes(prunes)}
     deleted |= {name for one in due.values() for name in one.records}
     owned = sum(record.claim.is_ours and record.agent == agent for record in state.records.values())
     limit = find_delete_limit(owned, most_deletes)

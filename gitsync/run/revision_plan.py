@@ -29,11 +29,12 @@ from gitsync.model.manifests import Coverage, Manifests
 from gitsync.model.plan import LastCommit, Plan, Removal, RestOfSource
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts, RunTarget
-from gitsync.model.resource import Prepared
+from gitsync.model.resource import Prepared, Resource
 from gitsync.model.result import Result
 from gitsync.model.secret import Secret
 from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import assign_writers
+from gitsync.planning.moved_manifests import LastDeclared
 from gitsync.planning.plan import hold_until, make_plan
 from gitsync.planning.replacement import note_renames
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
@@ -55,8 +56,9 @@ from gitsync.run.manifests import (
     read_unambiguous,
     redact_manifests,
 )
-from gitsync.run.plan import list_problems
+from gitsync.run.plan import find_released, is_deleted_alone, list_problems, mark_undeletable, release
 from gitsync.run.removals import hold_unreadable
+from gitsync.run.unread_places import UnreadSource, list_blobs
 from gitsync.run.watch import log_start
 from gitsync.status.exit_code import decide_exit_code
 from gitsync.units.sandbox import Builds
@@ -88,7 +90,7 @@ def _plan_revisions(
     log_start("plan", target)
     config = spell_selection(config, (one.key for revised in (old, new) for one in revised.prepared))
     reader = reader._replace(config=config)
-    removed = _find_removals(config, before.commit, after, old, new)
+    removed = _find_removals(config, before, after, old, new, manifests)
     plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
@@ -214,6 +216,9 @@ def _take_manifests(checkout: Checkout) -> RevisionManifests:
         ignored=checkout.ignored,
         settings=checkout.settings,
         explain_unreadable=checkout.explain_unreadable,
+        find_unread=checkout.find_unread,
+        list_left_out=checkout.list_left_out,
+        tree=checkout.open_tree(checkout.revision),
         root=checkout.root,
         repository=name_source(checkout),
         ref=checkout.ref or "",
@@ -261,8 +266,13 @@ def _list_encrypted(manifests: Manifests) -> Secrets:
     }
 
 
-def _find_removals(
-    config: Config, commit: str | None, after: RevisionManifests, old: Revised, new: Revised
+def _find_removals(  # noqa: PLR0913 - two revisions, and what was made of each
+    config: Config,
+    before: RevisionManifests,
+    after: RevisionManifests,
+    old: Revised,
+    new: Revised,
+    manifests: Manifests,
 ) -> dict[Key, Removal]:
     """Find the resources that only the old revision has, with the commits that changed them last, and what
     holds them.
@@ -270,19 +280,50 @@ def _find_removals(
     keys = {one.key for one in new.prepared}
     removed = {one.key: one.resource for one in old.prepared if one.key not in keys}
     declared = {key: find_declaration(resource) for key, resource in removed.items()}
+    moved = _hold_moved(before, after, removed, manifests) if removed else {}
     held = hold_unreadable(declared, after.explain_unreadable, after.units.values(), after.files)
     places = {key: find_place(resource) for key, resource in removed.items()}
     found: Mapping[ManifestPaths, LastCommit] = {}
-    if places and commit is not None:
-        found = find_commits_before(config.source, commit, set(places.values()), make_git_access(config))
+    if places and before.commit is not None:
+        found = find_commits_before(config.source, before.commit, set(places.values()), make_git_access(config))
     return {
         key: Removal(
             line=removed[key].source.line,
             held=held.get(key, ""),
+            moved=moved.get(key, ""),
             last_commit=found.get(place),
         )
         for key, place in places.items()
     }
+
+
+def _hold_moved(
+    before: RevisionManifests, after: RevisionManifests, removed: Mapping[Key, Resource], manifests: Manifests
+) -> dict[Key, str]:
+    """Return why resources are held whose manifests may have moved to a place that is not read, as in a run."""
+    unread = UnreadSource(
+        places=after.find_unread(),
+        tree=after.tree,
+        is_dirty=after.commit is None,
+        left_out=after.list_left_out(),
+        files=after.files,
+        manifests=manifests,
+        problems=(*after.problems, *manifests.problems),
+        explain=after.explain_unreadable,
+    )
+    blobs, revision = list_blobs(before.tree), before.commit or ""
+    return unread.hold(
+        {
+            key: LastDeclared(
+                key=key,
+                path=resource.source.path,
+                declared_by=find_declaration(resource)["declared_by"],
+                revision=revision,
+                blobs=blobs,
+            )
+            for key, resource in removed.items()
+        }
+    )
 
 
 def _make_plan(
@@ -300,6 +341,10 @@ def _make_plan(
     read = Coverage(resources=len(manifests.resources), unread=manifests.unread)
     problems = (*problems, *find_empty_source(read, reader.config.target_namespaces))
     around = RestOfSource(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
-    plan = note_renames(make_plan(select_prepared(new.prepared, selection), selected, problems, removed, around=around))
+    catalog, gone = open_catalog(), {key: records[key] for key in removed if key in selected}
+    removals = release(removed, gone, find_released(reader.config.release, removed), catalog)
+    undeletable = {key for key, record in gone.items() if not is_deleted_alone(catalog, record)}
+    plan = make_plan(select_prepared(new.prepared, selection), selected, problems, removals, undeletable, around)
+    plan = note_renames(mark_undeletable(plan, catalog))
     plan = hold_until(plan, new.prepared, reader.clock.now().date())
     return replace(plan, problems=(*plan.problems, *reader.foreign.problems))

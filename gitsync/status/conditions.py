@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gitsync.errors import GitsyncError, ProviderError
 from gitsync.formats.arm_path import find_subscription
 from gitsync.formats.people import hide_people
@@ -37,6 +39,17 @@ DELETION_NOT_SUPPORTED = Condition(
 )
 
 _LONGEST_STATE = 100
+
+def make_undeletable(key: Key) -> Condition:
+    """Return the condition of a resource that was removed from git, and that Azure deletes with its parent only. Its
+    manifest is gone, so the annotation that ASO asks for has no place.
+    """
+    advice = (
+        "Azure deletes it with its parent: gitsync keeps its record until then. To forget it now and leave it in Azure, "
+        f"run `gitsync sync --prune --release {key}`."
+    )
+    return replace(DELETION_NOT_SUPPORTED, advice=advice)
+
 
 # The numbers are those of ASO; only their order matters.
 _PRIORITY = {

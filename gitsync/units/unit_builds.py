@@ -248,7 +248,7 @@ def _make_problems(
             _locate(error.problem, reader),
             level=_find_level(error, below[name], reader.tree),
             unit=(unit.home or ROOT) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
-            parts=find_parts(_list_reachable(unit, reader)),
+            parts=find_parts((*_list_reachable(unit, reader), *below[name])),
         )
         for name, (unit, error) in failed.items()
     )

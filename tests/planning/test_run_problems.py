@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gitsync.model.problem import is_refused
@@ -31,6 +33,28 @@ def test_too_many_deletes_are_refused(deletes, inventory, most, refused, why):
     found = find_too_many_deletes(make_plan([], {one.key: one for one in gone}), inventory, most)
     assert (found is not None) is refused, why
     assert found is None or f"--max-deletes {deletes}" in found.hint
+
+
+STAYING = [
+    ({"held": "Held."}, "a held one"),
+    ({"detaches": True}, "one that is only forgotten"),
+    ({"can_delete": False}, "one that Azure cannot delete"),
+]
+
+
+@pytest.mark.parametrize(("change", "why"), STAYING, ids=[row[-1] for row in STAYING])
+def test_what_stays_is_no_delete_and_neither_is_what_is_within_it(change, why):
+    gone = [record(vnet(f"v{n}"), vnet_id(f"v{n}")) for n in range(3)]
+    plan = make_plan([], {one.key: one for one in gone})
+    first, second, third = sorted(plan.prunes)
+    prunes = {
+        first: replace(plan.prunes[first], **change),
+        second: replace(plan.prunes[second], within=first, can_delete=False),
+        third: plan.prunes[third],
+    }
+    found = find_too_many_deletes(replace(plan, prunes=prunes), 9, 0)
+    assert found is not None
+    assert f"would delete 1 of 9 resources, and the limit is 0: {third}." in found.message, why
 
 
 def test_a_refusal_is_an_error_and_a_note_is_not():

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from gitsync.emulator.settings import Denial, EmulatorSettings, Timing
-from gitsync.errors import UnsafePlanError
+from gitsync.errors import ConfigError, UnsafePlanError
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.nextsteps import list_next_steps
 from tests.support.fault_rules import rules
@@ -159,6 +159,51 @@ def test_a_kind_that_azure_cannot_delete_is_told_as_asos_words_it(world):
     report = world.says(group=GROUP).sync(prune=True, max_deletes=2)
     assert world.sent("DELETE") == [ACCOUNT_ID]
     assert [result.record for result in report.results if result.key.kind.startswith("StorageAccount")] == [None, None]
+
+
+def test_what_azure_cannot_delete_is_no_delete_of_the_limit(world):
+    world.synced(group=GROUP, vnet=VNET, account=ACCOUNT, blobs=BLOBS)
+    world.says(group=GROUP, account=ACCOUNT)
+    report = world.sync(prune=True, max_deletes=1)
+    assert (world.sent("DELETE"), report.exit_code) == ([VNET_ID], 0)
+    assert world.sync(prune=True, max_deletes=0).exit_code == 0, "said again, and refused by nothing"
+    world.says(group=GROUP)
+    with pytest.raises(UnsafePlanError, match="would delete 2 of 3"):
+        world.sync(prune=True, max_deletes=1)  # it goes with its parent now
+    assert world.sync(prune=True, max_deletes=2).exit_code == 0
+    assert world.sent("DELETE") == [ACCOUNT_ID]
+
+
+def test_what_azure_cannot_delete_is_forgotten_by_its_name(world):
+    """Its manifest is gone, so the advice is a flag, and no annotation."""
+    world.synced(group=GROUP, account=ACCOUNT, blobs=BLOBS)
+    found = of(world.says(group=GROUP, account=ACCOUNT).sync(prune=True), "StorageAccountsBlobService")
+    name = "StorageAccountsBlobService.storage.azure.com/default/blobs"
+    assert f"run `gitsync sync --prune --release {name}`" in found.condition.advice
+    planned = of(world.plan(prune=True, release=(name,)), "StorageAccountsBlobService")
+    assert planned.verdict is Verdict.DETACH
+    report = world.sync(prune=True, release=(name,))
+    assert (report.exit_code, world.writes) == (0, [])
+    assert of(report, "StorageAccountsBlobService").action is Action.DETACH
+    assert len(world.sync(prune=True).results) == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["StorageAccountsBlobService/blob", "StorageAccount/files", "nothing", "*"], ids=lambda name: name
+)
+def test_a_release_names_what_was_removed_and_abbreviates_nothing(world, name):
+    world.synced(group=GROUP, account=ACCOUNT, blobs=BLOBS)
+    world.says(group=GROUP, account=ACCOUNT)
+    with pytest.raises(ConfigError, match="no resource of this name was removed from git") as refusal:
+        world.sync(prune=True, release=(name,))
+    assert "gitsync plan" in refusal.value.hint
+    assert world.requests == []
+
+
+def test_a_release_of_a_child_whose_parent_goes_lets_both_go(world):
+    world.synced(group=GROUP, account=ACCOUNT, blobs=BLOBS)
+    world.says(group=GROUP).sync(prune=True, max_deletes=2, release=("blobs",))
+    assert world.sent("DELETE") == [ACCOUNT_ID]
 
 
 def test_what_is_gone_already_is_done(world):

@@ -233,10 +233,15 @@ def test_a_run_about_a_part_sees_the_slip_in_the_rest(world):
 def test_a_kustomization_that_fails_holds_its_own_unit_and_the_rest_goes_on(world):
     built = {"net/kustomization.yaml": "resources: [hub.yaml]\n", "net/hub.yaml": VNET}
     world.says_files(GROUP_FILE | built | {"mesh/mesh.yaml": OTHER}).sync()
-    report = world.says_files(GROUP_FILE | built | {"net/kustomization.yaml": "resources: [hbu.yaml]\n"}).sync(
-        prune=True, max_deletes=5
-    )
-    assert (world.sent("DELETE"), report.exit_code) == ([OTHER_ID], 1)
+    broken = GROUP_FILE | built | {"net/kustomization.yaml": "resources: [hbu.yaml]\n"}
+    report = world.says_files(broken).sync(prune=True, max_deletes=5)
+    moved = of(report, "VirtualNetwork", "mesh")
+    assert (world.sent("DELETE"), report.exit_code) == ([], 1)
+    assert "the unit of net/kustomization.yaml:1 is not built and has changed since" in moved.condition.message
+
+    world.says_files(broken | {"mesh/mesh.yaml": OTHER}).sync()
+    report = world.says_files(broken).sync(prune=True, max_deletes=5)
+    assert (world.sent("DELETE"), report.exit_code) == ([OTHER_ID], 1), "it does not change any more"
     assert "KustomizationFailed" in {problem.code for problem in report.problems}
     held = of(report, "VirtualNetwork", "hub")
     assert "net/kustomization.yaml:1 cannot be read" in held.condition.message

@@ -116,8 +116,9 @@ def test_a_unit_that_cannot_be_built_holds_its_own_deletes_and_no_others(world):
         "a/nested/group.yaml": GROUP + "---\n" + GROUP.replace("core", "spare"),
     }
     world.says_files(tree).sync(prune=True)
-    broken = tree | {"a/kustomization.yaml": "resources: [hub.yaml, ../nowhere]\n", "a/nested/group.yaml": GROUP}
-    report = world.says_files(broken).sync(prune=True, max_deletes=5)
+    tree |= {"a/kustomization.yaml": "resources: [hub.yaml, ../nowhere]\n"}
+    world.says_files(tree).sync(prune=True)
+    report = world.says_files(tree | {"a/nested/group.yaml": GROUP}).sync(prune=True, max_deletes=5)
     assert world.sent("DELETE") == [GROUP_ID.replace("core", "spare")]
     held = of(report, "VirtualNetwork")
     assert "a/kustomization.yaml:1 cannot be read" in held.condition.message

@@ -29,11 +29,12 @@ from gitsync.git.source.contents import (
     list_inputs,
     read_contents,
 )
-from gitsync.git.source.git_directory import find_headers, find_prefix, refuse_look_alike
+from gitsync.git.source.git_directory import find_headers, find_prefix, list_submodules, refuse_look_alike
 from gitsync.git.source.history import History, ManifestPaths
 from gitsync.git.source.listing import EntryKind, Revision, SourceListing
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.git.source.signatures import TrustedKeys, check_signature
+from gitsync.git.source.unread_places import FindUnread, UnreadPlaces
 from gitsync.git.source.worktree import (
     FolderListing,
     WorkTree,
@@ -86,6 +87,15 @@ class Checkout:
     wanted: SourcePart = field(default_factory=SourcePart)
     history: History | None = field(default=None, repr=False)
     explain_unreadable: ExplainUnreadable = field(default=explain_nothing, repr=False)
+    find_unread: FindUnread = field(default=UnreadPlaces, repr=False)
+
+    def open_tree(self, revision: str | None) -> Revision | None:
+        """Open the files of a revision of the same source, used or not; None if they cannot be listed."""
+        return self.history.open_tree(revision) if self.history and revision else None
+
+    def list_left_out(self) -> frozenset[str]:
+        """List the files of the commit that a sparse checkout leaves out."""
+        return self.tree.list_left_out() if self.tree and self.dirty else frozenset()
 
     def contents_at(self, revision: str) -> SourceContents | None:
         """Read the manifests of another revision of the same source; None if it cannot be read."""
@@ -174,7 +184,7 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
 def _take(contents: SourceContents) -> dict[str, Any]:
     """Take the fields that a checkout has of what was read."""
     values = ("files", "units", "problems", "ignored", "settings", "file")
-    readers = ("read_whole", "read_left_out", "explain_unreadable")
+    readers = ("read_whole", "read_left_out", "explain_unreadable", "find_unread")
     return {name: getattr(contents, name) for name in (*values, *readers)}
 
 
@@ -218,7 +228,9 @@ def _read_plain_folder(source: Folder, ref: str | None, wanted: SourcePart) -> C
     if ref is not None:
         raise SourceError(f"{source.path} is not in a git repository, so it has no {ref}.", hint="Remove --ref.")
     # A ConfigMap that is mounted consists of links. In a checkout a link could lead to a file of the machine.
-    contents = read_contents(FolderListing(root=source.path, follow_links=not is_in_repository(source.path)), wanted)
+    follow_links, submodules = not is_in_repository(source.path), list_submodules(source.path)
+    listing = FolderListing(root=source.path, follow_links=follow_links, submodules=submodules)
+    contents = read_contents(listing, wanted)
     return Checkout(
         name=str(source.path),
         **_take(contents),
@@ -236,7 +248,7 @@ def _read_work_tree(
         head = find_head(tree)
         commit = head.commit if ref is None else _resolve_commit(tree, check_ref(ref))
         revision = _make_revision(tree, commit) if commit else None
-        folder = FolderListing(root=source.path)
+        folder = FolderListing(root=source.path, submodules=list_submodules(source.path))
         listing: SourceListing = folder if ref is None or revision is None else revision
         contents = read_contents(_find_signed(source, tree, commit, trusted) if trusted else listing, wanted)
         dirty = False

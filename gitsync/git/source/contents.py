@@ -20,6 +20,7 @@ from gitsync.git.source.selection import (
     IgnoreRules,
     ReadLimits,
     check_budget,
+    is_hidden,
     is_in_dot_folder,
     list_ignored,
     read_rules,
@@ -28,8 +29,10 @@ from gitsync.git.source.selection import (
     warn_skipped,
     warn_too_large,
 )
+from gitsync.git.source.unread_places import FindUnread, UnreadPlaces
 from gitsync.manifests.units import KUSTOMIZATIONS, SUFFIXES
-from gitsync.manifests.unread_documents import explain_unreadable
+from gitsync.manifests.unread_documents import explain_unreadable, find_templates
+from gitsync.manifests.unparsed_text import mentions_aso
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
@@ -74,7 +77,7 @@ class SourceContents:
     `has_declared` tells that objects of controllers are followed. `read_inputs` returns every file that all this was
     made of, and `explain_unreadable` says why files cannot be read. `file` is the one that is wanted, "" for a folder,
     and `read_whole` reads the whole source. `read_left_out` reads the files in folders of kustomizations that none of
-    them names.
+    them names, and `find_unread` finds the places that are not read.
 
     A kustomization replaces its whole folder: its own path leads to the result of its build.
     """
@@ -90,6 +93,7 @@ class SourceContents:
     read_whole: Callable[[], SourceContents] | None = field(default=None, compare=False, repr=False)
     read_left_out: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
     explain_unreadable: ExplainUnreadable = field(default=explain_nothing, compare=False, repr=False)
+    find_unread: FindUnread = field(default=UnreadPlaces, compare=False, repr=False)
 
 
 def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
@@ -120,7 +124,12 @@ def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
     return SourceContents(
         files=dict(sorted(files.items())),
         units={**choice.units.folders, **built.units},
-        problems=(*choice.problems, *built.problems, *_warn_unused(choice.units.claimed - built.used)),
+        problems=(
+            *choice.problems,
+            *built.problems,
+            *_warn_unused(choice.units.claimed - built.used),
+            *_warn_endings(listing, choice.visible, built.used, wanted.budget),
+        ),
         ignored=choice.ignored,
         settings=settings,
         has_declared=bool(built.declared),
@@ -129,6 +138,23 @@ def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
         read_whole=partial(read_contents, listing, replace(wanted, path="")),
         read_left_out=read_left_out,
         explain_unreadable=partial(_explain_unreadable, listing, choice, wanted.budget),
+        find_unread=partial(_find_unread, listing, wanted, choice, own, built),
+    )
+
+
+def _find_unread(
+    listing: SourceListing, wanted: SourcePart, choice: _ChosenFiles, own: Mapping[str, bytes], built: AllUnits
+) -> UnreadPlaces:
+    folders = tuple(f"{folder}/" for folder in wanted.without)
+    return UnreadPlaces(
+        files={entry.path: entry for entry in choice.visible if entry.kind is EntryKind.FILE},
+        plain=frozenset(own.keys() - find_templates(own).keys()),
+        used=built.used | built.inputs,
+        closed=tuple(entry for entry in choice.visible if entry.kind is not EntryKind.FILE),
+        path=wanted.path,
+        ignores=lambda path: is_hidden(path) or path.startswith(folders) or choice.rules.ignores(path),
+        listing=listing,
+        budget=wanted.budget,
     )
 
 
@@ -173,6 +199,28 @@ def _warn_unused(paths: Iterable[str]) -> tuple[Problem, ...]:
         for path in sorted(paths)
         if path.endswith(SUFFIXES)
     )
+
+
+def _warn_endings(
+    listing: SourceListing, visible: Iterable[SourceEntry], used: Collection[str], budget: ReadLimits
+) -> Iterator[Problem]:
+    """Warn of each file of manifests that is not read, since its ending is in capitals: neither kubectl nor Flux read it."""
+    files = [
+        entry
+        for entry in visible
+        if entry.kind is EntryKind.FILE and not entry.path.endswith(SUFFIXES) and entry.path not in used
+        if entry.path.casefold().endswith(SUFFIXES) and entry.size <= budget.file
+    ]
+    for path, content in listing.read(files).items() if files else ():
+        if mentions_aso([content]):
+            stem, dot, ending = path.rpartition(".")
+            yield Problem(
+                code="PassedOver",
+                level=Level.WARNING,
+                message=f"{path} is not read: its ending is not in small letters.",
+                hint=f"Rename it to {stem}{dot}{ending.lower()}. If it is not a manifest, add it to .gitsyncignore.",
+                path=path,
+            )
 
 
 def list_inputs(listing: SourceListing, wanted: SourcePart, *, has_declared: bool) -> Mapping[str, str]:
@@ -236,6 +284,7 @@ class _ChosenFiles:
     problems: tuple[Problem, ...]
     ignored: tuple[str, ...]
     rules: IgnoreRules
+    visible: tuple[SourceEntry, ...]
 
 
 def _choose(
@@ -271,6 +320,7 @@ def _choose(
         ),
         ignored=list_ignored(entries, visible, wanted.without),
         rules=rules,
+        visible=visible,
     )
 
 

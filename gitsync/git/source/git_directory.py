@@ -22,6 +22,8 @@ from gitsync.git.access import GitAccess, GitSettings, use_no_repository
 from gitsync.git.source.location import Url
 
 _LONGEST_POINTER = 4096  # bytes of a path
+_LARGEST_LIST = 2**20  # bytes of a .gitmodules
+_SUBMODULE = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,24 @@ def find_prefix(folder: Path) -> str:
     top = _find_top(folder)
     prefix = Path(os.path.realpath(folder)).relative_to(top).as_posix() if top else "."
     return "" if prefix == "." else prefix
+
+
+def list_submodules(folder: Path) -> frozenset[str]:
+    """List the folders of submodules below a folder, by the `.gitmodules` of its working tree, or by its own if it is in
+    none. git is not started. What cannot be read names none.
+    """
+    top = _find_top(folder) or Path(os.path.realpath(folder))
+    file = top / ".gitmodules"
+    try:
+        if not stat.S_ISREG(file.lstat().st_mode) or file.stat().st_size > _LARGEST_LIST:
+            return frozenset()
+        text = file.read_text("utf-8", "replace")
+    except OSError:
+        return frozenset()
+    prefix = os.path.relpath(os.path.realpath(folder), top)
+    paths = (os.path.normpath(match[1].strip('"')) for match in _SUBMODULE.finditer(text))
+    inside = (os.path.relpath(path, prefix) for path in paths if not os.path.isabs(path))
+    return frozenset(path for path in inside if not path.startswith(".."))
 
 
 def _find_top(folder: Path) -> Path | None:

@@ -67,6 +67,17 @@ class History:
         except (GitError, SourceError):
             return None
 
+    def open_tree(self, revision: str) -> Revision | None:
+        """Open the files of a revision, without their sizes, whatever they are; None if they cannot be listed."""
+        try:
+            listing = self._open_revision(revision)
+            tree = replace(listing, has_sizes=False) if listing else None
+            if tree is not None:
+                tree.entries("")
+        except (GitError, SourceError):
+            return None
+        return tree
+
     def settings_at(self, revision: str) -> SourceFile | None:
         """Read the source's own settings at another revision; None if there are none or they cannot be
         read.

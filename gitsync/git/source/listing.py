@@ -26,7 +26,8 @@ class EntryKind(StrEnum):
 
 class SourceEntry(NamedTuple):
     """One name in a source. A tuple, since a run makes one of each file. `path` is relative to the root of the source;
-    `size` is in bytes, 0 if it is not a file; `id` is the blob's in a revision, "" in a folder.
+    `size` is in bytes, 0 if it is not a file; `id` is that of the blob, or of a submodule's commit, in a revision, and ""
+    in a folder.
     """
 
     path: str
@@ -156,6 +157,14 @@ class Revision:
             contents = _split_batch(self.repository.run("cat-file", "--batch", "--buffer", stdin=(ids,)))
         return dict(zip((entry.path for entry in wanted), contents, strict=True))
 
+    def read_present(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
+        """Contents by path of the entries whose blobs are here: a partial clone lacks some."""
+        wanted = tuple(entries)
+        ids = "".join(f"{entry.id}\n" for entry in wanted).encode()
+        with self._explain_failures():
+            lines = self.repository.run("cat-file", "--batch-check", stdin=(ids,)).splitlines() if wanted else ()
+        return self.read(entry for entry, line in zip(wanted, lines, strict=True) if not line.endswith(b" missing"))
+
     def _list(self, *arguments: str) -> bytes:
         with self._explain_failures():
             options = ("-z", "--full-tree", *(("--long",) if self.has_sizes else ()))
@@ -177,11 +186,11 @@ class Revision:
             mode, kind, blob, size = (*facts.split(), b"")[:4]
             path = name[prefix:].decode("utf-8", "surrogateescape")
             if not is_printable(path):
-                yield SourceEntry(ascii(path)[1:-1], EntryKind.UNREADABLE)
+                yield SourceEntry(ascii(path)[1:-1], EntryKind.UNREADABLE, id=blob.decode())
             elif mode == _LINK_MODE:
-                yield SourceEntry(path, EntryKind.LINK)
+                yield SourceEntry(path, EntryKind.LINK, id=blob.decode())
             elif mode == _REPOSITORY_MODE:
-                yield SourceEntry(path, EntryKind.REPOSITORY)
+                yield SourceEntry(path, EntryKind.REPOSITORY, id=blob.decode())
             elif kind == b"blob":
                 # A missing blob has no size; reading it fails.
                 yield SourceEntry(path, EntryKind.FILE, int(size) if size.isdigit() else 0, blob.decode())

@@ -8,7 +8,7 @@ repository.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +26,7 @@ from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.git.source.signatures import TrustedKeys, check_signature
 from gitsync.git.source.worktree import WorkTree, find_head, find_work_tree, name_url
+from gitsync.git.source.unread_places import FindUnread, UnreadPlaces
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry
@@ -40,7 +41,8 @@ _DEEPENED = "refs/gitsync/deepened"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionManifests:
     """The manifests of one revision. `commit` is its id, None for a folder that has none. `repository` is
-    the URL of the remote, or the folder; the rest as in a checkout.
+    the URL of the remote, or the folder; the rest as in a checkout. `tree` has all of
+    its files; for a folder, those of the commit that it is at.
     """
 
     commit: str | None
@@ -53,6 +55,9 @@ class RevisionManifests:
     repository: str = ""
     ref: str = ""
     explain_unreadable: ExplainUnreadable = field(default=explain_nothing, repr=False)
+    find_unread: FindUnread = field(default=UnreadPlaces, repr=False)
+    list_left_out: Callable[[], frozenset[str]] = field(default=frozenset, repr=False)
+    tree: Revision | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +169,7 @@ def _read(revision: Revision, wanted: SourcePart, trusted: TrustedKeys | None) -
     folder_path = "/".join(part for part in (revision.root, wanted.path) if part)
     # A folder that is not there yet, or no longer: then nothing is declared at this revision.
     if folder_path and not revision.repository.confirms("cat-file", "-e", f"{revision.commit}:{folder_path}"):
-        return RevisionManifests(commit=revision.commit, files={}, root=revision.root)
+        return RevisionManifests(commit=revision.commit, files={}, root=revision.root, tree=revision)
     contents = read_contents(revision, wanted)
     return RevisionManifests(
         commit=revision.commit,
@@ -174,6 +179,8 @@ def _read(revision: Revision, wanted: SourcePart, trusted: TrustedKeys | None) -
         ignored=contents.ignored,
         settings=contents.settings,
         explain_unreadable=contents.explain_unreadable,
+        find_unread=contents.find_unread,
+        tree=revision,
         root=revision.root,
     )
 

@@ -34,18 +34,20 @@ def select_visible(
     return tuple(
         entry
         for entry in entries
-        if not (_is_hidden(entry.path) or entry.path.startswith(folders) or rules.ignores(entry.path))
+        if not (is_hidden(entry.path) or entry.path.startswith(folders) or rules.ignores(entry.path))
     )
 
 
-def _is_hidden(path: str) -> bool:
-    """Below a dot folder, or a dot file: `*.yaml` does not mean `.pre-commit-config.yaml` to a shell either."""
+def is_hidden(path: str) -> bool:
+    """Tell whether a path is below a dot folder, or is a dot file: `*.yaml` does not mean `.pre-commit-config.yaml` to a
+    shell either.
+    """
     return path.startswith(".") or "/." in path
 
 
 def is_in_dot_folder(path: str) -> bool:
     """Tell whether a path leads through a folder whose name begins with a dot."""
-    return _is_hidden(path.rpartition("/")[0])
+    return is_hidden(path.rpartition("/")[0])
 
 
 def select_manifests(entries: Iterable[SourceEntry]) -> tuple[SourceEntry, ...]:

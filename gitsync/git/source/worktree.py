@@ -10,7 +10,7 @@ import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -37,11 +37,13 @@ from gitsync.units.declarations import ThisRepository
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderListing:
     """Files below `root`. Links are followed only if `follow_links` says so, to files below `root` alone: a mounted
-    volume is made of them, while in a git work tree a link means what it means in the revision, nothing.
+    volume is made of them, while in a git work tree a link means what it means in the revision, nothing. `submodules` are
+    the folders of submodules: one that is not checked out is empty, and still no empty folder.
     """
 
     root: Path
     follow_links: bool = False
+    submodules: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -60,7 +62,7 @@ class FolderListing:
         return tuple(
             self._make_entry(path, file)
             for path, file in files
-            if _is_other_than_folder(file) or os.path.lexists(file / ".git")
+            if _is_other_than_folder(file) or self._is_repository(file, path)
         )
 
     def _make_entry(self, path: str, file: Path) -> SourceEntry:
@@ -104,10 +106,16 @@ class FolderListing:
     def _enter(self, folder: os.DirEntry[str], path: str) -> Iterator[SourceEntry]:
         if folder.name.startswith("."):
             return
-        if os.path.lexists(f"{folder.path}/.git"):
+        if self._is_repository(folder.path, path):
             yield SourceEntry(path, EntryKind.REPOSITORY)
             return
         yield from self._walk(folder.path, path)
+
+    def _is_repository(self, folder: str | Path, path: str) -> bool:
+        """Tell whether a folder is a nested repository, checked out or not."""
+        return os.path.lexists(f"{folder}/.git") or (
+            path in self.submodules and os.path.isdir(folder) and not os.listdir(folder)
+        )
 
     def _list_file(self, file: os.DirEntry[str], path: str) -> Iterator[SourceEntry]:
         if not is_printable(path):
@@ -153,7 +161,8 @@ def _resolve_links(path: str | os.PathLike[str]) -> Path:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkTree:
     """The git working tree of a folder. `repository` is the mirror that git works in, `prefix` the path of the folder
-    inside the working tree ("" for its top), `settings` are the used settings of the repository.
+    inside the working tree ("" for its top), `settings` are the used settings of the repository, and `index` is the file
+    that says what is checked out.
     It is a context manager: leaving it removes the mirror.
     """
 
@@ -161,6 +170,18 @@ class WorkTree:
     top: Path
     prefix: str
     settings: GitSettings = field(repr=False)  # a token may be among them
+    index: Path
+
+    def list_left_out(self) -> frozenset[str]:
+        """List the files that a sparse checkout leaves out, by their paths in the folder; none if git cannot tell."""
+        environment = {**self.repository.environment, "GIT_INDEX_FILE": str(self.index)}
+        try:
+            output = replace(self.repository, environment=environment).run("ls-files", "-t", "-z", "--full-name")
+        except GitError:
+            return frozenset()
+        lines = (line.decode("utf-8", "surrogateescape") for line in output.split(b"\0") if line.startswith(b"S "))
+        start = f"{self.prefix}/" if self.prefix else ""
+        return frozenset(line[2:].removeprefix(start) for line in lines if line[2:].startswith(start))
 
     def close(self) -> None:
         remove_temporary_folder(self.repository.folder)
@@ -191,7 +212,13 @@ def find_work_tree(folder: Path, access: GitAccess) -> WorkTree | None:
     repository = Repository(
         folder=mirror, environment=make_local_environment(), timeout=access.timeout, grace=access.grace
     )
-    return WorkTree(repository=repository, top=git_directory.top, prefix=find_prefix(folder), settings=settings)
+    return WorkTree(
+        repository=repository,
+        top=git_directory.top,
+        prefix=find_prefix(folder),
+        settings=settings,
+        index=git_directory.path / "index",
+    )
 
 
 def find_head(tree: WorkTree) -> Head:

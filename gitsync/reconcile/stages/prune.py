@@ -22,9 +22,9 @@ from gitsync.reconcile.stages.owner_check import has_resource
 from gitsync.request.arm_id import is_alias
 from gitsync.status.conditions import (
     DELETING,
-    DELETION_NOT_SUPPORTED,
     make_held,
     make_other_agent,
+    make_undeletable,
     make_unknown_state,
     make_warning,
 )
@@ -140,7 +140,7 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     if writes and not attempt.observed.exists:
         return record_deleted(attempt)
     if is_kept and attempt.observed.exists:
-        return attempt.stopped(DELETION_NOT_SUPPORTED, Verdict.BLOCKED)
+        return attempt.stopped(make_undeletable(attempt.key), Verdict.BLOCKED, is_fine=True)
     live = attempt.observed.live
     if not writes or live is None or not live.is_moving:
         return attempt

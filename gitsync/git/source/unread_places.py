@@ -1,0 +1,64 @@
+"""The places of a source that a run does not read, although a manifest may be there: for resources that were removed.
+
+Some files are readable, and nothing uses them. Other entries cannot be read. What is ignored is no such place: people say
+there that it declares nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from gitsync.errors import SourceError
+from gitsync.git.source.listing import Revision, SourceEntry, SourceListing
+from gitsync.git.source.selection import ReadLimits
+from gitsync.manifests.units import SUFFIXES
+from gitsync.units.tree import is_below
+
+
+def _ignore_nothing(path: str) -> bool:  # noqa: ARG001 - as `UnreadPlaces.ignores`
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadPlaces:
+    """What is below the `path` of a run, and not read. `files` are all files there, of which those in `plain` are read as
+    they are; `used` are those that units were built of, wherever they are. `closed` are entries that are no files.
+    `ignores` tells whether a path is no part of the source.
+    """
+
+    files: Mapping[str, SourceEntry] = field(default_factory=dict)
+    plain: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()
+    closed: tuple[SourceEntry, ...] = ()
+    path: str = ""
+    ignores: Callable[[str], bool] = _ignore_nothing
+    listing: SourceListing | None = field(default=None, repr=False)
+    budget: ReadLimits = field(default_factory=ReadLimits)
+
+    @property
+    def unused(self) -> frozenset[str]:
+        """The files that nothing uses."""
+        return frozenset(self.files.keys() - self.plain - self.used)
+
+    def covers(self, path: str) -> bool:
+        """Tell whether a path is one that the run is about."""
+        return path == self.path or is_below(path, self.path)
+
+    def read(self, paths: Iterable[str]) -> Mapping[str, bytes]:
+        """Read files; nothing of those that are not here, or are too much to look into."""
+        entries = [self.files[path] for path in paths if self.files[path].size <= self.budget.file]
+        if self.listing is None or sum(entry.size for entry in entries) > self.budget.total:
+            return {}
+        try:
+            return self.listing.read_present(entries) if isinstance(self.listing, Revision) else self.listing.read(entries)
+        except SourceError:
+            return {}
+
+
+FindUnread = Callable[[], UnreadPlaces]
+
+
+def may_have_manifests(path: str) -> bool:
+    """Tell whether a file has the ending of manifests, or of parts of templates, in any case."""
+    return path.casefold().endswith((*SUFFIXES, ".tpl"))

@@ -1,0 +1,153 @@
+"""Why the delete of a resource is held whose manifest may have moved to a place that the run does not read.
+
+A file that nothing uses can be looked into, so it holds a delete if it has the former text, or names the resource. A place
+that cannot be read holds one if it came or changed since a revision last declared the resource: a place that stays as it is
+would end all deletes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, NamedTuple, TypeVar
+
+from gitsync.manifests.named_objects import NamedObject
+from gitsync.manifests.units import KUSTOMIZATIONS, find_unit, is_inside
+from gitsync.model.gvk import Key
+
+_CHART: Final = "Chart.yaml"
+_Each = TypeVar("_Each", bound=Hashable)
+
+Blobs = Mapping[str, str]
+"""The files of a revision: the id of what each has, by path. "" is content that no revision has."""
+
+
+class Counts(Enum):
+    """Whether a file that names a removed resource holds its delete."""
+
+    ALWAYS = "always"  # it is not checked out: nobody has removed it
+    UNLESS_DROPPED = "unless its unit dropped it"
+    IF_IT_CAME = "if it is known to have come or changed"  # it may be of another run, or another environment
+
+
+class UnusedFile(NamedTuple):
+    """A file that is not used, and what it names. `why` completes "it is not read, since"."""
+
+    path: str
+    why: str
+    blob: str = ""
+    named: frozenset[NamedObject] = frozenset()
+    counts: Counts = Counts.UNLESS_DROPPED
+
+
+class ClosedPlace(NamedTuple):
+    """A place that cannot be read, and what it is made of now. `why` completes a sentence that begins with its name, and
+    `detail` is one.
+    """
+
+    name: str
+    why: str
+    blobs: Blobs
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastDeclared:
+    """Where a removed resource was declared last: `blobs` are the files of that `revision`, None if they are not known.
+    `declared_by` is the kind of the object of a controller that declared its unit, "" for none.
+    """
+
+    key: Key
+    arm_id: str = ""
+    path: str = ""
+    declared_by: str = ""
+    revision: str = ""
+    blobs: Blobs | None = None
+
+    def has_come(self, path: str, blob: str) -> bool:
+        """Tell whether a file came or changed since; yes if that is not known."""
+        return self.blobs is None or not blob or self.blobs.get(path) != blob
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names that a manifest of it may have: its own, and that in Azure."""
+        return {self.key.name.casefold(), self.arm_id.rpartition("/")[2].casefold()} - {""}
+
+    @property
+    def folder(self) -> str | None:
+        """The folder of the unit that was built of its file; None if the file was read as it is."""
+        if self.declared_by:
+            return find_unit(self.path)
+        blobs, folder = self.blobs or {}, self.path
+        while folder:
+            folder = folder.rpartition("/")[0]
+            if any(f"{folder}/{name}".lstrip("/") in blobs for name in (*KUSTOMIZATIONS, _CHART)):
+                return folder
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadParts:
+    """The places of a source that were not read: files by what they name, and by what they have, and closed places."""
+
+    by_name: Mapping[NamedObject, tuple[UnusedFile, ...]]
+    by_blob: Mapping[str, tuple[UnusedFile, ...]]
+    closed: tuple[ClosedPlace, ...]
+
+    def find_hold(self, last: LastDeclared) -> str:
+        """Say why the delete of a resource is held; "" if it is not."""
+        held = self._explain(last)
+        return held and (
+            f"{held} Fix it, remove it, or name it in .gitsyncignore. To delete the resource all the same, run "
+            f"`gitsync sync --prune --release {last.key}`."
+        )
+
+    def _explain(self, last: LastDeclared) -> str:
+        if file := self._find_file(last):
+            return f"Held: {file.path} is not read, since {file.why}, and it may declare this resource now."
+        place = next((one for one in self.closed if any(last.has_come(*each) for each in one.blobs.items())), None)
+        if place is None:
+            return ""
+        since = f"has changed since {last.revision[:12]}, which declared it last"
+        if last.blobs is None:
+            since = "it is not known whether it has changed since (fetch-depth: 0)"
+        return f"Held: {place.name} {place.why} and {since}, so it may declare this resource now. {place.detail}".rstrip()
+
+    def _find_file(self, last: LastDeclared) -> UnusedFile | None:
+        kind = last.key.kind.casefold()
+        blob = last.blobs.get(last.path, "") if last.blobs else ""
+        candidates = [*self.by_blob.get(blob, ())] if blob else []
+        candidates += [file for name in sorted(last.names) for file in self.by_name.get((kind, name), ())]
+        # Where a tool fills in the name, any manifest of the kind may be the one, so only a new one counts.
+        nameless = (one for one in self.by_name.get((kind, ""), ()) if last.has_come(one.path, one.blob))
+        return next((one for one in (*candidates, *nameless) if not _was_left(one, last)), None)
+
+
+def _was_left(file: UnusedFile, last: LastDeclared) -> bool:
+    """Tell whether a file is no place to which the manifest has moved. A unit that is built may drop a file that stays as
+    it is: that is how people remove what it declares, and so is a release that goes.
+    """
+    has_come = last.has_come(file.path, file.blob)
+    if file.counts is Counts.IF_IT_CAME:
+        return last.blobs is None or not has_come
+    if file.counts is Counts.ALWAYS or last.folder is None:
+        return False
+    return file.path == last.path or (not has_come and is_inside(file.path, last.folder))
+
+
+def index_unread(files: Iterable[UnusedFile], closed: Iterable[ClosedPlace]) -> UnreadParts:
+    """Index the places that were not read."""
+    files = sorted(files, key=lambda file: file.path)
+    by_name = _index(files, lambda file: file.named)
+    by_blob = _index(files, lambda file: {file.blob} - {""})
+    return UnreadParts(by_name, by_blob, tuple(sorted(closed, key=lambda place: place.name)))
+
+
+def _index(files: Iterable[UnusedFile], find: Callable[[UnusedFile], Iterable[_Each]]) -> dict[_Each, tuple[UnusedFile, ...]]:
+    index: defaultdict[_Each, list[UnusedFile]] = defaultdict(list)
+    for file in files:
+        for each in find(file):
+            index[each].append(file)
+    return {each: tuple(found) for each, found in index.items()}

@@ -1,0 +1,66 @@
+"""A document with a group of ASO that is not read: a warning of a run, an error of `validate` and with --strict."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitsync.cli.main import run
+from gitsync.errors import SourceError
+from gitsync.model.problem import Level
+from tests.support.world import GROUP, VNET, World, of
+
+MANIFEST = """\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata:
+  name: other
+spec:
+  location: westeurope
+"""
+
+TEMPLATES = [
+    ("name: other", "name: {{ .Values.name }}", 4, "braces of Helm"),
+    ("name: other", 'name: "{{ .Values.name }}"', 4, "braces of Helm in quotes"),
+    ("name: other", "name: '{ResourceGroupName}'", 4, "single braces in quotes"),
+    ("name: other", "name: <resource-group>", 4, "angle brackets"),
+    ("name: other", "name: $(name)", 4, "a variable of a pipeline"),
+    ("name: other", "name: __NAME__", 4, "a token between underscores"),
+    ("apiVersion: resources", "{{- if .Values.group }}\napiVersion: resources", 1, "a condition around the document"),
+    ("v1api20200601", "{{ .Values.version }}", 1, "a version of the template"),
+    ("kind: ResourceGroup", "kind: <Kind>", 2, "a kind of the template"),
+]
+
+
+@pytest.mark.parametrize(("text", "placeholder", "line", "why"), TEMPLATES, ids=[row[-1] for row in TEMPLATES])
+def test_a_template_is_an_error_of_validate_and_with_strict(tmp_path, capsys, text, placeholder, line, why):
+    assert text in MANIFEST
+    world = World(tmp_path).says(group=GROUP, template=MANIFEST.replace(text, placeholder))
+    assert run(["validate", str(world.folder)]) == 1, why
+    assert f"template.yaml:{line}: error: Template" in capsys.readouterr().out
+    for start in (world.plan, world.sync):
+        with pytest.raises(SourceError, match=rf"--strict refuses the run: template\.yaml:{line}: "):
+            start(strict=True)
+    assert world.requests == [], "nothing was touched"
+
+    report = world.sync()
+    assert (report.exit_code, [(one.code, one.level) for one in report.problems]) == (0, [("Template", Level.WARNING)])
+
+
+NOT_OURS = [
+    ("apiVersion: v1\nkind: Service\nmetadata: {name: {{ .Values.name }}}\n", "a template of another tool"),
+    ("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: '{Name}'}\n", "an object of another tool"),
+]
+
+
+@pytest.mark.parametrize(("template", "why"), NOT_OURS, ids=[row[-1] for row in NOT_OURS])
+def test_a_template_without_a_group_of_aso_fails_nothing(tmp_path, template, why):
+    world = World(tmp_path).says(group=GROUP, template=template)
+    assert run(["validate", str(world.folder)]) == 0, why
+    assert world.sync(strict=True).exit_code == 0, why
+
+
+def test_a_manifest_that_becomes_a_template_is_not_deleted(tmp_path):
+    world = World(tmp_path)
+    world.synced(group=GROUP, vnet=VNET)
+    report = world.says(group=GROUP, vnet=VNET.replace("name: hub", "name: '{{ .Values.name }}'")).sync(prune=True)
+    assert (of(report, "VirtualNetwork", "hub").condition.reason, world.sent("DELETE")) == ("PruneHeld", [])
