@@ -114,7 +114,7 @@ MOVES = [  # where, what is set there, to what; where the difference is told, if
     (f"{NETWORK}/natGateways/nat-{{n}}", "/properties/idleTimeoutInMinutes", 20),
     (f"{NETWORK}/natGateways/nat-{{n}}", "/properties/publicIpAddresses", [], "/properties/publicIpAddresses/0"),
     (f"{SUBNETS}/nodes", "/properties/natGateway", GONE, "/properties/natGateway/id"),
-    (f"{SUBNETS}/nodes", "/properties/addressPrefix", "10.9.0.0/20"),
+    (f"{SUBNETS}/nodes", "/properties/addressPrefix", "10.1.0.0/20"),
     (f"{SUBNETS}/endpoints", "/properties/delegations/0/properties/serviceName", "Microsoft.Web/serverFarms"),
     (f"{SUBNETS}/endpoints", "/properties/delegations", [], "/properties/delegations/0"),
     (f"{NETWORK}/privateDnsZones/zone-{{n}}.example.com/A/www", "/properties/ttl", 60),

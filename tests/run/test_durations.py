@@ -15,7 +15,7 @@ from gitsync.model.record import Durations
 from gitsync.model.schedule import Estimate, Schedule
 from gitsync.model.verdict import Action
 from gitsync.report.json import build_document
-from tests.support.world import GROUP, SUBNET, VNET, World, key, read_status
+from tests.support.world import GROUP, SUBNET, VNET, World, annotated, key, read_status
 
 CORE = key("ResourceGroup", "resources.azure.com", "core")
 HUB = key("VirtualNetwork", "network.azure.com", "hub")
@@ -122,16 +122,17 @@ def move(document: str, value: int) -> str:
 
 
 def test_a_plan_foresees_the_time_that_its_sync_takes(tmp_path):
-    """Two networks, one of them with two subnets, which have one lock with it."""
+    """Two networks, one of them with two subnets, which have one lock with it. They are patched, so none goes along."""
     world = set_pace(World(tmp_path), 40)
+    patched = {"gitsync/update-method": "patch"}
     spoke = VNET.replace("name: hub", "name: spoke")
     for number in (1, 2, 3):
         world.says(
             core=tag(GROUP, number),
             hub=tag(VNET, number),
             spoke=tag(spoke, number),
-            one=move(SUBNET, number),
-            two=OTHER_SUBNET.replace("10.0.128.", f"10.0.{128 + number}."),
+            one=annotated(move(SUBNET, number), **patched),
+            two=annotated(OTHER_SUBNET.replace("10.0.128.", f"10.0.{128 + number}."), **patched),
         )
         plan = world.plan()
         begun = world.clock.elapsed

@@ -85,7 +85,7 @@ def test_all_reports_have_every_hold_in_their_headline(world):
     world.synced(group=GROUP, network=VNET, subnet=SUBNET)
     reason = "until 2026-03-05, <b>see</b> `x` |x| [x](y) \\e[31m"
     world.says(group=GROUP, network=HELD, subnet=annotated(SUBNET, **{"gitsync/hold": reason}))
-    drift(world)
+    drift(world, space="10.0.0.0/15")
     report = world.sync()
     records = [one.record for one in report.results]
     forms = {

@@ -57,7 +57,8 @@ def describe_outside(subject: Subject) -> str:
     ranges = [one for one in space if one]
     if not ranges or len(ranges) < len(space) or not isinstance(subnets, list):
         return ""
-    outside = ", ".join(filter(None, (_name_outside(one, subject, ranges) for one in subnets)))
+    known = (one for one in subnets if isinstance(one, dict))
+    outside = ", ".join(filter(None, (_name_outside(one, subject, ranges) for one in known)))
     return outside and (
         f"Azure refuses it: outside of its address space would be {outside}, which this run does not change. Keep the "
         "old range in spec.addressSpace.addressPrefixes until the subnet has a new one."
