@@ -283,8 +283,8 @@ class Config:
     )
     release: tuple[str, ...] = declare_setting(
         (),
-        "With --prune: no longer hold this resource, although a place that is not read may declare it. What Azure cannot "
-        "delete is forgotten. Kind/name, or Kind.group/namespace/name.",
+        "With --prune: no longer hold this resource, although a place that is not read may declare it. What Azure "
+        "cannot delete is forgotten. Kind/name, or Kind.group/namespace/name.",
         HelpGroup.CHANGE,
         _RUNS - _REVERT,
         form=SettingForm.LIST,

@@ -94,8 +94,8 @@ class Removal:
     """How a resource was removed from git: policy, hold, file and line, units and commit of its last manifest,
     and the kind of the object that declared its last unit, as far as history can be read (None, "", 0), the last
     `revision` with it, and a sentence for people. `held` says why it must not be deleted; "" if it may be, and so does
-    `moved`, of a place that is not read and may declare it now. `is_released` tells that a person has said by name that no
-    place does, whatever holds it for that.
+    `moved`, of a place that is not read and may declare it now. `is_released` tells that a person has said by name
+    that no place does, whatever holds it for that.
     """
 
     policy: Policy | None = None

@@ -147,9 +147,9 @@ class Record:
     `subscription` is that of the Secret; "" in older records, and for the global credential. `exports` are the Secrets
     and config maps that are its own, sorted. `unit` is the folder of the manifest, or the file if that was read alone
     (manifests/units), and `path` its file; "" in older records. `declared_by` is the kind of the object of a controller
-    that declares that unit; "" for none. `last_revision` is the last that declares the resource, once it was removed from
-    git; "" before, and if it is not known. `hold` is that of the manifest, which outlasts it. `kept` is what another
-    provider than ARM needs to find it again. `trust` is not kept: it is found when the record is read.
+    that declares that unit; "" for none. `last_revision` is the last that declares the resource, once it was removed
+    from git; "" before, and if it is not known. `hold` is that of the manifest, which outlasts it. `kept` is what
+    another provider than ARM needs to find it again. `trust` is not kept: it is found when the record is read.
     """
 
     key: Key

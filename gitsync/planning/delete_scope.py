@@ -118,7 +118,8 @@ def list_deletes(prunes: Mapping[Key, Prune]) -> list[Prune]:
     def goes(prune: Prune) -> bool:
         if prune.detaches or prune.held:
             return False
-        return goes(prunes[prune.within]) if prune.within in prunes else prune.can_delete
+        parent = prunes.get(prune.within) if prune.within else None
+        return goes(parent) if parent else prune.can_delete
 
     return [prune for prune in prunes.values() if goes(prune)]
 

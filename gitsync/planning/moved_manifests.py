@@ -1,8 +1,8 @@
 """Why the delete of a resource is held whose manifest may have moved to a place that the run does not read.
 
-A file that nothing uses can be looked into, so it holds a delete if it has the former text, or names the resource. A place
-that cannot be read holds one if it came or changed since a revision last declared the resource: a place that stays as it is
-would end all deletes.
+A file that nothing uses can be looked into, so it holds a delete if it has the former text, or names the resource. A
+place that cannot be read holds one if it came or changed since a revision last declared the resource: a place that
+stays as it is would end all deletes.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class UnusedFile(NamedTuple):
 
 
 class ClosedPlace(NamedTuple):
-    """A place that cannot be read, and what it is made of now. `why` completes a sentence that begins with its name, and
-    `detail` is one.
+    """A place that cannot be read, and what it is made of now. `why` completes a sentence that begins with its
+    name, and `detail` is one.
     """
 
     name: str
@@ -113,7 +113,9 @@ class UnreadParts:
         since = f"has changed since {last.revision[:12]}, which declared it last"
         if last.blobs is None:
             since = "it is not known whether it has changed since (fetch-depth: 0)"
-        return f"Held: {place.name} {place.why} and {since}, so it may declare this resource now. {place.detail}".rstrip()
+        return (
+            f"Held: {place.name} {place.why} and {since}, so it may declare this resource now. {place.detail}".rstrip()
+        )
 
     def _find_file(self, last: LastDeclared) -> UnusedFile | None:
         kind = last.key.kind.casefold()
@@ -126,8 +128,8 @@ class UnreadParts:
 
 
 def _was_left(file: UnusedFile, last: LastDeclared) -> bool:
-    """Tell whether a file is no place to which the manifest has moved. A unit that is built may drop a file that stays as
-    it is: that is how people remove what it declares, and so is a release that goes.
+    """Tell whether a file is no place to which the manifest has moved. A unit that is built may drop a file that
+    stays as it is: that is how people remove what it declares, and so is a release that goes.
     """
     has_come = last.has_come(file.path, file.blob)
     if file.counts is Counts.IF_IT_CAME:
@@ -145,7 +147,9 @@ def index_unread(files: Iterable[UnusedFile], closed: Iterable[ClosedPlace]) -> 
     return UnreadParts(by_name, by_blob, tuple(sorted(closed, key=lambda place: place.name)))
 
 
-def _index(files: Iterable[UnusedFile], find: Callable[[UnusedFile], Iterable[_Each]]) -> dict[_Each, tuple[UnusedFile, ...]]:
+def _index(
+    files: Iterable[UnusedFile], find: Callable[[UnusedFile], Iterable[_Each]]
+) -> dict[_Each, tuple[UnusedFile, ...]]:
     index: defaultdict[_Each, list[UnusedFile]] = defaultdict(list)
     for file in files:
         for each in find(file):

@@ -69,7 +69,9 @@ def find_delete_limit(inventory: int, most: int | None) -> int:
 
 
 def fail_unread(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Make errors of the warnings about documents with a group of ASO that are not read: for `validate` and --strict."""
+    """Make errors of the warnings about documents with a group of ASO that are not read: for `validate` and
+    --strict.
+    """
     return tuple(replace(one, level=Level.ERROR) if one.is_unread else one for one in problems)
 
 

@@ -5,7 +5,7 @@ Nothing here reads from Azure. `planning` decides; this module applies the setti
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gitsync.catalog.catalog import Catalog
@@ -61,11 +61,7 @@ def plan_run(
     remaining = {key: record for key, record in state.records.items() if key in declared}
     untrusted = find_untrusted(own_records, connections.catalog, declared)
     selected = select_prepared(run_input.prepared, selection)
-    reading = Reading(connections.settings.namespace, run_input.references, today)
-    since = state.find_revision(agent) or state.revision
-    removals = find_removals(connections.source, removed, since, config, reading, manifests)
-    if connections.source.file and removed:
-        removals = _hold_for_other_files(config, connections, run_input, removed, removals)
+    removals = _find_removals(config, connections, run_input, removed, state.find_revision(agent) or state.revision)
     released = find_released(config.release, (key for key in own_records if key not in declared))
     removals = release(removals, removed, released, connections.catalog)
     moved = _move_claims(selected, {**remaining, **removed}, own_records, untrusted)
@@ -87,6 +83,17 @@ def plan_run(
     plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted})
     plan = spare_bystanders(plan, state.records)
     return replace(plan, problems=(*plan.problems, *run_input.problems))
+
+
+def _find_removals(
+    config: Config, connections: Connections, run_input: RunInput, removed: Mapping[Key, Record], since: str | None
+) -> dict[Key, Removal]:
+    today = connections.clock.now().date()
+    reading = Reading(connections.settings.namespace, run_input.references, today)
+    removals = find_removals(connections.source, removed, since, config, reading, run_input.manifests)
+    if connections.source.file and removed:
+        return _hold_for_other_files(config, connections, run_input, removed, removals)
+    return removals
 
 
 def _list_source_problems(config: Config, connections: Connections, manifests: Manifests) -> Iterator[Problem]:
@@ -249,7 +256,7 @@ def _find_released_key(name: str, keys: Iterable[Key]) -> Key:
 
 
 def release(
-    removals: Mapping[Key, Removal], removed: Mapping[Key, Record], released: Set[Key], catalog: Catalog
+    removals: Mapping[Key, Removal], removed: Mapping[Key, Record], released: frozenset[Key], catalog: Catalog
 ) -> dict[Key, Removal]:
     """Return the removals with the released ones marked. What Azure cannot delete is detached, unless it goes with a
     parent.

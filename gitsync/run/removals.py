@@ -66,7 +66,7 @@ class _LastManifest(NamedTuple):
     revision: str = ""
 
 
-def find_removals(  # noqa: PLR0913 - a source, its records, and how it is read
+def find_removals(
     source: Checkout,
     removed: Mapping[Key, Record],
     since: str | None,

@@ -266,7 +266,7 @@ def _list_encrypted(manifests: Manifests) -> Secrets:
     }
 
 
-def _find_removals(  # noqa: PLR0913 - two revisions, and what was made of each
+def _find_removals(
     config: Config,
     before: RevisionManifests,
     after: RevisionManifests,

@@ -1,7 +1,7 @@
 """Look into the places that a run does not read, for the resources that were removed from git.
 
-`planning.moved_manifests` decides; this module reads files, and lists those of earlier revisions. It runs only if something
-was removed.
+`planning.moved_manifests` decides; this module reads files, and lists those of earlier revisions. It runs only if
+something was removed.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ def list_blobs(tree: Revision | None) -> Blobs | None:
 
 @dataclass(kw_only=True)
 class UnreadSource:
-    """What was read of a source, and how to look into the rest. `tree` is the commit that it is at, None if there is none;
-    with `is_dirty` files differ from that. `left_out` are the files of it that a sparse checkout leaves out. `problems` are those of the source and of its manifests.
+    """What was read of a source, and how to look into the rest. `tree` is the commit that it is at, None if there
+    is none; with `is_dirty` files differ from that. `left_out` are the files of it that a sparse checkout leaves out.
+    `problems` are those of the source and of its manifests.
     """
 
     places: UnreadPlaces
@@ -165,7 +166,8 @@ class UnreadSource:
         unread = {path: self.blobs[path] for path in self.places.unused - self.unused.keys()}
         for path, blob in {**unread, **missing}.items():
             if may_have_manifests(path):
-                yield ClosedPlace(path, "is not in this clone, or is too large", {path: blob})
+                why = "is not in this clone" if path in missing else "is not in this clone, or too large to look into,"
+                yield ClosedPlace(path, why, {path: blob})
 
     def _list_closed(self) -> Iterator[ClosedPlace]:
         """List links, submodules and other entries that are no files. What no commit has is no part of a revision."""
@@ -176,7 +178,9 @@ class UnreadSource:
         filled = {folder for path in self.places.files for folder in (path, *list_folders(path))}
         for path, entry in found.items():
             if path not in filled and (self.tree is None or path in self.committed):
-                yield ClosedPlace(path, f"is a {entry.kind.value}, which is not read,", {path: self.blobs.get(path, "")})
+                yield ClosedPlace(
+                    path, f"is a {entry.kind.value}, which is not read,", {path: self.blobs.get(path, "")}
+                )
 
     def _list_unbuilt(self) -> Iterator[ClosedPlace]:
         """List the units that were not built, with the files that they alone may be built of."""

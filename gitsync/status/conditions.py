@@ -45,8 +45,8 @@ def make_undeletable(key: Key) -> Condition:
     manifest is gone, so the annotation that ASO asks for has no place.
     """
     advice = (
-        "Azure deletes it with its parent: gitsync keeps its record until then. To forget it now and leave it in Azure, "
-        f"run `gitsync sync --prune --release {key}`."
+        "Azure deletes it with its parent: gitsync keeps its record until then. To leave it in Azure and forget it "
+        f"now, run `gitsync sync --prune --release {key}`."
     )
     return replace(DELETION_NOT_SUPPORTED, advice=advice)
 

@@ -31,8 +31,8 @@ from gitsync.git.source.selection import (
 )
 from gitsync.git.source.unread_places import FindUnread, UnreadPlaces
 from gitsync.manifests.units import KUSTOMIZATIONS, SUFFIXES
-from gitsync.manifests.unread_documents import explain_unreadable, find_templates
 from gitsync.manifests.unparsed_text import mentions_aso
+from gitsync.manifests.unread_documents import explain_unreadable, find_templates
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
@@ -204,7 +204,9 @@ def _warn_unused(paths: Iterable[str]) -> tuple[Problem, ...]:
 def _warn_endings(
     listing: SourceListing, visible: Iterable[SourceEntry], used: Collection[str], budget: ReadLimits
 ) -> Iterator[Problem]:
-    """Warn of each file of manifests that is not read, since its ending is in capitals: neither kubectl nor Flux read it."""
+    """Warn of each file of manifests that is not read, since its ending is in capitals: neither kubectl nor Flux
+    read it.
+    """
     files = [
         entry
         for entry in visible

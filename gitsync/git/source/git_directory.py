@@ -71,8 +71,8 @@ def find_prefix(folder: Path) -> str:
 
 
 def list_submodules(folder: Path) -> frozenset[str]:
-    """List the folders of submodules below a folder, by the `.gitmodules` of its working tree, or by its own if it is in
-    none. git is not started. What cannot be read names none.
+    """List the folders of submodules below a folder, by the `.gitmodules` of its working tree, or by its own if it
+    is in none. git is not started. What cannot be read names none.
     """
     top = _find_top(folder) or Path(os.path.realpath(folder))
     file = top / ".gitmodules"
@@ -84,7 +84,7 @@ def list_submodules(folder: Path) -> frozenset[str]:
         return frozenset()
     prefix = os.path.relpath(os.path.realpath(folder), top)
     paths = (os.path.normpath(match[1].strip('"')) for match in _SUBMODULE.finditer(text))
-    inside = (os.path.relpath(path, prefix) for path in paths if not os.path.isabs(path))
+    inside = (os.path.relpath(path, prefix) for path in paths if not path.startswith("/"))
     return frozenset(path for path in inside if not path.startswith(".."))
 
 

@@ -25,8 +25,8 @@ from gitsync.git.source.history import UNREADABLE, History, ManifestPaths
 from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.git.source.signatures import TrustedKeys, check_signature
-from gitsync.git.source.worktree import WorkTree, find_head, find_work_tree, name_url
 from gitsync.git.source.unread_places import FindUnread, UnreadPlaces
+from gitsync.git.source.worktree import WorkTree, find_head, find_work_tree, name_url
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry

@@ -39,8 +39,8 @@ def select_visible(
 
 
 def is_hidden(path: str) -> bool:
-    """Tell whether a path is below a dot folder, or is a dot file: `*.yaml` does not mean `.pre-commit-config.yaml` to a
-    shell either.
+    """Tell whether a path is below a dot folder, or is a dot file: `*.yaml` does not mean
+    `.pre-commit-config.yaml` to a shell either.
     """
     return path.startswith(".") or "/." in path
 

@@ -1,7 +1,7 @@
 """The places of a source that a run does not read, although a manifest may be there: for resources that were removed.
 
-Some files are readable, and nothing uses them. Other entries cannot be read. What is ignored is no such place: people say
-there that it declares nothing.
+Some files are readable, and nothing uses them. Other entries cannot be read. What is ignored is no such place: people
+say there that it declares nothing.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ def _ignore_nothing(path: str) -> bool:  # noqa: ARG001 - as `UnreadPlaces.ignor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadPlaces:
-    """What is below the `path` of a run, and not read. `files` are all files there, of which those in `plain` are read as
-    they are; `used` are those that units were built of, wherever they are. `closed` are entries that are no files.
-    `ignores` tells whether a path is no part of the source.
+    """What is below the `path` of a run, and not read. `files` are all files there, of which those in `plain` are
+    read as they are; `used` are those that units were built of, wherever they are. `closed` are entries that are no
+    files. `ignores` tells whether a path is no part of the source.
     """
 
     files: Mapping[str, SourceEntry] = field(default_factory=dict)
@@ -51,7 +51,9 @@ class UnreadPlaces:
         if self.listing is None or sum(entry.size for entry in entries) > self.budget.total:
             return {}
         try:
-            return self.listing.read_present(entries) if isinstance(self.listing, Revision) else self.listing.read(entries)
+            return (
+                self.listing.read_present(entries) if isinstance(self.listing, Revision) else self.listing.read(entries)
+            )
         except SourceError:
             return {}
 

@@ -37,8 +37,8 @@ from gitsync.units.declarations import ThisRepository
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderListing:
     """Files below `root`. Links are followed only if `follow_links` says so, to files below `root` alone: a mounted
-    volume is made of them, while in a git work tree a link means what it means in the revision, nothing. `submodules` are
-    the folders of submodules: one that is not checked out is empty, and still no empty folder.
+    volume is made of them, while in a git work tree a link means what it means in the revision, nothing. `submodules`
+    are the folders of submodules: one that is not checked out is empty, and still no empty folder.
     """
 
     root: Path
@@ -113,9 +113,9 @@ class FolderListing:
 
     def _is_repository(self, folder: str | Path, path: str) -> bool:
         """Tell whether a folder is a nested repository, checked out or not."""
-        return os.path.lexists(f"{folder}/.git") or (
-            path in self.submodules and os.path.isdir(folder) and not os.listdir(folder)
-        )
+        if os.path.lexists(f"{folder}/.git"):
+            return True
+        return path in self.submodules and Path(folder).is_dir() and not any(Path(folder).iterdir())
 
     def _list_file(self, file: os.DirEntry[str], path: str) -> Iterator[SourceEntry]:
         if not is_printable(path):
@@ -161,8 +161,8 @@ def _resolve_links(path: str | os.PathLike[str]) -> Path:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkTree:
     """The git working tree of a folder. `repository` is the mirror that git works in, `prefix` the path of the folder
-    inside the working tree ("" for its top), `settings` are the used settings of the repository, and `index` is the file
-    that says what is checked out.
+    inside the working tree ("" for its top), `settings` are the used settings of the repository, and `index` is the
+    file that says what is checked out.
     It is a context manager: leaving it removes the mirror.
     """
 

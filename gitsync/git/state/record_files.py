@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
 from sys import intern
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 from gitsync.git.state.documents import check_schema, read_document
@@ -248,15 +248,20 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
         credential=own.text("credential", ""),
         subscription=own.text("subscription", ""),
         exports=_read_exports(own, key),
-        unit=own.text("unit", ""),
-        path=own.text("path", ""),
-        declared_by=own.text("declaredBy", ""),
-        last_revision=own.text("lastRevision", ""),
+        **_read_place(own),
         hold=_read_hold(own),
         kept=_read_kept(own),
         condition=_read_condition(document, own),
         trust=seals.check(document.values),
     )
+
+
+_PLACE: Final = {"unit": "unit", "path": "path", "declared_by": "declaredBy", "last_revision": "lastRevision"}
+
+
+def _read_place(own: CheckedMapping) -> dict[str, Any]:
+    """Read where the resource is declared, or was; older files lack parts of it."""
+    return {name: own.text(member, "") for name, member in _PLACE.items()}
 
 
 @lru_cache(maxsize=1024)  # most records are of a kind of others
