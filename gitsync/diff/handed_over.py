@@ -10,7 +10,7 @@ from typing import Any, Final
 from gitsync.diff.hints import ANY
 from gitsync.diff.ignore import Steps
 from gitsync.diff.list_pairing import find_key, find_key_field, index_by_key
-from gitsync.diff.rules.handed_over import HANDED_OVER_FIELDS, HandedOver, Place
+from gitsync.diff.rules.handed_over import HANDED_OVER_FIELDS, FieldPair, HandedOver
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.verdict import Comparison
 
@@ -39,15 +39,15 @@ def take_live_values(
         return Taken(body)
     paths, because = [], {}
     for row in rows:
-        for place in _find_places(row, body, live, said):
-            if not row.applies(place):
+        for pair in _find_pairs(row, body, live, said):
+            if not row.applies(pair):
                 continue
-            value = row.choose(place)
-            if value == place.live:
-                paths.append(_make_steps(place.path, body))
-            if value == place.live != place.git:
-                because[format_pointer(place.path)] = f"{HANDED_OVER} by {row.by}, which has {place.live}"
-            body = _put(body, place.path, value) if value != place.git else body
+            value = row.choose(pair)
+            if value == pair.live:
+                paths.append(_make_steps(pair.path, body))
+            if value == pair.live != pair.git:
+                because[format_pointer(pair.path)] = f"{HANDED_OVER} by {row.by}, which has {pair.live}"
+            body = _put(body, pair.path, value) if value != pair.git else body
     return Taken(body, tuple(paths), because)
 
 
@@ -70,13 +70,13 @@ def find_rows(arm_type: str, told: tuple[str, ...] = ()) -> tuple[HandedOver, ..
     return tuple(row for row in HANDED_OVER_FIELDS if row.types.fullmatch(arm_type) and row.needs in ("", *told))
 
 
-def _find_places(
+def _find_pairs(
     row: HandedOver, body: Mapping[str, Any], live: Mapping[str, Any], told: Mapping[str, str]
-) -> Iterator[Place]:
+) -> Iterator[FieldPair]:
     for path, live_path in _walk(row.path, body, live):
-        place = Place(body, path, live, live_path, told)
-        if row.fits(place):
-            yield place
+        pair = FieldPair(body, path, live, live_path, told)
+        if row.fits(pair):
+            yield pair
 
 
 def _walk(
@@ -87,12 +87,12 @@ def _walk(
         yield path, live_path
         return
     step, *rest = pattern
-    for ours, theirs in _pair(step, body, live):
+    for ours, theirs in _match(step, body, live):
         inner, live_inner = body[ours], live[theirs]
         yield from _walk(tuple(rest), inner, live_inner, (*path, ours), (*live_path, theirs))
 
 
-def _pair(step: str | int, body: Any, live: Any) -> Iterator[tuple[Any, Any]]:
+def _match(step: str | int, body: Any, live: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the keys or indexes of a step that both sides have."""
     if isinstance(body, Mapping) and isinstance(live, Mapping):
         yield from ((key, key) for key in (body if step == ANY else (step,)) if key in body and key in live)

@@ -22,7 +22,7 @@ AUTOSCALE_SETTING: Final = "autoscaleSetting"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FieldPair:
     """A field that git sets and Azure has. `path` is its place in git's body, `live_path` that in Azure's; `told` is
     what other manifests say, by the names above.
     """
@@ -60,17 +60,17 @@ class HandedOver:
     types: re.Pattern[str]
     path: JsonPath
     by: str
-    applies: Callable[[Place], bool]
-    choose: Callable[[Place], Any]
+    applies: Callable[[FieldPair], bool]
+    choose: Callable[[FieldPair], Any]
     evidence: str
     both: type  # what both sides must be: int for any number, object for anything
     needs: str = ""
 
-    def fits(self, place: Place) -> bool:
+    def fits(self, pair: FieldPair) -> bool:
         """Tell whether both sides are of the sort that the row is about."""
         if self.both is int:
-            return is_number(place.git) and is_number(place.live)
-        return isinstance(place.git, self.both) and isinstance(place.live, self.both)
+            return is_number(pair.git) and is_number(pair.live)
+        return isinstance(pair.git, self.both) and isinstance(pair.live, self.both)
 
 
 def _find(value: Any, path: JsonPath) -> Any:
@@ -90,12 +90,12 @@ def _fill(path: str, beside: JsonPath) -> JsonPath:
     return tuple(next(indexes) if step == ANY else step for step in path.split("/"))
 
 
-def _is(path: str, *values: Any) -> Callable[[Place], bool]:
+def _is(path: str, *values: Any) -> Callable[[FieldPair], bool]:
     """Tell whether git sets one of these values; texts without case."""
     folded = [value.casefold() if isinstance(value, str) else value for value in values]
 
-    def applies(place: Place) -> bool:
-        value = place.asked(path)
+    def applies(pair: FieldPair) -> bool:
+        value = pair.asked(path)
         return any(
             type(value) is type(one) and (value.casefold() if isinstance(value, str) else value) == one
             for one in folded
@@ -104,42 +104,42 @@ def _is(path: str, *values: Any) -> Callable[[Place], bool]:
     return applies
 
 
-def _is_set(path: str) -> Callable[[Place], bool]:
-    return lambda place: place.asked(path) is not None
+def _is_set(path: str) -> Callable[[FieldPair], bool]:
+    return lambda pair: pair.asked(path) is not None
 
 
-def _take(place: Place) -> Any:
-    return place.live
+def _take(pair: FieldPair) -> Any:
+    return pair.live
 
 
-def _take_within(lowest: str, highest: str) -> Callable[[Place], Any]:
+def _take_within(lowest: str, highest: str) -> Callable[[FieldPair], Any]:
     """Azure's value, within the limits of git: providers refuse another one."""
 
-    def choose(place: Place) -> Any:
-        value, low, high = place.live, place.asked(lowest), place.asked(highest)
+    def choose(pair: FieldPair) -> Any:
+        value, low, high = pair.live, pair.asked(lowest), pair.asked(highest)
         value = max(value, low) if is_number(low) else value
         return min(value, high) if is_number(high) else value
 
     return choose
 
 
-def _take_grown(unit: int = 1, highest: str = "") -> Callable[[Place], Any]:
+def _take_grown(unit: int = 1, highest: str = "") -> Callable[[FieldPair], Any]:
     """Azure makes it larger only, in whole units and up to the limit of git; git may make it larger, too."""
 
-    def choose(place: Place) -> Any:
-        most = place.asked(highest) if highest else None
-        is_within = not is_number(most) or place.live <= most
-        return place.live if place.live >= place.git and place.live % unit == 0 and is_within else place.git
+    def choose(pair: FieldPair) -> Any:
+        most = pair.asked(highest) if highest else None
+        is_within = not is_number(most) or pair.live <= most
+        return pair.live if pair.live >= pair.git and pair.live % unit == 0 and is_within else pair.git
 
     return choose
 
 
-def _take_below(highest: str) -> Callable[[Place], Any]:
+def _take_below(highest: str) -> Callable[[FieldPair], Any]:
     """Azure's value, unless it is above the limit of git, which Azure keeps."""
 
-    def choose(place: Place) -> Any:
-        most = place.asked(highest)
-        return place.git if is_number(most) and place.live > most else place.live
+    def choose(pair: FieldPair) -> Any:
+        most = pair.asked(highest)
+        return pair.git if is_number(most) and pair.live > most else pair.live
 
     return choose
 
@@ -147,9 +147,9 @@ def _take_below(highest: str) -> Callable[[Place], Any]:
 _VERSION: Final = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,9}")
 
 
-def _take_later(place: Place) -> Any:
+def _take_later(pair: FieldPair) -> Any:
     """A later version of Azure's: none goes back to an earlier one. An upgrade by git counts."""
-    git, live = place.git, place.live
+    git, live = pair.git, pair.live
     if not (_VERSION.fullmatch(git) and _VERSION.fullmatch(live)):
         return git
     return live if _read_version(live) >= _read_version(git) else git
@@ -159,49 +159,49 @@ def _read_version(text: str) -> list[int]:
     return [int(number) for number in text.split(".")]
 
 
-def _has_grown(place: Place) -> bool:
+def _has_grown(pair: FieldPair) -> bool:
     """Tell whether storage has grown by itself."""
     size = "properties/storage/storageSizeGB"
-    git, live = place.asked(size), place.has(size)
-    grows = _is("properties/storage/autoGrow", "Enabled")(place)
+    git, live = pair.asked(size), pair.has(size)
+    grows = _is("properties/storage/autoGrow", "Enabled")(pair)
     return grows and is_number(git) and is_number(live) and bool(live > git)
 
 
-def _take_higher_tier(place: Place) -> Any:
+def _take_higher_tier(pair: FieldPair) -> Any:
     """P15 is above P10."""
-    levels = [re.fullmatch(r"P(\d+)", tier, re.IGNORECASE) for tier in (place.git, place.live)]
+    levels = [re.fullmatch(r"P(\d+)", tier, re.IGNORECASE) for tier in (pair.git, pair.live)]
     git, live = (int(level[1]) if level else None for level in levels)
-    return place.live if git is not None and live is not None and live >= git else place.git
+    return pair.live if git is not None and live is not None and live >= git else pair.git
 
 
 _KEY_VERSION: Final = re.compile(r"[0-9a-f]{32}", re.IGNORECASE)
 """How Key Vault names the versions of keys and certificates."""
 
 
-def _take_key_version(place: Place) -> Any:
+def _take_key_version(pair: FieldPair) -> Any:
     """Another version in the vault."""
-    return place.live if _KEY_VERSION.fullmatch(place.live) else place.git
+    return pair.live if _KEY_VERSION.fullmatch(pair.live) else pair.git
 
 
-def _take_key_url(place: Place) -> Any:
+def _take_key_url(pair: FieldPair) -> Any:
     """Another version of the key that git names, and of no other key."""
-    git, live = (url.casefold().split("/") for url in (place.git, place.live))
+    git, live = (url.casefold().split("/") for url in (pair.git, pair.live))
     names = slice(0, 5)  # https://VAULT/keys/KEY, with or without a version
-    return place.live if git[names] == live[names] and _KEY_VERSION.fullmatch(live[-1]) else place.git
+    return pair.live if git[names] == live[names] and _KEY_VERSION.fullmatch(live[-1]) else pair.git
 
 
 _IMAGE_VERSION: Final = re.compile(r".+-\d{6}\.\d+\.\d+")
 
 
-def _take_image(place: Place) -> Any:
+def _take_image(pair: FieldPair) -> Any:
     """Any image, as in 'AKSUbuntu-2204gen2containerd-202401.17.0'."""
-    return place.live if _IMAGE_VERSION.fullmatch(place.live) else place.git
+    return pair.live if _IMAGE_VERSION.fullmatch(pair.live) else pair.git
 
 
 _OF_TEXTS: Final = frozenset({_take_later, _take_higher_tier, _take_key_version, _take_key_url, _take_image})
 
 
-def _make_row(types: str, path: str, by: str, applies: Callable[[Place], bool], **more: Any) -> HandedOver:
+def _make_row(types: str, path: str, by: str, applies: Callable[[FieldPair], bool], **more: Any) -> HandedOver:
     return HandedOver(
         types=re.compile(types, re.IGNORECASE),
         path=tuple(path.split("/")),
@@ -254,7 +254,7 @@ HANDED_OVER_FIELDS: Final = (
         rf"{_CLUSTERS}/agentPools",
         "properties/orchestratorVersion",
         "autoUpgradeProfile.upgradeChannel of its cluster",
-        lambda place: place.told.get(UPGRADE_CHANNEL, "").casefold() in _CHANNELS,
+        lambda pair: pair.told.get(UPGRADE_CHANNEL, "").casefold() in _CHANNELS,
         needs=UPGRADE_CHANNEL,
         choose=_take_later,
         evidence=_UPGRADED,
@@ -277,7 +277,7 @@ HANDED_OVER_FIELDS: Final = (
         r".+",
         "sku/capacity",
         "an AutoscaleSetting in git",
-        lambda place: AUTOSCALE_SETTING in place.told,
+        lambda pair: AUTOSCALE_SETTING in pair.told,
         needs=AUTOSCALE_SETTING,
         evidence="Azure Monitor documentation, autoscale: an enabled setting sets the instances of its target.",
     ),
@@ -351,7 +351,7 @@ HANDED_OVER_FIELDS: Final = (
         r"Microsoft\.Sql/servers/databases",
         "sku/*",
         "elasticPoolId",
-        lambda place: place.asked("properties/elasticPoolId") is not None and place.has("sku/name") == "ElasticPool",
+        lambda pair: pair.asked("properties/elasticPoolId") is not None and pair.has("sku/name") == "ElasticPool",
         both=object,
         evidence="Azure SQL documentation, elastic pools: a database in a pool has the size of the pool.",
     ),
