@@ -139,8 +139,8 @@ def _find_drifted(
         is_there = current is not None or find(remembered.baseline, path, now) == before
         reference = now if is_there else remembered.baseline
         desired_value = find(desired, path, reference)
-        if desired_value is not None and desired_value == find(live, path, now):
-            continue  # git has what Azure has, even if only Azure could have set it
+        if isinstance(desired_value, list) and desired_value == find(live, path, now):
+            continue  # of entries without a name, `current` may have less than git and Azure have
         is_empty = desired_value in (None, []) and current in (None, [])
         if is_empty and find(applied, path, reference) is not None:
             continue  # removed from git and deleted in Azure: both agree

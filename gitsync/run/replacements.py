@@ -21,7 +21,7 @@ from gitsync.errors import ArmError, StateError
 from gitsync.formats.arm_path import is_below, normalize_id
 from gitsync.model.check import CheckVerdict
 from gitsync.model.clock import format_rfc3339
-from gitsync.model.condition import Condition
+from gitsync.model.condition import Condition, Hold
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
@@ -43,6 +43,7 @@ from gitsync.planning.run_problems import find_delete_limit
 from gitsync.reconcile.context import RunContext
 from gitsync.run.plan import is_deleted_alone
 from gitsync.run.write_status import write_expected
+from gitsync.status.conditions import make_warning
 from gitsync.validation.references import parse_arm_type
 from gitsync.validation.replace_annotation import read_consent
 
@@ -303,6 +304,7 @@ def _fail(before: Result, delete: Result) -> Result:
         before,
         action=delete.action,
         written=delete.written,
+        replacement=None,  # it did not come to that: the condition says why
         condition=condition,
         is_fine=False,
         is_retryable=True,
@@ -319,12 +321,19 @@ def _tell_delete(after: Result, delete: Result) -> Result:
     """Return the result of a resource after its delete, which stands until it is there again: Azure took it, whatever
     came of the create.
     """
-    if delete.action is not Action.DELETE or after.action is not Action.NONE or after.is_fine:
+    if after.action is not Action.NONE or after.is_fine:
         return after
+    sent = tuple(dict.fromkeys((*delete.sent, *after.sent)))
+    if delete.action is not Action.DELETE:
+        is_unknown = Written.UNKNOWN in {delete.written, after.written}
+        return replace(after, sent=sent, written=Written.UNKNOWN if is_unknown else after.written)
     state = "It was deleted to be replaced" if delete.is_gone else "Azure was still deleting it to replace it"
+    condition = after.condition
+    if condition.reason == Hold.NOT_REACHED:  # the delete has reached it
+        condition = make_warning(Hold.INTERRUPTED.value, "The run was stopped before it created this resource again.")
     condition = replace(
-        after.condition,
-        message=" ".join(filter(None, (_end_sentence(after.condition.message), f"{state}: the next run creates it."))),
+        condition,
+        message=" ".join(filter(None, (_end_sentence(condition.message), f"{state}: the next run creates it."))),
         time=delete.condition.time,
         generation=after.record.generation if after.record else after.condition.generation,
     )
@@ -336,7 +345,7 @@ def _tell_delete(after: Result, delete: Result) -> Result:
         exists=not delete.is_gone,
         condition=condition,
         record=replace(after.record, condition=condition) if after.record else None,
-        sent=(*delete.sent, *after.sent),
+        sent=sent,
     )
 
 
@@ -355,5 +364,5 @@ def _join_halves(before: Result, created: Result, away: float) -> Result:
         action=Action.REPLACE,
         verdict=before.verdict,
         differences=before.differences,
-        replacement=replace(before.replacement, away=away if created.is_fine else None),
+        replacement=replace(before.replacement, away=away) if created.is_fine else None,
     )

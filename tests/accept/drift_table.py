@@ -484,7 +484,7 @@ data:
   id: 00000000-0000-0000-0000-000000000001
 """,
         changes={"/properties/tenantId": "00000000-0000-0000-0000-000000000002"},
-        left={"spec.properties.tenantId": "ConfigMap"},
+        left={"spec.properties.tenantIdFromConfig": "ConfigMap"},
         silent=False,
     ),
     Drift(

@@ -4,6 +4,7 @@ answer was lost, or Azure refused the next step. The next run recovers.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -14,10 +15,13 @@ from gitsync.git.state.folder import StatusFolder
 from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.verdict import Action, Written
-from gitsync.report import summary
+from gitsync.report import json as report_json
+from gitsync.report import summary, text
+from gitsync.report.records import list_operations
 from gitsync.report.wording import format_headline
 from tests.support.fault_rules import rules
-from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated
+from tests.support.json_schemas import find_faults
+from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, KilledError, World, annotated, of
 
 PRUNING = {"prune": True, "max_deletes": 40}
 SUBNET_ID = f"{VNET_ID}/subnets/one"
@@ -90,9 +94,9 @@ def check_told(world: World, report: Report, taken: set[str]) -> None:
             any(arm_id.startswith(one) for one in taken) and arm_id not in there and arm_id in before_ids(world)
         )
         assert not was_deleted or result.action is Action.DELETE, (arm_id, result.action)
-    text = summary.render(records.values(), revision=None)
+    page = summary.render(records.values(), revision=None)
     replacing = sum(record.is_replacing for record in records.values())
-    assert (f"{replacing} being replaced" in text) is (replacing > 0)
+    assert (f"{replacing} being replaced" in page) is (replacing > 0)
 
 
 def before_ids(world: World) -> set[str]:
@@ -149,3 +153,54 @@ def test_a_fault_of_each_write(before, undisturbed, tmp_path, fault):
         check_told(world, report, taken)
         world.clock.elapsed += 200_000
         check_recovery(world, undisturbed)
+
+
+def test_what_a_stopped_replacement_says(before, tmp_path):
+    """A person reads what is gone, why, and what comes next: in the report, the summary and the records."""
+    world = before.copy(tmp_path)
+    rule = f"{{match: {{method: PUT, path: '{VNET_ID}'}}, answer: {{status: 400, code: Broken, message: It broke.}}}}"
+    world.settings = replace(world.settings, rules=rules(rule))
+    report = world.sync(**PRUNING)
+    hub, one = of(report, "VirtualNetwork", "hub"), of(report, "VirtualNetworksSubnet")
+    assert (hub.action, hub.written, one.action, one.written) == (Action.DELETE, Written.DELETED) * 2
+    assert hub.condition.message == "It broke. It was deleted to be replaced: the next run creates it."
+    assert "deleted 2 to be created again" in format_headline(report)
+    assert "It was deleted to be replaced" in text.render(report)
+    assert "ReplaceConsentUnused" not in {problem.code for problem in report.problems}
+    assert "; 2 being replaced" in (world.state / "SUMMARY.md").read_text().splitlines()[0]
+    document = json.loads(report_json.render(report))
+    assert find_faults("report", document) == []
+    shown = {(one["name"], one["action"], one.get("written")) for one in document["resources"] if "written" in one}
+    assert shown == {("hub", "delete", "deleted"), ("one", "delete", "deleted")}
+    world.settings = replace(world.settings, rules=())
+    assert world.sync(**PRUNING).exit_code == 0
+
+
+def test_a_run_that_is_killed_between_delete_and_create_leaves_no_ready(before, undisturbed, tmp_path):
+    world = before.copy(tmp_path)
+    world.kill_after = [f"{one.method} {one.path}" for one in undisturbed.requests].index(f"DELETE {VNET_ID}") + 1
+    with pytest.raises(KilledError):
+        world.sync(**PRUNING)
+    records = recorded(world)
+    for arm_id in (VNET_ID, SUBNET_ID):
+        record = records[arm_id.casefold()]
+        assert (record.condition.reason, record.is_replacing) == ("Replacing", True)
+    assert [line.split(",")[0] for line in list_operations(list(records.values()), world.clock.now())] == [
+        "2 operations without an end on record:",
+        "  replace VirtualNetwork/hub",
+        "  replace VirtualNetworksSubnet/one",
+    ]
+
+
+def test_a_plain_sync_that_is_stopped_counts_its_writes(tmp_path):
+    world = World(tmp_path, operations=Timing(polls=1))
+    world.says(group=GROUP, **{f"n{n}": network(f"n{n}", f"10.{n}.0.0/16") for n in range(1, 6)})
+    world.stop_after = 12
+    report = world.sync()
+    taken = list_taken(world)
+    assert len(taken) > 3
+    assert "nothing changed" not in format_headline(report)
+    told = [
+        result for result in report.results if result.action is not Action.NONE or result.written is not Written.NOTHING
+    ]
+    assert len(told) == len(taken)
