@@ -9,8 +9,16 @@ from gitsync.formats.people import hide_people
 OBJECT = "11111111-2222-4333-8444-555555555555"
 
 HIDDEN = [
-    (f"The client 'rob@contoso.com' with object id '{OBJECT}' does", f"The client 'a person' with object id '{OBJECT}' does", "a refusal"),
-    ("client 'live.com#rob@gmail.com' with object id 'x'", "client 'a person' with object id 'x'", "a Microsoft account"),
+    (
+        f"The client 'rob@contoso.com' with object id '{OBJECT}' does",
+        f"The client 'a person' with object id '{OBJECT}' does",
+        "a refusal",
+    ),
+    (
+        "client 'live.com#rob@gmail.com' with object id 'x'",
+        "client 'a person' with object id 'x'",
+        "a Microsoft account",
+    ),
     ("'rob_gmail.com#EXT#@contoso.onmicrosoft.com'", "'a person'", "a guest"),
     ("The client 'Rob Miller' with object id 'x'", "The client 'a person' with object id 'x'", "a display name"),
     ("The client 'rob-admin' with object id 'x'", "The client 'a person' with object id 'x'", "a short name"),
@@ -59,8 +67,23 @@ def test_what_is_no_name_of_a_person_stays(text, why):
 
 
 WORDS = st.sampled_from(
-    ["added by", "client '", "' with object id '", "Rob", "Miller", "rob@contoso.com", "@", "(", ")", "<", ">", ": "]
-    + ["createdBy", '"', "a person", "by", "ask", ",", ".", "#EXT#", "contoso.com", "%40", "\n", "é", "Owner"]
+    [
+        *(
+            "added by",
+            "client '",
+            "' with object id '",
+            "Rob",
+            "Miller",
+            "rob@contoso.com",
+            "@",
+            "(",
+            ")",
+            "<",
+            ">",
+            ": ",
+        ),
+        *("createdBy", '"', "a person", "by", "ask", ",", ".", "#EXT#", "contoso.com", "%40", "\n", "é", "Owner"),
+    ]
 )
 
 
