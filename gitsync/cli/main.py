@@ -261,7 +261,7 @@ def _run_command(name: str, arguments: list[str], opened: list[Mask]) -> ExitCod
     if asks_azure:
         from gitsync.formats.people import make_log_mask
 
-        opened.append(make_log_mask(redactions.mask, config.who))
+        opened.append(make_log_mask(redactions.mask))
     options.log_mask = opened[-1]
     options.prints_progress = _start_logs(config, redactions, opened[-1], quiet=getattr(options, "quiet", False))
     options.redactions = redactions

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from gitsync.model.attribution import A_PERSON, Who
+from gitsync.model.attribution import A_PERSON
 
 _AT: Final = r"(?:@|%40|\\u0040|&\#(?:64|x40);|&commat;|\s?[(\[]at[)\]]\s?)"
 _HINTS: Final = re.compile(rf"{_AT}|\b(?:by|client|contact|ask|owner|caller|author|user)\b|by[\"']", re.IGNORECASE)
@@ -87,11 +87,9 @@ def hide_people(text: str) -> str:
     return text
 
 
-def make_log_mask(mask: Callable[[str], str], who: str) -> Callable[[str], str]:
-    """Make what takes secrets out of logs and exceptions, as `mask` does, and names of people, unless `who`, the value of
-    `--who`, wants them there.
-    """
-    return mask if who == Who.NAMES else lambda text: hide_people(mask(text))
+def make_log_mask(mask: Callable[[str], str]) -> Callable[[str], str]:
+    """Make what takes secrets out of logs and exceptions, as `mask` does, and names of people: many may read them."""
+    return lambda text: hide_people(mask(text))
 
 
 def _hide_name(found: re.Match[str]) -> str:

@@ -33,7 +33,7 @@ class Who(StrEnum):
 
     AUTO = "auto"  # names of people only in the terminal, the page and the JSON of --report
     NAMES = "names"  # in comments and pull requests, too
-    OFF = "off"  # Azure is not asked
+    OFF = "off"  # Azure is not asked, and what it says by itself is shown without names
 
 
 A_PERSON: Final = "a person"

@@ -99,7 +99,7 @@ async def execute(  # noqa: PLR0913 - what a run is given from outside
         return watch.ended(report)
     except Exception as error:
         watch.failed(error)
-        failure = mask_exception(error, make_log_mask(redactions.mask, config.who))
+        failure = mask_exception(error, make_log_mask(redactions.mask))
         if failure is error:
             raise
     raise failure  # outside of the handler, or what was masked away would be its context

@@ -176,8 +176,10 @@ def make_refused(failure: ProviderError, classification: Classification) -> Cond
 def _make_advice(failure: ProviderError) -> str:
     """Join the hint of a failure with where to look up a person that Azure named: reports may leave the name out."""
     is_named = failure.correlation_id and hide_people(failure.message) != failure.message
-    looking = f"Look the person up in the activity log, by the correlation id {failure.correlation_id}." if is_named else ""
-    return " ".join(filter(None, (failure.hint, looking)))
+    if not is_named:
+        return failure.hint
+    advice = f"Look the person up in the activity log, by the correlation id {failure.correlation_id}."
+    return f"{failure.hint} {advice}".strip()
 
 
 def make_not_deleted(failure: ProviderError) -> Condition:
