@@ -33,6 +33,8 @@ _FAMILIES: Final = (
     rf"\b{_WORK}\b[^.]{{0,40}} (?:in[ -]?progress|on-?going|under ?way)\b",
     rf"\b(?:pending|previous|conflicting|on-?going) {_WORK}\b[^.]{{0,60}}\b(?:complet|finish|retry|try again)",
     rf"\b{_WORK} (?:is|are) (?:already |currently |still )*{_GOES_ON}",
+    r"\b(?:is|are) (?:already |currently |still )*in[ -]?progress\b|\b(?:on-?going|pending|in-progress) operations?\b",
+    r"\bby another (?:operation|request|process|client|update|write)\b",
     # Federated credentials (hashicorp/terraform-provider-azurerm#19968), ConflictingConcurrentWriteNotAllowed of ARM
     # (pulumi/pulumi-azure-native#4765, Azure/ARO-RP#4785).
     rf"\bconcurrent\w*\b[^.]{{0,80}}\b(?:{_WORK}|written|updated|modified|changed|edited)",

@@ -48,6 +48,14 @@ async def put(rig: Rig, body: dict | None = None) -> bool:
             [POLL, POLL],
             "200 at the Location, but the resource in it still moves",
         ),
+        (
+            Say(200, moving("Ready"), ASYNC),
+            [RUNNING, DONE],
+            [POLL, POLL],
+            "a state of no contract: the operation decides",
+        ),
+        (Say(200, moving("Ready")), [], [], "a state of no contract, and nothing to poll: the read after it decides"),
+        (Say(202, None, LOCATION), [Say(200, moving("Ready"))], [POLL], "the same at the Location"),
         (Say(202, None, LOCATION | ASYNC), [DONE], [POLL], "with both, the operation's status is read"),
         (Say(202, None, LOCATION), [Say(204)], [POLL], "an empty final answer"),
         (

@@ -52,6 +52,9 @@ PASSING = [
     (409, "X", "Resource is in Updating state and the last operation is PutSubnetOperation."),
     (409, "X", "The server's provisioning state is 'Updating'."),
     (423, "Locked", "The cluster is currently being upgraded."),
+    (409, "X", "The resource is locked by another operation."),
+    (409, "X", "The operation could not be completed because the resource has ongoing operations."),
+    (409, "X", "Replica creation is in progress."),
     (409, "AnotherOperationInProgress", ""),
     (409, "Directory_ConcurrencyViolation", ""),
 ]
