@@ -1,7 +1,7 @@
 """The seal of a plan file: whether it is as a plan wrote it.
 
 With the digest key it is a MAC (RFC 2104), as records have one: only who has the key can change the file. Without the
-key it is a plain digest, which everybody can make anew: it finds accidents alone.
+key it is a plain digest, which everybody can make again: it finds accidents alone.
 """
 
 from __future__ import annotations
