@@ -78,6 +78,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.files.target_folder import TargetFolder
     from gitsync.imports.conversion.scope import make_filters, read_scope
     from gitsync.imports.report import ImportReport
+    from gitsync.report.masked import mask_problem
 
     folder = Path(options.out)
     TargetFolder(folder).check()
@@ -101,6 +102,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
         left_out=findings.left_out,
         unread=findings.unread,
         requests=requests,
+        problems=tuple(mask_problem(one, redactions.mask) for one in findings.problems),
     )
     print_report(report, config, redactions)
     return report.exit_code

@@ -46,6 +46,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.cli.output import tell
     from gitsync.cli.running import execute_run
     from gitsync.git.state.plan_file import encode_plan
+    from gitsync.git.state.plan_seal import seal_plan
     from gitsync.processes.temporary_folders import open_temporary_folder
 
     if not options.names:
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
                 tell(report, config, os.environ)
             return code
         _ask(config, len(drifted))
-        file.write_text(encode_plan(_limit(report.review, drifted)))
+        file.write_text(encode_plan(seal_plan(_limit(report.review, drifted), config.digest_key)))
         only = tuple(str(result.key) for result in drifted)
         # What could not be planned has failed, too.
         return execute_run(options, replace(config, only=only, plan_file=str(file)), writes=True) or code

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from gitsync.arm.http.bodies import ListSource
-from gitsync.errors import RefusedListError, SourceError
+from gitsync.errors import ArmError, RefusedListError, SourceError
 from gitsync.formats.arm_path import find_resource_group, is_below
 from gitsync.formats.json_members import read_text
 from gitsync.imports.acceptance import EXCLUDED, Acceptance
 from gitsync.imports.conversion.found_resources import GROUPS, FoundResource, SearchResult
-from gitsync.imports.conversion.scope import ImportScope
+from gitsync.imports.conversion.scope import ImportScope, make_id_problem
 from gitsync.imports.descendants import DescendantSearch
 from gitsync.imports.extension_resources import ExtensionSearch, has_hidden_types
-from gitsync.imports.resource_reader import MOST_GROUP_LISTS, Body, ResourceReader
+from gitsync.imports.resource_reader import MOST_GROUP_LISTS, Body, ResourceReader, is_refused
 from gitsync.model.facts import Kind
 from gitsync.planning.children import KindTree
 from gitsync.validation.references import parse_arm_type
@@ -39,19 +40,23 @@ class Discovery:
         self._acceptance = acceptance
         self._descendants = DescendantSearch(reader, tree, acceptance)
         self._extensions = ExtensionSearch(reader, tree, acceptance)
+        self._failed: list[SourceError] = []
 
     async def search(self, scope: ImportScope) -> SearchResult:
-        """Find what the filters admit. Raises SourceError if the scope cannot be read, and ArmError."""
+        """Find what the filters admit. Raises SourceError if nothing of the scope can be read, and ArmError."""
         try:
             groups = await self.find_groups(scope)
-            roots = [*await self._find_in_groups(scope, groups), *await self._find_by_id(scope.ids)]
+            roots = [*await self._find_in_groups(scope, groups), *await self._find_by_id(scope)]
         except RefusedListError as refused:  # without these lists there is no import; others are only noted
             raise _make_unreadable(refused) from refused
+        if self._failed and not (groups or roots):
+            raise self._failed[0]
         level = roots
         while level:
             level = await self._descendants.find(level)
         await self._extensions.find(scope, [*groups, *roots])
-        return self._acceptance.finish()
+        problems = (*scope.problems, *map(make_id_problem, self._failed))
+        return replace(self._acceptance.finish(), problems=problems)
 
     async def find_groups(self, scope: ImportScope) -> list[FoundResource]:
         """Find the groups to look into, without those that Azure manages for a resource."""
@@ -66,10 +71,13 @@ class Discovery:
         by_name = {str(name).casefold(): entry for name, entry in zip(names, entries, strict=True)}
         missing = sorted(name for name in scope.groups if name.casefold() not in by_name)
         if missing and not scope.may_lack_groups:
-            raise SourceError(
+            error = SourceError(
                 f"There is no resource group {', '.join(missing)} in subscription {scope.subscription}.",
                 hint="Check --resource-group and --subscription.",
             )
+            if not scope.goes_on:
+                raise error
+            self._failed.append(error)
         wanted = [name.casefold() for name in scope.groups if name not in missing] if scope.groups else sorted(by_name)
         groups = [self._make_group(kind, scope, by_name[name]) for name in dict.fromkeys(wanted)]
         return [group for group in groups if await self._is_looked_into(group)]
@@ -142,13 +150,25 @@ class Discovery:
             resources.append(FoundResource(kind=kind, arm_id=spelled, owner_id=group, body=body, created=created))
         return await self._acceptance.accept(resources)
 
-    async def _find_by_id(self, arm_ids: Iterable[str]) -> list[FoundResource]:
-        """Find the resources that ids name. Raises SourceError for one that does not exist, or
-        whose type has no kind.
-        """
-        return [resource for batch in await asyncio.gather(*map(self._read_named, arm_ids)) for resource in batch]
+    async def _find_by_id(self, scope: ImportScope) -> list[FoundResource]:
+        """Find the resources that ids name, and note those that cannot be read."""
+        named = await asyncio.gather(*map(self._try_named, scope.ids))
+        self._failed += [one for one in named if isinstance(one, SourceError)]
+        return [resource for batch in named if not isinstance(batch, SourceError) for resource in batch]
+
+    async def _try_named(self, arm_id: str) -> list[FoundResource] | SourceError:
+        try:
+            return await self._read_named(arm_id)
+        except SourceError as error:
+            return error
+        except ArmError as error:
+            if not is_refused(error):  # no answer is not the same as no resource
+                raise
+            hint = error.hint or "Check the id, and the rights of the identity."
+            return SourceError(f"{arm_id} cannot be read: {error.code}: {error.message}", hint=hint)
 
     async def _read_named(self, arm_id: str) -> list[FoundResource]:
+        """Read a resource by its id. Raises SourceError if it does not exist, or its type has no kind."""
         kind = self._tree.find(parse_arm_type(arm_id))
         if kind is None:
             raise SourceError(

@@ -24,7 +24,7 @@ _LONGEST_LIST = 5
 class ImportReport:
     """`files` are the manifests by path; `proofs` has one for each. `skipped` are ARM ids that a manifest stood for
     before. `unread` are collections that were not asked for, or refused. `requests` is their number, None if Azure was
-    not read; then `problems` are those of the files that were.
+    not read. `problems` are those of ids that are not imported, or of the files that were read in place of Azure.
     """
 
     folder: str

@@ -70,7 +70,7 @@ class ResourceReader:
         try:
             return await self.read(arm_id, api_version)
         except ArmError as error:
-            if not _is_refused(error):  # no answer is not the same as no resource
+            if not is_refused(error):  # no answer is not the same as no resource
                 raise
             self._note_refusal(arm_id, error)
             return None
@@ -83,7 +83,7 @@ class ResourceReader:
         try:
             return await self._azure.list(path, api_version, query)
         except ArmError as error:
-            if _is_refused(error):
+            if is_refused(error):
                 raise RefusedListError(path, error) from error
             raise
         finally:
@@ -140,7 +140,7 @@ class ResourceReader:
         return body is not None and _list_settings(kind, body) == _list_settings(kind, entry)
 
 
-def _is_refused(error: ArmError) -> bool:
+def is_refused(error: ArmError) -> bool:
     """Tell whether asking again would not help; services answer with various codes for what an account lacks."""
     return is_refusal(error) or 400 <= error.status < 500
 

@@ -20,13 +20,13 @@ class Absence:
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Live:
-    """A resource as it was read: the body of its GET, and the ETag if the provider returned one. `size` is in bytes of
+    """A resource as it was read: the body of its GET, and the ETag if the provider returned one. `bytes_read` is that of
     the answer, 0 if that is not known.
     """
 
     body: Mapping[str, Any]
     etag: str | None = None
-    size: int = field(default=0, compare=False)
+    bytes_read: int = field(default=0, compare=False)
 
     @property
     def provisioning_state(self) -> str | None:

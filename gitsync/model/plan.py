@@ -156,7 +156,8 @@ class Review:
     """A reviewed plan: what a sync may do, and the input that the plan was made from.
 
     `repository` and `revision` say what was planned, in words that are the same on every machine. `digest_key` names
-    the key that digests of secrets were made with, "" for none.
+    the key that digests of secrets were made with, "" for none. `seal` tells whether all of it was changed since
+    (git/state/plan_seal); "" in the files of older versions.
     """
 
     repository: str
@@ -164,3 +165,4 @@ class Review:
     prune: bool
     digest_key: str
     nodes: Mapping[Key, Reviewed]
+    seal: str = ""

@@ -83,13 +83,13 @@ class RunCache:
         """Keep a resource as just read, for its children. One that does not fit is read again when it is asked for."""
         key = _make_lookup_key(arm_id)
         self._forget(key)
-        if live.size <= _LARGEST_KEPT and self._kept_bytes + live.size <= _MOST_KEPT:
+        if live.bytes_read <= _LARGEST_KEPT and self._kept_bytes + live.bytes_read <= _MOST_KEPT:
             self._read[key] = live
-            self._kept_bytes += live.size
+            self._kept_bytes += live.bytes_read
 
     def _forget(self, key: str) -> None:
         if forgotten := self._read.pop(key, None):
-            self._kept_bytes -= forgotten.size
+            self._kept_bytes -= forgotten.bytes_read
 
     async def read_once(self, arm_id: str, read: Callable[[], Awaitable[Live | None]]) -> Live | None:
         """Return the resource as read after this run's last write to it or below it. One read serves all callers."""

@@ -16,6 +16,7 @@ from gitsync.errors import ConfigError, DeclinedError, SourceError, UnsafePlanEr
 from gitsync.git.source.checkout import Checkout, find_repository, find_revision
 from gitsync.git.source.history import is_published
 from gitsync.git.state.plan_file import read_plan
+from gitsync.git.state.plan_seal import find_fault, seal_plan
 from gitsync.git.state.stores import DEFAULT_BRANCH
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan, Prune, Review, Reviewed
@@ -143,6 +144,9 @@ def load_approved_plan(config: Config, connections: Connections) -> Review | Non
                 f"and this run has {_format_value(current)}.",
                 hint=f"Run with the same {name}, or create a new plan and have it reviewed.",
             )
+    keys = [key for key in (config.digest_key, config.previous_digest_key) if key]
+    if fault := find_fault(review, keys):
+        raise ConfigError(f"The plan {config.plan_file} {fault[0]}.", hint=fault[1])
     return review
 
 
@@ -168,13 +172,14 @@ def _narrow_prune(prune: Prune, reviewed: Reviewed | None) -> Prune:
 def make_review(config: Config, connections: Connections, results: Iterable[Result]) -> Review:
     """Make the content of a plan for review."""
     nodes: Mapping[Key, Reviewed] = {result.key: _make_reviewed(result) for result in results}
-    return Review(
+    review = Review(
         repository=find_repository(connections.source),
         revision=find_revision(connections.source),
         prune=config.prune,
         digest_key=Digests(config.digest_key).key_name,
         nodes=nodes,
     )
+    return seal_plan(review, config.digest_key)
 
 
 def _make_reviewed(result: Result) -> Reviewed:

@@ -71,8 +71,7 @@ def plan_run(
         (
             *_list_source_problems(config, connections, manifests),
             *_explain_untrusted(config, untrusted, own_records),
-            *_warn_unsigned(config, state),
-            *_name_strays(state),
+            *_warn_of_status(config, state),
         ),
         _keep_adopted(removals, removed, connections.catalog),
         undeletable={key for key, record in removed.items() if not is_deleted_alone(connections.catalog, record)},
@@ -201,6 +200,11 @@ def _warn_unsigned(config: Config, state: State) -> tuple[Problem, ...]:
     message = "Records are not signed, so everyone who can write the status decides what --prune deletes."
     hint = "Set GITSYNC_DIGEST_KEY and run `gitsync status --sign`."
     return (Problem(code="RecordsNotSigned", level=Level.WARNING, message=message, hint=hint),)
+
+
+def _warn_of_status(config: Config, state: State) -> Iterator[Problem]:
+    yield from _warn_unsigned(config, state)
+    yield from _name_strays(state)
 
 
 def _name_strays(state: State) -> Iterator[Problem]:

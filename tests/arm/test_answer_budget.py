@@ -87,7 +87,7 @@ async def test_twenty_answers_of_nearly_the_largest_size_take_the_memory_of_a_fe
 
         async def read_size():
             live = await arm.reader(session).get(VNET, API)
-            return live.size
+            return live.bytes_read
 
         tracemalloc.start()
         try:

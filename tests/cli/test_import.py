@@ -237,6 +237,46 @@ def test_bad_input_writes_nothing(small, tmp_path, arguments, says):
 
 
 @pytest.mark.parametrize(
+    ("bad", "says", "why"),
+    [
+        ((f"{NETWORK}x",), "does not exist", "a resource that is not there"),
+        ((f"{GROUP}/providers/Contoso.Things/things/a",), "has no kind for", "a type without a kind"),
+        ((f"{NETWORK}/subnets",), "is not an ARM id", "half of an id"),
+        (("hub",), "is not an ARM id", "a name"),
+        ((f"https://management.chinacloudapi.cn{NETWORK}",), "--endpoint is", "the URL of another cloud"),
+        ((f"{GROUP}x",), "There is no resource group", "a group that is not there"),
+        (("--resource-group", "nowhere"), "There is no resource group nowhere", "a group by its name"),
+        ((ACCOUNT,), "FeatureNotSupportedForAccount", "a resource that Azure refuses to show"),
+    ],
+)
+def test_one_bad_id_does_not_stop_the_others(small, tmp_path, bad, says, why):
+    rule = FaultRule(match=Match(path=ACCOUNT), answer=Canned(status=400, code="FeatureNotSupportedForAccount"))
+    done, _ = run_import(small, tmp_path, NETWORK, *bad, "--out", "out", "--output", "json", rules=(rule,))
+    report = json.loads(done.out)
+    assert (done.code, report["exitCode"]) == (1, 1), why
+    kinds = {one["kind"] for file in report["files"] for one in file["resources"]}
+    assert kinds == {"VirtualNetwork", "VirtualNetworksSubnet"}, why
+    assert [(problem["code"], problem["severity"]) for problem in report["problems"]] == [("IdNotImported", "error")]
+    assert says in report["problems"][0]["message"], why
+    done, _ = run_import(small, tmp_path, NETWORK, *bad, "--out", "again", rules=(rule,))
+    assert (done.code, says in done.out) == (1, True), why
+
+
+def test_ids_that_are_all_bad_write_nothing(small, tmp_path):
+    done, _ = run_import(small, tmp_path, "hub", f"{NETWORK}/subnets", "--out", "out")
+    assert (done.code, done.out) == (2, "")
+    done, _ = run_import(small, tmp_path, "hub", f"{NETWORK}x", "--out", "out")
+    assert (done.code, done.out) == (2, "")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_id_without_an_answer_ends_the_import(small, tmp_path):
+    rule = FaultRule(match=Match(path=ACCOUNT), answer=Canned(status=500, code="Failed", message="Out of order."))
+    done, _ = run_import(small, tmp_path, NETWORK, ACCOUNT, "--out", "out", "--run-timeout", "1s", rules=(rule,))
+    assert (done.code, done.out, (tmp_path / "out").exists()) == (75, "", False)
+
+
+@pytest.mark.parametrize(
     ("status", "path", "code", "says"),
     [(403, "*", 2, "There is no right to read"), (500, "*/containers", 75, "cannot be read: Out of order.")],
 )

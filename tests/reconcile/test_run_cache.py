@@ -82,7 +82,7 @@ async def test_a_question_for_the_run_is_asked_until_it_has_an_answer():
 async def test_what_is_kept_has_a_bound(sizes, kept, why):
     cache = RunCache()
     for number, size in enumerate(sizes):
-        cache.keep(f"{vnet_id()}{number}", Live(body={"name": "seen"}, size=size))
+        cache.keep(f"{vnet_id()}{number}", Live(body={"name": "seen"}, bytes_read=size))
     found = [await cache.read_once(f"{vnet_id()}{number}", read) for number in range(len(sizes))]
     assert [live.body == {"name": "seen"} for live in found] == kept, why
 
@@ -90,7 +90,7 @@ async def test_what_is_kept_has_a_bound(sizes, kept, why):
 async def test_what_is_forgotten_makes_room():
     cache = RunCache()
     for _ in range(100):
-        cache.keep(vnet_id(), Live(body={"name": "seen"}, size=1 << 20))
+        cache.keep(vnet_id(), Live(body={"name": "seen"}, bytes_read=1 << 20))
         cache.note_write(SUBNET)
-    cache.keep(vnet_id(), Live(body={"name": "seen"}, size=1 << 20))
+    cache.keep(vnet_id(), Live(body={"name": "seen"}, bytes_read=1 << 20))
     assert (await cache.read_once(vnet_id(), read)).body == {"name": "seen"}

@@ -222,5 +222,5 @@ def read_live(answer: Response) -> Live:
     return Live(
         body=body,
         etag=answer.headers.get("etag") or (body_etag if isinstance(body_etag, str) and body_etag else None),
-        size=len(answer.content),
+        bytes_read=len(answer.content),
     )

@@ -65,7 +65,7 @@ class BoundedResponse(aiohttp.ClientResponse):
 
 
 def _bind_responses(shared_budget: AnswerBudget) -> type[BoundedResponse]:
-    """Return the class of the answers of one connection: aiohttp makes them, and hands them nothing of ours."""
+    """Return the class of the answers of one connection: aiohttp makes them, and hands them only what it knows."""
 
     class ResponseOfConnection(BoundedResponse):
         budget = shared_budget

@@ -1,7 +1,7 @@
 """A plan file: what `plan --out` writes and `sync --plan` reads back.
 
 JSON, sorted, the same bytes for the same plan. It has digests instead of values of manifests or of Azure. Others may
-have edited it, so everything is checked before it is used.
+have edited it, so everything is checked before it is used; its seal (`plan_seal`) tells whether they did.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LARGEST = 64 * 1024 * 1024
 """Bytes; a plan of 100,000 resources has less."""
 
 _HINT = "Run `gitsync plan --out` to create a new plan."
-_MEMBERS = frozenset({"schema", "repository", "revision", "prune", "digestKey", "nodes"})
+_MEMBERS = frozenset({"schema", "repository", "revision", "prune", "digestKey", "nodes", "seal"})
 _NODE_MEMBERS = frozenset({"action", "desiredDigest", "liveDigest", "etag", "secrets", "later"})
 
 
@@ -37,6 +37,7 @@ def encode_plan(review: Review) -> str:
         "prune": review.prune,
         "digestKey": review.digest_key,
         "nodes": {str(key): _encode_node(node) for key, node in review.nodes.items()},
+        **({"seal": review.seal} if review.seal else {}),
     }
     return json.dumps(document, sort_keys=True, indent=2) + "\n"
 
@@ -78,7 +79,7 @@ def decode_plan(content: bytes) -> Review:
     def refuse(where: FieldPath, problem: str) -> ValueError:
         return ValueError(f"{format_field(where)} {problem}")
 
-    document = CheckedMapping(members, refuse)
+    document = CheckedMapping({"seal": "", **members}, refuse)  # older versions wrote none
     schema = members.get("schema")
     if schema != SCHEMA:
         problem = "it has no schema" if schema is None else f"its schema is {schema!r}"
@@ -91,6 +92,7 @@ def decode_plan(content: bytes) -> Review:
         prune=document.switch("prune"),
         digest_key=document.text("digestKey"),
         nodes={_parse_key(name): _decode_node(nodes, name) for name in nodes.values},
+        seal=document.text("seal"),
     )
 
 

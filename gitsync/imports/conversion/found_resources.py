@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
+from gitsync.model.problem import Problem
 from gitsync.model.secret import Secret
 
 GROUPS: Final = "Microsoft.Resources/resourceGroups"
@@ -54,13 +55,14 @@ class ForeignResource:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
     """What was found, sorted by ARM id. `foreign` are the resources without a kind. `unread` says which collections
-    were not asked for, or refused.
+    were not asked for, or refused. `problems` are about ids and groups that were given and cannot be read.
     """
 
     resources: tuple[FoundResource, ...]
     foreign: tuple[ForeignResource, ...] = ()
     left_out: tuple[Omission, ...] = ()
     unread: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

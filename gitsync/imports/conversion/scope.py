@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.kind_names import find_kind
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, GitsyncError
 from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, is_same_id
+from gitsync.model.problem import Problem
 from gitsync.validation.references import is_arm_id
 
 _GROUP_STEPS = 5  # in the id of a resource group: "", subscriptions, S, resourceGroups, G
@@ -23,13 +24,16 @@ _SUBSCRIPTION_STEPS = 3
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportScope:
     """Where a search looks: in resource groups, at resources by their ids, or without either in the whole subscription.
-    With `may_lack_groups` a group that does not exist is passed over: git may not have created it yet.
+    With `may_lack_groups` a group that does not exist is passed over: git may not have created it yet. With `goes_on`
+    the search goes on past a group or an id that cannot be read, and says so. `problems` are about texts that are none.
     """
 
     subscription: str
     groups: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     may_lack_groups: bool = False
+    goes_on: bool = False
+    problems: tuple[Problem, ...] = ()
 
     @property
     def root(self) -> str:
@@ -41,10 +45,19 @@ class ImportScope:
 
 
 def read_scope(ids: Sequence[str], groups: Iterable[str], subscription: str | None, endpoint: str) -> ImportScope:
-    """Read ids and groups as typed. ConfigError for a text that is no id, an id of another cloud, ids of several
-    subscriptions, and no subscription.
+    """Read ids and groups as typed. A text that is no id, or of another cloud, is a problem beside others.
+
+    Raises ConfigError if there is nothing else, and for ids of several subscriptions, or none.
     """
-    paths = [_read_id(text, endpoint) for text in ids]
+    paths, wrong = [], []
+    for text in ids:
+        try:
+            paths.append(_read_id(text, endpoint))
+        except ConfigError as error:
+            wrong.append(error)
+    groups = tuple(groups)
+    if wrong and not (paths or groups):
+        raise wrong[0]
     subscriptions = {own.casefold(): own for path in paths if (own := find_subscription(path))}
     if subscription:
         subscriptions.setdefault(subscription.casefold(), subscription)
@@ -61,7 +74,14 @@ def read_scope(ids: Sequence[str], groups: Iterable[str], subscription: str | No
         subscription=subscriptions.popitem()[1],
         groups=() if is_whole else tuple(dict.fromkeys((*groups, *named))),
         ids=() if is_whole else tuple(dict.fromkeys(path for path in paths if path.count("/") + 1 > _GROUP_STEPS)),
+        goes_on=True,
+        problems=tuple(map(make_id_problem, wrong)),
     )
+
+
+def make_id_problem(error: GitsyncError) -> Problem:
+    """Make the problem of an id or a group that is not imported, beside others that are."""
+    return Problem(code="IdNotImported", message=error.message, hint=error.hint)
 
 
 def _read_id(text: str, endpoint: str) -> str:
