@@ -114,7 +114,6 @@ async def test_entries_are_looked_for_on_every_page(kind, field):
     [
         (("containerservice.azure.com", "Fleet"), "userCredentials"),
         (("containerservice.azure.com", "ManagedCluster"), "adminCredentials"),
-        (("redhatopenshift.azure.com", "HcpOpenShiftCluster"), "adminCredentials"),
     ],
 )
 async def test_a_kubeconfig_is_one_that_a_client_can_read(azure: Emulator, actor: ExtensionClient, kind, field):

@@ -16,7 +16,6 @@ NO_TEXT = base64.b64encode(b"\xff\xfe" + VALUE.encode()).decode()
 
 AKS = ("containerservice.azure.com", "ManagedCluster")
 BUS = ("servicebus.azure.com", "Namespace")
-HCP = ("redhatopenshift.azure.com", "HcpOpenShiftCluster")
 HUB = ("devices.azure.com", "IotHub")
 IDENTITY = ("managedidentity.azure.com", "UserAssignedIdentity")
 LEARNING = ("machinelearningservices.azure.com", "Workspace")
@@ -175,15 +174,6 @@ async def test_a_resource_that_was_not_read_tells_nothing():
             "not text in base64",
             "no ASCII",
         ),
-        (
-            HCP,
-            "/requestAdminCredential",
-            {"kubeconfig": ""},
-            "adminCredentials",
-            "kubeconfig is empty",
-            "a credential was asked for",
-        ),
-        (HCP, "/requestAdminCredential", {}, "adminCredentials", "kubeconfig is empty", "the same"),
     ],
 )
 async def test_an_answer_that_is_not_as_expected_says_so_without_its_values(kind, suffix, answer, field, says, why):

@@ -137,13 +137,6 @@ ACTIONS = [
     ),
     row(
         "redhatopenshift",
-        "HcpOpenShiftCluster",
-        "/requestAdminCredential",
-        "2024-06-10-preview",
-        ({"kubeconfig": "kind: Config", "expirationTimestamp": "2026-01-01"}, {"adminCredentials": "kind: Config"}),
-    ),
-    row(
-        "redhatopenshift",
         "OpenShiftCluster",
         "/listAdminCredentials",
         "2023-11-22",

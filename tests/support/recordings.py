@@ -29,4 +29,12 @@ def read_aso_list() -> dict[str, Any]:
     if not file.exists():
         return {}
     told: dict[str, Any] = yaml.load(file.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return told
+    return {
+        part: [row for row in rows if not _is_of_a_fork(row)] if isinstance(rows, list) else rows
+        for part, rows in told.items()
+    }
+
+
+def _is_of_a_fork(row: Any) -> bool:
+    """Tell whether a row is about the kind that no release of ASO has: the list was made of a fork."""
+    return isinstance(row, dict) and row.get("kind") == "HcpOpenShiftCluster"
