@@ -104,8 +104,7 @@ def render(
     wrapping. A `verbose` one has paths in requests, all values of creates, and the requests by type. With `names` it
     has the names of people. A prelude is followed by what does it, so it has no next steps and no costs.
     """
-    report = report if names else leave_out_people(report)
-    paint, requests = Paint(on=colour), list_by_type(report)
+    report, paint, requests = report if names else leave_out_people(report), Paint(on=colour), list_by_type(report)
     # Of a run that was stopped, what came of it matters; what it did not reach is a number.
     not_reached = {result.key for result in report.results if result.condition.reason == Hold.NOT_REACHED}
     unlisted = frozenset() if verbose else not_reached
