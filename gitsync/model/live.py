@@ -20,8 +20,8 @@ class Absence:
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Live:
-    """A resource as it was read: the body of its GET, and the ETag if the provider returned one. `bytes_read` is that of
-    the answer, 0 if that is not known.
+    """A resource as it was read: the body of its GET, and the ETag if the provider returned one. `bytes_read` is the
+    size of the answer, 0 if that is not known.
     """
 
     body: Mapping[str, Any]

@@ -250,7 +250,7 @@ def test_bad_input_writes_nothing(small, tmp_path, arguments, says):
     ],
 )
 def test_one_bad_id_does_not_stop_the_others(small, tmp_path, bad, says, why):
-    rule = FaultRule(match=Match(path=ACCOUNT), answer=Canned(status=400, code="FeatureNotSupportedForAccount"))
+    rule = FaultRule(match=Match(path=ACCOUNT.lower()), answer=Canned(status=400, code="FeatureNotSupportedForAccount"))
     done, _ = run_import(small, tmp_path, NETWORK, *bad, "--out", "out", "--output", "json", rules=(rule,))
     report = json.loads(done.out)
     assert (done.code, report["exitCode"]) == (1, 1), why
@@ -271,7 +271,9 @@ def test_ids_that_are_all_bad_write_nothing(small, tmp_path):
 
 
 def test_an_id_without_an_answer_ends_the_import(small, tmp_path):
-    rule = FaultRule(match=Match(path=ACCOUNT), answer=Canned(status=500, code="Failed", message="Out of order."))
+    rule = FaultRule(
+        match=Match(path=ACCOUNT.lower()), answer=Canned(status=500, code="Failed", message="Out of order.")
+    )
     done, _ = run_import(small, tmp_path, NETWORK, ACCOUNT, "--out", "out", "--run-timeout", "1s", rules=(rule,))
     assert (done.code, done.out, (tmp_path / "out").exists()) == (75, "", False)
 
