@@ -1,4 +1,4 @@
-"""redhatopenshift.azure.com: what the administrators of a cluster sign in with (docs/reference/kinds.md#secret-fields)."""
+"""redhatopenshift.azure.com: what administrators of a cluster sign in with (docs/reference/kinds.md#secret-fields)."""
 
 from __future__ import annotations
 
