@@ -34,6 +34,8 @@ FOREIGN = frozenset(
 approuting.kubernetes.azure.com.
 """
 
+_FOREIGN_ENDS = tuple(f".{group}" for group in FOREIGN)
+
 FEEDING = ("ConfigMap", "Secret", "Namespace")
 """Kinds of Kubernetes that resources use; their group is the core group."""
 
@@ -71,19 +73,18 @@ def is_ours(api_version: str) -> bool:
 
 
 def _is_foreign(group: str) -> bool:
-    return any(f".{group}".endswith(f".{foreign}") for foreign in FOREIGN)
+    return f".{group}".endswith(_FOREIGN_ENDS)
 
 
-def find_header_fault(value: Any) -> Finding | None:
+def find_header_fault(value: Any, likeness: Likeness) -> Finding | None:
     """Return the fault of a document that was meant for gitsync; None if it belongs to another tool.
 
-    `value` is a document that `is_ours` does not recognise as a resource.
+    `value` is a document that `is_ours` does not recognise as a resource, and `likeness` its header.
     """
     if not isinstance(value, Mapping) or is_arm_template(value):  # a template of ARM has types of ours inside
         return None
     if (fault := _check_arm_type(value)) is not None:
         return fault
-    likeness = Likeness.read(value)
     if not _has_sign(likeness):
         return None
     return next(fault for diagnosis in DIAGNOSES if (fault := diagnosis(likeness)) is not None)
