@@ -143,6 +143,7 @@ class Coverage:
 
     `files` and `resources` count what was read, `unread` are the documents that did not become a resource, and
     `ignored` the paths of manifest files that were left out, by .gitsyncignore or because their name begins with a dot.
+    `skipped` are the paths of kustomizations that were not built, since their files have nothing for gitsync.
     `notes` are problems of what gitsync does not use.
     """
 
@@ -150,6 +151,7 @@ class Coverage:
     resources: int = 0
     unread: tuple[UnreadDocument, ...] = ()
     ignored: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     notes: tuple[Problem, ...] = ()
 
     @property

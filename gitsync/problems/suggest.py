@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
-from os.path import commonprefix
 
 _MOST_EDITS = 3
 _TOO_LONG = 100
@@ -77,10 +76,16 @@ def _align(one: str, other: str, limit: int) -> int | None:
 
 def _strip_shared(one: str, other: str) -> tuple[str, str]:
     """Strip the letters that both words begin and end with: the fewest edits leave them as they are."""
-    start = len(commonprefix([one, other]))
+    start = _count_shared(one, other)
     one, other = one[start:], other[start:]
-    end = len(commonprefix([one[::-1], other[::-1]]))
+    end = _count_shared(one[::-1], other[::-1])
     return one[: len(one) - end], other[: len(other) - end]
+
+
+def _count_shared(one: str, other: str) -> int:
+    """Count the letters that both words begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (ours, theirs) in pairs if ours != theirs), min(len(one), len(other)))
 
 
 def _fill_row(before: list[int], above: list[int], row: list[int], letter: str, words: tuple[str, str]) -> list[int]:

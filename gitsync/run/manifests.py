@@ -97,6 +97,7 @@ def coverage_of(source: Checkout | RevisionManifests, manifests: Manifests) -> C
         resources=len(manifests.resources),
         unread=manifests.unread,
         ignored=source.ignored,
+        skipped=source.skipped,
         notes=tuple(notes[order] for order in sorted(notes)),
     )
 

@@ -69,7 +69,7 @@ class Relevance:
 
     _names: set[bytes] = field(default_factory=lambda: {OF_NAMESPACE.encode()})
     _is_any_used: bool = False
-    _feeding: dict[str, frozenset[str]] = field(default_factory=dict)
+    _feeding: dict[str, frozenset[str] | None] = field(default_factory=dict)
 
     def add_resources(self, contents: Iterable[bytes]) -> None:
         """Note the names in texts, as far as those have resources or objects that lead on to some."""
@@ -86,15 +86,12 @@ class Relevance:
             if not self._is_any_used:
                 self._names.update(_NAME.findall(content))
 
-    def expect_any(self) -> None:
-        """Note that resources use names that are not known yet."""
-        self._is_any_used = True
-
     def find_irrelevant(self, inputs: Mapping[str, Mapping[str, bytes]]) -> frozenset[str]:
         """Find the units whose builds have nothing for gitsync. `inputs` has all files of each by its name."""
         feeding = {unit: names for unit, files in inputs.items() if (names := self._read_feeding(files)) is not None}
-        for unit in inputs.keys() - feeding.keys():
-            self.add_texts(inputs[unit].values())
+        for unit, files in inputs.items():
+            if unit not in feeding:
+                self.add_texts(files.values())
         used = b"\n".join(sorted(self._names))
         return frozenset(
             unit
@@ -117,11 +114,10 @@ class Relevance:
             raise _DoubtError
         if any(pattern.search(text) for text in contents for pattern in (_IDENTITY, _OF_NAMESPACES)):
             raise _DoubtError
-        names = [
-            *chain.from_iterable(
-                self._read_kustomization(path, files) for path in files if path.rpartition("/")[2] in NAMES
-            )
-        ]
+        kustomizations = [path for path in files if path.rpartition("/")[2] in NAMES]
+        names = [*chain.from_iterable(self._read_kustomization(path, files) for path in kustomizations)]
+        if not names:  # an empty build is an error of the tool
+            raise _DoubtError
         return frozenset().union(*names)
 
     def _read_kustomization(self, path: str, files: Mapping[str, bytes]) -> Iterator[frozenset[str]]:
@@ -138,14 +134,17 @@ class Relevance:
             for entry in _read_list(value, name):
                 _check_patch(entry, folder, files)
         for name in _GENERATORS:
-            yield frozenset(_read_generator(entry, folder, files) for entry in _read_list(value, name))
+            for entry in _read_list(value, name):
+                yield frozenset([_read_generator(entry, folder, files)])
 
     def _read_objects(self, path: str, content: bytes) -> frozenset[str]:
         if path not in self._feeding:
-            self._feeding[path] = frozenset(
-                name for document in _read(path, content) if (name := _check_object(document)) is not None
-            )
-        return self._feeding[path]
+            self._feeding[path] = None  # unless all of it is understood
+            names = map(_check_object, _read(path, content))
+            self._feeding[path] = frozenset(name for name in names if name is not None)
+        if (feeding := self._feeding[path]) is None:
+            raise _DoubtError
+        return feeding
 
 
 def _read(path: str, content: bytes) -> tuple[Document, ...]:
@@ -158,7 +157,7 @@ def _read(path: str, content: bytes) -> tuple[Document, ...]:
 
 
 def _check_object(document: Document) -> str | None:
-    """Return the name of a ConfigMap or a Secret, None for another object that is not for gitsync; in doubt otherwise."""
+    """Return the name of a ConfigMap or a Secret, None for another object that is not for gitsync."""
     value = document.value
     if value is None:
         return None

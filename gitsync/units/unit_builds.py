@@ -74,7 +74,10 @@ def build_units(
     made = {name: error for name, error in errors.items() if error.problem.path not in reader.tree.paths}
     errors |= {name: place_at_object(error, by_name[name]) for name, error in made.items()}
     warnings = dict.fromkeys(
-        one for name in jobs.keys() - errors.keys() if isinstance(job := jobs[name], KustomizeJob) for one in job.warnings
+        one
+        for name, job in jobs.items()
+        if name not in errors and isinstance(job, KustomizeJob)
+        for one in job.warnings
     )
     return BuiltUnits(
         files={**directories.files, **{_make_result_path(by_name[name]): text for name, text in texts.items()}},
@@ -101,11 +104,10 @@ def _find_skipped(jobs: Mapping[str, BuildJob], units: Mapping[str, Unit], relev
     """Find the units, by name, whose kustomizations are not built, since they have nothing for gitsync. One that
     gitsync.yaml names is built.
     """
-    if any(units[name].release for name in jobs):  # templates compose the names that their resources use
-        relevance.expect_any()
-    return relevance.find_irrelevant(
-        {name: job.files for name, job in jobs.items() if not (units[name].release or units[name].is_named)}
-    )
+    inputs = {name: job.files for name, job in jobs.items()}
+    for name in [name for name in inputs if units[name].release or units[name].is_named]:
+        relevance.add_texts(inputs.pop(name).values())
+    return relevance.find_irrelevant(inputs)
 
 
 def _run_jobs(
