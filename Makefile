@@ -68,6 +68,8 @@ format: $(READY) ## lay the code out, and fix what the rules can fix
 bench: $(READY) ## how fast it is, as ratios against a bare client
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.growth
+	$(BIN)/python -m bench.volume
+	$(BIN)/python -m bench.roots
 	$(BIN)/python -m bench.large 1000 10000
 	$(BIN)/python -m bench.rehearsal
 

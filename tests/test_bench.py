@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gitsync.units.kustomize import has_tool
+
 ROOT = Path(__file__).resolve().parent.parent
 SYNCS = ("first run of 22", "second run of 22", "second run of 4, throttled")
 STARTS = ("--help", "render of 50")
@@ -53,3 +55,22 @@ def test_rehearsals_are_measured_beside_the_syncs_that_they_play():
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     _, *rows = done.stdout.splitlines()
     assert [row.rsplit(maxsplit=3)[0] for row in rows] == ["of a first sync", "of a silent sync"], done.stderr
+
+
+def test_documents_of_four_sorts_are_measured_beside_the_parser():
+    command = [sys.executable, "-m", "bench.volume", "--documents", "40", "--rounds", "1"]
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    _, *rows = done.stdout.splitlines()
+    assert [row.rsplit(maxsplit=3)[0].strip() for row in rows] == ["without a kind", "foreign", "misspelt", "valid"], (
+        done.stderr
+    )
+
+
+@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+def test_a_large_root_is_measured_beside_one_of_which_everything_is_built():
+    command = [sys.executable, "-m", "bench.roots", "--files", "60", "--ours", "20"]
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    assert [row.rsplit(maxsplit=2)[0] for row in done.stdout.splitlines()[1:3]] == [
+        "what is for gitsync",
+        "every kustomization",
+    ], done.stderr

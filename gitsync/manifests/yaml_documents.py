@@ -153,11 +153,7 @@ def read_documents(
             for document in parse_documents(path, chunk, line, marks_quotes=marks_quotes, aliases=aliases):
                 contents.documents.append(document)  # one by one: those before a bad one count
         except Unreadable as error:
-            if is_template(chunk):
-                contents.problems.append(_make_template_problem(path, error, chunk))
-                continue
-            problem = Problem(code=error.code, message=error.message, hint=error.hint, path=path, line=error.line)
-            contents.problems += [*error.problems, problem]
+            contents.problems += _explain_unreadable(path, error, chunk)
     if any(map(is_encrypted, contents.documents)):
         contents.documents[:] = _seal(contents.documents)
     return contents
@@ -180,6 +176,13 @@ def _seal(documents: Sequence[Document]) -> Iterator[Document]:
     joined = {seal: b"".join(parts) for seal, parts in texts.items() if seal}
     for one, seal in zip(documents, seals, strict=True):
         yield replace(one, seal=joined[seal]) if seal else one
+
+
+def _explain_unreadable(path: str, error: Unreadable, chunk: bytes) -> Sequence[Problem]:
+    if is_template(chunk):
+        return [_make_template_problem(path, error, chunk)]
+    problem = Problem(code=error.code, message=error.message, hint=error.hint, path=path, line=error.line)
+    return [*error.problems, problem]
 
 
 def _make_template_problem(path: str, error: Unreadable, chunk: bytes) -> Problem:

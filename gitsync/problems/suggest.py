@@ -43,8 +43,8 @@ def measure_distance(one: str, other: str, limit: int) -> int | None:
 
 
 def _count_least_edits(one: str, other: str) -> int:
-    """Count the letters that one word has and the other lacks: at least as many edits lie between them, and nearly all
-    words that are not alike are told apart by it, in a fraction of the time.
+    """Count the letters that one word has and the other lacks: at least as many edits lie between them, and it is
+    cheaper to find out.
     """
     ours, theirs = _collect_letters(one), _collect_letters(other)
     return max((ours & ~theirs).bit_count(), (theirs & ~ours).bit_count())

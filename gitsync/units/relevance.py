@@ -60,7 +60,7 @@ class _DoubtError(Exception):
 
 @dataclass(slots=True)
 class Relevance:
-    """Tells which units may have anything for gitsync. Mutable: it keeps the names in the texts of resources, and what
+    """Finds the units that have nothing for gitsync. Mutable: it keeps the names in the texts of resources, and what
     each file has, since many units may be built of one.
 
     A ConfigMap or a Secret counts if a resource may use it: prefixes, suffixes and hashes only make its name longer, so

@@ -55,16 +55,16 @@ from gitsync.units.sandbox import Builds
 class Checkout:
     """The manifests of one revision.
 
-    `files` maps a path from the root of SOURCE to its bytes, sorted; `units` has the units of those that are not plain
-    files; `ignored` are the paths of files that could contain manifests and are ignored, `skipped` those of
-    kustomizations that have nothing for gitsync; `settings` is the gitsync.yaml of the source. `revision` is a commit id, None for
-    a folder that is not a git working tree (or has no commit). `ref` is the branch or tag, if it is one. `dirty` means
-    that the files differ from the revision. `folder` is set if SOURCE is a local folder, `tree` if that is in a working
-    tree. `remote` is the remote repository of SOURCE, and `remote_refused` is the reason why a remote cannot be used.
-    `root` is the folder that paths of files are relative to, inside the repository ("" for its top). `file` is the only
-    one that is read, "" for a folder, and `read_whole` reads the whole source, and `read_left_out` the
-    files in folders of kustomizations that none of them names.
-    It is a context manager: leaving it deletes what was fetched.
+    `files` maps a path from the root of SOURCE to its bytes, sorted; `units` has the units of those that are not
+    plain files; `ignored` are the paths of files that could contain manifests and are ignored, `skipped` those of
+    kustomizations that have nothing for gitsync; `settings` is the gitsync.yaml of the source. `revision` is a
+    commit id, None for a folder that is not a git working tree (or has no commit). `ref` is the branch or tag, if
+    it is one. `dirty` means that the files differ from the revision. `folder` is set if SOURCE is a local folder,
+    `tree` if that is in a working tree. `remote` is the remote repository of SOURCE, and `remote_refused` is the
+    reason why a remote cannot be used. `root` is the folder that paths of files are relative to, inside the
+    repository ("" for its top). `file` is the only one that is read, "" for a folder, and `read_whole` reads the
+    whole source, and `read_left_out` the files in folders of kustomizations that none of them names. It is a
+    context manager: leaving it deletes what was fetched.
     """
 
     name: str
