@@ -20,6 +20,7 @@ from gitsync.validation.explain import (
     KindField,
     describe_field,
     describe_kind,
+    describe_name_rules,
     describe_rules,
     find_named_type,
     find_spec,
@@ -89,7 +90,7 @@ def _check_default_name(kind: Kind) -> Iterator[Schema]:
     """Build the rules of the name in Azure for a manifest without azureName: there metadata.name is
     checked.
     """
-    rules = _describe_name_rules(kind)
+    rules = "; ".join(describe_name_rules(kind))
     if kind.fixed_azure_name is not None or is_uuid_named(kind) or not rules:
         return
     named = {"anyOf": [require("azureName"), require("azureNameFromConfig")]}
@@ -212,7 +213,7 @@ def _build_name(kind: Kind) -> Schema:
     """Build the name in Azure, by the rules of the kind and of a segment of an ARM id. An empty one
     counts as absent.
     """
-    message = f"spec.azureName must be {'; '.join(filter(None, ('a string', _describe_name_rules(kind))))}."
+    message = f"spec.azureName must be {'; '.join(filter(None, ('a string', *describe_name_rules(kind))))}."
     never = r"spec.azureName must not have any of < > % & \ ? / #, nor a blank at an end, nor be dots only."
     limits = {
         "maxLength": LONGEST_NAME,
@@ -221,11 +222,6 @@ def _build_name(kind: Kind) -> Schema:
         **refuse(rf"[{NEVER_IN_NAMES}]|^\.{{1,2}}$|^[{BLANKS}]|[{BLANKS}]$", never),
     }
     return {"type": "string", "errorMessage": message, "if": {"minLength": 1}, "then": limits}
-
-
-def _describe_name_rules(kind: Kind) -> str:
-    alphabet = find_alphabet(kind.arm_type)
-    return "; ".join([*describe_rules(kind.azure_name), *([f"made of {alphabet.words}"] if alphabet else [])])
 
 
 def _build_name_limits(kind: Kind) -> Schema:

@@ -28,7 +28,7 @@ _ADDRESS_TEXT: Final = (
 """A user principal name or an e-mail address. That of a guest has `#EXT#`, that of a Microsoft account `live.com#`."""
 
 _CAPITAL: Final = r"(?:[^\W\d_a-z](?:[\w'\u2019-]{1,40}|\.))"
-_NAME: Final = rf"{_CAPITAL}(?:[ ,]{{1,2}}(?:{_CAPITAL}|van|von|de|der|den|di|da|la|le|del|al|bin|ten|ter)){{0,4}}"
+_NAME: Final = rf"{_CAPITAL}(?:[ ,]{{1,2}}(?:{_CAPITAL}|van|von|de|der|den|di|da|la|le|del|al|bin|ten|ter)\b){{0,4}}"
 
 _NO_PEOPLE: Final = re.compile(
     r"\b(?:"
@@ -54,7 +54,8 @@ _VERBS: Final = (
 _DEED: Final = re.compile(
     rf"(?P<before>\b(?i:(?:{_VERBS})(?: (?:here|manually|in place|on [\d./-]+))?,?[ -]by|contact|ask|call|mail|e-mail|"
     rf"tell|owner|author|requestor|requester|caller|approver)\b(?:[:=] ?| )(?i:the user |user |our colleague )?['\"“]?)"
-    rf"(?P<name>{_NAME})"
+    rf"(?P<name>(?>{_NAME}))"
+    r"(?!\.\w+\.\w|/|\ [\w.-]+/\w)"  # a resource: StorageAccount.storage.azure.com default/lake
 )
 _HANDLE: Final = re.compile(
     r"(?P<before>\b(?i:added|locked|approved|requested) by (?:the user |user )?['\"“]?)"

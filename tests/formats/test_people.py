@@ -31,6 +31,16 @@ HIDDEN = [
     ("rob@contoso.com: denied", "a person: denied", "before a colon"),
     ("Owner: Rob Miller <rob@contoso.com>", "Owner: a person", "a name beside an address"),
     ("ask Rob Miller (rob@contoso.com).", "ask a person.", "in brackets"),
+    (
+        "owned by StorageAccount.storage.azure.com default/lake",
+        "owned by StorageAccount.storage.azure.com default/lake",
+        "a resource, by its key",
+    ),
+    (
+        "created by VirtualNetwork default/hub",
+        "created by VirtualNetwork default/hub",
+        "a resource, by its kind and name",
+    ),
     ("added by Rob Miller on 2024-01-01", "added by a person on 2024-01-01", "a note of a lock"),
     ("Added by: Rob", "Added by: a person", "with a colon"),
     ("added by rob, do not remove", "added by a person, do not remove", "in small letters"),
