@@ -218,14 +218,17 @@ def _names_field(message: str, pointer: str) -> bool:
 
 
 def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]) -> Iterator[Problem]:
-    """Warn of manifests that consent to a replacement which is not needed: it is done, or the field has the value."""
+    """Warn of manifests that consent to a replacement which is not needed: it is done, or the field has the value. A
+    field that still differs may need it: a stopped run did not come to it, or Azure has not refused the change yet.
+    """
     for result in results:
         resource = applies[result.key].prepared.resource if result.key in applies else None
-        if resource is None or REPLACE not in resource.annotations or not read_consent(resource).values:
+        names = read_consent(resource).values if resource and REPLACE in resource.annotations else {}
+        if resource is None or not names:
             continue
         is_compared = result.verdict in {Verdict.IN_SYNC, Verdict.PENDING, Verdict.DRIFTED, Verdict.CONFLICT}
         is_used_up = result.exists and result.replacement is None and result.action in {Action.NONE, Action.UPDATE}
-        if is_compared and is_used_up:
+        if is_compared and is_used_up and not any(_differs(result, name) for name in names):
             yield locate_finding(
                 Finding(
                     code="ReplaceConsentUnused",
@@ -236,6 +239,12 @@ def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]
                 ),
                 resource,
             )
+
+
+def _differs(result: Result, name: str) -> bool:
+    """Tell whether a field differs, or one below it, by its name in a consent."""
+    fields = [result.fields[one.path].name for one in result.differences if one.path in result.fields]
+    return any(re.match(rf"(?:spec\.)?{re.escape(name)}(?![^.\[])", field) for field in fields)
 
 
 def find_takes(key: Key, deleted_id: str, ids: Mapping[Key, str]) -> tuple[Key, ...]:

@@ -47,6 +47,9 @@ HIDDEN = [
     ("set by José Müller-Lüdenscheid. Ask Ann Lee.", "set by a person. Ask a person.", "two sentences"),
     ("This may only be changed by Jan de Vries", "This may only be changed by a person", "particles"),
     ("User account 'Rob Miller' does not exist", "User account 'a person' does not exist", "an account"),
+    (r"Added by CONTOSO\rmiller, keep", "Added by a person, keep", "an account of a domain"),
+    ("requested by Ms. O'Brien, J.", "requested by a person.", "a title"),
+    ("Ask rob@contoso.com.", "Ask a person.", "an address at the end of a sentence"),
     ('{"createdBy": "Rob Miller", "upn": "rob"}', '{"createdBy": "a person", "upn": "a person"}', "members of JSON"),
 ]
 
@@ -59,6 +62,9 @@ KEPT = [
     ('Owner "core, Group/Kind: resources.azure.com/ResourceGroup" cannot be found.', "words of ASO"),
     ("Ask an Owner or User Access Administrator of /subscriptions/x.", "an advice"),
     ("git@github.com:organization/repository.git", "an address of git"),
+    ("git@ssh.dev.azure.com:v3/organization/project/repository", "an address of git at a longer domain"),
+    ("It is used by Key Vault, and blocked by NSG web or Conditional Access", "kinds of resources"),
+    ("set by SKU Premium, assigned by MSI, must be updated by Monday", "kinds, and days"),
     ("ssh://git@github.com/organization/repository", "an address of git"),
     ("actions/checkout@v4.1, @types/node", "versions and packages"),
     ("user 'app' on db.example", "a user of a database"),
