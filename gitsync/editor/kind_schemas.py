@@ -229,8 +229,12 @@ def _build_name_limits(kind: Kind) -> Schema:
     limits, alphabet = build_limits(kind.azure_name), find_alphabet(kind.arm_type)
     if alphabet is None:
         return limits
-    most = {} if alphabet.most is None else {"maxLength": alphabet.most}
-    return {**limits, "allOf": [{"pattern": allow_variables(alphabet.pattern), **most}]}
+    most = min(filter(None, (limits.get("maxLength"), alphabet.most)), default=None)
+    limits |= {} if most is None else {"maxLength": most}
+    pattern = allow_variables(alphabet.pattern)
+    # A second pattern has a message of its own in editors.
+    further = {"pattern": pattern} if limits.get("pattern", pattern) == pattern else {"allOf": [{"pattern": pattern}]}
+    return {**limits, **further}
 
 
 def _describe_field(kind_field: KindField, outer: _Outer) -> str:
