@@ -135,25 +135,26 @@ async def _search(
 
 
 def _print(report: UnmanagedReport, options: argparse.Namespace, config: Config) -> None:
-    """Print the report in the form of --output. Names of people are in JSON, and where a person reads the text."""
+    """Print the report in the form of --output, with names of people where the report of a run has them."""
     import json
     import os
 
     from gitsync.cli.output import may_name_people
-    from gitsync.formats.people import hide_people
+    from gitsync.formats.people import hide_people, hide_people_within
     from gitsync.logging import escape_controls, neutralize
     from gitsync.model.attribution import Who
     from gitsync.unmanaged.report import build_document, format_lines, format_markdown
 
     who = Who(config.who)
+    names = may_name_people(who, os.environ)
     if config.output == "json":
-        text = json.dumps(build_document(report), indent=2)
+        document = build_document(report, names=names)
+        text = json.dumps(document if names else hide_people_within(document), indent=2)
     elif config.output == "markdown":
         names = who is Who.NAMES
         text = format_markdown(report, names=names).rstrip("\n")
         text = text if names else hide_people(text)
     else:
-        names = may_name_people(who, os.environ)
         text = "\n".join(map(escape_controls, format_lines(report, names=names)))
         text = text if names else hide_people(text)
     print(neutralize(options.redactions.mask(text)))

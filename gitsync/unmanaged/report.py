@@ -207,8 +207,8 @@ def format_markdown(report: UnmanagedReport, *, names: bool) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def build_document(report: UnmanagedReport) -> dict[str, Any]:
-    """Build the report as plain JSON."""
+def build_document(report: UnmanagedReport, *, names: bool) -> dict[str, Any]:
+    """Build the report as plain JSON; with names of people if `names`."""
     return {
         "source": report.source,
         "scopes": [{"subscription": id_, "groups": list(groups)} for id_, groups in sorted(report.scopes.items())],
@@ -224,7 +224,7 @@ def build_document(report: UnmanagedReport) -> dict[str, Any]:
                 "type": stray.arm_type,
                 "kind": stray.kind or None,
                 "resourceGroup": stray.group,
-                "created": build_change(report.creations[stray.arm_id], names=True),
+                "created": build_change(report.creations[stray.arm_id], names=names),
             }
             for stray in report.estate.strays
         ],
