@@ -8,8 +8,8 @@ read the directory or the activity log finds the name with them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from gitsync.model.attribution import A_PERSON
 
@@ -95,6 +95,18 @@ def hide_people(text: str) -> str:
     for pattern in (_DEED, _HANDLE):
         text = pattern.sub(lambda found: found[0] if _NO_PEOPLE.search(found["name"]) else _hide_name(found), text)
     return text
+
+
+def hide_people_within(document: Any) -> Any:
+    """Return a JSON document with "a person" for the names in its values. ARM ids stay, as the names of what they are
+    ids of.
+    """
+    if isinstance(document, Mapping):
+        return {name: hide_people_within(value) for name, value in document.items()}
+    if isinstance(document, list):
+        return [hide_people_within(value) for value in document]
+    is_text = isinstance(document, str) and not document.startswith("/subscriptions/")
+    return hide_people(document) if is_text else document
 
 
 def make_log_mask(mask: Callable[[str], str]) -> Callable[[str], str]:

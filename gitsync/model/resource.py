@@ -95,6 +95,7 @@ class Prepared:
     that it is outside of the run, and only read because another resource needs it. `written_by` is another manifest of
     the same resource in Azure, which writes it; None if this one does. `policy_reason` is a sentence that says who
     decided about the policy, if that was not the manifest or its namespace; "" otherwise. `provider` has the resource.
+    `ordered_after` are those of `depends_on` that only the order of units and waves puts first.
     `told` is what other manifests say of it that hands fields over to Azure (`diff.rules.handed_over`), by name.
     """
 
@@ -115,6 +116,7 @@ class Prepared:
     policy_reason: str = ""
     provider: Provider = Provider.ARM
     told: tuple[tuple[str, str], ...] = ()
+    ordered_after: tuple[Key, ...] = ()
 
     @property
     def key(self) -> Key:

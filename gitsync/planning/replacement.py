@@ -30,6 +30,7 @@ from gitsync.model.verdict import Action, Comparison, Difference, Verdict
 from gitsync.planning.data_types import describe_loss
 from gitsync.planning.delete_scope import is_group
 from gitsync.planning.record_counts import digest_spec
+from gitsync.planning.referrers import find_referrers
 from gitsync.problems.field_path import find_member, format_field
 from gitsync.problems.finding import Finding, locate_finding
 from gitsync.request.body import find_field
@@ -306,8 +307,12 @@ def build_replacement_condition(replacement: Replacement) -> Condition:
     return make_warning(Hold.REPLACE_NEEDED.value, replacement.reason, replacement.held)
 
 
-def add_takes(results: Mapping[Key, Result], records: Mapping[Key, Record]) -> dict[Key, Result]:
-    """Add to each replacement what a delete takes along: all that is below the resource, in git or on record."""
+def add_takes(
+    results: Mapping[Key, Result], records: Mapping[Key, Record], applies: Mapping[Key, Apply]
+) -> dict[Key, Result]:
+    """Add to each replacement what a delete takes along: all that is below the resource, in git or on record, and what
+    refers to any of it.
+    """
     if not any(result.replacement for result in results.values()):
         return dict(results)
     ids = {key: result.arm_id for key, result in results.items() if result.exists and result.arm_id}
@@ -317,8 +322,11 @@ def add_takes(results: Mapping[Key, Result], records: Mapping[Key, Record]) -> d
         # The recorded resource would be deleted, if a change of the name led to another id.
         deleted_id = records[key].arm_id if key in records else result.arm_id
         if result.replacement and deleted_id:
-            takes = find_takes(key, deleted_id, ids)
-            completed[key] = replace(result, replacement=replace(result.replacement, takes=takes))
+            below, replacement = find_takes(key, deleted_id, ids), result.replacement
+            deleted = {key, *below}
+            kept = {records[one].kept.given_id.casefold() for one in deleted if one in records} - {""}
+            refers = find_referrers(deleted, ids, replacement.given_ids | kept, applies, records)
+            completed[key] = replace(result, replacement=replace(replacement, takes=(*below, *refers), refers=refers))
     return completed
 
 
