@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from gitsync.catalog.type_words import quote_scalar
+from gitsync.manifests.written_values import suggest_quotes
 from gitsync.manifests.yaml_documents import ENCRYPTED, RENDER, TEMPLATE, Document
 from gitsync.model.gvk import GVK
 from gitsync.model.manifests import UnreadDocument
@@ -76,13 +77,18 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
         return _make_problem(
             document, "InvalidMetadata", ("metadata",), f"{gvk.kind} has no metadata.", "Add metadata.name."
         )
-    name, object_namespace = metadata.get("name"), metadata.get("namespace") or namespace
+    name, object_namespace = metadata.get("name"), metadata.get("namespace")
+    if object_namespace in (None, ""):
+        object_namespace = namespace
     if name in (None, ""):
         return _make_no_name(document, gvk.kind)
     for member, text in (("name", name), ("namespace", object_namespace)):
         if not _matches(NAME, text, 253):
             message = f"metadata.{member} of a {gvk.kind} is {quote_scalar(text)}."
-            return _make_problem(document, "InvalidName", ("metadata", member), message, NAME_RULE)
+            where = ("metadata", member)
+            is_retyped = isinstance(text, bool | int | float)
+            hint = suggest_quotes(text, document.lines, where) if is_retyped else NAME_RULE
+            return _make_problem(document, "InvalidName", where, message, hint)
     problems: list[Problem] = []
     annotations = _read_strings(document, "annotations", problems)
     labels = _read_strings(document, "labels", problems)
@@ -168,7 +174,9 @@ def _read_strings(document: Document, member: str, problems: list[Problem]) -> M
     for key, value in texts.items():
         if not isinstance(value, str):
             message = f"The value of {key} under {field_path} is not text."
-            problems.append(_make_problem(document, "InvalidMetadata", ("metadata", member, key), message, "Quote it."))
+            where = ("metadata", member, key)
+            hint = suggest_quotes(value, document.lines, where)
+            problems.append(_make_problem(document, "InvalidMetadata", where, message, hint))
     return {key: value for key, value in texts.items() if isinstance(value, str)}
 
 

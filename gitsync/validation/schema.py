@@ -51,6 +51,7 @@ def check_shape(visit: Visit, unknown: Level, kind: Kind | None = None) -> Itera
             path=visit.path,
             message=f"{format_field(visit.path)} must be {describe_expected(visit)}, but is {describe_actual(visit)}.",
             hint=_suggest_form(visit),
+            retyped=visit.value if _is_retyped(visit) else None,
         )
         return
     if visit.facts is None:
@@ -78,9 +79,13 @@ def check_missing_spec(resource: Resource, kind: Kind) -> Iterator[Finding]:
         )
 
 
+def _is_retyped(visit: Visit) -> bool:
+    return visit.shape == "string" and isinstance(visit.value, bool | int | float)
+
+
 def _suggest_form(visit: Visit) -> str:
     value = visit.value
-    if visit.shape == "string" and isinstance(value, bool | int | float):
+    if _is_retyped(visit):
         return f'Put it in quotes: "{quote_scalar(value)}".'
     # A text that reads as a number was quoted by mistake. Any other text needs another value.
     if visit.shape in {"integer", "number", "boolean"} and isinstance(value, str):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
@@ -16,6 +17,7 @@ from gitsync.catalog.spec_visitor import Visit, visit_header, visit_spec
 from gitsync.catalog.unknown_kind import check_served_version, explain_unknown_kind
 from gitsync.diff.list_pairing import TAGS
 from gitsync.manifests.kubernetes_names import check_object_names
+from gitsync.manifests.written_values import suggest_quotes
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import KnownId
@@ -153,8 +155,19 @@ def _check_others(resource: Resource, kind: Kind | None, unknown: Level) -> Iter
             yield from check_constraints(visit)
 
 
+def _quote_file(finding: Finding, resource: Resource) -> Finding:
+    """Say how the file writes what YAML took for a number or a boolean."""
+    if finding.retyped is None:
+        return finding
+    is_patched = any(finding.path[:end] in resource.patched for end in range(1, len(finding.path) + 1))
+    lines = None if is_patched else resource.lines
+    return replace(finding, hint=suggest_quotes(finding.retyped, lines, finding.path))
+
+
 def _locate_findings(resource: Resource, findings: Iterable[Finding]) -> tuple[Problem, ...]:
-    problems = [locate_finding(finding, resource) for finding in islice(findings, MAX_PROBLEMS + 1)]
+    problems = [
+        locate_finding(_quote_file(finding, resource), resource) for finding in islice(findings, MAX_PROBLEMS + 1)
+    ]
     if not problems:
         return ()
     if len(problems) > MAX_PROBLEMS:

@@ -180,7 +180,7 @@ def play_ready(trial):
     assert trial.run("status").code == 0
 
 
-@row("hint-quotes-the-parsed-value", "A hint quotes the file, not what YAML made of it.", OPEN)
+@row("hint-quotes-the-parsed-value", "A hint quotes the file, not what YAML made of it.")
 def play_quoted_value(trial):
     trial.use("a.yaml")
     said = trial.run("validate")
