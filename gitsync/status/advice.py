@@ -175,8 +175,8 @@ _AMOUNTS: Final = {
 }
 _PROVIDERS: Final = {
     "MissingSubscriptionRegistration SubscriptionNotRegistered InvalidSubscriptionRegistrationState": (
-        "The resource provider is not registered. Register it (az provider register --namespace NAME), or "
-        "grant gitsync's identity the permission to do so."
+        "A subscription is registered with a resource provider once (`az provider register --namespace NAMESPACE`), which "
+        "takes some minutes."
     ),
     "LocationNotAvailableForResourceType NoRegisteredProviderFound MissingRegistrationForLocation": (
         "The region does not support this type, or not at this api-version. Choose a location that the message lists, "

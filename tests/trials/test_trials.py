@@ -44,7 +44,7 @@ def row(name: str, why: str, is_open: bool = False) -> Callable[[Callable[[Trial
     return enter
 
 
-@row("advice-for-AADSTS700024", "The advice for a token that is too old is about its age.", OPEN)
+@row("advice-for-AADSTS700024", "The advice for a token that is too old is about its age.")
 def play_old_assertion(trial):
     expired = {
         "error": "invalid_client",
@@ -322,7 +322,7 @@ def play_principal(trial):
     assert "RoleAssignmentUpdateNotPermitted" not in said.text
 
 
-@row("provider-not-registered", "A provider that is not registered is the headline, with the command.", OPEN)
+@row("provider-not-registered", "A provider that is not registered is the headline, with the command.")
 def play_unregistered_provider(trial):
     trial.create(GROUP_ID, {"location": "westeurope"})
     trial.script(
