@@ -370,7 +370,6 @@ def play_submodule(trial):
 @row(
     "subscription-of-the-owner",
     "An owner in another subscription is a mistake of the manifest: nothing was written before.",
-    OPEN,
 )
 def play_owner_elsewhere(trial):
     trial.use_all()
