@@ -69,7 +69,8 @@ class Offline:
 
 def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bool = False) -> Offline:
     """Read and prepare SOURCE; secrets are masked in problems. `looks_for_values` warns of Secrets and config maps that
-    no source has, and of owners that the credentials of the settings do not reach. SourceError if SOURCE cannot be read, ConfigError if --only matches no resource.
+    no source has, and of owners that the credentials of the settings do not reach. SourceError if SOURCE cannot be
+    read, ConfigError if --only matches no resource.
     """
     with _open_source(config) as source:
         settings = find_source_settings(config, source.settings)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from gitsync.catalog.placeholders import find_braced_text
 from gitsync.catalog.type_words import quote_scalar
 from gitsync.manifests.written_values import suggest_quotes
 from gitsync.manifests.yaml_documents import ENCRYPTED, RENDER, TEMPLATE, Document
@@ -33,7 +34,7 @@ NAME = re.compile(r"[^/\x00-\x20\x7f.][^/\x00-\x20\x7f]*")
 _READ = frozenset({"apiVersion", "kind", "metadata", "spec", "status", ENCRYPTED})
 _READ_OF_METADATA = frozenset({"name", "namespace", "annotations", "labels"})
 _NOTHING: Mapping[str, Any] = {}  # what most documents have beside their specs, once for all of them
-PLACEHOLDER = re.compile(r"\{\{|\}\}|\[\[|<[^<>]*>|#\{|@@|%\w+%|\$\(|(?<!\$)\{\w+\}|__\w+__")
+PLACEHOLDER = re.compile(r"\{\{|\}\}|\[\[|<[^<>]*>|#\{|@@|%\w+%|\$\(|(?<!\$)\{\w[\w ,.-]*\}|__\w+__")
 """What tools of templates replace. No name of Kubernetes has such a text."""
 
 NAME_RULE = "Use lower-case letters, digits, '-' and '.', and at most 253 of them."
@@ -123,8 +124,10 @@ def find_placeholder(document: Document) -> Problem | None:
         ("metadata", "name"): names.get("name"),
         ("metadata", "namespace"): names.get("namespace"),
     }
-    for path, text in identity.items():
-        if isinstance(text, str) and _has_placeholder(text):
+    for path, written in identity.items():
+        braced = find_braced_text(written)
+        if braced or (isinstance(written, str) and _has_placeholder(written)):
+            text = braced or written
             message = f"{format_field(path)} is {quote_scalar(text)}, with a placeholder: this is a template."
             problem = _make_problem(document, TEMPLATE, path, message, RENDER)
             return replace(problem, level=Level.WARNING)

@@ -42,4 +42,7 @@ def _make_warning(theirs: str, ours: str) -> Finding:
 
 def advise_on_owner(subscription: str) -> str:
     """Say how to reach a resource whose owner is in another subscription."""
-    return f"Set --subscription to {subscription}, name a Secret of that subscription in {CREDENTIAL_FROM}, or correct the id."
+    return (
+        f"Set --subscription to {subscription}, name a Secret of that subscription in {CREDENTIAL_FROM}, or correct "
+        "the id."
+    )

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Literal
 
 from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.later_versions import find_later_version
 from gitsync.catalog.spec_visitor import Visit, visit_header, visit_spec
 from gitsync.catalog.unknown_kind import check_served_version, explain_unknown_kind
 from gitsync.diff.list_pairing import TAGS
@@ -32,7 +33,7 @@ from gitsync.validation.name_rules import check_kind_rules, check_names, check_o
 from gitsync.validation.provider_rules import check_provided
 from gitsync.validation.references import OWNERS, REFERENCES, check_reference
 from gitsync.validation.relations import Member, check_address_prefixes, check_cycles, check_duplicates
-from gitsync.validation.schema import check_missing_spec, check_pairs, check_shape, check_tag_names
+from gitsync.validation.schema import check_missing_spec, check_pairs, check_placeholder, check_shape, check_tag_names
 
 MAX_PROBLEMS = 1000
 """Of one manifest: a file may have a million unknown fields, and each problem takes more memory than its field."""
@@ -61,6 +62,7 @@ def validate_resource(
     if kind is None:
         findings = (
             explain_unknown_kind(resource.gvk, resource.spec, catalog),
+            *_find_placeholders(resource, catalog),
             *_check_others(resource, kind, level),
             *check_object_name(resource),
             *check_annotations(resource),
@@ -153,6 +155,14 @@ def _check_others(resource: Resource, kind: Kind | None, unknown: Level) -> Iter
         yield from check_shape(visit, unknown, kind)
         if visit.fits:
             yield from check_constraints(visit)
+
+
+def _find_placeholders(resource: Resource, catalog: Catalog) -> Iterator[Finding]:
+    """Find the placeholders of a version that the catalog does not have, by the fields of the nearest later one."""
+    later = find_later_version(resource.gvk, resource.spec, catalog)
+    kind = catalog.kind(later.gvk) if later else None
+    for visit in visit_spec(kind, resource.spec) if kind else ():
+        yield from check_placeholder(visit)
 
 
 def _quote_file(finding: Finding, resource: Resource) -> Finding:

@@ -297,7 +297,7 @@ def play_rejected_owner(trial):
     assert "net.yaml:1" in said.text.partition("OwnerNotFound")[2]
 
 
-@row("placeholder-in-braces", "A mapping of one null value in the place of a text is a placeholder.", OPEN)
+@row("placeholder-in-braces", "A mapping of one null value in the place of a text is a placeholder.")
 def play_placeholder(trial):
     trial.use_all()
     said = trial.run("validate")
