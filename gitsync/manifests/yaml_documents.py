@@ -99,10 +99,11 @@ class Document:
 
 @dataclass(slots=True)
 class FileDocuments:
-    """The content of one file."""
+    """The content of one file. `unparsed` are the texts of the problems, with their first lines."""
 
     documents: list[Document] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    unparsed: list[tuple[int, bytes]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -157,6 +158,7 @@ def read_documents(
             for document in parse_documents(path, chunk, line, marks_quotes=marks_quotes, aliases=aliases):
                 contents.documents.append(document)  # one by one: those before a bad one count
         except Unreadable as error:
+            contents.unparsed.append((line + 1, chunk))
             if is_template(chunk):
                 contents.problems.append(_make_template_problem(path, error, chunk))
                 continue

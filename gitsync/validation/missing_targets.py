@@ -40,14 +40,16 @@ def check_presence(
     catalog: Catalog,
     known: Mapping[Key, KnownId] = NOTHING_KNOWN,
     left_out: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
+    rejected: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
 ) -> Iterator[tuple[Member, Finding]]:
     """Check that the owner and the references of every member exist, and that each is below an owner that
     does.
 
     References to kinds that are not ARM's are left to another check. `known` are resources of other
-    sources, `left_out` those of files that kustomizations leave out, without namespaces.
+    sources, `left_out` those of files that kustomizations leave out, and `rejected` those of documents that cannot be
+    used; the latter two without namespaces.
     """
-    names, hints = _KnownNames(member.key for member in members), _IdHints(catalog, known, left_out)
+    names, hints = _KnownNames(member.key for member in members), _IdHints(catalog, known, left_out, rejected)
     unplaced = _find_unplaced(members, names.present)
     for member in members:
         for path, key, role in _iterate_targets(member):
@@ -175,6 +177,12 @@ class _IdHints:
     catalog: Catalog
     known: Mapping[Key, KnownId]
     left_out: Mapping[Key, SourceLocation]
+    rejected: Mapping[Key, SourceLocation]
+
+    def find_rejected(self, target: _MissingTarget) -> str:
+        """Find the hint for a target whose document has a problem of its own; "" for others."""
+        source = self.rejected.get(target.key._replace(namespace=""))
+        return f"{source} declares it, but cannot be used. Fix that first." if source else ""
 
     def find_left_out(self, target: _MissingTarget) -> str:
         """Find the hint for a target in a file that a kustomization leaves out; "" for others."""
@@ -227,7 +235,12 @@ def _make_missing(member: Member, target: _MissingTarget, names: _KnownNames, hi
     # An owner of another kind is a mistake: no other repository will create one.
     waits = role == "owner" and member.waits_for_owners and not wrong_kind
     may_wait = role == "owner" and not waits
-    suggestion = hints.find_left_out(target) or hints.find_known(target) or _suggest_target(key, names)
+    suggestion = (
+        hints.find_rejected(target)
+        or hints.find_left_out(target)
+        or hints.find_known(target)
+        or _suggest_target(key, names)
+    )
     return Finding(
         code="OwnerKind" if wrong_kind else code,
         path=path,

@@ -102,6 +102,7 @@ def validate_set(
     namespaces: Mapping[str, Mapping[str, str]],
     known: Mapping[Key, KnownId] = NOTHING_KNOWN,
     left_out: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
+    rejected: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
 ) -> tuple[tuple[Problem, ...], ...]:
     """Find every problem between manifests: duplicates, missing owners and references, cycles, one ARM id
     twice, subnets outside of their network.
@@ -109,12 +110,12 @@ def validate_set(
     Returns one tuple for each member, in the order of `members`: a key may occur twice. `namespaces` has
     the annotations of Namespace manifests: an unknown reconcile policy there is a problem of every
     resource that has it. `known` are the ids of resources that other sources declare, `left_out` the
-    places of resources in files that kustomizations leave out.
+    places of resources in files that kustomizations leave out, `rejected` those of documents that cannot be used.
     """
     by_member: dict[int, list[Finding]] = defaultdict(list)
     findings = (
         *check_duplicates(members),
-        *check_presence(members, catalog, known, left_out),
+        *check_presence(members, catalog, known, left_out, rejected),
         *check_cycles(members),
         *check_address_prefixes(members),
     )

@@ -289,7 +289,7 @@ def play_flaky_tokens(trial):
         assert said.code == 0, said.text
 
 
-@row("owner-in-a-rejected-document", "A declaration that was rejected is named with its line.", OPEN)
+@row("owner-in-a-rejected-document", "A declaration that was rejected is named with its line.")
 def play_rejected_owner(trial):
     trial.use_all()
     said = trial.run("validate")
