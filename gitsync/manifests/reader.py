@@ -47,7 +47,7 @@ from gitsync.model.resource import Resource, Wrapper
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit
 from gitsync.model.variables import NO_VARIABLES, VariableSet
-from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.problems.field_path import FieldPath, find_member, format_field
 
 MAX_PROBLEMS = 1000
 """Of one file, but for those of resources: a file may have a million documents."""
@@ -277,7 +277,7 @@ class _Sorter:
                 key=Key(gvk.group, gvk.kind, header.namespace, header.name),
                 gvk=gvk,
                 spec=spec if isinstance(spec, dict) else {},
-                source=SourceLocation(document.path, document.line()),
+                source=document.patched.get((), SourceLocation(document.path, document.line())),
                 others=others,
                 annotations=header.annotations,
                 labels=header.labels,
@@ -286,6 +286,7 @@ class _Sorter:
                 problems=tuple(sorted(problems, key=lambda p: p.order)),
                 unit=self.unit,
                 wrapper=self.wrapper,
+                renamed_from=_find_former_name(document, header),
             )
         )
 
@@ -403,6 +404,12 @@ TAKERS: Mapping[tuple[str, str], Callable[[_Sorter, Document, Header], None]] = 
     ("v1", "Secret"): _Sorter.add_secret,
     ("v1", "Namespace"): _Sorter.add_namespace,
 }
+
+
+def _find_former_name(document: Document, header: Header) -> str:
+    """Return the name that the file of a built document has, if the build changed it; "" otherwise."""
+    name = find_member(document.original.value, "metadata", "name") if document.original else None
+    return name if isinstance(name, str) and name != header.name else ""
 
 
 def _make_key(api_version: str, kind: str, name: str) -> Key:

@@ -244,7 +244,7 @@ def play_broken_kustomization(trial):
     assert said.sent("DELETE") == []
 
 
-@row("name-prefix", "A hint names the tool that changed a name.", OPEN)
+@row("name-prefix", "A hint names the tool that changed a name.")
 def play_name_prefix(trial):
     trial.use_all()
     said = trial.run("validate", "base")
@@ -262,13 +262,15 @@ def play_foreign_group(trial):
     assert "HelmChart" not in said.text
 
 
-@row("object-added-by-a-patch", "The place of an object that a patch added is the patch.", OPEN)
+@row("object-added-by-a-patch", "The place of an object that a patch added is the patch.")
 def play_added_object(trial):
     trial.use_all()
     said = trial.run("validate")
     assert said.code == 1
-    assert "over/kustomization.yaml:8" in said.text
+    assert "over/kustomization.yaml:14" in said.text  # the field
     assert "base/cluster.yaml:5" not in said.text
+    rendered, _ = json.JSONDecoder().raw_decode(trial.run("render", "-o", "json").text)
+    assert {"path": "over/kustomization.yaml", "line": 8} in [one["source"] for one in rendered["resources"]]
 
 
 @row("one-503-of-the-job-token", "A source of tokens is asked again as a read is.", OPEN)
