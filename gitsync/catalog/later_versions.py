@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.placeholders import find_braced_text
 from gitsync.catalog.spec_visitor import Visit, visit_spec
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
@@ -78,7 +79,8 @@ def find_lacking(kind: Kind, spec: Any) -> str:
 def _list_lacking(visit: Visit) -> Iterator[str]:
     """The fields of a value that its place does not have, or the value itself if it has the wrong type."""
     if not visit.fits:
-        yield format_field(visit.path)
+        if not find_braced_text(visit.value):  # what is to stand there is not known
+            yield format_field(visit.path)
     elif visit.facts is not None:
         spare = _SPARE if visit.name == "knownOwner" else frozenset()
         unknown = (key for key, value in visit.value.items() if value is not None and key not in visit.fields)

@@ -23,6 +23,7 @@ from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_coverage, mask_problem
 from gitsync.report.wording import join_renderers
 from gitsync.request.credential_choice import choose_offline
+from gitsync.request.owner_subscriptions import warn_owners_elsewhere
 from gitsync.run.git_settings import make_git_access
 from gitsync.run.known_ids import add_foreign_ids, read_known_from
 from gitsync.run.manifests import (
@@ -68,7 +69,8 @@ class Offline:
 
 def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bool = False) -> Offline:
     """Read and prepare SOURCE; secrets are masked in problems. `looks_for_values` warns of Secrets and config maps that
-    no source has. SourceError if SOURCE cannot be read, ConfigError if --only matches no resource.
+    no source has, and of owners that the credentials of the settings do not reach. SourceError if SOURCE cannot be
+    read, ConfigError if --only matches no resource.
     """
     with _open_source(config) as source:
         settings = find_source_settings(config, source.settings)
@@ -94,7 +96,10 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         file_problems = _mask_problems((*source.problems, *manifests.problems, *foreign.problems), redactions)
         missing: tuple[Problem, ...] = ()
         if looks_for_values:
-            missing = warn_missing_values(selected, everything, manifests, config, os.environ)
+            missing = (
+                *warn_missing_values(selected, everything, manifests, config, os.environ),
+                *warn_owners_elsewhere(selected, choose_offline(manifests.secrets, config.subscription or "")),
+            )
         problems = (*file_problems, *(problem for one in selected for problem in one.problems), *missing)
         return Offline(
             catalog=catalog,

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 ASO_GROUP: Final = rb"(?:\b[a-z0-9]+|\})\.azure\.com(?:/(?:v|\$|\{\{)|[\"'\s,}]|\Z)"
 """A pattern, without regard to case. Group or version may be variables or templates. URLs of Azure and annotations have
@@ -32,6 +32,14 @@ _TEMPLATE: Final = re.compile(rb"\{\{")
 # over what is a start again (the next key `name`, the next line).
 _NAME: Final = rb"\bname(?:space)?[\"']?[ \t]*:"
 _NAMELESS: Final = re.compile(_NAME + rb"(?:(?!" + _NAME + rb")[^\n,}])*\{\{|^[ \t]*\{[{%]", re.MULTILINE)
+_PLAIN: Final = rb"[ \t]*[\"']?([\w./-]{1,253})[\"']?[ \t\r]*(?:#[^\n]*)?$"
+_API_VERSION: Final = re.compile(rb"^apiVersion:" + _PLAIN, re.MULTILINE)
+_KIND_LINE: Final = re.compile(rb"^kind:" + _PLAIN, re.MULTILINE)
+_METADATA: Final = re.compile(rb"^metadata:[ \t\r]*\n((?:[ \t]++[^\n]*+\n?){1,50})", re.MULTILINE)
+_NAME_LINE: Final = re.compile(rb"name:" + _PLAIN)
+_NAME_IN_BRACES: Final = re.compile(
+    rb"^metadata:[ \t]*\{(?:[^{}\n]*[, \t])?name:[ \t]*[\"']?([\w.-]{1,253})[\"']?[ \t]*[,}]", re.MULTILINE
+)
 _CONFLICT: Final = re.compile(rb"^(?:<{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
 _KIND: Final = rb"(?:^[^\S\n]*|[{,]\s*)[\"']?kind[\"']?\s*:"
 _OURS: Final = re.compile(
@@ -146,6 +154,35 @@ def is_template(text: bytes) -> bool:
 def has_no_name(text: bytes) -> bool:
     """Tell whether a template has a placeholder in a name, or lines of its own that decide what is rendered."""
     return _NAMELESS.search(text) is not None
+
+
+class LikelyHeader(NamedTuple):
+    """The header of a text that does not parse, as its lines show it, and the line that it begins in, from 0."""
+
+    api_version: str
+    kind: str
+    name: str
+    line: int
+
+
+def find_likely_header(text: bytes) -> LikelyHeader | None:
+    """Find the header of a manifest in lines of its own; None if the text has none, or a placeholder in it."""
+    version, kind, name = _API_VERSION.search(text), _KIND_LINE.search(text), _find_likely_name(text)
+    if not (version and kind and name):
+        return None
+    begin = text.count(b"\n", 0, min(version.start(), kind.start()))
+    return LikelyHeader(version[1].decode("utf-8", "replace"), kind[1].decode("utf-8", "replace"), name, begin)
+
+
+def _find_likely_name(text: bytes) -> str:
+    if braced := _NAME_IN_BRACES.search(text):
+        return braced[1].decode("utf-8", "replace")
+    block = _METADATA.search(text)
+    lines = block[1].splitlines() if block else []
+    indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
+    # Deeper lines are of labels and annotations, which may have names too.
+    found = (_NAME_LINE.match(line, indent) for line in lines if not line[:indent].strip())
+    return next((match[1].decode("utf-8", "replace") for match in found if match), "")
 
 
 def may_be_ours(text: bytes) -> bool:

@@ -97,7 +97,8 @@ class Manifests:
     `unread` are the documents that are not for gitsync and the rejected ones, in the order of the files. `elsewhere`
     are the resources of namespaces outside of the run. `known` are the ids of resources that other sources declare.
     `read_left_out` reads the files that the kustomizations of their folders do not name, and `left_out` are the places
-    of resources in them, by their keys without namespaces.
+    of resources in them, by their keys without namespaces. `rejected` are the places of documents that cannot be used,
+    by the same keys, as far as their texts show them.
 
     `variables` are those that the documents of each unit mention, by the unit's name ("" for plain folders); `shown`
     are the texts from Secrets that are part of ids and names, and so are plain text, and `hidden` those that are not.
@@ -122,6 +123,7 @@ class Manifests:
     known: Mapping[Key, KnownId] = field(default_factory=dict)
     read_left_out: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
     left_out: Mapping[Key, SourceLocation] = field(default_factory=dict)
+    rejected: Mapping[Key, SourceLocation] = field(default_factory=dict)
 
     @property
     def known_ids(self) -> dict[Key, str]:

@@ -58,7 +58,8 @@ class Resource:
     write, and what is misplaced. `lines` has the line of each field, None if they are
     not known, and `patched` the places of fields that a patch of another file has set; `problems` has the problems of
     reading it (a duplicate key, an annotation that is not text). `unit` is the unit that it is part of; None for the
-    folder of its file. `wrapper` is the object of CAPZ that it is inside of; None for a document.
+    folder of its file. `wrapper` is the object of CAPZ that it is inside of; None for a document. `renamed_from` is the
+    name in its file, if a build changed that; "" otherwise.
     """
 
     key: Key
@@ -73,6 +74,7 @@ class Resource:
     problems: tuple[Problem, ...] = ()
     unit: Unit | None = None
     wrapper: Wrapper | None = None
+    renamed_from: str = ""
 
     @property
     def rendered_by(self) -> str:

@@ -77,6 +77,7 @@ def prepare(
         namespaces=manifests.namespaces,
         known=manifests.known,
         left_out=manifests.left_out,
+        rejected=manifests.rejected,
     )
     told = find_told(drafts)
     prepared = []

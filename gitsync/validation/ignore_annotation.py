@@ -82,8 +82,8 @@ def _iterate_entries(resource: Resource) -> Iterator[IgnoredPath | Finding]:
     if not text:
         return
     contents = read_documents(IGNORE, text.encode("utf-8", "replace"))
-    problems = [*contents.problems, *(problem for document in contents.documents for problem in document.problems)]
-    if problems:
+    found = [*contents.problems, *(problem for document in contents.documents for problem in document.problems)]
+    if problems := [problem for problem in found if problem.is_error]:
         yield _make_error(problems[0].message, f"It is in line {problems[0].line} of the annotation. {_FORM}")
         return
     # It is YAML in YAML, so it is read by the reader of all YAML: with its limits, and its problems.

@@ -21,6 +21,7 @@ ASSIGNMENT = ("authorization.azure.com", "RoleAssignment")
         (NETWORK, "v1alpha1api20201101", {}, "v1api20201101", "", "the oldest spelling"),
         (NETWORK, "v1api20210101", {}, "v1api20240301", "", "the nearest later one"),
         (NETWORK, "v20240401", {}, "v20250301", "", "not an earlier one"),
+        (GROUP, "v1beta20200601", {"location": {"Location": None}}, "v1api20200601", "", "a placeholder in braces"),
         (CLUSTER, "v1api20240402preview", {}, "v1api20240901", "", "a release for a preview"),
         (CLUSTER, "v1api20240402preview", {"kind": "Base"}, "v1api20250801", "", "the nearest with this field"),
         (
