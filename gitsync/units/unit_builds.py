@@ -9,9 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from gitsync.errors import SourceError
+from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.origins import list_origins, list_patch_files
 from gitsync.manifests.units import ROOT, SUFFIXES, find_parts
-from gitsync.manifests.unparsed_text import mentions_aso
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitKind

@@ -253,7 +253,7 @@ def play_name_prefix(trial):
     assert "nameReference" in said.text
 
 
-@row("not-a-group-of-aso", "A mention counts if it is a group of the catalog.", OPEN)
+@row("not-a-group-of-aso", "A mention counts if it is a group of the catalog.")
 def play_foreign_group(trial):
     trial.use_all()
     said = trial.run("validate")
