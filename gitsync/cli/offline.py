@@ -35,7 +35,7 @@ from gitsync.run.manifests import (
     read_declared_manifests,
     redact_manifests,
 )
-from gitsync.run.referenced_values import warn_missing_values
+from gitsync.run.missing_values import warn_missing_values
 
 ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 """Used in ids if no subscription is set: nothing offline depends on it."""

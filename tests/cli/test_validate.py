@@ -16,7 +16,11 @@ metadata: {name: core}
 spec: {location: westeurope}
 """
 BAD = GOOD.replace("location:", "locaton:")
-WARNED = GOOD + "---\nkind: Secret\napiVersion: v1\nmetadata: {name: aso-credential}\ndata: {key: /w==}\n"
+WARNED = (
+    GOOD
+    + "---\nkind: Secret\napiVersion: v1\nmetadata: {name: aso-credential}\n"
+    + ("data: {key: /w==}\nstringData: {AZURE_SUBSCRIPTION_ID: s, AZURE_TENANT_ID: t, AZURE_CLIENT_ID: c}\n")
+)
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +83,7 @@ spec: {path: ./b, sourceRef: {kind: GitRepository, name: flux-system}}
         ({"a": WARNED}, ["--strict"], 1, "1 resource in 1 file: 1 warning.", "but is one with --strict"),
         ({"a": BAD}, [], 1, "1 resource in 1 file: 2 errors.", "errors"),
         ({"a": BAD}, ["--unknown-fields", "warn"], 1, "1 resource in 1 file: 1 error and 1 warning.", "a field is dropped"),
-        ({"a": "kind: Group\napiVersion: a.azure.com/v1\na: [\n"}, [], 1, "0 resources in 1 file: 1 error; 1 document rejected.", "a file that does not parse"),
+        ({"a": "kind: Group\napiVersion: app.azure.com/v1\na: [\n"}, [], 1, "0 resources in 1 file: 1 error; 1 document rejected.", "a file that does not parse"),
         ({"a": GOOD, "b": "kind: Secret\na: [\n"}, ["--strict"], 0, "1 resource in 2 files: no problems; 1 document rejected; 1 problem in what is not used.", "one that nothing uses"),
         ({}, [], 0, "0 resources in 0 files: nothing to validate. Check SOURCE and --path.", "an empty folder"),
         ({"a": LEADS_NOWHERE, "b__c": "a: 1\n"}, [], 0, "0 resources in 2 files: nothing to validate; followed: 1 Kustomization.kustomize.toolkit.fluxcd.io. What was followed has no ASO resource: check its values.", "a unit without resources"),
@@ -323,3 +327,54 @@ def test_a_secret_that_no_source_has_is_a_warning(more, flags, variables, is_mis
         monkeypatch.setenv(name, value)
     assert run(["validate", source(good=GOOD, server=SERVER, **more), *flags]) == 0
     assert ("warning: ValueNotFound" in capsys.readouterr().out) is is_missing, why
+
+
+NAMED = GOOD.replace("{name: core}", "{name: core, annotations: {serviceoperator.azure.com/credential-from: team}}")
+CREDENTIAL = "apiVersion: v1\nkind: Secret\nmetadata: {name: team}\nstringData: {%s}\n"
+COMPLETE = CREDENTIAL % "AZURE_SUBSCRIPTION_ID: s, AZURE_TENANT_ID: t, AZURE_CLIENT_ID: c"
+VARIABLES = {f"GITSYNC_SECRET_DEFAULT_TEAM_AZURE_{name}": "x" for name in ("SUBSCRIPTION_ID", "TENANT_ID", "CLIENT_ID")}
+
+
+@pytest.mark.parametrize(
+    ("files", "flags", "variables", "lacking", "why"),
+    [
+        ({"a": NAMED}, [], {}, ["No source has Secret default/team, the credential of ResourceGroup/core."], "no Secret"),
+        (
+            {"a": NAMED, "b": NAMED.replace("core", "b"), "c": NAMED.replace("core", "c")},
+            [],
+            {},
+            ["the credential of ResourceGroup/b and of 2 more resources."],
+            "one warning for all that have it",
+        ),
+        ({"a": NAMED, "secret": COMPLETE}, [], {}, [], "a manifest declares it"),
+        ({"a": NAMED, "secret": COMPLETE.replace("team", "other")}, [], {}, ["Secret default/team,"], "another name"),
+        (
+            {"a": NAMED, "secret": COMPLETE.replace("{name: team}", "{name: team, namespace: b}")},
+            [],
+            {},
+            ["Secret default/team,"],
+            "in another namespace",
+        ),
+        ({"a": NAMED, "secret": CREDENTIAL % "AZURE_TENANT_ID: t"}, [], {}, ["AZURE_SUBSCRIPTION_ID and AZURE_CLIENT_ID of"], "keys"),
+        ({"a": NAMED}, [], VARIABLES, [], "variables have it"),
+        ({"a": NAMED}, ["--secret-sources", "manifests,kubernetes"], {}, [], "the cluster may have it"),
+        ({"a": GOOD}, [], {}, [], "without one, a namespace has the global credential"),
+        (
+            {"a": GOOD, "secret": (CREDENTIAL % "AZURE_TENANT_ID: t").replace("team", "aso-credential")},
+            [],
+            {},
+            ["No source has AZURE_SUBSCRIPTION_ID and AZURE_CLIENT_ID of Secret default/aso-credential, the credential of"],
+            "the Secret of the namespace lacks keys",
+        ),
+        ({"a": GOOD, "secret": COMPLETE.replace("team", "aso-credential")}, [], {}, [], "it has them"),
+    ],
+)  # fmt: skip
+def test_a_credential_that_no_source_has_is_a_warning(
+    files, flags, variables, lacking, why, source, monkeypatch, capsys
+):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert run(["validate", source(**files), *flags]) == 0
+    told = capsys.readouterr().out
+    assert told.count("warning: ValueNotFound") == len(lacking), why
+    assert all(text in told for text in lacking), told

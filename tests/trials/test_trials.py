@@ -120,7 +120,7 @@ def play_concurrent_write(trial):
     assert said.writes == ["core", "me", "cred", "cred"]
 
 
-@row("credential-secret-nowhere", "A credential that no source has is a warning, as for any other Secret.", OPEN)
+@row("credential-secret-nowhere", "A credential that no source has is a warning, as for any other Secret.")
 def play_missing_credential(trial):
     trial.use_all()
     said = trial.run("validate")
