@@ -218,7 +218,7 @@ def play_build_of_none(trial):
     assert "local-config" in said.text
 
 
-@row("migrate-and-unknown-field", "Unknown fields are dropped before a version is chosen.", OPEN)
+@row("migrate-and-unknown-field", "Unknown fields are dropped before a version is chosen.")
 def play_migration(trial):
     trial.use_all()
     said = trial.run("validate", "--unknown-fields", "warn")
