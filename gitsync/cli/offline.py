@@ -14,7 +14,7 @@ from gitsync.config.config_file import find_source_settings
 from gitsync.errors import ConfigError, SourceError
 from gitsync.formats.arm_path import find_subscription
 from gitsync.git.source.checkout import Checkout, open_checkout
-from gitsync.manifests.selection import Selection, spell_out
+from gitsync.manifests.selection import Selection, check_namespaces, spell_out
 from gitsync.model.manifests import Coverage, Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
@@ -68,7 +68,8 @@ class Offline:
 
 def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bool = False) -> Offline:
     """Read and prepare SOURCE; secrets are masked in problems. `looks_for_values` warns of Secrets and config maps that
-    no source has. SourceError if SOURCE cannot be read, ConfigError if --only matches no resource.
+    no source has. SourceError if SOURCE cannot be read, ConfigError if --only or
+    --target-namespaces matches nothing.
     """
     with _open_source(config) as source:
         settings = find_source_settings(config, source.settings)
@@ -89,6 +90,8 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         environments = prepare_separately(read, prepare)
         joined = join_sets(environments)
         everything, manifests = joined.prepared, joined.manifests
+        read_sets = (one.manifests for one in environments)
+        check_namespaces(config.target_namespaces, read_sets, source.problems)
         selection = spell_out(Selection(only=config.only), (one.key for one in everything))
         selected = tuple(one for one in everything if selection.has(one.key))
         file_problems = _mask_problems((*source.problems, *manifests.problems, *foreign.problems), redactions)

@@ -299,6 +299,14 @@ def test_a_pipeline_gets_annotations_a_summary_and_files(source, tmp_path, monke
     ]
 
 
+@pytest.mark.parametrize("command", ["validate", "render", "graph", "doctor"])
+def test_a_namespace_that_nothing_is_in_is_refused(command, source, capsys):
+    folder = source(a=GOOD.replace("name: core", "name: core, namespace: lab"))
+    assert run([command, folder, "-n", "labb"]) != 0
+    told = capsys.readouterr()
+    assert "No resource is in the namespace labb. Did you mean lab?" in told.out + told.err
+
+
 SERVER = """\
 apiVersion: dbforpostgresql.azure.com/v1api20210601
 kind: FlexibleServer
