@@ -68,8 +68,8 @@ class Offline:
 
 def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bool = False) -> Offline:
     """Read and prepare SOURCE; secrets are masked in problems. `looks_for_values` warns of Secrets and config maps that
-    no source has. SourceError if SOURCE cannot be read, ConfigError if --only or
-    --target-namespaces matches nothing.
+    no source has, and counts what kustomizations leave out. SourceError if SOURCE cannot be read, ConfigError if --only
+    or --target-namespaces matches nothing.
     """
     with _open_source(config) as source:
         settings = find_source_settings(config, source.settings)
@@ -98,6 +98,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         missing: tuple[Problem, ...] = ()
         if looks_for_values:
             missing = warn_missing_values(selected, everything, manifests, config, os.environ)
+        coverage = coverage_of(source, manifests, looks_around=looks_for_values)
         problems = (*file_problems, *(problem for one in selected for problem in one.problems), *missing)
         return Offline(
             catalog=catalog,
@@ -105,7 +106,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
             environments=environments,
             prepared=selected,
             problems=join_renderers(problem for problem in problems if not problem.is_note),
-            coverage=mask_coverage(coverage_of(source, manifests), redactions.mask),
+            coverage=mask_coverage(coverage, redactions.mask),
             paths=frozenset(source.files),
             namespace=settings.namespace,
             revision=source.revision,

@@ -211,6 +211,18 @@ def test_what_a_program_reads_has_counts_and_no_list(mixed, capsys):
     assert err.endswith(LISTED)
 
 
+@pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="no kustomize here")
+def test_what_no_kustomization_names_is_counted_in_the_last_line(source, capsys):
+    folder = source(
+        good=GOOD, k__kustomization="resources: [a.yaml]\n", k__a=GOOD.replace("core", "a"), k__b=f"{GOOD}---\n{GOOD}"
+    )
+    last = "2 resources in 2 files: no problems; 2 ASO objects in 1 file that no kustomization names."
+    assert run(["validate", folder]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == last
+    assert run(["validate", folder, "-v"]) == 0
+    assert capsys.readouterr().out.endswith(f"{last}\n\nk/b.yaml: no kustomization names it: 2 ASO objects\n")
+
+
 RUN = ["--emulator", "--credential", "anonymous", "--subscription", "00000000-0000-0000-0000-000000000000"]
 
 
@@ -269,7 +281,8 @@ def test_a_kustomization_is_built_and_what_it_makes_is_validated(name, source, t
     folder = source(group=GOOD, patch=BAD)
     (tmp_path / "source" / name).write_text("resources: [group.yaml]\nnamePrefix: my-\n")
     assert run(["validate", folder]) == 0, "the patch is the kustomization's own, and not read"
-    assert capsys.readouterr().out == "1 resource in 1 file: no problems.\n"
+    last = "1 resource in 1 file: no problems; 1 ASO object in 1 file that no kustomization names.\n"
+    assert capsys.readouterr().out == last
 
 
 FORMS = {"markdown": "### 2 errors\n", "junit": 'failures="2"', "sarif": '"ruleId": "MissingField"'}
