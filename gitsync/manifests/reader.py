@@ -14,15 +14,15 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
+from gitsync.manifests.aso_groups import is_ours, mentions_aso
 from gitsync.manifests.capz import CapzObjects
 from gitsync.manifests.credential_secret import CERTIFICATE
 from gitsync.manifests.document_forms import CIPHERTEXT, make_encrypted, split_list
 from gitsync.manifests.expansions import ExpansionBudget
 from gitsync.manifests.headers import Header, is_object, read_header
 from gitsync.manifests.origins import Origins
-from gitsync.manifests.recognition import is_ours
 from gitsync.manifests.units import SUFFIXES, find_own_path, is_built_unit
-from gitsync.manifests.unparsed_text import find_likely_header, may_be_object, may_be_ours, mentions_aso
+from gitsync.manifests.unparsed_text import find_likely_header, may_be_object, may_be_ours
 from gitsync.manifests.unread_documents import (
     UnreadContent,
     find_embedded,

@@ -1,4 +1,4 @@
-"""Texts that are not parsed: whether they mention ASO, and what is wrong with one that is neither YAML nor JSON.
+"""Texts that are not parsed: whether they may be objects, and what is wrong with one that is neither YAML nor JSON.
 
 Faults are said in words that help to fix them. The messages of the parser name its own state: "did not find expected
 key" means wrong indentation.
@@ -8,24 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-ASO_GROUP: Final = rb"(?:\b[a-z0-9]+|\})\.azure\.com(?:/(?:v|\$|\{\{)|[\"'\s,}]|\Z)"
-"""A pattern, without regard to case. Group or version may be variables or templates. URLs of Azure and annotations have
-other texts after the slash.
-"""
-
-_MENTION: Final = re.compile(ASO_GROUP, re.IGNORECASE)
-
-
-def mentions_aso(contents: Iterable[bytes]) -> bool:
-    """Tell whether one of these files names a group of ASO. They may be files that are not built or
-    rendered yet.
-    """
-    return any(_MENTION.search(content) for content in contents)
-
+from gitsync.manifests.aso_groups import mentions_aso
 
 _TEMPLATE: Final = re.compile(rb"\{\{")
 # These patterns look at texts of strangers, so each takes time in proportion to a text: from one start they do not run
@@ -42,10 +28,8 @@ _NAME_IN_BRACES: Final = re.compile(
 )
 _CONFLICT: Final = re.compile(rb"^(?:<{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
 _KIND: Final = rb"(?:^[^\S\n]*|[{,]\s*)[\"']?kind[\"']?\s*:"
-_OURS: Final = re.compile(
-    ASO_GROUP + rb"|" + _KIND + rb"\s*[\"']?(?:Secret|ConfigMap|Namespace|List)\b", re.MULTILINE | re.IGNORECASE
-)
-_OBJECT: Final = re.compile(rb"apiVersion|" + ASO_GROUP + rb"|" + _KIND, re.MULTILINE | re.IGNORECASE)
+_USED: Final = re.compile(_KIND + rb"\s*[\"']?(?:Secret|ConfigMap|Namespace|List)\b", re.MULTILINE | re.IGNORECASE)
+_OBJECT: Final = re.compile(rb"apiVersion|" + _KIND, re.MULTILINE | re.IGNORECASE)
 _ARM_TEMPLATE: Final = re.compile(rb"deploymentTemplate\.json")
 
 _FORMS: Final = (
@@ -186,10 +170,10 @@ def _find_likely_name(text: bytes) -> str:
 
 
 def may_be_ours(text: bytes) -> bool:
-    """Tell whether a text that cannot be parsed mentions a group like those of ASO, or a kind that resources use."""
-    return _OURS.search(text) is not None
+    """Tell whether a text that cannot be parsed mentions a group of ASO, or a kind that resources use."""
+    return mentions_aso([text]) or _USED.search(text) is not None
 
 
 def may_be_object(text: bytes) -> bool:
     """Tell whether a text that cannot be parsed may be an object of Kubernetes; templates of ARM are none."""
-    return _OBJECT.search(text) is not None and _ARM_TEMPLATE.search(text) is None
+    return (_OBJECT.search(text) is not None or mentions_aso([text])) and _ARM_TEMPLATE.search(text) is None

@@ -16,13 +16,13 @@ from typing import Any
 
 import yaml
 
+from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.unparsed_text import (
     explain_form,
     explain_json_fault,
     explain_yaml_fault,
     has_no_name,
     is_template,
-    mentions_aso,
 )
 from gitsync.manifests.yaml_scalars import TAG, format_key, resolve, resolve_tagged
 from gitsync.model.lines import Lines, LineTable, Step, WrittenValue

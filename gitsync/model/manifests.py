@@ -145,7 +145,8 @@ class Coverage:
 
     `files` and `resources` count what was read, `unread` are the documents that did not become a resource, and
     `ignored` the paths of manifest files that were left out, by .gitsyncignore or because their name begins with a dot.
-    `notes` are problems of what gitsync does not use.
+    `notes` are problems of what gitsync does not use. `unnamed` has the number of ASO objects in each file that no
+    kustomization of its folder names; a sync does not look.
     """
 
     files: int = 0
@@ -153,6 +154,7 @@ class Coverage:
     unread: tuple[UnreadDocument, ...] = ()
     ignored: tuple[str, ...] = ()
     notes: tuple[Problem, ...] = ()
+    unnamed: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def passed_over(self) -> Mapping[str, int]:

@@ -156,6 +156,7 @@ def _read_coverage(coverage: CheckedMapping) -> Coverage:
         unread=tuple(one for same in unread for one in same),
         ignored=repeat(coverage, "ignoredFiles", ""),
         notes=repeat(coverage, "notes", Problem(code="", message="", level=Level.NOTE)),
+        unnamed={"": unnamed} if (unnamed := coverage.count("unnamed", 0)) else {},
     )
 
 

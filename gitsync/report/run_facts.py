@@ -86,8 +86,15 @@ def format_left_out(coverage: Coverage) -> list[str]:
         f"{format_plural(coverage.rejected, 'document')} rejected" if coverage.rejected else "",
         f"{format_plural(len(coverage.ignored), 'file')} ignored" if coverage.ignored else "",
         f"{format_plural(len(coverage.notes), 'problem')} in what is not used" if coverage.notes else "",
+        _format_unnamed(coverage),
     )
     return [part for part in parts if part]
+
+
+def _format_unnamed(coverage: Coverage) -> str:
+    objects = format_plural(sum(coverage.unnamed.values()), "ASO object")
+    files = format_plural(len(coverage.unnamed), "file")
+    return f"{objects} in {files} that no kustomization names" if coverage.unnamed else ""
 
 
 def _format_kinds(word: str, times: Mapping[str, int]) -> str:
@@ -104,7 +111,11 @@ def list_left_out(coverage: Coverage) -> Iterator[str]:
     notes = [
         (note.path, note.line, f"not used: {note.code}: {escape_controls(note.message)}") for note in coverage.notes
     ]
-    for path, line, description in sorted([*documents, *files, *notes]):
+    unnamed = [
+        (path, 0, f"no kustomization names it: {format_plural(count, 'ASO object')}")
+        for path, count in coverage.unnamed.items()
+    ]
+    for path, line, description in sorted([*documents, *files, *notes, *unnamed]):
         yield f"{escape_controls(path)}:{line}: {description}" if line else f"{escape_controls(path)}: {description}"
 
 
@@ -126,6 +137,7 @@ def build_coverage(coverage: Coverage) -> Mapping[str, Any]:
         "rejected": coverage.rejected,
         "ignoredFiles": len(coverage.ignored),
         "notes": len(coverage.notes),
+        **({"unnamed": sum(coverage.unnamed.values())} if coverage.unnamed else {}),
     }
 
 

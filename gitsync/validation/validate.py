@@ -61,7 +61,7 @@ def validate_resource(
     level = Level.WARNING if unknown_fields == "warn" else Level.ERROR
     if kind is None:
         findings = (
-            explain_unknown_kind(resource.gvk, resource.spec, catalog),
+            explain_unknown_kind(resource.gvk, resource.spec, catalog, level),
             *_find_placeholders(resource, catalog),
             *_check_others(resource, kind, level),
             *check_object_name(resource),

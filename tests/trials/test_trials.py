@@ -120,7 +120,7 @@ def play_concurrent_write(trial):
     assert said.writes == ["core", "me", "cred", "cred"]
 
 
-@row("credential-secret-nowhere", "A credential that no source has is a warning, as for any other Secret.", OPEN)
+@row("credential-secret-nowhere", "A credential that no source has is a warning, as for any other Secret.")
 def play_missing_credential(trial):
     trial.use_all()
     said = trial.run("validate")
@@ -205,7 +205,7 @@ def play_kept_identity(trial):
     assert is_gone or ("kept" in said.text and said.code != 0)
 
 
-@row("kustomization-builds-none", "A build that has none of what it names is a warning.", OPEN)
+@row("kustomization-builds-none", "A build that has none of what it names is a warning.")
 def play_build_of_none(trial):
     trial.use_all()
     said = trial.run("validate")
@@ -213,7 +213,7 @@ def play_build_of_none(trial):
     assert "local-config" in said.text
 
 
-@row("migrate-and-unknown-field", "Unknown fields are dropped before a version is chosen.", OPEN)
+@row("migrate-and-unknown-field", "Unknown fields are dropped before a version is chosen.")
 def play_migration(trial):
     trial.use_all()
     said = trial.run("validate", "--unknown-fields", "warn")
@@ -248,7 +248,7 @@ def play_name_prefix(trial):
     assert "nameReference" in said.text
 
 
-@row("not-a-group-of-aso", "A mention counts if it is a group of the catalog.", OPEN)
+@row("not-a-group-of-aso", "A mention counts if it is a group of the catalog.")
 def play_foreign_group(trial):
     trial.use_all()
     said = trial.run("validate")
