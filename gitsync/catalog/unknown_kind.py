@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from gitsync.catalog.catalog import Catalog
@@ -95,8 +96,13 @@ def _name_fields(fields: Sequence[str]) -> str:
 
 def suggest_group(group: str, kind: str, catalog: Catalog) -> str:
     """A hint for an unknown group: the nearest one, or the group of the kind."""
-    close = suggest(group, catalog.groups())
+    close = _find_close_group(group, catalog)
     if close:
         return f"Did you mean {close}?"
     homes = [home for home in catalog.groups() if catalog.has_kind(home, kind)]
     return f"{kind} is a kind of {join_with_or(homes)}." if homes else "`gitsync explain` lists all kinds."
+
+
+@lru_cache(maxsize=1024)  # the same slip is often in many documents
+def _find_close_group(group: str, catalog: Catalog) -> str | None:
+    return suggest(group, catalog.groups())

@@ -30,6 +30,8 @@ FOREIGN: Final = frozenset(
 approuting.kubernetes.azure.com.
 """
 
+_FOREIGN_ENDS: Final = tuple(f".{group}" for group in FOREIGN)
+
 ASO_VERSION: Final = re.compile(r"v(1api|1beta)?\d{8}(preview|storage)?")
 """Versions that only ASO has: dates, where Kubernetes has numbers."""
 
@@ -65,7 +67,7 @@ def is_ours(api_version: str) -> bool:
 
 def is_foreign(group: str) -> bool:
     """Tell whether a group in small letters is known to be of another operator."""
-    return any(f".{group}".endswith(f".{foreign}") for foreign in FOREIGN)
+    return f".{group}".endswith(_FOREIGN_ENDS)
 
 
 @lru_cache(maxsize=1024)

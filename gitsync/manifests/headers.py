@@ -225,14 +225,9 @@ def find_within_two_letters(word: str, choices: Iterable[str]) -> str | None:
 
 
 def _measure(text: str, other: str) -> int | None:
-    return _measure_cached(text, other) if abs(len(text) - len(other)) <= LETTERS else None
-
-
-@lru_cache(maxsize=4096)
-def _measure_cached(text: str, other: str) -> int | None:
-    """Measure the distance of two texts without case. Cached, since the same keys occur in thousands of
-    documents.
-    """
+    """Measure the distance of two texts without case."""
+    if abs(len(text) - len(other)) > LETTERS:
+        return None  # most keys: none of them is folded
     return measure_distance(text.casefold(), other.casefold(), LETTERS)
 
 
@@ -283,8 +278,8 @@ class Likeness:
     def version(self) -> str:
         return self.api_version.rpartition("/")[2]
 
-    def make_unread(self, source: SourceLocation, *, is_rejected: bool) -> UnreadDocument:
-        """Describe the document as one that is not read."""
+    def make_unread(self, source: SourceLocation, *, is_rejected: bool, form: str = "") -> UnreadDocument:
+        """Describe the document as one that is not read; `form` says what it is, if it has no kind."""
         return UnreadDocument(
             source=source,
             api_version=self.api_version,
@@ -292,6 +287,7 @@ class Likeness:
             name=self.name,
             azure_name=self.azure_name,
             is_rejected=is_rejected,
+            form=form,
         )
 
 

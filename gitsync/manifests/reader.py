@@ -170,7 +170,9 @@ class _Sorter:
         is_built = own_path == path and is_built_unit(self.unit)
         path = own_path
         marks_quotes = self.variables.has_variables(self.unit)
-        contents = read_documents(path, content, marks_quotes=marks_quotes, aliases=self.aliases)
+        contents = read_documents(
+            path, content, marks_quotes=marks_quotes, max_problems=MAX_PROBLEMS, aliases=self.aliases
+        )
         before = len(self.problems)
         problems = _weigh_problems(contents.problems, path, content)
         if contents.problems and not problems:

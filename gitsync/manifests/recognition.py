@@ -45,26 +45,24 @@ ARM_NAMESPACE = re.compile(r"microsoft\.[a-z]+/", re.IGNORECASE)
 ARM_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z]+)?")
 
 
-def find_header_fault(value: Any) -> Finding | None:
+def find_header_fault(value: Any, likeness: Likeness) -> Finding | None:
     """Return the fault of a document that was meant for gitsync; None if it belongs to another tool.
 
-    `value` is a document that `is_ours` does not recognise as a resource.
+    `value` is a document that `is_ours` does not recognise as a resource, and `likeness` its header.
     """
     if not isinstance(value, Mapping) or is_arm_template(value):  # a template of ARM has types of ours inside
         return None
     if (fault := _check_arm_type(value)) is not None:
         return fault
-    likeness = Likeness.read(value)
     if not _has_sign(likeness):
         return None
     return next(fault for diagnosis in DIAGNOSES if (fault := diagnosis(likeness)) is not None)
 
 
-def note_unknown_group(value: Any) -> Finding | None:
+def note_unknown_group(likeness: Likeness) -> Finding | None:
     """Return a note of a document whose group has the end of ASO's, without a sign that it was meant for gitsync:
     another operator has it.
     """
-    likeness = Likeness.read(value)
     if not _has_unknown_group(likeness):
         return None
     return Finding(

@@ -43,23 +43,25 @@ class UnreadContent:
 
 def pass_over(document: Document) -> UnreadContent:
     """Pass a document over, unless a sign says that it was meant for gitsync: then it is rejected."""
-    fault = _find_list_fault(document.value) or find_header_fault(document.value)
+    likeness = Likeness.read(document.value)
+    fault = _find_list_fault(document.value, likeness) or find_header_fault(document.value, likeness)
     if fault is not None:
         return reject(document, locate_in_document(fault, document))
     # With `kind` twice, the document before may have lost its `---`, and a resource with it.
     if duplicates := tuple(problem for problem in document.problems if _hides(problem, {"apiVersion", "kind"})):
         return reject(document, *duplicates)
     form = ARM_TEMPLATE if is_arm_template(document.value) else ""
-    unread = Likeness.read(document.value).make_unread(_locate(document), is_rejected=False)
-    note = note_unknown_group(document.value)
+    unread = likeness.make_unread(_locate(document), is_rejected=False, form=form)
+    note = note_unknown_group(likeness)
     notes = (locate_in_document(note, document),) if note else ()
-    return UnreadContent((*notes, *find_embedded(document)), (replace(unread, form=form),))
+    return UnreadContent((*notes, *find_embedded(document)), (unread,))
 
 
 def reject(document: Document, *problems: Problem) -> UnreadContent:
     """Return a document that is not used, with its problems."""
-    items = tuple(_iterate_own_items(document))
-    whole_document = Likeness.read(document.value).make_unread(_locate(document), is_rejected=True)
+    likeness = Likeness.read(document.value)
+    items = tuple(_iterate_own_items(document, likeness))
+    whole_document = likeness.make_unread(_locate(document), is_rejected=True)
     return UnreadContent(problems, (*(items or (whole_document,)), *find_hidden(document)))
 
 
@@ -138,11 +140,11 @@ def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
     )
 
 
-def _find_list_fault(value: Any) -> Finding | None:
+def _find_list_fault(value: Any, likeness: Likeness) -> Finding | None:
     if is_list(value):  # `split_list` has split the others
         message = "Lists are nested more than ten deep."
         return Finding(code="InvalidList", path=("items",), message=message, hint=DIVIDE)
-    if not any(_is_meant(item) for item in _find_items(value)):  # a list of another tool
+    if not any(_is_meant(item) for item in _find_items(value, likeness)):  # a list of another tool
         return None
     if isinstance(value, list):
         message = "The document is a YAML list of manifests, which Kubernetes does not accept."
@@ -154,9 +156,9 @@ def _find_list_fault(value: Any) -> Finding | None:
 DIVIDE = "Separate the manifests with lines of --- instead."
 
 
-def _iterate_own_items(document: Document) -> Iterator[UnreadDocument]:
+def _iterate_own_items(document: Document, likeness: Likeness) -> Iterator[UnreadDocument]:
     """Yield the ASO manifests among the items of a list that is not a Kubernetes List."""
-    for index, item in enumerate(_find_items(document.value)):
+    for index, item in enumerate(_find_items(document.value, likeness)):
         if _is_meant(item):
             path = ("items", index) if isinstance(document.value, dict) else (index,)
             line = document.lines.find_nearest(path)
@@ -164,10 +166,12 @@ def _iterate_own_items(document: Document) -> Iterator[UnreadDocument]:
 
 
 def _is_meant(item: Any) -> bool:
-    return (is_object(item) and is_ours(item["apiVersion"])) or find_header_fault(item) is not None
+    if is_object(item) and is_ours(item["apiVersion"]):
+        return True
+    return find_header_fault(item, Likeness.read(item)) is not None
 
 
-def _find_items(value: Any) -> list[Any]:
+def _find_items(value: Any, likeness: Likeness) -> list[Any]:
     """Find the items of a list that Kubernetes does not accept: bare, or with a header of the core
     group.
     """
@@ -175,7 +179,6 @@ def _find_items(value: Any) -> list[Any]:
         return value
     if not isinstance(value, dict):
         return []
-    likeness = Likeness.read(value)
     has_header = bool({"apiVersion", "kind"} & likeness.keys.keys()) and not likeness.group
     key = find_key_like("items", value) if has_header else None
     return value[key] if key is not None and isinstance(value[key], list) else []
@@ -355,5 +358,5 @@ def pass_over_hook(document: Document, annotation: str) -> UnreadContent:
         line=document.line(*where),
         field=format_field(where),
     )
-    unread = Likeness.read(value).make_unread(source, is_rejected=False)
-    return UnreadContent((problem,), (replace(unread, form=hook.form),))
+    unread = Likeness.read(value).make_unread(source, is_rejected=False, form=hook.form)
+    return UnreadContent((problem,), (unread,))

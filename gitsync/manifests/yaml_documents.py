@@ -133,9 +133,11 @@ def read_documents(
     *,
     marks_quotes: bool = False,
     max_bytes: int = MAX_BYTES,
+    max_problems: int | None = None,
     aliases: AliasBudget | None = None,
 ) -> FileDocuments:
-    """Read every document of a file that can be read, and report a problem for each that cannot.
+    """Read every document of a file that can be read, and report a problem for each that cannot. After more than
+    `max_problems` the rest is not read; None for no limit.
 
     With `marks_quotes`, a text that was quoted and may have variables is a `QuotedText`. `aliases` is the
     budget of several files, None for one file.
@@ -154,6 +156,8 @@ def read_documents(
         return contents
     text = SURROGATES.sub(_join_surrogates, content) if path.endswith(".json") else content
     for _, line, chunk in split_documents(text):
+        if max_problems is not None and len(contents.problems) > max_problems:
+            break
         try:
             for document in parse_documents(path, chunk, line, marks_quotes=marks_quotes, aliases=aliases):
                 contents.documents.append(document)  # one by one: those before a bad one count

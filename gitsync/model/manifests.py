@@ -145,6 +145,7 @@ class Coverage:
 
     `files` and `resources` count what was read, `unread` are the documents that did not become a resource, and
     `ignored` the paths of manifest files that were left out, by .gitsyncignore or because their name begins with a dot.
+    `skipped` are the paths of kustomizations that were not built, since their files have nothing for gitsync.
     `notes` are problems of what gitsync does not use. `unnamed` has the number of ASO objects in each file that no
     kustomization of its folder names; a sync does not look.
     """
@@ -153,6 +154,7 @@ class Coverage:
     resources: int = 0
     unread: tuple[UnreadDocument, ...] = ()
     ignored: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     notes: tuple[Problem, ...] = ()
     unnamed: Mapping[str, int] = field(default_factory=dict)
 

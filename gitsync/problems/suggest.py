@@ -6,11 +6,12 @@ Separate, because fields, kinds, versions, annotations, owners and references al
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 
 _MOST_EDITS = 3
 _TOO_LONG = 100
+_TIMES = 4  # as often as a letter counts
 
 
 def suggest(word: str, choices: Iterable[str]) -> str | None:
@@ -20,46 +21,49 @@ def suggest(word: str, choices: Iterable[str]) -> str | None:
     At most one edit for every three characters and never more than three; ties go to the first in
     sorted order.
     """
-    ordered = sorted(set(choices) - {word})
+    others = set(choices) - {word}
     normalized = _normalize(word)
-    for choice in ordered:
-        if _normalize(choice) == normalized:
-            return choice
+    equal = min((choice for choice in others if _normalize(choice) == normalized), default=None)
+    if equal is not None or len(word) > _TOO_LONG:
+        return equal
     limit = min(_MOST_EDITS, max(1, len(word) // 3))
-    if len(word) > _TOO_LONG:
-        return None
-    best: tuple[int, str] | None = None
     folded = word.casefold()
-    for choice in ordered:
-        other = choice.casefold()
-        if _find_least_edits(folded, other) > limit:
-            continue
-        edits = measure_distance(folded, other, limit)
-        if edits is not None and (best is None or edits < best[0]):
-            best = (edits, choice)
-    return best[1] if best else None
-
-
-@lru_cache(maxsize=4096)
-def _count_letters(word: str) -> Mapping[str, int]:
-    return Counter(word)
-
-
-def _find_least_edits(one: str, other: str) -> int:
-    """Count the letters that one word has and the other lacks: at least as many edits lie between
-    them, and it is cheaper to find out.
-    """
-    letters = _count_letters(other)
-    lacking = sum(max(0, count - letters.get(letter, 0)) for letter, count in _count_letters(one).items())
-    return max(lacking, lacking + len(other) - len(one))
+    measured = ((measure_distance(folded, choice.casefold(), limit), choice) for choice in others)
+    near = min(((edits, choice) for edits, choice in measured if edits is not None), default=None)
+    return near[1] if near else None
 
 
 def measure_distance(one: str, other: str, limit: int) -> int | None:
     """Measure how many insertions, deletions, replacements and swaps of neighbours lie between two
     words (optimal string alignment); None for more than `limit`.
     """
-    if abs(len(one) - len(other)) > limit:
+    if abs(len(one) - len(other)) > limit or _count_least_edits(one, other) > limit:
         return None
+    return _align(one, other, limit)
+
+
+def _count_least_edits(one: str, other: str) -> int:
+    """Count the letters that one word has and the other lacks: at least as many edits lie between them, and nearly all
+    words that are not alike are told apart by it, in a fraction of the time.
+    """
+    ours, theirs = _collect_letters(one), _collect_letters(other)
+    return max((ours & ~theirs).bit_count(), (theirs & ~ours).bit_count())
+
+
+@lru_cache(maxsize=4096)
+def _collect_letters(word: str) -> int:
+    """Collect the letters of a word in a number, with a bit for each time that a letter occurs. Letters that share
+    their bits, and more than `_TIMES` of one letter, only make words more alike.
+    """
+    letters = 0
+    for letter, count in Counter(word).items():
+        letters |= ((1 << min(count, _TIMES)) - 1) << (ord(letter) % 128 * _TIMES)
+    return letters
+
+
+@lru_cache(maxsize=4096)  # the same slip is often in many documents
+def _align(one: str, other: str, limit: int) -> int | None:
+    one, other = _strip_shared(one, other)
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, start=1):
@@ -68,6 +72,20 @@ def measure_distance(one: str, other: str, limit: int) -> int | None:
         if min(row) > limit and min(before) > limit:  # a swap looks back two rows
             return None
     return row[-1] if row[-1] <= limit else None
+
+
+def _strip_shared(one: str, other: str) -> tuple[str, str]:
+    """Strip the letters that both words begin and end with: the fewest edits leave them as they are."""
+    start = _count_shared(one, other)
+    one, other = one[start:], other[start:]
+    end = _count_shared(one[::-1], other[::-1])
+    return one[: len(one) - end], other[: len(other) - end]
+
+
+def _count_shared(one: str, other: str) -> int:
+    """Count the letters that both words begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (ours, theirs) in pairs if ours != theirs), min(len(one), len(other)))
 
 
 def _fill_row(before: list[int], above: list[int], row: list[int], letter: str, words: tuple[str, str]) -> list[int]:
@@ -80,5 +98,6 @@ def _fill_row(before: list[int], above: list[int], row: list[int], letter: str, 
     return row
 
 
+@lru_cache(maxsize=4096)
 def _normalize(word: str) -> str:
     return word.casefold().replace("-", "").replace("_", "")

@@ -155,6 +155,7 @@ def _read_coverage(coverage: CheckedMapping) -> Coverage:
         resources=coverage.count("resources"),
         unread=tuple(one for same in unread for one in same),
         ignored=repeat(coverage, "ignoredFiles", ""),
+        skipped=repeat(coverage, "skippedKustomizations", ""),
         notes=repeat(coverage, "notes", Problem(code="", message="", level=Level.NOTE)),
         unnamed={"": unnamed} if (unnamed := coverage.count("unnamed", 0)) else {},
     )

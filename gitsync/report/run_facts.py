@@ -85,6 +85,7 @@ def format_left_out(coverage: Coverage) -> list[str]:
         _format_kinds("passed over", coverage.passed_over),
         f"{format_plural(coverage.rejected, 'document')} rejected" if coverage.rejected else "",
         f"{format_plural(len(coverage.ignored), 'file')} ignored" if coverage.ignored else "",
+        f"{format_plural(len(coverage.skipped), 'kustomization')} skipped" if coverage.skipped else "",
         f"{format_plural(len(coverage.notes), 'problem')} in what is not used" if coverage.notes else "",
         _format_unnamed(coverage),
     )
@@ -108,6 +109,7 @@ def list_left_out(coverage: Coverage) -> Iterator[str]:
     """List a line for each document and file that was left out, in the order of the files."""
     documents = [(document.source.path, document.source.line, _describe(document)) for document in coverage.unread]
     files = [(path, 0, "ignored") for path in coverage.ignored]
+    skipped = [(path, 0, "skipped: its files have nothing for gitsync") for path in coverage.skipped]
     notes = [
         (note.path, note.line, f"not used: {note.code}: {escape_controls(note.message)}") for note in coverage.notes
     ]
@@ -115,7 +117,7 @@ def list_left_out(coverage: Coverage) -> Iterator[str]:
         (path, 0, f"no kustomization names it: {format_plural(count, 'ASO object')}")
         for path, count in coverage.unnamed.items()
     ]
-    for path, line, description in sorted([*documents, *files, *notes, *unnamed]):
+    for path, line, description in sorted([*documents, *files, *skipped, *notes, *unnamed]):
         yield f"{escape_controls(path)}:{line}: {description}" if line else f"{escape_controls(path)}: {description}"
 
 
@@ -136,6 +138,7 @@ def build_coverage(coverage: Coverage) -> Mapping[str, Any]:
         "passedOver": dict(coverage.passed_over),
         "rejected": coverage.rejected,
         "ignoredFiles": len(coverage.ignored),
+        "skippedKustomizations": len(coverage.skipped),
         "notes": len(coverage.notes),
         **({"unnamed": sum(coverage.unnamed.values())} if coverage.unnamed else {}),
     }

@@ -98,6 +98,7 @@ def coverage_of(source: Checkout | RevisionManifests, manifests: Manifests, *, l
         resources=len(manifests.resources),
         unread=manifests.unread,
         ignored=source.ignored,
+        skipped=source.skipped,
         notes=tuple(notes[order] for order in sorted(notes)),
         unnamed=count_aso_objects(manifests.read_left_out()) if looks_around else {},
     )

@@ -16,6 +16,7 @@ from gitsync.units.following import follow
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.object_reader import find_declarations
 from gitsync.units.objects import SourceView, read_published
+from gitsync.units.relevance import Relevance
 from gitsync.units.sandbox import Builds
 from gitsync.units.selection import CoveredFolders
 from gitsync.units.unit_builds import BuiltUnits, build_units
@@ -32,7 +33,8 @@ class FollowContext:
 @dataclass(frozen=True, kw_only=True)
 class AllUnits:
     """Everything that was built, and `declared`, the units among it that objects of controllers declare. Files in their
-    folders are not read in any other way. `inputs` are further files that say what to build.
+    folders are not read in any other way. `inputs` are further files that say what to build, and `skipped` are
+    kustomizations that have nothing for gitsync.
     """
 
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
@@ -42,6 +44,7 @@ class AllUnits:
     declared: tuple[Unit, ...] = ()
     covered: CoveredFolders = field(default_factory=CoveredFolders)
     inputs: frozenset[str] = frozenset()
+    skipped: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -51,13 +54,14 @@ class _DeclaredBuilds:
     view: SourceView
     builds: Builds
     variables: FluxVariables
+    relevance: Relevance
     done: list[BuiltUnits] = field(default_factory=list)
     results: dict[str, dict[str, tuple[bytes, Unit]]] = field(default_factory=dict)
 
     def build(self, units: Sequence[Unit]) -> None:
         """Build units together, and keep the ConfigMaps and Secrets that they declare."""
         filled = [fill_values(unit, self.variables) for unit in units]
-        built = build_units(filled, self.view.reader, self.builds)
+        built = build_units(filled, self.view.reader, self.builds, self.relevance)
         self.done.append(built)
         self.variables.declare(built.files, built.units)
         for path, unit in built.units.items():
@@ -83,10 +87,12 @@ def build_all(
 
     Raises SourceError if no tool is installed that a unit needs.
     """
-    built = build_units(found.built, reader, builds)
+    relevance = Relevance()
+    relevance.add_resources(plain.values())
+    built = build_units(found.built, reader, builds, relevance)
     charts, unreadable = read_published(found.published, reader)
     view = SourceView(reader, context.repository, charts=charts)
-    declared = _DeclaredBuilds(view, builds, FluxVariables(context.variables))
+    declared = _DeclaredBuilds(view, builds, FluxVariables(context.variables), relevance)
     templates = find_templates(plain)
     sources: tuple[tuple[Mapping[str, bytes], Mapping[str, Unit]], ...] = (
         ({path: text for path, text in plain.items() if path not in templates}, {}),
@@ -96,7 +102,7 @@ def build_all(
         declared.variables.declare(files, units)
     start = join_declarations(find_declarations(files, units, declared.variables, view) for files, units in sources)
     followed = follow(start, declared.build, declared.read, context.repository)
-    parts = (*_leave_out_covered(found.built, built, followed.covered, reader, builds), *declared.done)
+    parts = (*_leave_out_covered(found.built, built, followed.covered, reader, builds, relevance), *declared.done)
     return AllUnits(
         files={path: text for part in parts for path, text in part.files.items()},
         units={path: _add_options(unit, found) for part in parts for path, unit in part.units.items()},
@@ -105,6 +111,7 @@ def build_all(
         declared=followed.units,
         covered=followed.covered,
         inputs=frozenset(view.used),
+        skipped=frozenset().union(*(part.skipped for part in parts)),
     )
 
 
@@ -125,10 +132,15 @@ def _add_options(unit: Unit, found: FoundUnits) -> Unit:
 
 
 def _leave_out_covered(
-    roots: Sequence[Unit], built: BuiltUnits, covered: CoveredFolders, reader: KustomizationReader, builds: Builds
+    roots: Sequence[Unit],
+    built: BuiltUnits,
+    covered: CoveredFolders,
+    reader: KustomizationReader,
+    builds: Builds,
+    relevance: Relevance,
 ) -> list[BuiltUnits]:
     """Leave out what was built of the units at `roots` that are in one of these folders."""
     others = [unit for unit in roots if not covered.has(unit.file)]
     if len(others) == len(roots):
         return [built]
-    return [build_units(others, reader, builds)]  # in no time, since the results are kept
+    return [build_units(others, reader, builds, relevance)]  # in no time, since the results are kept

@@ -31,6 +31,7 @@ from gitsync.units.kustomization import (
 )
 from gitsync.units.kustomize import KustomizeJob, has_tool
 from gitsync.units.object_reader import may_declare
+from gitsync.units.relevance import Relevance
 from gitsync.units.sandbox import ApplicationError, BuildJob, Builds, ChartError, UnbuildableError, UnreleasedChartError
 from gitsync.units.selection import list_directory, read_directories
 from gitsync.units.tree import SourceTree, find_folder, is_below
@@ -42,18 +43,22 @@ _NAMED_FILE = re.compile(r"(?:in File: |from ')([^'\s]+\.(?:ya?ml|json))")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltUnits:
     """The result of each unit as a file, by a path with the suffix .yaml, and its unit by the same path. `used` are the
-    files that they were built of.
+    files that they were built of, or would be: `skipped` are the kustomizations that have nothing for gitsync.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # a Secret may be among them
     units: Mapping[str, Unit] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     used: frozenset[str] = frozenset()
+    skipped: frozenset[str] = frozenset()
 
 
-def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Builds) -> BuiltUnits:
+def build_units(
+    units: Sequence[Unit], reader: KustomizationReader, builds: Builds, relevance: Relevance | None = None
+) -> BuiltUnits:
     """Build what can be built; every other unit is a problem, and so is a chart that nothing releases. Components are
-    skipped: they are built as parts.
+    skipped, since they are built as parts, and so is what has nothing for gitsync. `relevance` knows the resources
+    outside of the units.
 
     Raises SourceError if no tool is installed and a unit has manifests of ASO.
     """
@@ -63,13 +68,17 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
     directories = read_directories((unit for unit in accepted.values() if unit.selection), reader)
     jobs, errors = _make_jobs({name: unit for name, unit in accepted.items() if not unit.selection}, reader)
     errors |= {**refused, **directories.errors}
-    texts, failed = _run_jobs(jobs, by_name, builds)
+    skipped = _find_skipped(jobs, by_name, relevance or Relevance())
+    texts, failed = _run_jobs({name: job for name, job in jobs.items() if name not in skipped}, by_name, builds)
     errors |= failed
     # A kustomization that was made for the build has no file.
     made = {name: error for name, error in errors.items() if error.problem.path not in reader.tree.paths}
     errors |= {name: place_at_object(error, by_name[name]) for name, error in made.items()}
     warnings = dict.fromkeys(
-        one for name in texts if isinstance(job := jobs[name], KustomizeJob) for one in job.warnings
+        one
+        for name, job in jobs.items()
+        if name not in errors and isinstance(job, KustomizeJob)
+        for one in job.warnings
     )
     return BuiltUnits(
         files={**directories.files, **{_make_result_path(by_name[name]): text for name, text in texts.items()}},
@@ -85,10 +94,21 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
             *warnings,
             *find_empty_builds({name: (by_name[name], text) for name, text in texts.items()}, jobs, reader.tree.paths),
         ),
-        used=frozenset(path for name in texts for path in jobs[name].files).union(
+        used=frozenset(path for name in (*texts, *skipped) for path in jobs[name].files).union(
             *(unit.contents for unit in directories.units.values())
         ),
+        skipped=frozenset(by_name[name].file for name in skipped),
     )
+
+
+def _find_skipped(jobs: Mapping[str, BuildJob], units: Mapping[str, Unit], relevance: Relevance) -> frozenset[str]:
+    """Find the units, by name, whose kustomizations are not built, since they have nothing for gitsync. One that
+    gitsync.yaml names is built.
+    """
+    inputs = {name: job.files for name, job in jobs.items()}
+    for name in [name for name in inputs if units[name].release or units[name].is_named]:
+        relevance.add_texts(inputs.pop(name).values())
+    return relevance.find_irrelevant(inputs)
 
 
 def _run_jobs(

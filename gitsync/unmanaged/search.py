@@ -106,7 +106,7 @@ class EstateSearch:
     `looks_beyond` the groups of the scope: for others of the subscription, and for what is directly in it.
     """
 
-    def __init__(  # noqa: PLR0913 - what a search is made of
+    def __init__(
         self,
         reader: ResourceReader,
         registry: Registry,

@@ -259,3 +259,9 @@ def test_long_keys_are_shown_in_part():
 
 def test_the_first_of_several_merges_counts():
     assert only("<<: {a: 1, b: 1}\n<<: [{b: 2, c: 2}, {c: 3}]\nd: 4\n").value == {"a": 1, "b": 1, "c": 2, "d": 4}
+
+
+def test_after_more_problems_than_are_asked_for_the_rest_is_not_read():
+    text = b"---\n}\n" * 5 + b"---\na: 1\n"
+    assert len(documents.read_documents("a.yaml", text, max_problems=2).problems) == 3
+    assert len(documents.read_documents("a.yaml", text).documents) == 1

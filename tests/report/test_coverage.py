@@ -28,11 +28,12 @@ COVERAGE = Coverage(
     resources=20,
     unread=(WEB, API, CHART, unread(12), unread(15, is_rejected=True), APPLICATION),
     ignored=("b.yaml", "c.yml"),
+    skipped=("b/kustomization.yaml",),
     notes=(Problem(code="DuplicateManifest", message="Secret a/b is declared twice.", path="c.yml", line=2),),
 )
 SENTENCE = (
     "20 resources in 3 files; followed: 1 Application.argoproj.io; passed over: 2 Deployment.apps, 1 HelmRelease.helm.toolkit.fluxcd.io, "
-    "1 without a kind; 1 document rejected; 2 files ignored; 1 problem in what is not used"
+    "1 without a kind; 1 document rejected; 2 files ignored; 1 kustomization skipped; 1 problem in what is not used"
 )
 
 
@@ -75,6 +76,7 @@ def test_the_counts_of_a_program():
         "passedOver": {"Deployment.apps": 2, "HelmRelease.helm.toolkit.fluxcd.io": 1, "without a kind": 1},
         "rejected": 1,
         "ignoredFiles": 2,
+        "skippedKustomizations": 1,
         "notes": 1,
     }
 
@@ -102,6 +104,7 @@ def test_the_list_has_each_with_its_place():
         "a.yaml:15: rejected",
         "a.yaml:18: followed: Application.argoproj.io shop",
         "b.yaml: ignored",
+        "b/kustomization.yaml: skipped: its files have nothing for gitsync",
         "c.yml: ignored",
         "c.yml:2: not used: DuplicateManifest: Secret a/b is declared twice.",
     ]

@@ -56,8 +56,8 @@ class Checkout:
     """The manifests of one revision.
 
     `files` maps a path from the root of SOURCE to its bytes, sorted; `units` has the units of those that are not plain
-    files; `ignored` are the paths of files that could
-    contain manifests and are ignored; `settings` is the gitsync.yaml of the source. `revision` is a commit id, None for
+    files; `ignored` are the paths of files that could contain manifests and are ignored, `skipped` those of
+    kustomizations that have nothing for gitsync; `settings` is the gitsync.yaml of the source. `revision` is a commit id, None for
     a folder that is not a git working tree (or has no commit). `ref` is the branch or tag, if it is one. `dirty` means
     that the files differ from the revision. `folder` is set if SOURCE is a local folder, `tree` if that is in a working
     tree. `remote` is the remote repository of SOURCE, and `remote_refused` is the reason why a remote cannot be used.
@@ -75,6 +75,7 @@ class Checkout:
     units: Mapping[str, Unit] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     ignored: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     settings: SourceFile | None = None
     file: str = ""
     read_whole: Callable[[], SourceContents] | None = field(default=None, repr=False)
@@ -183,7 +184,7 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
 
 def _take(contents: SourceContents) -> dict[str, Any]:
     """Take the fields that a checkout has of what was read."""
-    values = ("files", "units", "problems", "ignored", "settings", "file")
+    values = ("files", "units", "problems", "ignored", "skipped", "settings", "file")
     readers = ("read_whole", "read_left_out", "explain_unreadable", "find_unread")
     return {name: getattr(contents, name) for name in (*values, *readers)}
 

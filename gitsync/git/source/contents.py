@@ -73,7 +73,8 @@ def explain_nothing(paths: Collection[str]) -> Mapping[str, Problem]:  # noqa: A
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceContents:
     """Manifest files by path from the root of the source, sorted; the units of those that are not plain files; warnings
-    about skipped files; the paths of files that are ignored; and the source's settings, None if it has none.
+    about skipped files; the paths of files that are ignored and of kustomizations that are skipped; and the source's
+    settings, None if it has none.
     `has_declared` tells that objects of controllers are followed. `read_inputs` returns every file that all this was
     made of, and `explain_unreadable` says why files cannot be read. `file` is the one that is wanted, "" for a folder,
     and `read_whole` reads the whole source. `read_left_out` reads the files in folders of kustomizations that none of
@@ -86,6 +87,7 @@ class SourceContents:
     units: Mapping[str, Unit] = field(default_factory=dict)
     problems: tuple[Problem, ...]
     ignored: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     settings: SourceFile | None = None
     has_declared: bool = False
     read_inputs: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
@@ -131,6 +133,7 @@ def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
             *_warn_endings(listing, choice.visible, built.used, wanted.budget),
         ),
         ignored=choice.ignored,
+        skipped=tuple(sorted(built.skipped)),
         settings=settings,
         has_declared=bool(built.declared),
         read_inputs=read_inputs,

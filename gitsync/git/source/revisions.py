@@ -50,6 +50,7 @@ class RevisionManifests:
     units: Mapping[str, Unit] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     ignored: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     settings: SourceFile | None = None
     root: str = ""
     repository: str = ""
@@ -177,6 +178,7 @@ def _read(revision: Revision, wanted: SourcePart, trusted: TrustedKeys | None) -
         units=contents.units,
         problems=contents.problems,
         ignored=contents.ignored,
+        skipped=contents.skipped,
         settings=contents.settings,
         explain_unreadable=contents.explain_unreadable,
         find_unread=contents.find_unread,
