@@ -110,7 +110,7 @@ def _check_alone(
 
 def _list_ignored(draft: Draft, today: date | None) -> Paths:
     """List the paths of the body that are not compared: those that the manifest ignores, and how to sign in."""
-    ignored = read_ignored_paths(draft.resource, today) if IGNORE in draft.resource.annotations else ()
+    ignored = read_ignored_paths(draft.resource, draft.kind, today) if IGNORE in draft.resource.annotations else ()
     sign_in = find_sign_in_paths(draft.kind) if draft.kind is not None else ()
     return tuple(sorted({*ignored, *sign_in})) if sign_in else ignored
 
