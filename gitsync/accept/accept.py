@@ -8,8 +8,9 @@ they are.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from gitsync.accept.built_units import find_text
@@ -19,8 +20,8 @@ from gitsync.accept.proof import Tree, compare_with_live, describe_request, find
 from gitsync.errors import SourceError
 from gitsync.formats.json_pointer import JsonPath, parse_pointer
 from gitsync.manifests.document_forms import MAX_LISTS, is_list
-from gitsync.manifests.yaml_documents import read_documents
-from gitsync.manifests.yaml_edits import EditRefused, apply_edits, edit_documents
+from gitsync.manifests.value_edits import DocumentEdits, apply_edits
+from gitsync.manifests.yaml_edits import EditableFile, EditRefused
 from gitsync.model.edit import REMOVED, Edit, Removed
 from gitsync.model.gvk import Key
 from gitsync.model.lines import Step
@@ -106,10 +107,13 @@ class _EditedPart(NamedTuple):
 
 
 class _Failure(NamedTuple):
-    """Why edits were not proven. `keys` are the accepted resources that are at fault; empty if others are."""
+    """Why edits were not proven. `reasons` are those of the accepted resources that are at fault; empty if others
+    are. `line` is that of a text that cannot be edited.
+    """
 
     reason: str
-    keys: frozenset[Key] = frozenset()
+    reasons: Mapping[Key, str] = MappingProxyType({})
+    line: int = 0
 
 
 @dataclass(slots=True)
@@ -120,12 +124,12 @@ class _Taking:
 
     tree: Tree
     results: Mapping[Key, Result]
-    candidates: list[_EditedPart] = field(default_factory=list)
     taken: list[DriftedResource] = field(default_factory=list)
     texts: Texts = field(default_factory=dict)
     left: list[NotAccepted] = field(default_factory=list)
     rendered: list[DriftedResource] = field(default_factory=list)
     edited: Tree | None = None
+    documents: dict[str, Mapping[int, Sequence[_Document]]] = field(default_factory=dict)
 
     def leave(self, part: DriftedResource, reason: str, line: int = 0, advice: str = BY_HAND) -> None:
         """Note that a part is left alone."""
@@ -138,9 +142,8 @@ class _Taking:
             )
 
     def prepare(self, part: DriftedResource) -> _EditedPart | None:
-        """Find how the text of a plain document says a part; None, and a note, if it cannot."""
-        content = self.tree.content(part.source.path)
-        document = _find_document(part, content)
+        """Find the document of a plain manifest and the edits for a part of its drift; None, and a note, without."""
+        document = self.find_document(part)
         if document is None:
             self.leave(part, f"The manifest was not found in {part.source.path} again.")
             return None
@@ -153,35 +156,68 @@ class _Taking:
             if json.dumps(written) != json.dumps(read):  # variables have made it
                 self.rendered.append(part)
                 return None
-        candidate = _EditedPart(part, part.source.path, number, _make_edits(part, prefix))
-        try:
-            _write([candidate], {candidate.path: content})
-        except EditRefused as error:
-            self.leave(part, error.reason, error.line)
+        return _EditedPart(part, part.source.path, number, _make_edits(part, prefix))
+
+    def find_document(self, part: DriftedResource) -> _Document | None:
+        """Find the document of a manifest."""
+        path = part.source.path
+        if path not in self.documents:
+            self.documents[path] = _index_documents(self.tree.open_file(path))
+        for document in self.documents[path].get(part.source.line, ()):
+            is_named = find_member(document.value, "metadata", "name") == part.key.name
+            if is_named and find_member(document.value, "kind") in {None, part.key.kind}:
+                return document
+        return None
+
+    def keep_writable(self, candidates: Sequence[_EditedPart]) -> list[_EditedPart]:
+        """Keep the parts that the texts of their files can say together; note the others."""
+        sections: dict[tuple[str, int], list[_EditedPart]] = {}
+        for one in candidates:
+            file = self.tree.open_file(one.path)
+            sections.setdefault((one.path, file.find_section(one.number)), []).append(one)
+        kept = [self._keep_in_section(path, at, parts) for (path, at), parts in sections.items()]
+        return [one for parts in kept for one in parts]
+
+    def _keep_in_section(self, path: str, at: int, candidates: Sequence[_EditedPart]) -> list[_EditedPart]:
+        file = self.tree.open_file(path)
+
+        def find_refusal(parts: Sequence[_EditedPart]) -> _Failure | None:
+            try:
+                file.edit_section(file.sections[at], _join_edits(parts))
+            except EditRefused as error:
+                return _Failure(error.reason, line=error.line)
             return None
-        return candidate
+
+        kept: list[_EditedPart] = []
+        for bad, failure in _find_faulty(candidates, find_refusal, kept):
+            self.leave(bad.part, failure.reason, failure.line)
+        return kept
 
     def take(self, candidates: Sequence[_EditedPart]) -> None:
-        """Take as many parts as can be proven together with those before; note the others."""
-        if not candidates:
-            return
-        together = [*self.candidates, *candidates]
+        """Take as many parts of plain documents as can be proven together; note the others."""
+        kept: list[_EditedPart] = []
+        for bad, failure in _find_faulty(self.keep_writable(candidates), self.try_together, kept):
+            self.leave(bad.part, failure.reasons.get(bad.part.key, failure.reason))
+
+    def try_together(self, candidates: Sequence[_EditedPart]) -> _Failure | None:
+        """Take these parts, and no others, if that can be proven; else say why not."""
         try:
-            texts = _write(together, {each.path: self.tree.content(each.path) for each in together})
-            failure = prove(self.tree, [each.part for each in together], self.tree.replace(texts), self.results)
+            texts = self.write(candidates)
         except EditRefused as error:
-            texts, failure = {}, _Failure(error.reason)
+            return _Failure(error.reason)
+        parts, edited = [each.part for each in candidates], self.tree.replace(texts)
+        failure = prove(self.tree, parts, edited, self.results)
         if failure is None:
-            self.candidates, self.texts, self.taken = together, texts, [each.part for each in together]
-        elif len(candidates) == 1:
-            self.leave(candidates[0].part, failure.reason)
-        else:
-            bad = [candidate for candidate in candidates if candidate.part.key in failure.keys]
-            good = [candidate for candidate in candidates if candidate.part.key not in failure.keys]
-            middle = len(candidates) // 2
-            halves = (good, bad) if good and bad else (candidates[:middle], candidates[middle:])
-            for half in halves:
-                self.take(half)
+            self.texts, self.taken, self.edited = texts, parts, edited
+        return failure
+
+    def write(self, candidates: Sequence[_EditedPart]) -> Texts:
+        """Edit the files. Raises EditRefused for a text that cannot say it."""
+        files: dict[str, list[_EditedPart]] = {}
+        for one in candidates:
+            files.setdefault(one.path, []).append(one)
+        # A file in which no document is left goes.
+        return {path: self.tree.open_file(path).edit(_join_edits(parts)) or None for path, parts in files.items()}
 
     def take_built(self, part: DriftedResource, alike: Sequence[DriftedResource]) -> None:
         """Take a part of a resource that a unit renders, and with it those alike that its text changes, too."""
@@ -217,31 +253,58 @@ def _make_edits(part: DriftedResource, prefix: tuple[Step, ...]) -> tuple[Edit, 
     return (Edit(path=prefix, value=REMOVED),) if prefix else REMOVED
 
 
-def _write(candidates: Sequence[_EditedPart], contents: Mapping[str, bytes]) -> Texts:
-    """Edit the files. Raises EditRefused for a text that cannot say it."""
-    edits: dict[str, dict[int, Any]] = {}
-    for one in candidates:
-        documents = edits.setdefault(one.path, {})
-        if one.edits is REMOVED:
-            documents[one.number] = REMOVED
-        elif documents.get(one.number) is not REMOVED:
-            documents[one.number] = (*documents.get(one.number, ()), *one.edits)
-    # A file in which no document is left goes.
-    return {path: edit_documents(contents[path], documents) or None for path, documents in edits.items()}
-
-
-def _find_document(part: DriftedResource, content: bytes) -> tuple[int, tuple[Step, ...], Any] | None:
-    """Find the document of a manifest: its number in the file, the path of the item if it is in a list, and its
-    value.
+def _find_faulty(
+    candidates: Sequence[_EditedPart],
+    check: Callable[[Sequence[_EditedPart]], _Failure | None],
+    kept: list[_EditedPart],
+) -> Iterator[tuple[_EditedPart, _Failure]]:
+    """Yield the parts that fail a check of all together, and add the others to `kept`. Those for which the check says
+    that they are at fault are tried after all others; else the fault is found by halving.
     """
-    contents = read_documents(part.source.path, content)
-    for number, document in enumerate(contents.documents):
+    if not candidates:
+        return
+    failure = check([*kept, *candidates])
+    if failure is None:
+        kept += candidates
+        return
+    if len(candidates) == 1:
+        yield candidates[0], failure
+        return
+    bad = [one for one in candidates if one.part.key in failure.reasons]
+    good = [one for one in candidates if one.part.key not in failure.reasons]
+    if bad and not good and len({one.part.key for one in bad}) == len(bad):  # each has failed by itself
+        yield from ((one, failure) for one in bad)
+        return
+    middle = len(candidates) // 2
+    for half in (good, bad) if good and bad else (candidates[:middle], candidates[middle:]):
+        yield from _find_faulty(half, check, kept)
+
+
+def _join_edits(candidates: Sequence[_EditedPart]) -> dict[int, DocumentEdits]:
+    """Join the edits of one file by their documents."""
+    edits: dict[int, list[Edit]] = {}
+    gone = {one.number for one in candidates if one.edits is REMOVED}
+    for one in candidates:
+        if one.edits is not REMOVED:
+            edits.setdefault(one.number, []).extend(one.edits)
+    return {**edits, **dict.fromkeys(gone, REMOVED)}
+
+
+class _Document(NamedTuple):
+    """A manifest in a file: the number of its document, its path in there if it is in a list, and its value."""
+
+    number: int
+    prefix: tuple[Step, ...]
+    value: Any
+
+
+def _index_documents(file: EditableFile) -> dict[int, list[_Document]]:
+    """List the manifests of a file by their lines."""
+    by_line: dict[int, list[_Document]] = {}
+    for number, document in enumerate(file.documents):
         for prefix, value in _list_items(document.value, ()):
-            is_there = document.lines.find_nearest(prefix) == part.source.line
-            is_named = find_member(value, "metadata", "name") == part.key.name
-            if is_there and is_named and find_member(value, "kind") in {None, part.key.kind}:
-                return number, prefix, value
-    return None
+            by_line.setdefault(document.lines.find_nearest(prefix), []).append(_Document(number, prefix, value))
+    return by_line
 
 
 def _list_items(value: Any, path: tuple[Step, ...], depth: int = MAX_LISTS) -> Iterator[tuple[tuple[Step, ...], Any]]:
@@ -260,9 +323,9 @@ def prove(tree: Tree, parts: Sequence[DriftedResource], edited: Tree, results: M
     except SourceError as error:
         return _Failure(error.message)
     accepted = _join(parts)
-    for one in accepted:
-        if reason := _find_fault(tree, edited, one, results[one.key]):
-            return _Failure(reason, frozenset({one.key}))
+    faults = {one.key: _find_fault(tree, edited, one, results[one.key]) for one in accepted}
+    if reasons := {key: reason for key, reason in faults.items() if reason}:
+        return _Failure(next(iter(reasons.values())), reasons)
     keys = {one.key for one in accepted}
     for key in sorted((before.keys() | after.keys()) - keys):
         if describe_request(before.get(key)) != describe_request(after.get(key)):

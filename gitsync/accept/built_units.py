@@ -22,8 +22,9 @@ from gitsync.config.config_file import FILE_NAME
 from gitsync.errors import ConfigError, SourceError
 from gitsync.git.source.listing import EntryKind, SourceListing
 from gitsync.manifests.units import KUSTOMIZATIONS, ROOT, SUFFIXES, is_inside
+from gitsync.manifests.value_edits import apply_edits
 from gitsync.manifests.yaml_documents import read_documents
-from gitsync.manifests.yaml_edits import EditRefused, apply_edits, edit_documents
+from gitsync.manifests.yaml_edits import EditRefused, edit_documents
 from gitsync.manifests.yaml_scalars import resolve
 from gitsync.model.edit import REMOVED, Edit
 from gitsync.model.gvk import Key

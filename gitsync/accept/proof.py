@@ -26,6 +26,7 @@ from gitsync.git.source.listing import EditedListing
 from gitsync.git.source.location import Folder, parse_location
 from gitsync.git.source.revisions import RevisionManifests
 from gitsync.git.source.worktree import FolderListing
+from gitsync.manifests.yaml_edits import EditableFile
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
@@ -64,6 +65,17 @@ class Tree:
     def content(self, path: str) -> bytes:
         """Return the content of a file that the tree has. Raises SourceError if it cannot be read."""
         return self.listing.read(self.listing.find([path]))[path]
+
+    @cached_property
+    def _editable(self) -> dict[str, EditableFile]:
+        """The files that were edited so far."""
+        return {}
+
+    def open_file(self, path: str) -> EditableFile:
+        """Open a file for edits; it is parsed once. Raises SourceError if it cannot be read."""
+        if path not in self._editable:
+            self._editable[path] = EditableFile(self.content(path))
+        return self._editable[path]
 
     def replace(self, texts: Mapping[str, bytes | None]) -> Tree:
         """Return the tree with some files replaced, or removed (None), in addition to what was replaced before."""

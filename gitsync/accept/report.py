@@ -91,10 +91,12 @@ def _format_one_left(one: NotAccepted) -> Iterator[str]:
     yield from (f"    {place}" for place in one.places)
 
 
-def build(accepted: Accepted, published: Sequence[Published] = ()) -> dict[str, Any]:
-    """Build the JSON of what was taken, what was left alone, and the branches and pull requests of it."""
+def build(accepted: Accepted, published: Sequence[Published] = (), *, names: bool) -> dict[str, Any]:
+    """Build the JSON of what was taken, what was left alone, and the branches and pull requests of it; with names of
+    people if `names`.
+    """
     return {
-        "accepted": [_build_resource(resource) for resource in accepted.resources],
+        "accepted": [_build_resource(resource, names=names) for resource in accepted.resources],
         "left": [
             {
                 "resource": str(one.key),
@@ -113,7 +115,7 @@ def build(accepted: Accepted, published: Sequence[Published] = ()) -> dict[str, 
     }
 
 
-def _build_resource(resource: DriftedResource) -> dict[str, Any]:
+def _build_resource(resource: DriftedResource, *, names: bool) -> dict[str, Any]:
     return {
         "resource": str(resource.key),
         "armId": resource.arm_id,
@@ -126,11 +128,11 @@ def _build_resource(resource: DriftedResource) -> dict[str, Any]:
                 "pointer": field.pointer,
                 **({} if field.old is REMOVED else {"old": field.old}),
                 **({} if field.new is REMOVED else {"new": field.new}),
-                "changedBy": build_change(field.changed_by, names=True) if field.changed_by else None,
+                "changedBy": build_change(field.changed_by, names=names) if field.changed_by else None,
             }
             for field in resource.fields
         ],
-        "changedBy": [build_change(one, names=True) for one in resource.changed_by],
+        "changedBy": [build_change(one, names=names) for one in resource.changed_by],
     }
 
 

@@ -109,7 +109,7 @@ class Registrations:
             resource_id=f"/subscriptions/{subscription}",
             method="POST",
             at=format_rfc3339(self._pace.clock.now()),
-            hint=f"Grant {namespace}/register/action, or run: az provider register -n {namespace}",
+            hint=f"Run `az provider register --namespace {namespace} --subscription {subscription} --wait`.",
         )
 
 

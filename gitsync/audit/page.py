@@ -19,6 +19,7 @@ from gitsync.audit.report import (
     list_notes,
     split_operations,
 )
+from gitsync.formats.people import hide_people
 from gitsync.report.authors import clean
 from gitsync.report.html.looks import Tone
 from gitsync.report.html.markup import read_own, render_template
@@ -33,8 +34,8 @@ _TONES: Final[Mapping[Origin, Tone]] = {
 }
 
 
-def render(report: AuditReport) -> str:
-    """Render the page, with names of people. Equal reports are equal bytes."""
+def render(report: AuditReport, *, names: bool) -> str:
+    """Render the page, with names of people if `names`. Equal reports are equal bytes."""
     style = read_own("page.css") + read_own("audit.css")
     page = render_template(
         "audit.html",
@@ -43,7 +44,7 @@ def render(report: AuditReport) -> str:
         style=style,
         title=f"{format_plural(report.audit.count(Origin.OTHER), 'operation')} by others",
         headline=format_headline(report),
-        notes=list_notes(report),
+        notes=list_notes(report) if names else list(map(hide_people, list_notes(report))),
         sections=[
             {
                 "name": origin.value,
@@ -55,7 +56,7 @@ def render(report: AuditReport) -> str:
                         "verb": format_verb(one),
                         "resource": clean(format_resource(one)),
                         "arm_id": clean(one.arm_id, 400),
-                        "author": format_operation_author(one, names=True),
+                        "author": format_operation_author(one, names=names),
                         "correlation": clean(one.change.correlation_id),
                         "marks": list_marks(one),
                     }

@@ -147,15 +147,15 @@ def list_figures(report: AuditReport) -> Figures:
     return {AUDITED: [((origin.value,), report.audit.count(origin)) for origin in TITLES]}
 
 
-def build_document(report: AuditReport) -> dict[str, Any]:
-    """Build the report as plain JSON, with names of people."""
+def build_document(report: AuditReport, *, names: bool) -> dict[str, Any]:
+    """Build the report as plain JSON; with names of people if `names`."""
     found = report.audit
     return {
         "since": format_rfc3339(found.since),
         "until": format_rfc3339(found.until),
         "openSince": format_rfc3339(found.until - LATE),
         "counts": {origin.value: found.count(origin) for origin in TITLES},
-        "operations": [_build_operation(one) for one in found.operations],
+        "operations": [_build_operation(one, names=names) for one in found.operations],
         "otherResources": found.others,
         "resources": report.resources,
         "runs": report.runs,
@@ -166,12 +166,12 @@ def build_document(report: AuditReport) -> dict[str, Any]:
     }
 
 
-def _build_operation(operation: AuditedOperation) -> dict[str, Any]:
+def _build_operation(operation: AuditedOperation, *, names: bool) -> dict[str, Any]:
     return {
         "armId": operation.arm_id,
         "verb": format_verb(operation),
         "origin": operation.origin.value,
-        "author": build_change(operation.change.said, names=True),
+        "author": build_change(operation.change.said, names=names),
         "run": _build_run(operation.run),
         "undone": _build_run(operation.undone),
         "open": operation.is_open,

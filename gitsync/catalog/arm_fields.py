@@ -1,6 +1,7 @@
 """The possible paths in the body of a kind: the places of a manifest's fields in ARM, as one tree.
 
-Separate from the conversion, which makes a body from a manifest: this checks whether a field exists for a path.
+Separate from the conversion, which makes a body from a manifest: this checks whether a field exists for a path, and
+finds the path of a field.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
+from gitsync.problems.field_path import EVERY, Entry, FieldPattern
 
 _Place = tuple[tuple[str, ...], Field]
 """The remaining path of a field in the body, and the field."""
@@ -75,3 +77,48 @@ def _resolve_base(type_: FieldType) -> Any:
     while isinstance(type_, Mapping) and "base" in type_:
         type_ = type_["base"]
     return type_
+
+
+def find_body_path(kind: Kind, field: FieldPattern) -> FieldPattern | Misfit:
+    """Find where a field of a manifest, whose path begins with `spec`, is in the body; or the first step below `spec`
+    that the kind does not have, from 0. A value that is not copied, such as a reference, has one place with all below.
+    """
+    return _find_in_body(kind.types, {"ref": kind.spec}, field[1:])
+
+
+def _find_in_body(types: Mapping[str, TypeFacts], type_: FieldType, field: FieldPattern) -> FieldPattern | Misfit:
+    path: FieldPattern = ()
+    for number, step in enumerate(field):
+        resolved = _resolve_base(type_)
+        shapes = resolved if isinstance(resolved, Mapping) else {}
+        if resolved == "any":  # free JSON: all that is below it is too
+            return (*path, *field[number:])
+        if "ref" in shapes:
+            facts = types[shapes["ref"]]
+            inner = facts["fields"].get(step) if isinstance(step, str) else None
+            if inner is None or "arm" not in inner or inner.get("meta"):
+                return Misfit(number, _list_sent(facts))
+            # The content of the member of a union replaces the union.
+            path = path if facts.get("oneOf") else (*path, *inner["arm"].split("/"))
+            if inner.get("mode"):
+                return path
+            type_ = inner["type"]
+        elif "list" in shapes and (step is EVERY or isinstance(step, Entry)):
+            type_ = shapes["list"]
+            path = (*path, _find_entry(types, type_, step) if isinstance(step, Entry) else step)
+        elif "map" in shapes and (step is EVERY or isinstance(step, str)):
+            type_, path = shapes["map"], (*path, step)
+        else:
+            return Misfit(number, (), is_list="list" in shapes)
+    return path
+
+
+def _find_entry(types: Mapping[str, TypeFacts], type_: FieldType, entry: Entry) -> Entry:
+    """Find the same entry of the list in the body, whose fields may have other names."""
+    steps = _find_in_body(types, type_, tuple(entry.field.split(".")))
+    return entry if isinstance(steps, Misfit) else Entry(".".join(map(str, steps)), entry.value)
+
+
+def _list_sent(facts: TypeFacts) -> tuple[str, ...]:
+    """List the fields of a type that are sent."""
+    return tuple(sorted(name for name, one in facts["fields"].items() if "arm" in one and not one.get("meta")))

@@ -7,15 +7,16 @@ A version of ASO is the date of an api-version of ARM. Its spelling changed twic
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.placeholders import find_braced_text
 from gitsync.catalog.spec_visitor import Visit, visit_spec
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
-from gitsync.problems.field_path import format_field
+from gitsync.problems.field_path import FieldPath, format_field
 
 _VERSION = re.compile(r"v(?P<spelling>1(?:alpha1api|beta|api))?(?P<date>\d{8})(?P<preview>preview)?")
 _SPARE = frozenset({"group", "kind"})
@@ -24,21 +25,62 @@ _SPARE = frozenset({"group", "kind"})
 
 @dataclass(frozen=True, slots=True)
 class LaterVersion:
-    """A later version of a kind, and the first field of a spec that it lacks; "" if it has all of them."""
+    """A later version of a kind. `lacks` is the first field of a spec that another version has and it has not, or has
+    with another type (`retypes`); "" if there is none. `unknown` are the fields that no version has.
+    """
 
     gvk: GVK
     lacks: str = ""
+    retypes: bool = False
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def has_all(self) -> bool:
+        """Tell whether it has all fields of the spec."""
+        return not (self.lacks or self.unknown)
+
+
+class _Lacking(NamedTuple):
+    """A field of a spec that a version does not have, or has with another type."""
+
+    path: FieldPath
+    is_retyped: bool
 
 
 def find_later_version(gvk: GVK, spec: Any, catalog: Catalog) -> LaterVersion | None:
-    """The nearest later version that has all fields of a spec; else the nearest one, with a field that it lacks.
+    """The nearest later version that has all fields of a spec that any version has; else the nearest one, with a field
+    that it lacks.
 
     None if the kind has no later version. A preview replaces a preview only.
     """
-    later = [
-        LaterVersion(one, find_lacking(kind, spec)) for one in _list_later(gvk, catalog) if (kind := catalog.kind(one))
-    ]
+    names = _list_later(gvk, catalog)
+    lacking = {one: _list_all(kind, spec) for one in names if (kind := catalog.kind(one))}
+    if any(lacking.values()):  # only then is it of interest what the others have
+        others = (gvk._replace(version=version) for version in catalog.versions(gvk.group, gvk.kind))
+        lacking |= {one: _list_all(kind, spec) for one in others if (kind := catalog.kind(one))}
+    later = [_compare(one, lacking) for one in names if one in lacking]
     return next((one for one in later if not one.lacks), later[0] if later else None)
+
+
+def _list_all(kind: Kind, spec: Any) -> list[_Lacking]:
+    return [lacking for visit in visit_spec(kind, spec) for lacking in _list_lacking(visit)]
+
+
+def _compare(gvk: GVK, lacking: Mapping[GVK, list[_Lacking]]) -> LaterVersion:
+    """Tell the fields that a version alone lacks from those that no version has."""
+    unknown = [one for one in lacking[gvk] if not one.is_retyped and _is_unknown(one.path, lacking.values())]
+    missed = next((one for one in lacking[gvk] if one not in unknown), None)
+    return LaterVersion(
+        gvk=gvk,
+        lacks=format_field(missed.path) if missed else "",
+        retypes=missed is not None and missed.is_retyped,
+        unknown=tuple(format_field(one.path) for one in unknown),
+    )
+
+
+def _is_unknown(path: FieldPath, versions: Iterable[Iterable[_Lacking]]) -> bool:
+    """Tell whether each version lacks a field, or a field that it is inside of."""
+    return all(any(path[: len(one.path)] == one.path for one in lacking) for lacking in versions)
 
 
 def _list_later(gvk: GVK, catalog: Catalog) -> list[GVK]:
@@ -72,14 +114,16 @@ def is_same_version(one: GVK, other: GVK) -> bool:
 
 def find_lacking(kind: Kind, spec: Any) -> str:
     """The first field of a spec that a kind lacks, or that has another type there; "" if it has all of them."""
-    return next((lacking for visit in visit_spec(kind, spec) for lacking in _list_lacking(visit)), "")
+    missed = next((lacking for visit in visit_spec(kind, spec) for lacking in _list_lacking(visit)), None)
+    return format_field(missed.path) if missed else ""
 
 
-def _list_lacking(visit: Visit) -> Iterator[str]:
+def _list_lacking(visit: Visit) -> Iterator[_Lacking]:
     """The fields of a value that its place does not have, or the value itself if it has the wrong type."""
     if not visit.fits:
-        yield format_field(visit.path)
+        if not find_braced_text(visit.value):  # what is to stand there is not known
+            yield _Lacking(visit.path, is_retyped=True)
     elif visit.facts is not None:
         spare = _SPARE if visit.name == "knownOwner" else frozenset()
         unknown = (key for key, value in visit.value.items() if value is not None and key not in visit.fields)
-        yield from (format_field((*visit.path, key)) for key in unknown if key not in spare)
+        yield from (_Lacking((*visit.path, key), is_retyped=False) for key in unknown if key not in spare)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.later_versions import find_later_version
-from gitsync.catalog.type_words import join_with_or
+from gitsync.catalog.type_words import join_with_and, join_with_or
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import measure_distance, suggest
 
+_MOST_FIELDS: Final = 3  # that a hint names
 
-def explain_unknown_kind(gvk: GVK, spec: Any, catalog: Catalog) -> Finding:
+
+def explain_unknown_kind(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level = Level.ERROR) -> Finding:
     """The finding for a manifest whose kind or version the catalog does not have. Its spec decides which later version
-    is named.
+    is named, and `unknown`, the level of an unknown field, whether such fields are in the way.
     """
     if catalog.has_kind(gvk.group, gvk.kind):
-        return _explain_unknown_version(gvk, spec, catalog)
+        return _explain_unknown_version(gvk, spec, catalog, unknown)
     known_kinds = catalog.kinds(gvk.group)
     if known_kinds:
         close = suggest(gvk.kind, known_kinds)
@@ -51,10 +53,10 @@ def check_served_version(gvk: GVK, catalog: Catalog) -> Iterator[Finding]:
         )
 
 
-def _explain_unknown_version(gvk: GVK, spec: Any, catalog: Catalog) -> Finding:
+def _explain_unknown_version(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level) -> Finding:
     versions = catalog.versions(gvk.group, gvk.kind)
     known_versions = f"Known versions: {join_with_or(reversed(versions))}."
-    advice = _suggest_version(gvk, spec, catalog)
+    advice = _suggest_version(gvk, spec, catalog, unknown)
     return Finding(
         code="UnknownVersion",
         path=("apiVersion",),
@@ -63,19 +65,33 @@ def _explain_unknown_version(gvk: GVK, spec: Any, catalog: Catalog) -> Finding:
     )
 
 
-def _suggest_version(gvk: GVK, spec: Any, catalog: Catalog) -> str:
+def _suggest_version(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level) -> str:
     """A version one letter away was meant; else ASO has removed it, and a later one replaces it."""
     close = suggest(gvk.version, catalog.versions(gvk.group, gvk.kind))
     is_typo = close is not None and measure_distance(gvk.version, close, 1) is not None
     later = None if is_typo else find_later_version(gvk, spec, catalog)
     if later is None:
         return f"Did you mean {close}?" if close else ""
+    version = later.gvk.version
     if later.lacks:
-        return f"Change it to a later one; the nearest, {later.gvk.version}, has no {later.lacks}."
+        has = "has another type at" if later.retypes else "has no"
+        return f"Change it to a later one; the nearest, {version}, {has} {later.lacks}."
+    fields = _name_fields(later.unknown)
+    if fields and unknown is Level.ERROR:
+        return (
+            f"Fix or remove {fields}, which no version has, and change it to {version}, the nearest later one, which has "
+            "all other fields. To drop unknown fields as an API server does, use --unknown-fields warn."
+        )
+    but = f" but {fields}, which no version has" if fields else ""
     return (
-        f"Change it to {later.gvk.version}, the nearest later one, which has all fields of the manifest, or set "
+        f"Change it to {version}, the nearest later one, which has all fields of the manifest{but}, or set "
         "`migrateVersions: true` for the unit in gitsync.yaml to read it so."
     )
+
+
+def _name_fields(fields: Sequence[str]) -> str:
+    more = len(fields) - _MOST_FIELDS
+    return join_with_and([*fields[:_MOST_FIELDS], *([f"{more} more"] if more > 0 else [])])
 
 
 def suggest_group(group: str, kind: str, catalog: Catalog) -> str:

@@ -197,11 +197,11 @@ def print_accepted(
     from gitsync.logging import neutralize
 
     mask = options.redactions.mask
+    names = may_name_people(Who(config.who), os.environ)
     if config.output == "json":
-        print(mask(json.dumps(report.build(accepted, published), indent=2, ensure_ascii=False)))
+        print(mask(json.dumps(report.build(accepted, published, names=names), indent=2, ensure_ascii=False)))
         return
     shown = replace(accepted, texts={}) if options.branch or options.pull_request else accepted  # no file is edited
-    names = may_name_people(Who(config.who), os.environ)
     lines = list(report.format_lines(shown, published, names=names))
     if options.quiet:
         lines = [*report.format_left(accepted), *(one.sentence for one in published if one.action is PublishedAs.LEFT)]

@@ -114,24 +114,25 @@ async def _audit(options: argparse.Namespace, config: Config, since: datetime) -
 
 
 def _print(report: AuditReport, options: argparse.Namespace, config: Config) -> None:
-    """Print the report in the form of --output. Names of people are in JSON and on the page, as in that of a run."""
+    """Print the report in the form of --output, with names of people where the report of a run has them."""
     import json
     import os
 
     from gitsync.audit.report import build_document, format_lines
     from gitsync.cli.output import may_name_people
-    from gitsync.formats.people import hide_people
+    from gitsync.formats.people import hide_people, hide_people_within
     from gitsync.logging import escape_controls, neutralize
 
+    names = may_name_people(report.who, os.environ)
     if config.output == "html":
         from gitsync.audit.page import render
 
-        print(options.redactions.mask(render(report)), end="")
+        print(options.redactions.mask(render(report, names=names)), end="")
         return
     if config.output == "json":
-        text = json.dumps(build_document(report), indent=2)
+        document = build_document(report, names=names)
+        text = json.dumps(document if names else hide_people_within(document), indent=2)
     else:
-        names = may_name_people(report.who, os.environ)
         text = "\n".join(map(escape_controls, format_lines(report, names=names)))
         text = text if names else hide_people(text)
     print(neutralize(options.redactions.mask(text)))

@@ -223,14 +223,16 @@ def show_repository(config: Config, redactions: Redactions) -> list[Shown]:
 def print_report(report: ImportReport, config: Config, redactions: Redactions) -> None:
     """Print what an import did, as text or JSON."""
     from gitsync.cli.output import may_name_people
-    from gitsync.formats.people import hide_people
+    from gitsync.formats.people import hide_people, hide_people_within
     from gitsync.imports.report import build_document, format_lines
     from gitsync.logging import escape_controls, neutralize
     from gitsync.model.attribution import Who
 
+    names = may_name_people(Who(config.who), os.environ)
     if config.output == "json":
-        text = json.dumps(build_document(report), indent=2)
+        document = build_document(report)
+        text = json.dumps(document if names else hide_people_within(document), indent=2)
     else:
         text = "\n".join(map(escape_controls, format_lines(report)))
-        text = text if may_name_people(Who(config.who), os.environ) else hide_people(text)
+        text = text if names else hide_people(text)
     print(neutralize(redactions.mask(text)))

@@ -14,7 +14,7 @@ from gitsync.config.config_file import find_source_settings
 from gitsync.errors import ConfigError, SourceError
 from gitsync.formats.arm_path import find_subscription
 from gitsync.git.source.checkout import Checkout, open_checkout
-from gitsync.manifests.selection import Selection, spell_out
+from gitsync.manifests.selection import Selection, check_namespaces, spell_out
 from gitsync.model.manifests import Coverage, Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
@@ -23,6 +23,7 @@ from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_coverage, mask_problem
 from gitsync.report.wording import join_renderers
 from gitsync.request.credential_choice import choose_offline
+from gitsync.request.owner_subscriptions import warn_owners_elsewhere
 from gitsync.run.git_settings import make_git_access
 from gitsync.run.known_ids import add_foreign_ids, read_known_from
 from gitsync.run.manifests import (
@@ -35,7 +36,7 @@ from gitsync.run.manifests import (
     read_declared_manifests,
     redact_manifests,
 )
-from gitsync.run.referenced_values import warn_missing_values
+from gitsync.run.missing_values import warn_missing_values
 
 ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 """Used in ids if no subscription is set: nothing offline depends on it."""
@@ -68,7 +69,8 @@ class Offline:
 
 def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bool = False) -> Offline:
     """Read and prepare SOURCE; secrets are masked in problems. `looks_for_values` warns of Secrets and config maps that
-    no source has. SourceError if SOURCE cannot be read, ConfigError if --only matches no resource.
+    no source has, and of owners that the credentials of the settings do not reach, and counts what kustomizations leave
+    out. SourceError if SOURCE cannot be read, ConfigError if --only or --target-namespaces matches nothing.
     """
     with _open_source(config) as source:
         settings = find_source_settings(config, source.settings)
@@ -89,12 +91,18 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         environments = prepare_separately(read, prepare)
         joined = join_sets(environments)
         everything, manifests = joined.prepared, joined.manifests
+        read_sets = (one.manifests for one in environments)
+        check_namespaces(config.target_namespaces, read_sets, source.problems)
         selection = spell_out(Selection(only=config.only), (one.key for one in everything))
         selected = tuple(one for one in everything if selection.has(one.key))
         file_problems = _mask_problems((*source.problems, *manifests.problems, *foreign.problems), redactions)
         missing: tuple[Problem, ...] = ()
         if looks_for_values:
-            missing = warn_missing_values(selected, everything, manifests, config, os.environ)
+            missing = (
+                *warn_missing_values(selected, everything, manifests, config, os.environ),
+                *warn_owners_elsewhere(selected, choose_offline(manifests.secrets, config.subscription or "")),
+            )
+        coverage = coverage_of(source, manifests, looks_around=looks_for_values)
         problems = (*file_problems, *(problem for one in selected for problem in one.problems), *missing)
         return Offline(
             catalog=catalog,
@@ -102,7 +110,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
             environments=environments,
             prepared=selected,
             problems=join_renderers(problem for problem in problems if not problem.is_note),
-            coverage=mask_coverage(coverage_of(source, manifests), redactions.mask),
+            coverage=mask_coverage(coverage, redactions.mask),
             paths=frozenset(source.files),
             namespace=settings.namespace,
             revision=source.revision,

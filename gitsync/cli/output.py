@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from gitsync.config.config import Config
 from gitsync.config.hosts import Host, find_host, is_pipeline
@@ -29,34 +29,43 @@ REPORT_OUTPUTS = ("text", "json", "markdown", "html", "junit", "sarif")
 _EVERY = 60.0  # seconds between two lines of progress
 
 
-def _html(report: Report) -> str:
+def _html(report: Report, *, names: bool) -> str:
     from gitsync.report.html.page import render
 
-    return render(report, names=True)
+    return render(report, names=names)
 
 
-def _junit(report: Report) -> str:
+def _markdown(report: Report, *, names: bool) -> str:
+    del names  # it becomes a comment, which has them with `--who names` only
+    return markdown.render(report)
+
+
+def _junit(report: Report, *, names: bool) -> str:
     from gitsync.report import junit  # imports a library that nothing else needs
 
+    del names  # it never has any
     return junit.render(report)
 
 
-def _sarif(report: Report) -> str:
+def _sarif(report: Report, *, names: bool) -> str:
     from gitsync.report import sarif
 
+    del names  # it never has any
     return sarif.render(report)
 
 
-_FORMS: Mapping[str, tuple[str, Callable[[Report], str]]] = {
-    "json": ("report.json", partial(json.render, names=True)),
-    "markdown": ("report.md", markdown.render),
+class _Render(Protocol):
+    def __call__(self, report: Report, /, *, names: bool) -> str: ...
+
+
+_FORMS: Mapping[str, tuple[str, _Render]] = {
+    "json": ("report.json", json.render),
+    "markdown": ("report.md", _markdown),
     "html": ("report.html", _html),
     "junit": ("report.junit.xml", _junit),
     "sarif": ("report.sarif", _sarif),
 }
-"""By the value of --output: the name of the file, and the function that renders it. Two of them have names of people;
-Markdown, which becomes a comment, has them with `--who names`.
-"""
+"""By the value of --output: the name of the file, and the function that renders it, with names of people or not."""
 
 
 def tell(
@@ -91,12 +100,14 @@ def format_text(
     return text.render(report, width=width, colour=colour, verbose=verbose, names=names, is_prelude=is_prelude)
 
 
-def may_name_people(who: Who, variables: Mapping[str, str]) -> bool:
-    """Tell whether a text on stdout may have names of people. What a job or a pod prints is kept in a log, which many
-    may read.
+def may_name_people(who: Who, variables: Mapping[str, str], *, is_file: bool = False) -> bool:
+    """Tell whether stdout, or a file of --report if `is_file`, may have names of people, whatever its form. What a job
+    or a pod prints or writes is kept in a log or an artifact, which many may read.
     """
-    is_logged = is_pipeline(variables) or "KUBERNETES_SERVICE_HOST" in variables
-    return sys.stdout.isatty() or not is_logged or who is Who.NAMES
+    if who is not Who.AUTO:
+        return who is Who.NAMES
+    is_kept = is_pipeline(variables) or "KUBERNETES_SERVICE_HOST" in variables
+    return not is_kept or (not is_file and sys.stdout.isatty())
 
 
 def publish(
@@ -113,18 +124,23 @@ def publish(
 
     PublishError if the folder of --report cannot be written.
     """
-    renderers = {output: render for output, (_, render) in _FORMS.items()} | dict(forms)
+
+    def bind(*, is_file: bool) -> dict[str, Callable[[Report], str]]:
+        names = may_name_people(report.who, variables, is_file=is_file)
+        return {output: partial(render, names=names) for output, (_, render) in _FORMS.items()} | dict(forms)
+
     try:
         add_to_summary(partial(markdown.render, report), variables)
         _append("GITHUB_OUTPUT", partial(pipelines.format_github_outputs, report), variables)
         if config.report_dir:
+            renderers = bind(is_file=True)
             wanted = {
                 name: partial(renderers[output], report) for output, (name, _) in _FORMS.items() if output in files
             }
             wanted["report.env"] = partial(pipelines.format_dotenv, report)
             write_files(Path(config.report_dir), wanted, config, "report")
     finally:  # last, since stdout may be closed early
-        printed = renderers[config.output](report)
+        printed = bind(is_file=False)[config.output](report)
         # The CSS of a page may have lines that look like commands; a page goes to a file, and no log shows it.
         print(printed if config.output == "html" else neutralize(printed), end="")
         # Keep machine-readable output on stdout free of anything else.

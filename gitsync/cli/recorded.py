@@ -43,9 +43,10 @@ def open_recorded(config: Config) -> Iterator[StateStore]:
 
 
 def select_records(state: State, config: Config) -> tuple[Record, ...]:
-    """The records that --only and --target-namespaces select, sorted. ConfigError if a name of --only matches none."""
-    from gitsync.manifests.selection import make_selection, spell_out
+    """The records that --only and --target-namespaces select, sorted. ConfigError if a name of either matches none."""
+    from gitsync.manifests.selection import check_namespaces, make_selection, spell_out
 
+    check_namespaces(config.target_namespaces, records=state.records)
     choice = spell_out(make_selection(config), state.records)
     return tuple(record for key, record in sorted(state.records.items()) if choice.has(key))
 

@@ -1,7 +1,8 @@
 """Show what exists in Azure and is not in git: neither in a manifest nor in a record.
 
-It looks into the resource groups that git has, or into those of --resource-group. What Azure made by itself, or with
-another resource, is left out. It only reads. The exit code is 1 if something could not be read, and 4 with --fail-above
+It looks into the resource groups that git has, and for other groups, role assignments, locks and policy assignments of
+their subscriptions; or into the groups of --resource-group. What Azure made by itself, or with another resource, is left
+out. It only reads. The exit code is 1 if something could not be read, and 4 with --fail-above
 if there is more than that.
 """
 
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example
 from gitsync.config.config import Config, list_settings
-from gitsync.errors import ConfigError, ExitCode
+from gitsync.errors import ConfigError, ExitCode, SourceError
 
 if TYPE_CHECKING:
     from gitsync.unmanaged.inventory import Inventory
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 
 SETTINGS = list_settings("unmanaged")
 OUTPUTS = ("text", "json", "markdown")
+_EVERY = "*"
 EXAMPLES = (
     Example("What is in the groups of the working folder, and not in git?", "gitsync unmanaged"),
+    Example("What is in all groups of the subscription, and not in git?", "gitsync unmanaged --resource-group '*'"),
     Example(
         "A job that fails if there is anything in one group", "gitsync unmanaged --resource-group shop --fail-above 0"
     ),
@@ -33,7 +36,11 @@ EXAMPLES = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--resource-group", metavar="NAME", action="append", default=[], help="Look into this group. May be repeated."
+        "--resource-group",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="Look into this group, or all that match a pattern: '*' for every group. May be repeated.",
     )
     parser.add_argument(
         "--fail-above",
@@ -78,13 +85,18 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 
 def _choose_scopes(names: Sequence[str], inventory: Inventory, config: Config) -> Mapping[str, tuple[str, ...]]:
-    """Choose the groups to look into, by subscription. ConfigError if there are none."""
+    """Choose the groups to look into, by subscription. A pattern looks into all subscriptions of the run: that of the
+    settings, and those that git has groups in. ConfigError if there are none.
+    """
     from gitsync.cli.offline import check_subscription
+    from gitsync.imports.conversion.scope import is_pattern
 
     if names:
-        if not config.subscription:
+        own, others = config.subscription or "", inventory.groups if any(map(is_pattern, names)) else {}
+        subscriptions = [one for one in (own, *others) if one and (one is own or one != own.casefold())]
+        if not subscriptions:
             raise ConfigError("No subscription is set.", hint="Set --subscription or AZURE_SUBSCRIPTION_ID.")
-        return {config.subscription: tuple(dict.fromkeys(names))}
+        return dict.fromkeys(subscriptions, tuple(dict.fromkeys(names)))
     check_subscription(config, inventory.bodies)
     if not inventory.groups:
         raise ConfigError(
@@ -109,22 +121,35 @@ async def _search(
     from gitsync.unmanaged.search import EstateSearch
 
     registry, tree, estates = Registry.load(), KindTree(open_catalog()), []
+    searched, missing = {**scopes}, {*options.resource_group}
     async with open_search(options, config) as search:
         questions = Questions(search.arm, search.begin_session)
         for subscription, groups in scopes.items():
-            scope = ImportScope(subscription=subscription, groups=groups, may_lack_groups=not options.resource_group)
+            is_whole = _EVERY in groups
+            scope = ImportScope(
+                subscription=subscription, groups=() if is_whole else groups, may_lack_groups=True
+            )
             refused: list[str] = []
             reader = ResourceReader(
                 search.arm.reader(search.begin_session()), search.count, refused.append, trusts_lists=True
             )
-            looks = EstateSearch(reader, registry, tree, inventory, is_full=options.full)
+            beyond = is_whole or not options.resource_group
+            looks = EstateSearch(reader, registry, tree, inventory, is_full=options.full, looks_beyond=beyond)
             found = await (looks.search_graph(scope, questions) if options.fast else looks.search_lists(scope))
             estates.append(found.add_refusals(refused))
+            missing &= {*looks.missing}
+            if options.resource_group:
+                searched[subscription] = found.groups
+        if missing:
+            raise SourceError(
+                f"There is no resource group {', '.join(sorted(missing))} in subscription {', '.join(scopes)}.",
+                hint="Check --resource-group and --subscription.",
+            )
         estate = join_estates(estates)
         creations, doubts = await find_creators(estate.strays, questions, search.now, asks=config.who != Who.OFF)
         return UnmanagedReport(
             source=BY_GRAPH if options.fast else BY_LISTS,
-            scopes=scopes,
+            scopes={subscription: groups for subscription, groups in searched.items() if groups},
             estate=estate,
             creations=creations,
             doubts=doubts,
@@ -135,25 +160,26 @@ async def _search(
 
 
 def _print(report: UnmanagedReport, options: argparse.Namespace, config: Config) -> None:
-    """Print the report in the form of --output. Names of people are in JSON, and where a person reads the text."""
+    """Print the report in the form of --output, with names of people where the report of a run has them."""
     import json
     import os
 
     from gitsync.cli.output import may_name_people
-    from gitsync.formats.people import hide_people
+    from gitsync.formats.people import hide_people, hide_people_within
     from gitsync.logging import escape_controls, neutralize
     from gitsync.model.attribution import Who
     from gitsync.unmanaged.report import build_document, format_lines, format_markdown
 
     who = Who(config.who)
+    names = may_name_people(who, os.environ)
     if config.output == "json":
-        text = json.dumps(build_document(report), indent=2)
+        document = build_document(report, names=names)
+        text = json.dumps(document if names else hide_people_within(document), indent=2)
     elif config.output == "markdown":
         names = who is Who.NAMES
         text = format_markdown(report, names=names).rstrip("\n")
         text = text if names else hide_people(text)
     else:
-        names = may_name_people(who, os.environ)
         text = "\n".join(map(escape_controls, format_lines(report, names=names)))
         text = text if names else hide_people(text)
     print(neutralize(options.redactions.mask(text)))

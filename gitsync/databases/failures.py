@@ -125,6 +125,11 @@ INVALID_PRIVILEGE = Advice(
     "{service} on {server} does not have one of the privileges, or not at this level",
     "Fix `privileges` and `databasePrivileges`.",
 )
+MALFORMED = Advice(
+    "DatabaseAnswerMalformed",
+    "What answers for {service} on {server} does not speak its protocol",
+    "Check what is between this machine and the server, such as a proxy.",
+)
 REFUSED = Advice("DatabaseRefused", "{service} on {server} refused a statement", "Look at the log of the server.")
 
 RETRIED: Final = frozenset({BUSY.code, STARTING.code, NOT_REACHED.code})
@@ -176,17 +181,13 @@ def explain_network(error: OSError) -> tuple[Advice, str]:
             return NOT_REACHED, error.strerror or ""
 
 
-async def translate(
-    work: Callable[[], Awaitable[T]],
-    errors: tuple[type[BaseException], ...],
-    explain: Callable[[BaseException], DatabaseError],
-) -> T:
+async def translate(work: Callable[[], Awaitable[T]], explain: Callable[[BaseException], DatabaseError]) -> T:
     """Do some work of a driver, whose errors become what `explain` makes of them."""
     try:
         return await work()
     except DatabaseError:
         raise
-    except errors as error:
+    except Exception as error:  # noqa: BLE001 - a driver raises anything for what is not of its protocol
         failure = explain(error)
     # Here and not in the handler: there, the error of the driver would stay in `__context__`, with its statement.
     raise failure

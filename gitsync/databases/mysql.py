@@ -57,8 +57,6 @@ _ADVICE: Final[Mapping[int, Advice]] = {
 _TELLING: Final = frozenset({failures.NOT_ALLOWED, failures.READ_ONLY, failures.NOT_LET_IN})
 """Where the words of the server say more, and quote nothing of a statement, which may have a password."""
 
-_ERRORS: Final = (pymysql.Error, OSError)
-
 _READ_ACCOUNTS = "SELECT User, Host FROM mysql.user WHERE User = %s"
 _READ_PRIVILEGES = (
     "SELECT GRANTEE, PRIVILEGE_TYPE, IS_GRANTABLE FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = %s"
@@ -86,7 +84,7 @@ class MysqlConnector(NamedTuple):
 
     async def open(self, *, reads_only: bool) -> MysqlUsers:  # noqa: ARG002 - as that of PostgreSQL
         """Connect and sign in. Raises DatabaseError."""
-        return await translate(self._connect, _ERRORS, self.explain)
+        return await translate(self._connect, self.explain)
 
     async def _connect(self) -> MysqlUsers:
         access = self.access
@@ -126,6 +124,8 @@ class MysqlConnector(NamedTuple):
         if isinstance(cause, OSError):
             advice, detail = explain_network(cause)
             number = 0
+        elif not number:  # the driver gave up on what it got
+            advice, detail = failures.MALFORMED, ""
         else:
             advice = _ADVICE.get(number, failures.REFUSED)
             detail = str(error.args[1]) if advice in _TELLING and len(error.args) > 1 else ""
@@ -235,11 +235,11 @@ class MysqlUsers:
                 cursor.execute(query, arguments or None)
                 return [tuple(map(_read_text, row)) for row in cursor.fetchall()]
 
-        return await translate(lambda: self._thread.run(fetch), _ERRORS, self._connector.explain)
+        return await translate(lambda: self._thread.run(fetch), self._connector.explain)
 
     async def _send(self, statement: str) -> None:
         self.is_unsure = True
-        await translate(lambda: self._thread.run(self._connection.query, statement), _ERRORS, self._explain_write)
+        await translate(lambda: self._thread.run(self._connection.query, statement), self._explain_write)
         self.is_unsure = False
 
     def _explain_write(self, error: BaseException) -> DatabaseError:

@@ -51,8 +51,6 @@ _ADVICE: Final[Mapping[str, Advice]] = {
 }
 """SQLSTATE → what it means here."""
 
-_ERRORS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
-
 _READ_ROLE = f"SELECT oid, {', '.join(column for column, _ in _OPTIONS.values())} FROM pg_roles WHERE rolname = $1"  # noqa: S608 - columns of a table above
 # 16 and later have one row for each grantor.
 _READ_MEMBERSHIPS = (
@@ -85,7 +83,7 @@ class PostgresqlConnector(NamedTuple):
     async def open(self, *, reads_only: bool, database: str = _DATABASE) -> PostgresqlUsers:
         """Connect and sign in. Raises DatabaseError."""
         return PostgresqlUsers(
-            self, await translate(lambda: self._connect(database, reads_only), _ERRORS, self.explain)
+            self, await translate(lambda: self._connect(database, reads_only), self.explain)
         )
 
     async def _connect(self, database: str, reads_only: bool) -> asyncpg.Connection:  # noqa: FBT001 - private
@@ -126,8 +124,10 @@ class PostgresqlConnector(NamedTuple):
             advice = failures.WITHOUT_TLS
         elif isinstance(error, OSError):
             advice, detail = explain_network(error)
-        else:
+        elif isinstance(error, asyncpg.InterfaceError | asyncpg.InternalClientError):
             advice = failures.LOST
+        else:
+            advice = failures.MALFORMED
         return make_failure(
             advice,
             Provider.POSTGRESQL,
@@ -238,7 +238,7 @@ class PostgresqlUsers:
         ]
 
     async def _fetch(self, query: str, *arguments: object) -> list[Any]:
-        return await translate(lambda: self._connection.fetch(query, *arguments), _ERRORS, self._connector.explain)
+        return await translate(lambda: self._connection.fetch(query, *arguments), self._connector.explain)
 
     async def _send(self, *statements: str) -> None:
         """Send statements in one transaction. Only the last answer decides, so only that may be missed."""
@@ -251,7 +251,7 @@ class PostgresqlUsers:
             await self._connection.execute(last)
             self.is_unsure = False
 
-        await translate(send, _ERRORS, self._explain_write)
+        await translate(send, self._explain_write)
 
     def _explain_write(self, error: BaseException) -> DatabaseError:
         has_answered = isinstance(error, asyncpg.PostgresError) and not isinstance(

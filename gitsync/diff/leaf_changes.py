@@ -42,9 +42,10 @@ def is_same(left: Any, right: Any) -> bool:
     return left is not None and bool(left == right)
 
 
-def find(document: Any, path: JsonPath, reference: Any) -> Any:
-    """Return the value of a document at a path whose indexes are those of `reference`; None if it has none."""
-    inside: str | int = ""
+def find(document: Any, path: JsonPath, reference: Any, inside: str | int = "") -> Any:
+    """Return the value of a document at a path whose indexes are those of `reference`; None if it has none. `inside` is
+    the step that led to the document.
+    """
     for step in path:
         if isinstance(step, int):
             document = _find_counterpart(document, step, reference)
@@ -61,7 +62,7 @@ def find_removed(document: Any, path: JsonPath, left: Any, right: Any) -> Any:
     an index of `right`; all others are those of `left`.
     """
     parent, last = path[:-1], path[-1:]
-    return find(find(document, parent, left), last, find(right, parent, left))
+    return find(find(document, parent, left), last, find(right, parent, left), parent[-1] if parent else "")
 
 
 def _compare_mappings(left: Mapping[str, Any], right: Mapping[str, Any], path: JsonPath) -> Iterator[LeafChange]:

@@ -18,7 +18,7 @@ from gitsync.doctor.check import Check, CheckLevel, make_doubt, make_failure, ma
 from gitsync.errors import GitsyncError
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.state.store import StateStore
-from gitsync.manifests.selection import make_selection, select_prepared
+from gitsync.manifests.selection import check_namespaces, make_selection, select_prepared
 from gitsync.model.clock import Clock
 from gitsync.model.problem import Problem
 from gitsync.model.record import State
@@ -79,6 +79,7 @@ def _read_manifests(config: Config, source: Checkout, today: date, redactions: R
         settings = find_source_settings(config, source.settings)
         manifests = read_declared_manifests(config, settings, source.files, source.units)
         redact_manifests(manifests, redactions)
+        check_namespaces(config.target_namespaces, [manifests], source.problems)
         subscription = choose_offline(manifests.secrets, find_global_subscription(config) or ANY_SUBSCRIPTION)
         prepared = prepare_resources(config, settings, manifests, open_catalog(), subscription, today)
     except GitsyncError as error:

@@ -20,6 +20,7 @@ from gitsync.validation.explain import (
     KindField,
     describe_field,
     describe_kind,
+    describe_name_rules,
     describe_rules,
     find_named_type,
     find_spec,
@@ -89,7 +90,7 @@ def _check_default_name(kind: Kind) -> Iterator[Schema]:
     """Build the rules of the name in Azure for a manifest without azureName: there metadata.name is
     checked.
     """
-    rules = _describe_name_rules(kind)
+    rules = "; ".join(describe_name_rules(kind))
     if kind.fixed_azure_name is not None or is_uuid_named(kind) or not rules:
         return
     named = {"anyOf": [require("azureName"), require("azureNameFromConfig")]}
@@ -212,7 +213,7 @@ def _build_name(kind: Kind) -> Schema:
     """Build the name in Azure, by the rules of the kind and of a segment of an ARM id. An empty one
     counts as absent.
     """
-    message = f"spec.azureName must be {'; '.join(filter(None, ('a string', _describe_name_rules(kind))))}."
+    message = f"spec.azureName must be {'; '.join(filter(None, ('a string', *describe_name_rules(kind))))}."
     never = r"spec.azureName must not have any of < > % & \ ? / #, nor a blank at an end, nor be dots only."
     limits = {
         "maxLength": LONGEST_NAME,
@@ -223,18 +224,17 @@ def _build_name(kind: Kind) -> Schema:
     return {"type": "string", "errorMessage": message, "if": {"minLength": 1}, "then": limits}
 
 
-def _describe_name_rules(kind: Kind) -> str:
-    alphabet = find_alphabet(kind.arm_type)
-    return "; ".join([*describe_rules(kind.azure_name), *([f"made of {alphabet.words}"] if alphabet else [])])
-
-
 def _build_name_limits(kind: Kind) -> Schema:
     """Build the limits on a name: those of the facts, and those of the alphabet of its type."""
     limits, alphabet = build_limits(kind.azure_name), find_alphabet(kind.arm_type)
     if alphabet is None:
         return limits
-    most = {} if alphabet.most is None else {"maxLength": alphabet.most}
-    return {**limits, "allOf": [{"pattern": allow_variables(alphabet.pattern), **most}]}
+    most = min(filter(None, (limits.get("maxLength"), alphabet.most)), default=None)
+    limits |= {} if most is None else {"maxLength": most}
+    pattern = allow_variables(alphabet.pattern)
+    # A second pattern has a message of its own in editors.
+    further = {"pattern": pattern} if limits.get("pattern", pattern) == pattern else {"allOf": [{"pattern": pattern}]}
+    return {**limits, **further}
 
 
 def _describe_field(kind_field: KindField, outer: _Outer) -> str:

@@ -16,7 +16,7 @@ from gitsync.editor.examples import build_examples
 from gitsync.editor.kind_schemas import DRAFT, Schema, build_kind_schema, offer_versions
 from gitsync.editor.settings_schemas import build_settings_schemas
 from gitsync.editor.shared_schemas import build_definitions
-from gitsync.manifests.recognition import FOREIGN, GROUPS
+from gitsync.manifests.aso_groups import ASO_VERSION, FOREIGN, GROUPS
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
 from gitsync.validation.explain import ALL_CHOICES
@@ -146,13 +146,15 @@ def _has_api_version(rule: Schema) -> Schema:
 
 
 def _refuse_unknown_groups(known: Iterable[str]) -> Schema:
-    """Refuse a group that looks like one of ASO and is none, such as a misspelt one."""
+    """Refuse a group that looks like one of ASO and is none, such as a misspelt one. Other operators have no date as a
+    version.
+    """
     others = "|".join(
         [*map(re.escape, sorted(known)), *(rf"(?:[^/]*\.)?{re.escape(group)}" for group in sorted(FOREIGN))]
     )
     message = "ASO has no such group. Fix the group in apiVersion."
     return {
-        "if": _has_api_version({"pattern": f"^[^/]*{re.escape(GROUPS)}/"}),
+        "if": _has_api_version({"pattern": f"^[^/]*{re.escape(GROUPS)}/{ASO_VERSION.pattern}$"}),
         "then": {"properties": {"apiVersion": {"pattern": f"^(?:{others})/", "errorMessage": message}}},
     }
 

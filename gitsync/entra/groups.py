@@ -148,13 +148,13 @@ class GroupReader:
         """Search the groups that the manifest may mean: those of its displayName, with any case, as Graph compares
         names. One that is never adopted is the one of a POST without an answer: new, and as git states it.
         """
-        name, groups = str(self._wanted["displayName"]), []
+        name, groups = str(self._wanted["displayName"]), dict[str, Mapping[str, Any]]()
         async for group in self._list_named(name):
             if group.get("securityEnabled") is not True or group["id"] in self._access.all.deleted:
                 continue
             if self._adopts() or self._is_own(group):
-                groups.append(group)
-        return groups
+                groups[str(group["id"]).casefold()] = group  # a list that changes while it is read may show it twice
+        return list(groups.values())
 
     def _is_own(self, group: Mapping[str, Any]) -> bool:
         created, sent_at = read_time(group.get("createdDateTime")), self._access.known.sent_at

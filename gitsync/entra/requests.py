@@ -155,7 +155,9 @@ def _find_fault(group: Mapping[str, Any], group_id: str) -> str:
     if not all(isinstance(group.get(name), str | None) for name in ("description", "mailNickname")):
         return "its description or mailNickname is not a string"
     types = group.get("groupTypes")
-    return "" if isinstance(types, list) else "its groupTypes are not a list"
+    if not isinstance(types, list) or not all(isinstance(one, str) for one in types):
+        return "its groupTypes are not a list of strings"
+    return "" if isinstance(group.get("isAssignableToRole"), bool | None) else "its isAssignableToRole is no boolean"
 
 
 def _make_path(group_id: str) -> str:

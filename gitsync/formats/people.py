@@ -8,8 +8,8 @@ read the directory or the activity log finds the name with them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from gitsync.model.attribution import A_PERSON
 
@@ -22,29 +22,38 @@ _ADDRESS_TEXT: Final = (
     r"(?<!://)"  # who signs in to a URL
     r"[^\W_]['\w.%+!\#$&*=^`{|}~-]{0,100}?"
     rf"{_AT}"
-    r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}(?:xn--[\w-]{2,58}|[^\W\d_]{2,24})(?![\w-])"
+    # atomic: of a longer domain, no shorter one is taken
+    r"(?>(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}(?:xn--[\w-]{2,58}|[^\W\d_]{2,24}))(?![\w-])"
     r"(?!:[\w~/.-]+/)"  # git@host:organization/repository
 )
 """A user principal name or an e-mail address. That of a guest has `#EXT#`, that of a Microsoft account `live.com#`."""
 
 _CAPITAL: Final = r"(?:[^\W\d_a-z](?:[\w'\u2019-]{1,40}|\.))"
-_NAME: Final = rf"{_CAPITAL}(?:[ ,]{{1,2}}(?:{_CAPITAL}|van|von|de|der|den|di|da|la|le|del|al|bin|ten|ter)){{0,4}}"
+_TITLE: Final = r"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?"
+_ACCOUNT_NAME: Final = r"[A-Za-z][\w.-]{1,40}\\{1,2}\w[\w.-]{0,39}\w"  # CONTOSO\rob
+_NAME: Final = (
+    rf"(?:{_ACCOUNT_NAME}|{_TITLE}{_CAPITAL}"
+    rf"(?:[ ,]{{1,2}}(?:{_CAPITAL}|(?:van|von|de|der|den|di|da|la|le|del|al|bin|ten|ter)\b)){{0,4}})"
+)
 
 _NO_PEOPLE: Final = re.compile(
     r"\b(?:"
-    r"a|admin|administrator|aks|all|an|another|app|application|argo|arm|aro|aso|auto|automation|azure|"
-    r"backup|bicep|bot|by|central|cloud|cluster|control|core|cost|customer|data|databricks|default|"
-    r"defender|deployment|design|dev|devops|engineering|finops|flux|github|gitlab|gitops|gitsync|"
-    r"governance|group|helpdesk|hr|identity|infrastructure|it|its|kubernetes|landing|legal|managed|"
-    r"manager|microsoft|mistake|network|networking|no|noc|none|operations|operator|ops|other|our|owner|"
-    r"owners|permission|pipeline|platform|please|policy|portal|production|provider|pulumi|recovery|"
-    r"request|resource|resources|role|root|scripts|secops|security|service|services|site|sre|staff|"
-    r"subscription|support|system|team|teams|template|tenant|terraform|the|their|them|this|ticket|tool|us|"
-    r"user|users|vendor|windows|your"
+    r"a|access|account|admin|administrator|aks|all|an|another|api|app|application|argo|arm|aro|aso|auto|automation|"
+    r"azure|backup|balancer|bicep|bot|by|central|cloud|cluster|conditional|connection|container|control|core|cost|"
+    r"crossplane|customer|data|database|databricks|default|defender|deploy|deployment|design|dev|devops|dns|"
+    r"endpoint|engineering|event|express|finops|firewall|flux|friday|function|gateway|github|gitlab|gitops|"
+    r"gitsync|governance|group|gmbh|helpdesk|hr|identity|inc|infrastructure|insights|interface|it|its|key|"
+    r"kubernetes|landing|legal|logic|ltd|machine|managed|manager|microsoft|mistake|monday|monitor|msi|network|"
+    r"networking|nic|no|noc|none|nsg|operations|operator|ops|other|our|owner|owners|payments|permission|pipeline|"
+    r"platform|please|policy|pool|portal|private|production|provider|public|pulumi|recovery|registry|request|"
+    r"resource|resources|role|root|route|saturday|scale|scripts|secops|security|sentinel|server|service|"
+    r"services|site|sku|spacelift|spn|sql|sre|staff|storage|subnet|subscription|sunday|support|system|team|teams|"
+    r"template|tenant|terraform|the|their|them|this|thursday|ticket|tool|tuesday|us|user|users|vault|veeam|"
+    r"vendor|virtual|vm|vmss|vnet|vpn|wednesday|windows|workspace|your"
     r")\b",
     re.IGNORECASE,
 )
-"""Words that make what follows "by" no person: tools, teams, services."""
+"""Words that make what follows "by" no person: tools, teams, services, kinds of resources, days."""
 
 _VERBS: Final = (
     "added|applied|approved|assigned|authored|blocked|built|changed|configured|created|deleted|deployed|disabled|"
@@ -54,7 +63,8 @@ _VERBS: Final = (
 _DEED: Final = re.compile(
     rf"(?P<before>\b(?i:(?:{_VERBS})(?: (?:here|manually|in place|on [\d./-]+))?,?[ -]by|contact|ask|call|mail|e-mail|"
     rf"tell|owner|author|requestor|requester|caller|approver)\b(?:[:=] ?| )(?i:the user |user |our colleague )?['\"“]?)"
-    rf"(?P<name>{_NAME})"
+    rf"(?P<name>(?>{_NAME}))"
+    r"(?!\.\w+\.\w|/|\ [\w.-]+/\w)"  # a resource: StorageAccount.storage.azure.com default/lake
 )
 _HANDLE: Final = re.compile(
     r"(?P<before>\b(?i:added|locked|approved|requested) by (?:the user |user )?['\"“]?)"
@@ -85,6 +95,18 @@ def hide_people(text: str) -> str:
     for pattern in (_DEED, _HANDLE):
         text = pattern.sub(lambda found: found[0] if _NO_PEOPLE.search(found["name"]) else _hide_name(found), text)
     return text
+
+
+def hide_people_within(document: Any) -> Any:
+    """Return a JSON document with "a person" for the names in its values. ARM ids stay, as the names of what they are
+    ids of.
+    """
+    if isinstance(document, Mapping):
+        return {name: hide_people_within(value) for name, value in document.items()}
+    if isinstance(document, list):
+        return [hide_people_within(value) for value in document]
+    is_text = isinstance(document, str) and not document.startswith("/subscriptions/")
+    return hide_people(document) if is_text else document
 
 
 def make_log_mask(mask: Callable[[str], str]) -> Callable[[str], str]:

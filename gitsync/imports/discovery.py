@@ -13,7 +13,7 @@ from gitsync.formats.arm_path import find_resource_group, is_below
 from gitsync.formats.json_members import read_text
 from gitsync.imports.acceptance import EXCLUDED, Acceptance
 from gitsync.imports.conversion.found_resources import GROUPS, FoundResource, SearchResult
-from gitsync.imports.conversion.scope import ImportScope, make_id_problem
+from gitsync.imports.conversion.scope import ImportScope, find_names, make_id_problem
 from gitsync.imports.descendants import DescendantSearch
 from gitsync.imports.extension_resources import ExtensionSearch, has_hidden_types
 from gitsync.imports.resource_reader import MOST_GROUP_LISTS, Body, ResourceReader, is_refused
@@ -41,6 +41,9 @@ class Discovery:
         self._descendants = DescendantSearch(reader, tree, acceptance)
         self._extensions = ExtensionSearch(reader, tree, acceptance)
         self._failed: list[SourceError] = []
+        self.groups: tuple[str, ...] = ()
+        self.missing_groups: tuple[str, ...] = ()
+        self.other_groups: tuple[FoundResource, ...] = ()
 
     async def search(self, scope: ImportScope) -> SearchResult:
         """Find what the filters admit. Raises SourceError if nothing of the scope can be read, and ArmError."""
@@ -59,7 +62,9 @@ class Discovery:
         return replace(self._acceptance.finish(), problems=problems)
 
     async def find_groups(self, scope: ImportScope) -> list[FoundResource]:
-        """Find the groups to look into, without those that Azure manages for a resource."""
+        """Find the groups to look into, without those that Azure manages for a resource. `groups` are then their names,
+        `missing_groups` names and patterns of the scope that none has, and `other_groups` those that it does not name.
+        """
         kind = self._tree.find(GROUPS)
         if kind is None or not (scope.groups or scope.is_whole):
             return []
@@ -69,7 +74,9 @@ class Discovery:
         if not all(isinstance(name, str) and name for name in names):
             raise ListSource(f"{scope.root}/resourcegroups").make_error("has an entry without a name")
         by_name = {str(name).casefold(): entry for name, entry in zip(names, entries, strict=True)}
-        missing = sorted(name for name in scope.groups if name.casefold() not in by_name)
+        chosen = {name: find_names(name, by_name) for name in scope.groups}
+        missing = sorted(name for name, found in chosen.items() if not found)
+        self.missing_groups = tuple(missing)
         if missing and not scope.may_lack_groups:
             error = SourceError(
                 f"There is no resource group {', '.join(missing)} in subscription {scope.subscription}.",
@@ -78,9 +85,13 @@ class Discovery:
             if not scope.goes_on:
                 raise error
             self._failed.append(error)
-        wanted = [name.casefold() for name in scope.groups if name not in missing] if scope.groups else sorted(by_name)
-        groups = [self._make_group(kind, scope, by_name[name]) for name in dict.fromkeys(wanted)]
-        return [group for group in groups if await self._is_looked_into(group)]
+        wanted = dict.fromkeys(name for found in chosen.values() for name in found) if scope.groups else sorted(by_name)
+        groups = [self._make_group(kind, scope, by_name[name]) for name in wanted]
+        others = sorted(by_name.keys() - {*wanted})
+        self.other_groups = tuple(self._make_group(kind, scope, by_name[name]) for name in others)
+        searched = [group for group in groups if await self._is_looked_into(group)]
+        self.groups = tuple(group.name for group in searched)
+        return searched
 
     def _make_group(self, kind: Kind, scope: ImportScope, entry: Body) -> FoundResource:
         arm_id = f"{scope.root}/resourceGroups/{entry['name']}"

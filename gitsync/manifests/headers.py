@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from gitsync.catalog.placeholders import find_braced_text
 from gitsync.catalog.type_words import quote_scalar
+from gitsync.manifests.written_values import suggest_quotes
 from gitsync.manifests.yaml_documents import ENCRYPTED, RENDER, TEMPLATE, Document
 from gitsync.model.gvk import GVK
 from gitsync.model.manifests import UnreadDocument
@@ -32,7 +34,7 @@ NAME = re.compile(r"[^/\x00-\x20\x7f.][^/\x00-\x20\x7f]*")
 _READ = frozenset({"apiVersion", "kind", "metadata", "spec", "status", ENCRYPTED})
 _READ_OF_METADATA = frozenset({"name", "namespace", "annotations", "labels"})
 _NOTHING: Mapping[str, Any] = {}  # what most documents have beside their specs, once for all of them
-PLACEHOLDER = re.compile(r"\{\{|\}\}|\[\[|<[^<>]*>|#\{|@@|%\w+%|\$\(|(?<!\$)\{\w+\}|__\w+__")
+PLACEHOLDER = re.compile(r"\{\{|\}\}|\[\[|<[^<>]*>|#\{|@@|%\w+%|\$\(|(?<!\$)\{\w[\w ,.-]*\}|__\w+__")
 """What tools of templates replace. No name of Kubernetes has such a text."""
 
 NAME_RULE = "Use lower-case letters, digits, '-' and '.', and at most 253 of them."
@@ -76,13 +78,18 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
         return _make_problem(
             document, "InvalidMetadata", ("metadata",), f"{gvk.kind} has no metadata.", "Add metadata.name."
         )
-    name, object_namespace = metadata.get("name"), metadata.get("namespace") or namespace
+    name, object_namespace = metadata.get("name"), metadata.get("namespace")
+    if object_namespace in (None, ""):
+        object_namespace = namespace
     if name in (None, ""):
         return _make_no_name(document, gvk.kind)
     for member, text in (("name", name), ("namespace", object_namespace)):
         if not _matches(NAME, text, 253):
             message = f"metadata.{member} of a {gvk.kind} is {quote_scalar(text)}."
-            return _make_problem(document, "InvalidName", ("metadata", member), message, NAME_RULE)
+            where = ("metadata", member)
+            is_retyped = isinstance(text, bool | int | float)
+            hint = suggest_quotes(text, document.lines, where) if is_retyped else NAME_RULE
+            return _make_problem(document, "InvalidName", where, message, hint)
     problems: list[Problem] = []
     annotations = _read_strings(document, "annotations", problems)
     labels = _read_strings(document, "labels", problems)
@@ -117,8 +124,10 @@ def find_placeholder(document: Document) -> Problem | None:
         ("metadata", "name"): names.get("name"),
         ("metadata", "namespace"): names.get("namespace"),
     }
-    for path, text in identity.items():
-        if isinstance(text, str) and _has_placeholder(text):
+    for path, written in identity.items():
+        braced = find_braced_text(written)
+        if braced or (isinstance(written, str) and _has_placeholder(written)):
+            text = braced or written
             message = f"{format_field(path)} is {quote_scalar(text)}, with a placeholder: this is a template."
             problem = _make_problem(document, TEMPLATE, path, message, RENDER)
             return replace(problem, level=Level.WARNING)
@@ -168,7 +177,9 @@ def _read_strings(document: Document, member: str, problems: list[Problem]) -> M
     for key, value in texts.items():
         if not isinstance(value, str):
             message = f"The value of {key} under {field_path} is not text."
-            problems.append(_make_problem(document, "InvalidMetadata", ("metadata", member, key), message, "Quote it."))
+            where = ("metadata", member, key)
+            hint = suggest_quotes(value, document.lines, where)
+            problems.append(_make_problem(document, "InvalidMetadata", where, message, hint))
     return {key: value for key, value in texts.items() if isinstance(value, str)}
 
 

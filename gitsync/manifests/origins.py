@@ -237,6 +237,7 @@ def _find_key(line: bytes) -> bytes:
 
 _LONGEST_INDEX: Final = 10  # digits
 _MOST_PATCHES: Final = 100  # of one manifest
+_END: Final = "-"  # of a list, in a JSON pointer
 _FIELDS: Final = ("patches", "patchesStrategicMerge", "patchesJson6902")
 
 
@@ -258,14 +259,29 @@ class Patch:
         own = (find_member(manifest, "kind"), find_member(manifest, "metadata", "name"))
         return self.kind in ("", own[0]) and self.name in ("", own[1])
 
+    def has_added(self, path: FieldPath, value: Any) -> bool:
+        """Tell whether the patch is an operation that puts a value as a whole at a path."""
+        return bool(self.at) and len(self.at) == len(path) and self._reaches(path) and bool(self.value == value)
+
     def find_place(self, path: FieldPath, value: Any) -> SourceLocation | None:
         """Find where the patch sets a field to a value, or a part of it; None if it does not."""
         inside = path[len(self.at) :]
-        if path[: len(self.at)] != self.at:
+        if not self._reaches(path):
             return None
         own = find_member(self.value, *inside)
         is_set = type(own) is type(value) if isinstance(value, dict | list) else own == value
-        return SourceLocation(self.path, self.lines.find_nearest(inside)) if own is not None and is_set else None
+        if own is None or not is_set:
+            return None
+        # An object that an operation adds begins below the key `value`.
+        first = next(iter(own)) if self.at and not inside and isinstance(own, dict) and own else None
+        return SourceLocation(self.path, self.lines.find_nearest(inside if first is None else (first,)))
+
+    def _reaches(self, path: FieldPath) -> bool:
+        """Tell whether a path is that of the patch, or below it. `-` is the end of a list."""
+        steps = zip(self.at, path, strict=False)
+        return len(self.at) <= len(path) and all(
+            at == step or (at == _END and isinstance(step, int)) for at, step in steps
+        )
 
 
 def list_patch_files(files: Mapping[str, bytes]) -> frozenset[str]:
@@ -310,10 +326,15 @@ def _find_changes(
         before, inner = find_member(original, step), (*path, step)
         if value == before:
             continue
+        # What one operation has put there is all of that, though others may have the same values.
+        added = [patch for patch in patches if patch.has_added(inner, value)][-1:]
+        if added:
+            before = None
+        own = added or patches
         if before is None or not isinstance(value, dict | list):
-            sources = [source for patch in patches if (source := patch.find_place(inner, value))]
+            sources = [source for patch in own if (source := patch.find_place(inner, value))]
             yield from [(inner, sources[-1])] if sources else []  # the last patch wins, as in kustomize
-        yield from _find_changes(value, before, inner, patches)
+        yield from _find_changes(value, before, inner, own)
 
 
 def _read_kustomization(document: Document, contents: Mapping[str, bytes]) -> Iterator[Patch]:

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
+from gitsync.manifests.aso_groups import is_ours, mentions_aso
 from gitsync.manifests.capz import CapzObjects
 from gitsync.manifests.credential_secret import CERTIFICATE
 from gitsync.manifests.document_forms import CIPHERTEXT, make_encrypted, split_list
 from gitsync.manifests.expansions import ExpansionBudget
 from gitsync.manifests.headers import Header, is_object, read_header
 from gitsync.manifests.origins import Origins
-from gitsync.manifests.recognition import is_ours
 from gitsync.manifests.units import SUFFIXES, find_own_path, is_built_unit
-from gitsync.manifests.unparsed_text import may_be_object, may_be_ours, mentions_aso
+from gitsync.manifests.unparsed_text import find_likely_header, may_be_object, may_be_ours
 from gitsync.manifests.unread_documents import (
     UnreadContent,
     find_embedded,
@@ -47,7 +47,7 @@ from gitsync.model.resource import Resource, Wrapper
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit
 from gitsync.model.variables import NO_VARIABLES, VariableSet
-from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.problems.field_path import FieldPath, find_member, format_field
 
 MAX_PROBLEMS = 1000
 """Of one file, but for those of resources: a file may have a million documents."""
@@ -128,6 +128,7 @@ class _Sorter:
     keepers: dict[tuple[str, ...], Unit | None] = field(default_factory=dict)
     aliases: AliasBudget = field(default_factory=AliasBudget)
     ambiguous: set[Address] = field(default_factory=set)
+    rejected: dict[Key, SourceLocation] = field(default_factory=dict)
     about: dict[int, FeedingObject | bytes] = field(default_factory=dict)
     """What problems are about, by their positions: an object that resources may use, or a text that does not parse."""
     left: dict[int, FeedingObject] = field(default_factory=dict)
@@ -177,6 +178,7 @@ class _Sorter:
         if contents.problems and not problems:
             line = contents.problems[0].line
             self.unread.append(UnreadDocument(source=SourceLocation(path, line), form=UNPARSED))
+        self.note_unparsed(path, contents.unparsed[:MAX_PROBLEMS])
         # It may be a Secret or a ConfigMap, which matters only if something uses its name.
         may_be_used = bool(problems) and may_be_ours(content) and not mentions_aso([content])
         for problem in problems[:MAX_PROBLEMS]:
@@ -242,6 +244,13 @@ class _Sorter:
         self.unread.extend(find_hidden(replaced))
         return replaced, header
 
+    def note_unparsed(self, path: str, texts: Iterable[tuple[int, bytes]]) -> None:
+        """Note what texts that do not parse declare, as far as they show it."""
+        for first_line, text in texts:
+            if header := find_likely_header(text):
+                key = _make_key(header.api_version, header.kind, header.name)
+                self.rejected.setdefault(key, SourceLocation(path, first_line + header.line))
+
     def reject_text(self, problem: Problem) -> None:
         """Account for a text of which no document is known."""
         self.problems.append(problem)
@@ -270,7 +279,7 @@ class _Sorter:
                 key=Key(gvk.group, gvk.kind, header.namespace, header.name),
                 gvk=gvk,
                 spec=spec if isinstance(spec, dict) else {},
-                source=SourceLocation(document.path, document.line()),
+                source=document.patched.get((), SourceLocation(document.path, document.line())),
                 others=others,
                 annotations=header.annotations,
                 labels=header.labels,
@@ -279,6 +288,7 @@ class _Sorter:
                 problems=tuple(sorted(problems, key=lambda p: p.order)),
                 unit=self.unit,
                 wrapper=self.wrapper,
+                renamed_from=_find_former_name(document, header),
             )
         )
 
@@ -369,6 +379,9 @@ class _Sorter:
         for position, object_ in self.left.items():
             if not used.has(object_):
                 self.unread[position] = replace(self.unread[position], is_rejected=False)
+        for one in self.unread:
+            if one.is_rejected and one.kind:
+                self.rejected.setdefault(_make_key(one.api_version, one.kind, one.name), one.source)
         self.problems.extend(self.variables.uses.attach(self.resources, used.has, self.versions.by_address))
         return Manifests(
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),
@@ -383,6 +396,7 @@ class _Sorter:
             shown=tuple(self.variables.shown),
             hidden=tuple(self.variables.hidden),
             ambiguous=frozenset(self.ambiguous),
+            rejected=self.rejected,
             versions={address: tuple(versions) for address, versions in self.versions.by_address.items()},
         )
 
@@ -392,6 +406,17 @@ TAKERS: Mapping[tuple[str, str], Callable[[_Sorter, Document, Header], None]] = 
     ("v1", "Secret"): _Sorter.add_secret,
     ("v1", "Namespace"): _Sorter.add_namespace,
 }
+
+
+def _find_former_name(document: Document, header: Header) -> str:
+    """Return the name that the file of a built document has, if the build changed it; "" otherwise."""
+    name = find_member(document.original.value, "metadata", "name") if document.original else None
+    return name if isinstance(name, str) and name != header.name else ""
+
+
+def _make_key(api_version: str, kind: str, name: str) -> Key:
+    """Make the key of a document that is not read: without a namespace, which it may have from its unit."""
+    return Key(api_version.rpartition("/")[0], kind, "", name)
 
 
 def _read_texts(sorter: _Sorter, document: Document, member: str) -> dict[str, str]:

@@ -8,33 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
-from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.catalog.type_words import join_with_or, quote_scalar
 from gitsync.catalog.unknown_kind import suggest_group
+from gitsync.manifests.aso_groups import ASO_VERSION, GROUPS, find_near_group, is_foreign, load_catalog
 from gitsync.manifests.document_forms import CIPHERTEXT
 from gitsync.manifests.headers import HEADER, Likeness, find_within_two_letters
+from gitsync.model.problem import UNKNOWN_GROUP, Level
 from gitsync.problems.finding import Finding
-
-GROUPS = ".azure.com"  # the end of every group of ASO; a document with an unknown one is a problem
-
-FOREIGN = frozenset(
-    {
-        "acn.azure.com",
-        "clusterconfig.azure.com",
-        "containerstorage.azure.com",
-        "fleet.azure.com",
-        "karpenter.azure.com",
-        "kubernetes.azure.com",
-    }
-)
-"""Groups of other operators with the same end. Those below them are theirs too, such as
-approuting.kubernetes.azure.com.
-"""
-
-_FOREIGN_ENDS = tuple(f".{group}" for group in FOREIGN)
 
 FEEDING = ("ConfigMap", "Secret", "Namespace")
 """Kinds of Kubernetes that resources use; their group is the core group."""
@@ -57,23 +40,9 @@ ELSEWHERE = frozenset(
 )
 """Kinds of ASO whose names Kubernetes, OpenShift and others use without a group, so that the name alone is no sign."""
 
-ASO_VERSION = re.compile(r"v(1api|1beta)?\d{8}(preview|storage)?")
-"""Versions that only ASO has: dates, where Kubernetes has numbers."""
-
 ARM_TYPE = re.compile(r"([A-Za-z]+(?:\.[A-Za-z]+)+(?:/[A-Za-z]+)+)(@[-0-9a-zA-Z]+)?")
 ARM_NAMESPACE = re.compile(r"microsoft\.[a-z]+/", re.IGNORECASE)
 ARM_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z]+)?")
-
-
-@lru_cache(maxsize=1024)
-def is_ours(api_version: str) -> bool:
-    """Tell whether an apiVersion has a group of ASO, or a similar one."""
-    group = api_version.rpartition("/")[0].casefold()
-    return group.endswith(GROUPS) and not _is_foreign(group)
-
-
-def _is_foreign(group: str) -> bool:
-    return f".{group}".endswith(_FOREIGN_ENDS)
 
 
 def find_header_fault(value: Any, likeness: Likeness) -> Finding | None:
@@ -90,6 +59,21 @@ def find_header_fault(value: Any, likeness: Likeness) -> Finding | None:
     return next(fault for diagnosis in DIAGNOSES if (fault := diagnosis(likeness)) is not None)
 
 
+def note_unknown_group(likeness: Likeness) -> Finding | None:
+    """Return a note of a document whose group has the end of ASO's, without a sign that it was meant for gitsync:
+    another operator has it.
+    """
+    if not _has_unknown_group(likeness):
+        return None
+    return Finding(
+        code=UNKNOWN_GROUP,
+        path=("apiVersion",),
+        message=f"{quote_scalar(likeness.group)} is no group of ASO, nor like one, so gitsync leaves it alone.",
+        hint="If it is meant for ASO, fix the group. `gitsync explain` lists all kinds.",
+        level=Level.NOTE,
+    )
+
+
 def is_arm_template(value: Any) -> bool:
     """Tell whether a document is a template of Azure Resource Manager, which other tools deploy."""
     schema = value.get("$schema") if isinstance(value, Mapping) else None
@@ -97,35 +81,23 @@ def is_arm_template(value: Any) -> bool:
 
 
 @cache
-def _load_catalog() -> Catalog:
-    return open_catalog()
-
-
-@cache
 def _map_kinds_to_groups() -> Mapping[str, tuple[str, ...]]:
     """Map each kind to the groups that have it."""
     groups: dict[str, tuple[str, ...]] = {}
-    for group in _load_catalog().groups():
-        for kind in _load_catalog().kinds(group):
+    for group in load_catalog().groups():
+        for kind in load_catalog().kinds(group):
             groups[kind] = (*groups.get(kind, ()), group)
     return groups
-
-
-@lru_cache(maxsize=1024)
-def _find_near_group(text: str) -> str | None:
-    return find_within_two_letters(text, _load_catalog().groups())
 
 
 def _find_named_group(likeness: Likeness) -> str | None:
     """Find the ASO group that an apiVersion names, misspelt or not."""
     for group in (likeness.group, likeness.api_version.partition("/")[0]):
         text = group.strip().casefold()
-        near = _find_near_group(text)
-        # `acn.azure.com` is near `cdn.azure.com`: only a kind of that group tells a mistake.
-        if _is_foreign(text):
-            return near if near and likeness.kind in _load_catalog().kinds(near) else None
-        if near or text.endswith(GROUPS):
-            return near or text
+        near = find_near_group(text)
+        # A known group of another operator may be like one of ASO: only a kind of that tells a mistake.
+        if near and (not is_foreign(text) or likeness.kind in load_catalog().kinds(near)):
+            return near
     return None
 
 
@@ -133,7 +105,7 @@ def _has_sign(likeness: Likeness) -> bool:
     """Tell whether a header has a sign that its document was meant for gitsync."""
     if _find_named_group(likeness) is not None or _has_version_of_ours(likeness) or _is_encrypted(likeness):
         return True
-    if likeness.group:  # of another tool
+    if likeness.group and not _has_unknown_group(likeness):  # of another tool
         return False
     keys = likeness.keys
     if (
@@ -144,7 +116,13 @@ def _has_sign(likeness: Likeness) -> bool:
         return True
     if keys.get("spec", "").casefold() == "spec" and (likeness.has_azure_name or likeness.has_owner):
         return True
-    return "metadata" in keys and _find_fed_kind(likeness) is not None
+    return not likeness.group and "metadata" in keys and _find_fed_kind(likeness) is not None
+
+
+def _has_unknown_group(likeness: Likeness) -> bool:
+    """Tell whether a group has the end of ASO's, and is of no operator that is known."""
+    group = likeness.group.casefold()
+    return group.endswith(GROUPS) and not is_foreign(group)
 
 
 def _has_version_of_ours(likeness: Likeness) -> bool:
@@ -191,7 +169,7 @@ def _check_kind(likeness: Likeness) -> Finding | None:
     message = (
         f"The document has the apiVersion {likeness.api_version}, but no kind." if likeness.api_version else NAMELESS
     )
-    kinds = _load_catalog().kinds(_find_named_group(likeness) or "")
+    kinds = load_catalog().kinds(_find_named_group(likeness) or "")
     hint = f"Add kind. Known kinds: {join_with_or(kinds)}." if kinds else "Add apiVersion and kind."
     return Finding(code="MissingKind", path=("kind",), message=message, hint=hint)
 
@@ -202,7 +180,7 @@ NAMELESS = "The document has the spec of an ASO resource, but neither apiVersion
 def _check_group(likeness: Likeness) -> Finding | None:
     if likeness.group:
         return None
-    code = "UnknownGroup" if likeness.api_version else "MissingApiVersion"
+    code = UNKNOWN_GROUP if likeness.api_version else "MissingApiVersion"
     message = f"The apiVersion {quote_scalar(likeness.api_version)} of this {likeness.kind} has no group."
     message = message if likeness.api_version else f"This {likeness.kind} has no apiVersion."
     return Finding(code=code, path=("apiVersion",), message=message, hint=_suggest_api_version(likeness))
@@ -217,7 +195,7 @@ def _suggest_api_version(likeness: Likeness) -> str:
     groups = _map_kinds_to_groups().get(likeness.kind, ())
     if not groups:
         return "Write apiVersion as group/version. `gitsync explain` lists all kinds."
-    newest = [f"{group}/{_load_catalog().versions(group, likeness.kind)[-1]}" for group in groups]
+    newest = [f"{group}/{load_catalog().versions(group, likeness.kind)[-1]}" for group in groups]
     return f"Write the group and the version, for example apiVersion: {join_with_or(newest)}."
 
 
@@ -225,11 +203,11 @@ def _make_unknown_group(likeness: Likeness) -> Finding:
     near = _find_named_group(likeness)
     hint = (
         f"Did you mean {near}?"
-        if near in _load_catalog().groups()
-        else suggest_group(likeness.group, likeness.kind, _load_catalog())
+        if near in load_catalog().groups()
+        else suggest_group(likeness.group, likeness.kind, load_catalog())
     )
     message = f"{quote_scalar(likeness.group)} is not a group of ASO."
-    return Finding(code="UnknownGroup", path=("apiVersion",), message=message, hint=hint)
+    return Finding(code=UNKNOWN_GROUP, path=("apiVersion",), message=message, hint=hint)
 
 
 DIAGNOSES: tuple[Callable[[Likeness], Finding | None], ...] = (
@@ -250,7 +228,7 @@ def _check_arm_type(value: Mapping[str, Any]) -> Finding | None:
         match = ARM_TYPE.fullmatch(text) if isinstance(text, str) else None
         # A `type` alone is a common field: it counts only with an api-version of ARM.
         is_namespaced = field != "type" and isinstance(text, str) and ARM_NAMESPACE.match(text) is not None
-        home = _load_catalog().home_of(match[1]) if match else None
+        home = load_catalog().home_of(match[1]) if match else None
         is_versioned = match is not None and (match[2] or ARM_VERSION.fullmatch(str(value.get("apiVersion"))))
         if is_namespaced or (home and is_versioned):
             return _make_arm_type(field, text, home)

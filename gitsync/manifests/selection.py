@@ -20,6 +20,7 @@ from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
+from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 
 
@@ -67,6 +68,34 @@ def select_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Mani
     selected = tuple(resource for resource in manifests.resources if resource.key.namespace in namespaces)
     others = tuple(resource for resource in manifests.resources if resource.key.namespace not in namespaces)
     return replace(manifests, resources=selected, elsewhere=others)
+
+
+def check_namespaces(
+    wanted: Collection[str],
+    revisions: Iterable[Manifests] = (),
+    problems: Iterable[Problem] = (),
+    records: Iterable[Key] = (),
+) -> None:
+    """Check that each namespace of --target-namespaces has something in one of the revisions, or on record. `problems`
+    are those of the sources.
+
+    Raises ConfigError for one that has nothing, with the nearest. What cannot be read may be in any namespace: then
+    nothing is raised, nor for a source that has nothing at all.
+    """
+    if not wanted:
+        return
+    known = {key.namespace for key in records}
+    problems = [*problems]
+    for manifests in revisions:
+        known.update(one.key.namespace for one in (*manifests.resources, *manifests.elsewhere))
+        known.update(manifests.namespaces)
+        problems += manifests.problems
+    unknown = next((name for name in wanted if name not in known), None)
+    if unknown is None or not known or any(problem.is_error for problem in problems):
+        return
+    near = get_close_matches(unknown, sorted(known), n=1)
+    guess = f" Did you mean {near[0]}?" if near else ""
+    raise ConfigError(f"No resource is in the namespace {unknown}.{guess}", hint=f"Use one of: {_join(sorted(known))}.")
 
 
 def select_prepared(prepared: Sequence[Prepared], selection: Selection) -> tuple[Prepared, ...]:

@@ -19,6 +19,7 @@ from gitsync.errors import InvalidExpansionError
 from gitsync.manifests.expansions import Expansion, ExpansionBudget, TextParts, apply_operator, parse_expansions
 from gitsync.manifests.yaml_documents import ENCRYPTED, MAX_ALIASED, Document, QuotedText, Unreadable, read_fragment
 from gitsync.manifests.yaml_scalars import resolve
+from gitsync.model.lines import WrittenValue
 from gitsync.model.problem import Problem
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.unit import Unit, UnitKind
@@ -95,7 +96,8 @@ def substitute(
     heeds_quotes = unit is None or unit.kind is not UnitKind.FLUX
     substitution = _Replacement(document, values, budget, heeds_quotes=heeds_quotes)
     value = substitution.convert(document.value, ())
-    lines = document.lines.rename(substitution.renamed) if substitution.renamed else document.lines
+    lines = document.lines.rewrite(substitution.written) if substitution.written else document.lines
+    lines = lines.rename(substitution.renamed) if substitution.renamed else lines
     problems = (*document.problems, *substitution.problems)
     return SubstitutedDocument(
         document=replace(document, value=value, lines=lines, problems=problems, original=document.original or document),
@@ -128,6 +130,7 @@ class _Replacement:
     shown: list[Secret] = field(default_factory=list)
     hidden: list[Secret] = field(default_factory=list)
     renamed: dict[FieldPath, str] = field(default_factory=dict)
+    written: dict[FieldPath, WrittenValue] = field(default_factory=dict)
 
     def convert(self, value: Any, path: FieldPath) -> Any:
         if isinstance(value, dict):
@@ -165,6 +168,8 @@ class _Replacement:
             return str(text) if may_stay else Placeholder(replace_markers(str(text)))
         is_text = isinstance(text, QuotedText) and self.heeds_quotes
         value = expanded.text if is_text or not _is_written_plain(text) else self.read_again(expanded.text, path)
+        if isinstance(value, bool | int | float):
+            self.written[path] = WrittenValue("", expression=str(text), keeps_quotes=self.heeds_quotes)
         if not expanded.secrets:
             return value
         if is_shown(path):

@@ -1,4 +1,4 @@
-"""Texts that are not parsed: whether they mention ASO, and what is wrong with one that is neither YAML nor JSON.
+"""Texts that are not parsed: whether they may be objects, and what is wrong with one that is neither YAML nor JSON.
 
 Faults are said in words that help to fix them. The messages of the parser name its own state: "did not find expected
 key" means wrong indentation.
@@ -8,36 +8,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-ASO_GROUP: Final = rb"(?:\b[a-z0-9]+|\})\.azure\.com(?:/(?:v|\$|\{\{)|[\"'\s,}]|\Z)"
-"""A pattern, without regard to case. Group or version may be variables or templates. URLs of Azure and annotations have
-other texts after the slash.
-"""
-
-_MENTION: Final = re.compile(ASO_GROUP, re.IGNORECASE)
-
-
-def mentions_aso(contents: Iterable[bytes]) -> bool:
-    """Tell whether one of these files names a group of ASO. They may be files that are not built or
-    rendered yet.
-    """
-    return any(_MENTION.search(content) for content in contents)
-
+from gitsync.manifests.aso_groups import mentions_aso
 
 _TEMPLATE: Final = re.compile(rb"\{\{")
 # These patterns look at texts of strangers, so each takes time in proportion to a text: from one start they do not run
 # over what is a start again (the next key `name`, the next line).
 _NAME: Final = rb"\bname(?:space)?[\"']?[ \t]*:"
 _NAMELESS: Final = re.compile(_NAME + rb"(?:(?!" + _NAME + rb")[^\n,}])*\{\{|^[ \t]*\{[{%]", re.MULTILINE)
+_PLAIN: Final = rb"[ \t]*[\"']?([\w./-]{1,253})[\"']?[ \t\r]*(?:#[^\n]*)?$"
+_API_VERSION: Final = re.compile(rb"^apiVersion:" + _PLAIN, re.MULTILINE)
+_KIND_LINE: Final = re.compile(rb"^kind:" + _PLAIN, re.MULTILINE)
+_METADATA: Final = re.compile(rb"^metadata:[ \t\r]*\n((?:[ \t]++[^\n]*+\n?){1,50})", re.MULTILINE)
+_NAME_LINE: Final = re.compile(rb"name:" + _PLAIN)
+_NAME_IN_BRACES: Final = re.compile(
+    rb"^metadata:[ \t]*\{(?:[^{}\n]*[, \t])?name:[ \t]*[\"']?([\w.-]{1,253})[\"']?[ \t]*[,}]", re.MULTILINE
+)
 _CONFLICT: Final = re.compile(rb"^(?:<{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
 _KIND: Final = rb"(?:^[^\S\n]*|[{,]\s*)[\"']?kind[\"']?\s*:"
-_OURS: Final = re.compile(
-    ASO_GROUP + rb"|" + _KIND + rb"\s*[\"']?(?:Secret|ConfigMap|Namespace|List)\b", re.MULTILINE | re.IGNORECASE
-)
-_OBJECT: Final = re.compile(rb"apiVersion|" + ASO_GROUP + rb"|" + _KIND, re.MULTILINE | re.IGNORECASE)
+_USED: Final = re.compile(_KIND + rb"\s*[\"']?(?:Secret|ConfigMap|Namespace|List)\b", re.MULTILINE | re.IGNORECASE)
+_OBJECT: Final = re.compile(rb"apiVersion|" + _KIND, re.MULTILINE | re.IGNORECASE)
 _ARM_TEMPLATE: Final = re.compile(rb"deploymentTemplate\.json")
 
 _FORMS: Final = (
@@ -148,11 +140,40 @@ def has_no_name(text: bytes) -> bool:
     return _NAMELESS.search(text) is not None
 
 
+class LikelyHeader(NamedTuple):
+    """The header of a text that does not parse, as its lines show it, and the line that it begins in, from 0."""
+
+    api_version: str
+    kind: str
+    name: str
+    line: int
+
+
+def find_likely_header(text: bytes) -> LikelyHeader | None:
+    """Find the header of a manifest in lines of its own; None if the text has none, or a placeholder in it."""
+    version, kind, name = _API_VERSION.search(text), _KIND_LINE.search(text), _find_likely_name(text)
+    if not (version and kind and name):
+        return None
+    begin = text.count(b"\n", 0, min(version.start(), kind.start()))
+    return LikelyHeader(version[1].decode("utf-8", "replace"), kind[1].decode("utf-8", "replace"), name, begin)
+
+
+def _find_likely_name(text: bytes) -> str:
+    if braced := _NAME_IN_BRACES.search(text):
+        return braced[1].decode("utf-8", "replace")
+    block = _METADATA.search(text)
+    lines = block[1].splitlines() if block else []
+    indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
+    # Deeper lines are of labels and annotations, which may have names too.
+    found = (_NAME_LINE.match(line, indent) for line in lines if not line[:indent].strip())
+    return next((match[1].decode("utf-8", "replace") for match in found if match), "")
+
+
 def may_be_ours(text: bytes) -> bool:
-    """Tell whether a text that cannot be parsed mentions a group like those of ASO, or a kind that resources use."""
-    return _OURS.search(text) is not None
+    """Tell whether a text that cannot be parsed mentions a group of ASO, or a kind that resources use."""
+    return mentions_aso([text]) or _USED.search(text) is not None
 
 
 def may_be_object(text: bytes) -> bool:
     """Tell whether a text that cannot be parsed may be an object of Kubernetes; templates of ARM are none."""
-    return _OBJECT.search(text) is not None and _ARM_TEMPLATE.search(text) is None
+    return (_OBJECT.search(text) is not None or mentions_aso([text])) and _ARM_TEMPLATE.search(text) is None

@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple
 from yaml.reader import Reader
 
 from gitsync.catalog.type_words import format_count
+from gitsync.manifests.aso_groups import is_ours, mentions_aso
 from gitsync.manifests.document_forms import is_list
 from gitsync.manifests.headers import HEADER, Likeness, find_key_like, is_object
-from gitsync.manifests.recognition import find_header_fault, is_arm_template, is_ours
-from gitsync.manifests.unparsed_text import mentions_aso
+from gitsync.manifests.recognition import find_header_fault, is_arm_template, note_unknown_group
 from gitsync.manifests.yaml_documents import Document, is_encrypted, read_documents
 from gitsync.model.gvk import GVK
 from gitsync.model.manifests import UnreadDocument
@@ -52,7 +52,9 @@ def pass_over(document: Document) -> UnreadContent:
         return reject(document, *duplicates)
     form = ARM_TEMPLATE if is_arm_template(document.value) else ""
     unread = likeness.make_unread(_locate(document), is_rejected=False, form=form)
-    return UnreadContent(find_embedded(document), (unread,))
+    note = note_unknown_group(likeness)
+    notes = (locate_in_document(note, document),) if note else ()
+    return UnreadContent((*notes, *find_embedded(document)), (unread,))
 
 
 def reject(document: Document, *problems: Problem) -> UnreadContent:

@@ -16,16 +16,16 @@ from typing import Any
 
 import yaml
 
+from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.unparsed_text import (
     explain_form,
     explain_json_fault,
     explain_yaml_fault,
     has_no_name,
     is_template,
-    mentions_aso,
 )
 from gitsync.manifests.yaml_scalars import TAG, format_key, resolve, resolve_tagged
-from gitsync.model.lines import Lines, LineTable, Step
+from gitsync.model.lines import Lines, LineTable, Step, WrittenValue
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.problems.field_path import FieldPath, format_field
 
@@ -53,6 +53,14 @@ RENDER = "Render it, and commit the result. If it is not a manifest, add it to .
 SURROGATES = re.compile(rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
 _resolve = lru_cache(maxsize=8192)(resolve)  # most scalars are those of other manifests too
+_MOST_CHANGED_KEYS = 20  # of one document, so that a table of another tool has no more warnings than a person reads
+
+
+@lru_cache(maxsize=1024)
+def _read_written(text: str) -> WrittenValue | None:
+    """Return how a number or a boolean is written, if JSON writes it otherwise."""
+    return None if text == json.dumps(resolve(text)) else WrittenValue(text)
+
 
 # The C parser is some ten times as fast; wheels of PyYAML have it. It alone: the constructor and the resolver of a
 # loader would be made for each document, and nothing here asks them.
@@ -91,10 +99,11 @@ class Document:
 
 @dataclass(slots=True)
 class FileDocuments:
-    """The content of one file."""
+    """The content of one file. `unparsed` are the texts of the problems, with their first lines."""
 
     documents: list[Document] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    unparsed: list[tuple[int, bytes]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -153,6 +162,7 @@ def read_documents(
             for document in parse_documents(path, chunk, line, marks_quotes=marks_quotes, aliases=aliases):
                 contents.documents.append(document)  # one by one: those before a bad one count
         except Unreadable as error:
+            contents.unparsed.append((line + 1, chunk))
             contents.problems += _explain_unreadable(path, error, chunk)
     if any(map(is_encrypted, contents.documents)):
         contents.documents[:] = _seal(contents.documents)
@@ -286,14 +296,15 @@ class _DocumentBuilder:
         self.lines = LineTable()
         self.where: list[Step] = []
         self.problems: list[Problem] = []
-        self.anchors: dict[str, tuple[Any, int]] = {}
+        self.changed_keys: list[Problem] = []
+        self.anchors: dict[str, tuple[Any, int, str]] = {}  # the value, its nodes, and the text of a scalar
         self.nodes = 0
         self.aliased = 0
 
     def read_document(self, text: bytes) -> Document:
         event = self.next_event()
         value = self.read_value(event, None, event.start_mark.line + self.first_line)
-        problems = _find_lost_separator(self.problems) if self.problems else ()
+        problems = (*(_find_lost_separator(self.problems) if self.problems else ()), *self.changed_keys)
         return Document(path=self.path, value=value, lines=Lines(self.lines.share()), problems=problems, text=text)
 
     def read_value(self, event: Any, step: str | None, line: int) -> Any:
@@ -304,11 +315,15 @@ class _DocumentBuilder:
             size = 1 + len(event.value) // _CHARACTERS
             self.nodes += size
             if event.anchor:
-                self.anchors[event.anchor] = (value, size)
+                self.anchors[event.anchor] = (value, size, event.value)
+            if not isinstance(value, str):
+                self.note_written(node, value, event.value)
             return value
-        value = (
-            self.read_alias(event, line) if isinstance(event, yaml.AliasEvent) else self.read_collection(event, line)
-        )
+        if isinstance(event, yaml.AliasEvent):
+            value, text = self.read_alias(event, line)
+            self.note_written(node, value, text)
+        else:
+            value = self.read_collection(event, line)
         self.lines.end(node)
         return value
 
@@ -324,15 +339,21 @@ class _DocumentBuilder:
             self.check_tag(event, "seq", line)
             value = self.read_sequence()
         if event.anchor:
-            self.anchors[event.anchor] = (value, self.nodes - before)
+            self.anchors[event.anchor] = (value, self.nodes - before, "")
         return value
 
-    def read_alias(self, event: Any, line: int) -> Any:
+    def note_written(self, node: int, value: Any, text: str) -> None:
+        """Note the text of a number or a boolean, so that a hint can quote what the file has."""
+        if isinstance(value, bool | int | float) and (written := _read_written(text)):
+            self.lines.write(node, written)
+
+    def read_alias(self, event: Any, line: int) -> tuple[Any, str]:
+        """Read what an alias stands for, and its text if that is a scalar."""
         if event.anchor not in self.anchors:
             hint = "Define its anchor before it, or quote it if the * is part of a text."
             raise Unreadable("UnknownAlias", "The alias has no anchor before it.", line, hint)
         # An alias of an alias doubles with each step, so what it stands for is counted, not the alias.
-        value, size = self.anchors[event.anchor]
+        value, size, text = self.anchors[event.anchor]
         self.aliased += size
         self.aliases.left -= size
         self.nodes += size
@@ -340,7 +361,7 @@ class _DocumentBuilder:
             most = f"{MAX_ALIASED_TOGETHER} values together" if self.aliases.left < 0 else f"{MAX_ALIASED} values"
             message = f"Aliases expand to more than {most}; a text counts as one for each {_CHARACTERS} characters."
             raise Unreadable("TooManyAliases", message, line, "Write the values out, or split the file.")
-        return value
+        return value, text
 
     def read_scalar(self, event: Any, line: int) -> Any:
         if event.tag:
@@ -402,10 +423,23 @@ class _DocumentBuilder:
         key = scalar if isinstance(scalar, str) else format_key(scalar)
         if key is None:
             raise Unreadable("InvalidKey", "A key of a mapping is null.", line, "Quote it if it is text.")
+        if key != event.value and not event.tag and len(self.changed_keys) < _MOST_CHANGED_KEYS:
+            self.changed_keys.append(self.make_changed_key(event.value, key, line))
         self.nodes += len(key) // _CHARACTERS
         if event.anchor:
-            self.anchors[event.anchor] = (key, 1 + len(key) // _CHARACTERS)
+            self.anchors[event.anchor] = (key, 1 + len(key) // _CHARACTERS, key)
         return key
+
+    def make_changed_key(self, text: str, key: str, line: int) -> Problem:
+        return Problem(
+            code="ChangedKey",
+            message=f'YAML reads the key {text[:LONGEST_KEY]} as "{key[:LONGEST_KEY]}".',
+            hint=f'Put it in quotes: "{text[:LONGEST_KEY]}".',
+            level=Level.WARNING,
+            path=self.path,
+            line=line,
+            field=format_field((*self.where, key)),
+        )
 
     def merge_members(self, merged: dict[str, Any], value: Any, line: int) -> None:
         """Add what `<<` brings in: of several mappings, the first that has a key counts."""

@@ -13,7 +13,8 @@ The rules where a person has a choice:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -60,19 +61,63 @@ class TextChange:
     path: FieldPath
     value: Any = None
 
+    @property
+    def scope(self) -> FieldPath:
+        """The place of the value that is written again, or of the collection whose keys or items change."""
+        return self.path if self.verb == "set" else self.path[:-1]
 
-def change_text(text: str, root: TextNode, change: TextChange, line_end: str, *, is_json: bool) -> str:
-    """Write one change into a text, of which `root` is the document that is changed.
+
+def change_text(
+    text: str, root: TextNode, changes: Sequence[TextChange], line_end: str, *, is_json: bool
+) -> tuple[str, list[TextChange]]:
+    """Write changes into a text, of which `root` is the document that is changed: the first, and with it all that do
+    not meet one before them. Returns the new text, and the changes that are left for it, in their order.
+
+    The path of a change may depend on all changes before it that are in the same collection, so one that is left keeps
+    those behind it in its collection back as well.
 
     Raises UnspliceableError.
     """
-    splicer = _Splicer(text, root, line_end, is_json=is_json)
-    {"set": splicer.set_value, "add": splicer.add, "remove": splicer.remove}[change.verb](change)
-    parts, at = [], 0
-    for start, end, new in sorted(splicer.splices, key=lambda splice: splice[:2]):
-        parts += [text[at:start], new]
-        at = end
-    return "".join([*parts, text[at:]])
+    splicer, scopes, left = _Splicer(text, root, line_end, is_json=is_json), _Scopes(), []
+    spans: list[tuple[int, int, str]] = []
+    for change in changes:
+        span = None if scopes.meet(change.scope) else splicer.write(change)
+        scopes.add(change.scope)
+        at = bisect_left(spans, span) if span else 0
+        if span is None or any(_touch(span, other) for other in spans[max(0, at - 1) : at + 1]):
+            left.append(change)
+        else:
+            spans.insert(at, span)
+    return _replace(text, spans, 0, len(text)), left
+
+
+def _touch(one: tuple[int, int, str], other: tuple[int, int, str]) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]
+
+
+def _replace(text: str, splices: Iterable[tuple[int, int, str]], start: int, end: int) -> str:
+    """Return a part of a text with its splices, which are in their order."""
+    parts = []
+    for begin, stop, new in splices:
+        parts += [text[start:begin], new]
+        start = stop
+    return "".join([*parts, text[start:end]])
+
+
+class _Scopes:
+    """The places of changes so far. Mutable."""
+
+    def __init__(self) -> None:
+        self.paths: set[FieldPath] = set()
+        self.above: set[FieldPath] = set()
+
+    def add(self, path: FieldPath) -> None:
+        self.paths.add(path)
+        self.above.update(path[:depth] for depth in range(len(path) + 1))
+
+    def meet(self, path: FieldPath) -> bool:
+        """Tell whether a path is that of a change, or above it or below it."""
+        return path in self.above or any(path[:depth] in self.paths for depth in range(len(path)))
 
 
 def has_template(text: str) -> bool:
@@ -81,7 +126,7 @@ def has_template(text: str) -> bool:
 
 
 class _Splicer:
-    """Collects the splices of one change. Mutable: `splices` has their starts, ends and texts."""
+    """Writes changes, each by itself. Mutable: `splices` has the starts, ends and texts of the one being written."""
 
     def __init__(self, text: str, root: TextNode, line_end: str, *, is_json: bool) -> None:
         self.text, self.root = text, root
@@ -89,6 +134,14 @@ class _Splicer:
         self.layout = _find_layout(text, nodes, line_end, is_json=is_json)
         self.used = {id(node.target) for node in nodes if node.target}
         self.splices: list[tuple[int, int, str]] = []
+
+    def write(self, change: TextChange) -> tuple[int, int, str]:
+        """Write one change: where its text begins and ends, and what takes its place."""
+        self.splices = []
+        {"set": self.set_value, "add": self.add, "remove": self.remove}[change.verb](change)
+        splices = sorted(self.splices, key=lambda splice: splice[:2])
+        start, end = splices[0][0], splices[-1][1]
+        return start, end, _replace(self.text, splices, start, end)
 
     def splice(self, start: int, end: int, text: str) -> None:
         self.splices.append((start, end, text))
@@ -99,11 +152,10 @@ class _Splicer:
         node = self.root
         for depth, step in enumerate(path):
             self.check_own(node, path[:depth])
-            found = [
-                entry
-                for index, entry in enumerate(node.entries)
-                if step == (index if entry.key is None else entry.name)
-            ]
+            if isinstance(step, int):
+                found = [entry for entry in node.entries[step : step + 1] if entry.key is None]
+            else:
+                found = [entry for entry in node.entries if entry.key is not None and step == entry.name]
             if not found and any(entry.merges for entry in node.entries):
                 raise UnspliceableError("The value comes from a merge key (<<).", (*path[:depth], "<<"))
             if not found:

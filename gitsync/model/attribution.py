@@ -31,8 +31,8 @@ class ChangeSource(StrEnum):
 class Who(StrEnum):
     """The values of `--who`."""
 
-    AUTO = "auto"  # names of people only in the terminal, the page and the JSON of --report
-    NAMES = "names"  # in comments and pull requests, too
+    AUTO = "auto"  # names of people only in the terminal, the page and JSON, and in none that a job or a pod writes
+    NAMES = "names"  # there, and in comments and pull requests
     OFF = "off"  # Azure is not asked, and what it says by itself is shown without names
 
 

@@ -1,4 +1,4 @@
-"""The line of every field of a document.
+"""The line of every field of a document, and how its file writes the values that YAML changes.
 
 A node has the number of its line and the end of what is below it, not its path: in a small file of nested long keys,
 all paths together have the square of its bytes.
@@ -7,8 +7,9 @@ all paths together have the square of its bytes.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 Step = str | int
 """A key of a mapping, or an index in a list."""
@@ -16,17 +17,35 @@ Step = str | int
 
 _NO_CHILDREN: Mapping[Step, int] = {}
 _MOST_SHARED = 200  # nodes of a table that other documents may have too
+_MOST_WRITTEN = 1000  # values of a document whose texts are kept: a file may have a million
+
+
+class WrittenValue(NamedTuple):
+    """The text of a value that its file does not write as JSON has it (`NO`, `1.30`, `004`). `expression` is the text
+    with variables that was replaced, "" if there is none; `keeps_quotes` tells whether quotes around it make it text.
+    """
+
+    text: str
+    expression: str = ""
+    keeps_quotes: bool = True
 
 
 class LineTable:
     """The nodes of a document in the order of its file. Mutable: the reader fills it."""
 
-    __slots__ = ("_children", "_ends", "_numbers", "_steps")
+    __slots__ = ("_children", "_ends", "_numbers", "_steps", "_written")
 
-    def __init__(self, steps: Sequence[str | None] = (), ends: bytes = b"", numbers: bytes = b"") -> None:
+    def __init__(
+        self,
+        steps: Sequence[str | None] = (),
+        ends: bytes = b"",
+        numbers: bytes = b"",
+        written: Iterable[tuple[int, WrittenValue]] = (),
+    ) -> None:
         self._numbers = array("I", numbers)
         self._ends = array("I", ends)  # one past the last node below
         self._steps = list(steps)  # None in a list
+        self._written = dict(written)
         # Of the nodes that were asked for; made then, since each of many thousand aliases has a table of its own.
         self._children: dict[int, Mapping[Step, int]] | None = None
 
@@ -42,9 +61,18 @@ class LineTable:
         """End a node: what was added since is below it. One that has nothing below it is ended already."""
         self._ends[node] = len(self._steps)
 
+    def write(self, node: int, value: WrittenValue) -> None:
+        """Note how the file writes a value; not for all of very many."""
+        if len(self._written) < _MOST_WRITTEN:
+            self._written[node] = value
+
     def number(self, node: int) -> int:
         """The line of a node."""
         return self._numbers[node]
+
+    def written(self, node: int) -> WrittenValue | None:
+        """How the file writes the value of a node; None if as JSON has it."""
+        return self._written.get(node)
 
     def children(self, node: int) -> Mapping[Step, int]:
         """The nodes directly below another; of a duplicate key, the last."""
@@ -63,12 +91,14 @@ class LineTable:
         """
         if len(self._steps) > _MOST_SHARED:
             return self
-        return _find_table(tuple(self._steps), self._ends.tobytes(), self._numbers.tobytes())
+        return _find_table(
+            tuple(self._steps), self._ends.tobytes(), self._numbers.tobytes(), tuple(self._written.items())
+        )
 
     def rename(self, steps: Mapping[int, str]) -> LineTable:
         """A table in which some nodes have other keys."""
         table = LineTable()
-        table._numbers, table._ends = self._numbers, self._ends
+        table._numbers, table._ends, table._written = self._numbers, self._ends, self._written
         table._steps = [steps.get(node, step) for node, step in enumerate(self._steps)]
         return table
 
@@ -76,7 +106,14 @@ class LineTable:
         """A table of the same nodes in other lines."""
         table = LineTable()
         table._numbers = array("I", map(line, self._numbers))
-        table._ends, table._steps = self._ends, self._steps
+        table._ends, table._steps, table._written = self._ends, self._steps, self._written
+        return table
+
+    def rewrite(self, written: Mapping[int, WrittenValue]) -> LineTable:
+        """A table in which some values are written otherwise."""
+        table = LineTable()
+        table._numbers, table._ends, table._steps = self._numbers, self._ends, self._steps
+        table._written = {**self._written, **written}
         return table
 
     def _below(self, node: int) -> Iterator[int]:
@@ -119,6 +156,17 @@ class Lines:
         found = {path: self._walk(path) for path in keys}
         nodes = {nodes[-1]: keys[path] for path, nodes in found.items() if len(nodes) > len(path)}
         return Lines(self._table.rename(nodes), self._node)
+
+    def find_written(self, path: Sequence[Step]) -> WrittenValue | None:
+        """How the file writes a value; None if as JSON has it, or if the document does not have the field."""
+        nodes = self._walk(path)
+        return self._table.written(nodes[-1]) if len(nodes) > len(path) else None
+
+    def rewrite(self, written: Mapping[tuple[Step, ...], WrittenValue]) -> Lines:
+        """The lines with other texts for values."""
+        found = {path: self._walk(path) for path in written}
+        nodes = {nodes[-1]: written[path] for path, nodes in found.items() if len(nodes) > len(path)}
+        return Lines(self._table.rewrite(nodes), self._node)
 
     def renumber(self, line: Callable[[int], int]) -> Lines:
         """The same fields in other lines: `line` returns the one that stands for another."""

@@ -97,7 +97,8 @@ class Manifests:
     `unread` are the documents that are not for gitsync and the rejected ones, in the order of the files. `elsewhere`
     are the resources of namespaces outside of the run. `known` are the ids of resources that other sources declare.
     `read_left_out` reads the files that the kustomizations of their folders do not name, and `left_out` are the places
-    of resources in them, by their keys without namespaces.
+    of resources in them, by their keys without namespaces. `rejected` are the places of documents that cannot be used,
+    by the same keys, as far as their texts show them.
 
     `variables` are those that the documents of each unit mention, by the unit's name ("" for plain folders); `shown`
     are the texts from Secrets that are part of ids and names, and so are plain text, and `hidden` those that are not.
@@ -122,6 +123,7 @@ class Manifests:
     known: Mapping[Key, KnownId] = field(default_factory=dict)
     read_left_out: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
     left_out: Mapping[Key, SourceLocation] = field(default_factory=dict)
+    rejected: Mapping[Key, SourceLocation] = field(default_factory=dict)
 
     @property
     def known_ids(self) -> dict[Key, str]:
@@ -144,7 +146,8 @@ class Coverage:
     `files` and `resources` count what was read, `unread` are the documents that did not become a resource, and
     `ignored` the paths of manifest files that were left out, by .gitsyncignore or because their name begins with a dot.
     `skipped` are the paths of kustomizations that were not built, since their files have nothing for gitsync.
-    `notes` are problems of what gitsync does not use.
+    `notes` are problems of what gitsync does not use. `unnamed` has the number of ASO objects in each file that no
+    kustomization of its folder names; a sync does not look.
     """
 
     files: int = 0
@@ -153,6 +156,7 @@ class Coverage:
     ignored: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     notes: tuple[Problem, ...] = ()
+    unnamed: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def passed_over(self) -> Mapping[str, int]:

@@ -63,8 +63,10 @@ class Problem:
 
     @property
     def holds_deletes(self) -> bool:
-        """Tell whether it may hide a manifest: an error does, and a note, since what it is about may be one."""
-        return self.is_error or self.is_note
+        """Tell whether it may hide a manifest: an error does, and a note, since what it is about may be one. A document
+        with a group like none of ASO is another operator's.
+        """
+        return self.is_error or (self.is_note and self.code != UNKNOWN_GROUP)
 
     @property
     def place(self) -> str:
@@ -77,6 +79,7 @@ class Problem:
         return (self.path, self.line, self.field, self.code, self.message)
 
 
+UNKNOWN_GROUP: Final = "UnknownGroup"
 EMPTY_SOURCE = "EmptySource"
 TOO_MANY_DELETES = "TooManyDeletes"
 SUPERSEDED = "RevisionSuperseded"

@@ -58,7 +58,8 @@ class Resource:
     write, and what is misplaced. `lines` has the line of each field, None if they are
     not known, and `patched` the places of fields that a patch of another file has set; `problems` has the problems of
     reading it (a duplicate key, an annotation that is not text). `unit` is the unit that it is part of; None for the
-    folder of its file. `wrapper` is the object of CAPZ that it is inside of; None for a document.
+    folder of its file. `wrapper` is the object of CAPZ that it is inside of; None for a document. `renamed_from` is the
+    name in its file, if a build changed that; "" otherwise.
     """
 
     key: Key
@@ -73,6 +74,7 @@ class Resource:
     problems: tuple[Problem, ...] = ()
     unit: Unit | None = None
     wrapper: Wrapper | None = None
+    renamed_from: str = ""
 
     @property
     def rendered_by(self) -> str:
@@ -95,6 +97,7 @@ class Prepared:
     that it is outside of the run, and only read because another resource needs it. `written_by` is another manifest of
     the same resource in Azure, which writes it; None if this one does. `policy_reason` is a sentence that says who
     decided about the policy, if that was not the manifest or its namespace; "" otherwise. `provider` has the resource.
+    `ordered_after` are those of `depends_on` that only the order of units and waves puts first.
     `told` is what other manifests say of it that hands fields over to Azure (`diff.rules.handed_over`), by name.
     """
 
@@ -115,6 +118,7 @@ class Prepared:
     policy_reason: str = ""
     provider: Provider = Provider.ARM
     told: tuple[tuple[str, str], ...] = ()
+    ordered_after: tuple[Key, ...] = ()
 
     @property
     def key(self) -> Key:

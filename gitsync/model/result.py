@@ -77,15 +77,23 @@ class Replacement:
     """A change that Azure refuses in place: the resource would have to be deleted and created again.
 
     `reason` is in full sentences. `takes` are the resources that the delete would take along, as far as git and the
-    records know them. `is_due`: a sync deletes and creates it, since git and the operator consent. `held` says why it
+    records know them: those below it, and `refers`, which refer to any of these and lose what they refer to.
+    `given_ids` are ids that Azure gave the resource, which a new one would not have. `is_due`: a sync deletes and creates it, since git and the operator consent. `held` says why it
     does not, in full sentences. `away` is for how many seconds the resource was gone; None if it was not replaced.
     """
 
     reason: str
     takes: tuple[Key, ...] = ()
+    refers: tuple[Key, ...] = ()
     is_due: bool = False
     held: str = ""
     away: float | None = None
+    given_ids: frozenset[str] = frozenset()
+
+    @property
+    def below(self) -> tuple[Key, ...]:
+        """What is deleted with the resource."""
+        return tuple(key for key in self.takes if key not in self.refers)
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast

@@ -135,6 +135,7 @@ def _list_types(catalog: Catalog) -> Mapping[str, tuple[str, ...]]:
 _NAMES: Final[Mapping[str, str]] = {
     "microsoft.alertsmanagement/smartdetectoralertrules": "Failure Anomalies - .*",
     "microsoft.apimanagement/service/groups": "administrators|developers|guests",
+    "microsoft.authorization/policyassignments": "SecurityCenterBuiltIn",
     "microsoft.dbformysql/flexibleservers/databases": "information_schema|mysql|performance_schema|sys",
     "microsoft.eventhub/namespaces/authorizationrules": "RootManageSharedAccessKey",
     "microsoft.eventhub/namespaces/eventhubs/consumergroups": r"\$Default",

@@ -191,15 +191,18 @@ def _find_dependents(key: Key, same: set[Key], records: Mapping[Key, Record]) ->
     )
 
 
-def hold_untrusted(plan: Plan, reasons: Mapping[Key, str]) -> Plan:
-    """Hold the resources with untrusted records, for these reasons."""
+def hold_untrusted(plan: Plan, reasons: Mapping[Key, str], records: Mapping[Key, Record]) -> Plan:
+    """Hold the resources with untrusted records, for these reasons. Records of removed ones stay as they are."""
     if not reasons and not plan.prunes:
         return plan
     applies = {
         key: replace(apply, held=make_warning(UNTRUSTED, reasons[key])) if key in reasons else apply
         for key, apply in plan.applies.items()
     }
-    prunes = {key: replace(prune, held=reasons[key]) if key in reasons else prune for key, prune in plan.prunes.items()}
+    prunes = {
+        key: replace(prune, held=reasons[key], record=records[key]) if key in reasons else prune
+        for key, prune in plan.prunes.items()
+    }
     return replace(plan, applies=applies, prunes=spread_holds(prunes))
 
 

@@ -81,7 +81,7 @@ def _list_replaced(result: Result) -> Iterator[Key]:
     """List what is deleted and created again with a resource, itself first; nothing if it is not replaced."""
     if result.action is Action.REPLACE:
         yield result.key
-        yield from result.replacement.takes if result.replacement else ()
+        yield from result.replacement.below if result.replacement else ()
 
 
 def _find_applied_before(results: Mapping[Key, Result], applied: Mapping[Key, Action]) -> dict[Key, frozenset[Key]]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from gitsync.diff.adoption import format_value, is_equal
 from gitsync.diff.hints import Hints
 from gitsync.diff.leaf_changes import find, find_changes, find_removed
-from gitsync.diff.list_pairing import OPEN_LISTS, find_key, find_key_field, find_member, index_by_key, is_plain
+from gitsync.diff.list_pairing import OPEN_LISTS, TAGS, find_key, find_key_field, find_member, index_by_key, is_plain
 from gitsync.diff.projection import project, select_asked
 from gitsync.formats.json_pointer import JsonPath
 from gitsync.planning.children import list_embedding
@@ -23,8 +23,7 @@ from gitsync.planning.secret_digest import is_seal, mask_digests
 KEPT: Final = "KeptByAzure"
 """Reason of a resource that has what git no longer has, although a write said that it goes."""
 
-TAGS: Final = "tags"
-_IDENTITY: Final = "identity"
+IDENTITY: Final = "identity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +141,8 @@ def demand_removal(body: Mapping[str, Any], kept: Iterable[KeptValue], desired: 
     Indexes in the paths are those of `desired`.
     """
     for one in kept:
-        if one.path[0] == _IDENTITY and _IDENTITY not in desired:
-            body = {**body, _IDENTITY: {"type": "None"}}
+        if one.path[0] == IDENTITY and IDENTITY not in desired:
+            body = {**body, IDENTITY: {"type": "None"}}
         else:
             body = _put(body, one.path, [] if isinstance(one.live, list) else None, desired)
     return body

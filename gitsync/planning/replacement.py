@@ -30,6 +30,7 @@ from gitsync.model.verdict import Action, Comparison, Difference, Verdict
 from gitsync.planning.data_types import describe_loss
 from gitsync.planning.delete_scope import is_group
 from gitsync.planning.record_counts import digest_spec
+from gitsync.planning.referrers import find_referrers
 from gitsync.problems.field_path import find_member, format_field
 from gitsync.problems.finding import Finding, locate_finding
 from gitsync.request.body import find_field
@@ -218,14 +219,17 @@ def _names_field(message: str, pointer: str) -> bool:
 
 
 def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]) -> Iterator[Problem]:
-    """Warn of manifests that consent to a replacement which is not needed: it is done, or the field has the value."""
+    """Warn of manifests that consent to a replacement which is not needed: it is done, or the field has the value. A
+    field that still differs may need it: a stopped run did not come to it, or Azure has not refused the change yet.
+    """
     for result in results:
         resource = applies[result.key].prepared.resource if result.key in applies else None
-        if resource is None or REPLACE not in resource.annotations or not read_consent(resource).values:
+        names = read_consent(resource).values if resource and REPLACE in resource.annotations else {}
+        if resource is None or not names:
             continue
         is_compared = result.verdict in {Verdict.IN_SYNC, Verdict.PENDING, Verdict.DRIFTED, Verdict.CONFLICT}
         is_used_up = result.exists and result.replacement is None and result.action in {Action.NONE, Action.UPDATE}
-        if is_compared and is_used_up:
+        if is_compared and is_used_up and not any(_differs(result, name) for name in names):
             yield locate_finding(
                 Finding(
                     code="ReplaceConsentUnused",
@@ -236,6 +240,12 @@ def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]
                 ),
                 resource,
             )
+
+
+def _differs(result: Result, name: str) -> bool:
+    """Tell whether a field differs, or one below it, by its name in a consent."""
+    fields = [result.fields[one.path].name for one in result.differences if one.path in result.fields]
+    return any(re.match(rf"(?:spec\.)?{re.escape(name)}(?![^.\[])", field) for field in fields)
 
 
 def find_takes(key: Key, deleted_id: str, ids: Mapping[Key, str]) -> tuple[Key, ...]:
@@ -297,8 +307,12 @@ def build_replacement_condition(replacement: Replacement) -> Condition:
     return make_warning(Hold.REPLACE_NEEDED.value, replacement.reason, replacement.held)
 
 
-def add_takes(results: Mapping[Key, Result], records: Mapping[Key, Record]) -> dict[Key, Result]:
-    """Add to each replacement what a delete takes along: all that is below the resource, in git or on record."""
+def add_takes(
+    results: Mapping[Key, Result], records: Mapping[Key, Record], applies: Mapping[Key, Apply]
+) -> dict[Key, Result]:
+    """Add to each replacement what a delete takes along: all that is below the resource, in git or on record, and what
+    refers to any of it.
+    """
     if not any(result.replacement for result in results.values()):
         return dict(results)
     ids = {key: result.arm_id for key, result in results.items() if result.exists and result.arm_id}
@@ -308,8 +322,11 @@ def add_takes(results: Mapping[Key, Result], records: Mapping[Key, Record]) -> d
         # The recorded resource would be deleted, if a change of the name led to another id.
         deleted_id = records[key].arm_id if key in records else result.arm_id
         if result.replacement and deleted_id:
-            takes = find_takes(key, deleted_id, ids)
-            completed[key] = replace(result, replacement=replace(result.replacement, takes=takes))
+            below, replacement = find_takes(key, deleted_id, ids), result.replacement
+            deleted = {key, *below}
+            kept = {records[one].kept.given_id.casefold() for one in deleted if one in records} - {""}
+            refers = find_referrers(deleted, ids, replacement.given_ids | kept, applies, records)
+            completed[key] = replace(result, replacement=replace(replacement, takes=(*below, *refers), refers=refers))
     return completed
 
 

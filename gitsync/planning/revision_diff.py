@@ -103,7 +103,7 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
         results[key] = _withhold(apply, rehearsal.apply(apply, waits_for))
     for key, removed in plan.prunes.items():
         results[key] = _rehearse_prune(removed, prune=prune)
-    results = add_takes(results, make_records(old))
+    results = add_takes(results, make_records(old), plan.applies)
     return tuple(results[key] for key in sorted(results))
 
 

@@ -14,7 +14,9 @@ from gitsync.problems.field_path import FieldPath, format_field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing wrong with one field; `message` and `hint` are full sentences. `invalidates` as in `Problem`."""
+    """One thing wrong with one field; `message` and `hint` are full sentences. `invalidates` as in `Problem`. `retyped`
+    is a number or a boolean that must be text, None in any other finding.
+    """
 
     code: str
     path: FieldPath
@@ -22,6 +24,7 @@ class Finding:
     hint: str = ""
     level: Level = Level.ERROR
     invalidates: bool = True
+    retyped: bool | float | None = None
 
 
 def locate_finding(finding: Finding, resource: Resource) -> Problem:
@@ -44,7 +47,7 @@ def find_place(path: FieldPath, resource: Resource) -> SourceLocation:
     """Find the file and the line of a field, or of its nearest parent that is known; else those of
     the manifest.
     """
-    for end in range(len(path), 0, -1):
+    for end in range(len(path), -1, -1):
         if path[:end] in resource.patched:
             return resource.patched[path[:end]]
         if resource.lines and path[:end] in resource.lines:

@@ -27,6 +27,7 @@ from gitsync.planning.actions import decide_claim
 from gitsync.planning.claims import is_expected
 from gitsync.planning.kept import find_kept
 from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation, renew_duration
+from gitsync.planning.referrers import find_given_ids
 from gitsync.planning.replacement import (
     REFUSED,
     REPLACEMENT_BEGUN,
@@ -103,6 +104,8 @@ def _find_refused(attempt: ApplyAttempt, rules: RunRules) -> Replacement | None:
     found = find_replacement(attempt.kind.arm_type, differences, condition)
     if found is None:
         return None
+    live = attempt.observed.live
+    found = replace(found, given_ids=find_given_ids(live.body if live else None))
     weighed = weigh_replacement(
         found, differences, attempt.kind, resource, attempt.record, condition, prunes=rules.prune
     )

@@ -23,7 +23,7 @@ from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import find_place
 from gitsync.rehearsal.rebuild import Rebuild
 from gitsync.request.exports import find_addresses
-from gitsync.run.referenced_values import list_declared_keys
+from gitsync.run.missing_values import list_declared_keys
 from gitsync.secrets.keyvault.index import make_secret_name, make_vault_key
 from gitsync.secrets.sources.environment import make_secret_variable
 from gitsync.validation.annotations import CREDENTIAL_FROM

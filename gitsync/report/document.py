@@ -157,6 +157,7 @@ def _read_coverage(coverage: CheckedMapping) -> Coverage:
         ignored=repeat(coverage, "ignoredFiles", ""),
         skipped=repeat(coverage, "skippedKustomizations", ""),
         notes=repeat(coverage, "notes", Problem(code="", message="", level=Level.NOTE)),
+        unnamed={"": unnamed} if (unnamed := coverage.count("unnamed", 0)) else {},
     )
 
 
@@ -297,7 +298,11 @@ def _read_replacement(fields: CheckedMapping) -> Replacement | None:
     if away is not None and (not isinstance(away, int | float) or isinstance(away, bool) or away < 0):
         raise members.refusal("awaySeconds", "must be a number of seconds")
     return Replacement(
-        reason=members.text("reason"), takes=members.keys("takes"), is_due=name == "replacement", away=away
+        reason=members.text("reason"),
+        takes=members.keys("takes"),
+        refers=members.keys("refers") if "refers" in members.values else (),
+        is_due=name == "replacement",
+        away=away,
     )
 
 

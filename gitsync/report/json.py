@@ -173,7 +173,12 @@ def _build_replacement(result: Result) -> dict[str, Any]:
     replacement = result.replacement
     if replacement is None:
         return {}
-    found: dict[str, Any] = {"reason": replacement.reason, "takes": list(map(str, replacement.takes))}
+    refers = list(map(str, replacement.refers))
+    found: dict[str, Any] = {
+        "reason": replacement.reason,
+        "takes": list(map(str, replacement.takes)),
+        **({"refers": refers} if refers else {}),
+    }
     if not replacement.is_due:
         return {"replaceNeeded": found}
     away = {} if replacement.away is None else {"awaySeconds": round(replacement.away, 3)}

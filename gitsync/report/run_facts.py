@@ -87,8 +87,15 @@ def format_left_out(coverage: Coverage) -> list[str]:
         f"{format_plural(len(coverage.ignored), 'file')} ignored" if coverage.ignored else "",
         f"{format_plural(len(coverage.skipped), 'kustomization')} skipped" if coverage.skipped else "",
         f"{format_plural(len(coverage.notes), 'problem')} in what is not used" if coverage.notes else "",
+        _format_unnamed(coverage),
     )
     return [part for part in parts if part]
+
+
+def _format_unnamed(coverage: Coverage) -> str:
+    objects = format_plural(sum(coverage.unnamed.values()), "ASO object")
+    files = format_plural(len(coverage.unnamed), "file")
+    return f"{objects} in {files} that no kustomization names" if coverage.unnamed else ""
 
 
 def _format_kinds(word: str, times: Mapping[str, int]) -> str:
@@ -106,7 +113,11 @@ def list_left_out(coverage: Coverage) -> Iterator[str]:
     notes = [
         (note.path, note.line, f"not used: {note.code}: {escape_controls(note.message)}") for note in coverage.notes
     ]
-    for path, line, description in sorted([*documents, *files, *skipped, *notes]):
+    unnamed = [
+        (path, 0, f"no kustomization names it: {format_plural(count, 'ASO object')}")
+        for path, count in coverage.unnamed.items()
+    ]
+    for path, line, description in sorted([*documents, *files, *skipped, *notes, *unnamed]):
         yield f"{escape_controls(path)}:{line}: {description}" if line else f"{escape_controls(path)}: {description}"
 
 
@@ -129,6 +140,7 @@ def build_coverage(coverage: Coverage) -> Mapping[str, Any]:
         "ignoredFiles": len(coverage.ignored),
         "skippedKustomizations": len(coverage.skipped),
         "notes": len(coverage.notes),
+        **({"unnamed": sum(coverage.unnamed.values())} if coverage.unnamed else {}),
     }
 
 
@@ -185,7 +197,7 @@ def estimate_sync(report: Report) -> RequestCounts | None:
     times = Counter(result.action for result in report.results)
     writes = sum(times[action] for action in _WRITES)
     replaced = [result.replacement for result in report.results if result.action is Action.REPLACE]
-    again = len(replaced) + sum(len(one.takes) for one in replaced if one)
+    again = len(replaced) + sum(len(one.below) for one in replaced if one)
     sent, unrepeated = report.requests, report.unrepeated
     return RequestCounts(
         reads=sent.reads - unrepeated.reads + writes + 2 * again,

@@ -292,13 +292,17 @@ def describe_replacement(result: Result) -> str:
     replacement = result.replacement
     if replacement is None:
         return ""
-    takes = list_takes(replacement.takes, _MOST_TAKEN)
+    refers, verb = list_takes(replacement.refers, _MOST_TAKEN), "refers" if len(replacement.refers) == 1 else "refer"
+    referring, lost = (f" {refers} {verb} to it.", f"what {refers} {verb} to") if replacement.refers else ("", "")
+    # That nothing goes along is said only where it is so.
+    below = list_takes(replacement.below, _MOST_TAKEN) if replacement.below or not lost else ""
+    along = f", with {below}" if below else ""
     if replacement.away is not None:
-        away = format_seconds(round(replacement.away))
-        return f"{replacement.reason} It was deleted and created again, with {takes}, and away for {away}."
+        away = f"{',' if along else ''} and away for {format_seconds(round(replacement.away))}"
+        return f"{replacement.reason} It was deleted and created again{along}{away}.{referring}"
     if replacement.is_due:
-        return f"{replacement.reason} A sync deletes it and creates it again, with {takes}."
-    return f"{replacement.reason} A delete would take along {takes}."
+        return f"{replacement.reason} A sync deletes it and creates it again{along}.{referring}"
+    return f"{replacement.reason} A delete would take along {', and '.join(filter(None, [below, lost]))}."
 
 
 def format_last_commit(commit: LastCommit | None) -> str:

@@ -62,7 +62,7 @@ def prepare(
     credential of each, with its subscription; a resource without a credential has no ARM id. `today` decides which
     entries of `gitsync/ignore` have expired, and whether a `gitsync/hold` lasts; without it, none has expired.
     """
-    manifests = migrate_versions(manifests, catalog)
+    manifests = migrate_versions(manifests, catalog, unknown_fields)
     drafts = _make_drafts(manifests, catalog, subscription)
     arm_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
     dependencies = Dependencies(manifests.resources, arm_ids, manifests.declared)
@@ -77,6 +77,7 @@ def prepare(
         namespaces=manifests.namespaces,
         known=manifests.known,
         left_out=manifests.left_out,
+        rejected=manifests.rejected,
     )
     told = find_told(drafts)
     prepared = []
@@ -109,7 +110,7 @@ def _check_alone(
 
 def _list_ignored(draft: Draft, today: date | None) -> Paths:
     """List the paths of the body that are not compared: those that the manifest ignores, and how to sign in."""
-    ignored = read_ignored_paths(draft.resource, today) if IGNORE in draft.resource.annotations else ()
+    ignored = read_ignored_paths(draft.resource, draft.kind, today) if IGNORE in draft.resource.annotations else ()
     sign_in = find_sign_in_paths(draft.kind) if draft.kind is not None else ()
     return tuple(sorted({*ignored, *sign_in})) if sign_in else ignored
 
@@ -196,23 +197,24 @@ def _check_draft(draft: Draft) -> Iterator[Problem]:
         yield locate_finding(finding, draft.resource)
 
 
-def migrate_versions(manifests: Manifests, catalog: Catalog) -> Manifests:
-    """Read each resource of a version that ASO has removed as the nearest later one that has all of its fields, with
-    a warning.
+def migrate_versions(manifests: Manifests, catalog: Catalog, unknown_fields: UnknownFields = "error") -> Manifests:
+    """Read each resource of a version that ASO has removed as the nearest later one that has all of its fields, but for
+    those that are dropped because no version has them, with a warning.
 
     Only in units with the option, and of what CAPZ manages; a resource without such a version stays as it is.
     """
-    return replace(manifests, resources=tuple(_migrate(resource, catalog) for resource in manifests.resources))
+    migrated = (_migrate(resource, catalog, unknown_fields) for resource in manifests.resources)
+    return replace(manifests, resources=tuple(migrated))
 
 
-def _migrate(resource: Resource, catalog: Catalog) -> Resource:
+def _migrate(resource: Resource, catalog: Catalog, unknown_fields: UnknownFields) -> Resource:
     options = resource.unit.options if resource.unit else _USUAL
     # What CAPZ manages is not written, whatever its version.
     may_migrate = options.migrates_versions or (resource.wrapper is not None and not options.manages_capz)
     if not may_migrate or catalog.kind(resource.gvk):
         return resource
     later = find_later_version(resource.gvk, resource.spec, catalog)
-    if later is None or later.lacks:
+    if later is None or later.lacks or (later.unknown and unknown_fields == "error"):
         return resource
     problem = locate_finding(_make_warning(resource.gvk, later.gvk), resource)
     problems = tuple(sorted((*resource.problems, problem), key=lambda problem: problem.order))

@@ -73,7 +73,7 @@ CredentialOf = Callable[[Resource], Credential | Finding]
 
 def find_credential_names(resources: Iterable[Resource], records: Mapping[Key, Record]) -> tuple[CredentialName, ...]:
     """The Secrets that may be credentials of these resources, and of those that are only recorded; sorted."""
-    named = [(one.key.namespace, _find_named_secret(one)) for one in resources]
+    named = [(one.key.namespace, find_named_secret(one)) for one in resources]
     named += [(key.namespace, record.credential) for key, record in records.items()]
     credential_names = {(namespace, name or OF_NAMESPACE) for namespace, name in named}
     return tuple(sorted(credential_names | {(namespace, OF_NAMESPACE) for namespace, _ in named}))
@@ -139,7 +139,7 @@ class Credentials:
 
     def of(self, resource: Resource) -> Credential | Finding:
         """The credential of a manifest, or what is wrong with it."""
-        secret_name = _find_named_secret(resource)
+        secret_name = find_named_secret(resource)
         choice = self._choose(resource.key, secret_name)
         if isinstance(choice, Credential):
             return choice
@@ -230,7 +230,7 @@ def choose_offline(secrets: Mapping[CredentialName, Mapping[str, Secret]], subsc
     elsewhere = Credential(subscription=subscription, is_sure=False)  # one value for all that have no Secret here
 
     def of(resource: Resource) -> Credential:
-        secret_name = _find_named_secret(resource)
+        secret_name = find_named_secret(resource)
         values = secrets.get((resource.key.namespace, secret_name or OF_NAMESPACE))
         found_subscription = read_subscription(values) if values is not None else None
         if found_subscription is None:
@@ -240,7 +240,7 @@ def choose_offline(secrets: Mapping[CredentialName, Mapping[str, Secret]], subsc
     return of
 
 
-def _find_named_secret(resource: Resource) -> str:
+def find_named_secret(resource: Resource) -> str:
     """The Secret that a manifest names itself. A name with a slash is an error, which validation reports."""
     name = resource.annotations.get(CREDENTIAL_FROM, "")
     return "" if "/" in name else name

@@ -111,8 +111,12 @@ def order_units(prepared: Sequence[Prepared]) -> tuple[Prepared, ...]:
     for before, after in pairs:
         order.put(before, after)
     return tuple(
-        replace(one, depends_on=tuple(sorted({*one.depends_on, *order.added[one.key]})))
-        if one.key in order.added
+        replace(
+            one,
+            depends_on=tuple(sorted({*one.depends_on, *added})),
+            ordered_after=tuple(sorted(added.difference(one.depends_on))),
+        )
+        if (added := order.added.get(one.key))
         else one
         for one in prepared
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
-from gitsync.manifests.selection import Selection, spell_selection
+from gitsync.manifests.selection import Selection, check_namespaces, spell_selection
 from gitsync.manifests.variable_values import References
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
@@ -60,7 +60,8 @@ async def load_run_input(
     """Parse, look up credentials, and prepare. `agent` is the run's. Also return the settings with the names of --only
     in full, and the state with the records that the manifests vouch for.
 
-    Raises ConfigError if there is neither a global credential nor any other, or if --only names no resource.
+    Raises ConfigError if there is neither a global credential nor any other, or if --only or --target-namespaces names
+    nothing.
     """
     references = await _find_references(config, connections, writes=writes)
     manifests = _read_manifests(config, connections, references)
@@ -69,6 +70,7 @@ async def load_run_input(
     lookup = _open_lookup(config, connections, manifests, writes=writes)
     namespaces = config.target_namespaces
     records = state.records
+    check_namespaces(namespaces, [manifests], connections.source.problems, records)
     if namespaces:
         records = {key: one for key, one in records.items() if key.namespace in namespaces}
     credentials = await _find_credentials(config, connections, manifests, records, lookup)

@@ -18,6 +18,7 @@ from gitsync.config.config import Config
 from gitsync.config.config_file import SourceSettings
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.revisions import RevisionManifests
+from gitsync.manifests.aso_objects import count_aso_objects
 from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.selection import select_namespaces
@@ -89,8 +90,8 @@ def redact_manifests(manifests: Manifests, redactions: Redactions) -> None:
     redactions.spare(text.reveal() for text in manifests.shown)
 
 
-def coverage_of(source: Checkout | RevisionManifests, manifests: Manifests) -> Coverage:
-    """Say what was read of a source, and what was not."""
+def coverage_of(source: Checkout | RevisionManifests, manifests: Manifests, *, looks_around: bool = False) -> Coverage:
+    """Say what was read of a source, and what was not. `looks_around` reads the files that kustomizations leave out."""
     notes = {problem.order: problem for problem in (*source.problems, *manifests.problems) if problem.is_note}
     return Coverage(
         files=len(source.files),
@@ -99,6 +100,7 @@ def coverage_of(source: Checkout | RevisionManifests, manifests: Manifests) -> C
         ignored=source.ignored,
         skipped=source.skipped,
         notes=tuple(notes[order] for order in sorted(notes)),
+        unnamed=count_aso_objects(manifests.read_left_out()) if looks_around else {},
     )
 
 

@@ -79,7 +79,7 @@ def plan_run(
     )
     plan = mark_undeletable(plan, connections.catalog)
     plan = hold_until(note_renames(note_moves(plan, moved.moves)), run_input.prepared, today)
-    plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted})
+    plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted}, own_records)
     plan = spare_bystanders(plan, state.records)
     return replace(plan, problems=(*plan.problems, *run_input.problems))
 

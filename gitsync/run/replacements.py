@@ -107,6 +107,8 @@ async def _find_hold(run: RunContext, plan: Plan, state: State, key: Key, due: D
 
     if retention := SOFT_DELETES.get(kind.arm_type.casefold()):
         return f"Azure keeps the name of a deleted {retention.noun}, so it could not be created again."
+    if not kind.is_arm:
+        return ""  # nothing of ARM is below it, and other providers have nothing below
     known = {normalize_id(arm_id) for arm_id in ids.values()}
     try:
         reader = run.identities[key].azure().reader(run.begin_session())

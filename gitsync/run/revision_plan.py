@@ -20,7 +20,7 @@ from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.history import ManifestPaths
 from gitsync.git.source.revisions import RevisionManifests, find_commits_before, read_revision
 from gitsync.git.source.signatures import read_trusted_keys
-from gitsync.manifests.selection import make_selection, select_prepared, spell_selection
+from gitsync.manifests.selection import check_namespaces, make_selection, select_prepared, spell_selection
 from gitsync.manifests.units import find_declaration, find_place
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.export import ObjectKind
@@ -84,8 +84,9 @@ def _plan_revisions(
     read = _open_reader(config, opened)
     before, after = read(config.from_revision), read(config.to_revision)
     reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
-    old, _ = read_revised(reader, before, from_revision)
+    old, former = read_revised(reader, before, from_revision)
     new, manifests = read_revised(reader, after, config.to_revision or "")
+    check_namespaces(config.target_namespaces, [former, manifests], (*before.problems, *after.problems))
     target = _find_target(config, after)
     log_start("plan", target)
     config = spell_selection(config, (one.key for revised in (old, new) for one in revised.prepared))
@@ -164,7 +165,9 @@ def read_resources(
     with ExitStack() as opened:
         found = _open_reader(config, opened)(revision)
         reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
-        revised, _ = read_revised(reader, found, revision or "")
+        revised, manifests = read_revised(reader, found, revision or "")
+    if revision is None:  # one of two revisions may have nothing in a namespace
+        check_namespaces(config.target_namespaces, [manifests], found.problems)
     config = spell_selection(config, (one.key for one in revised.prepared))
     return found.repository, select_prepared(revised.prepared, make_selection(config))
 

@@ -257,6 +257,6 @@ def _make_report(
         interrupted=connections.stop.is_set(),
         review=make_review(config, connections, reported) if config.plan_out and not writes else None,
         root=connections.source.root,
-        coverage=coverage_of(connections.source, run_input.manifests),
+        coverage=coverage_of(connections.source, run_input.manifests, looks_around=not writes),
         schedule=Schedule() if writes else foresee(reported, config.request_share),
     )

@@ -70,7 +70,7 @@ async def walk(
         applied = _add_later(applied, await run_in_order(second_tries, run_node, build_rest, stop, known=applied))
     finally:
         stop_watcher.cancel()
-    return add_takes({**applied, **pruned}, state.records), collected
+    return add_takes({**applied, **pruned}, state.records, plan.applies), collected
 
 
 async def _replace_in_turn(  # noqa: PLR0913 - what a replacement needs of the walk

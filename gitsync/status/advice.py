@@ -90,10 +90,6 @@ _ACCESS: Final = {
         "Check the id of the subscription, and that gitsync's identity has a role in it: Azure does not "
         "distinguish the two."
     ),
-    "SubscriptionMismatch": (
-        "The resource was written in another subscription, and gitsync moves none. Set --subscription (or "
-        "AZURE_SUBSCRIPTION_ID of the resource's credential) back to the one in its ARM id."
-    ),
     "ReadOnlyDisabledSubscription DisabledSubscription": (
         "The subscription is disabled, usually because of billing. Its billing owner must enable it; until "
         "then everything in it is read-only."
@@ -175,8 +171,8 @@ _AMOUNTS: Final = {
 }
 _PROVIDERS: Final = {
     "MissingSubscriptionRegistration SubscriptionNotRegistered InvalidSubscriptionRegistrationState": (
-        "The resource provider is not registered. Register it (az provider register --namespace NAME), or "
-        "grant gitsync's identity the permission to do so."
+        "A subscription is registered with a provider once (`az provider register --namespace NAMESPACE`), which "
+        "takes some minutes."
     ),
     "LocationNotAvailableForResourceType NoRegisteredProviderFound MissingRegistrationForLocation": (
         "The region does not support this type, or not at this api-version. Choose a location that the message lists, "

@@ -40,6 +40,7 @@ DELETION_NOT_SUPPORTED = Condition(
 
 _LONGEST_STATE = 100
 
+
 def make_undeletable(key: Key) -> Condition:
     """Return the condition of a resource that was removed from git, and that Azure deletes with its parent only. Its
     manifest is gone, so the annotation that ASO asks for has no place.
@@ -121,13 +122,17 @@ def make_other_agent(ours: str, theirs: str) -> Condition:
 
 def check_subscription(arm_id: str, ours: str) -> Condition | None:
     """Check that an id is in the subscription of the credential
-    (docs/reference/reconciliation.md#subscription-check).
+    (docs/reference/reconciliation.md#subscription-check). The advice is that for an id on record.
     """
     subscription = find_subscription(arm_id)
     if subscription is None or subscription.casefold() == ours.casefold():
         return None
     text = f'SubscriptionID "{subscription}" for "{arm_id}" resource does not match with Client Credential: "{ours}"'
-    return make_error("SubscriptionMismatch", text)
+    advice = (
+        f"The resource was written in subscription {subscription}. Set --subscription (or AZURE_SUBSCRIPTION_ID of its "
+        "credential) back to that."
+    )
+    return make_error("SubscriptionMismatch", text, advice)
 
 
 _NO_PROVIDER = {

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from gitsync.config.config_file import FILE_NAME
 from gitsync.errors import SourceError
-from gitsync.manifests.unparsed_text import mentions_aso
+from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
 from gitsync.units.charts import CHART, find_charts, is_in_chart, list_chart_files, list_local, list_packed, read_chart
 from gitsync.units.kustomization import KustomizationReader, find_kustomizations

@@ -14,12 +14,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
+from gitsync.manifests.aso_groups import is_ours, mentions_aso
 from gitsync.manifests.capz import CapzObjects
 from gitsync.manifests.credential_secret import OF_NAMESPACE
 from gitsync.manifests.document_forms import split_list
 from gitsync.manifests.headers import is_object
-from gitsync.manifests.recognition import is_ours
-from gitsync.manifests.unparsed_text import mentions_aso
 from gitsync.manifests.unread_documents import pass_over
 from gitsync.manifests.used_objects import is_feeding
 from gitsync.manifests.yaml_documents import Document, read_documents

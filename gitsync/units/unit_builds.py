@@ -9,13 +9,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from gitsync.errors import SourceError
+from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.origins import list_origins, list_patch_files
 from gitsync.manifests.units import ROOT, SUFFIXES, find_parts
-from gitsync.manifests.unparsed_text import mentions_aso
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.charts import CHART, list_chart_files
+from gitsync.units.empty_builds import find_empty_builds
 from gitsync.units.flux_build import lay_out, make_metadata_fields, place_at_object
 from gitsync.units.helm import list_chart_inputs, make_chart_job
 from gitsync.units.kustomization import (
@@ -91,7 +92,7 @@ def build_units(
         problems=(
             *_make_problems({name: (by_name[name], error) for name, error in errors.items()}, reader),
             *warnings,
-            *_list_empty({name: (by_name[name], text) for name, text in texts.items()}),
+            *find_empty_builds({name: (by_name[name], text) for name, text in texts.items()}, jobs, reader.tree.paths),
         ),
         used=frozenset(path for name in (*texts, *skipped) for path in jobs[name].files).union(
             *(unit.contents for unit in directories.units.values())
@@ -307,22 +308,6 @@ def _find_level(error: UnbuildableError, paths: Sequence[str], tree: SourceTree)
         return Level.ERROR if not paths or mentions_aso(tree.read(paths).values()) else Level.WARNING
     except SourceError:
         return Level.ERROR
-
-
-def _list_empty(built: Mapping[str, tuple[Unit, bytes]]) -> Iterator[Problem]:
-    """Warn of each chart of gitsync.yaml that has nothing for gitsync, not even objects that lead on."""
-    for unit, text in built.values():
-        if unit.kind is UnitKind.CHART and not mentions_aso([text]) and not may_declare([text]):
-            yield Problem(
-                code="ChartEmpty",
-                level=Level.WARNING,
-                message=f"{unit.name} renders no ASO resource with its values.",
-                hint="Name a file with the values that switch its resources on in `values` of the unit in "
-                "gitsync.yaml.",
-                path=unit.file,
-                line=1,
-                unit=unit.name,
-            )
 
 
 def _locate(problem: Problem, reader: KustomizationReader) -> Problem:

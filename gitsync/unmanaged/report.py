@@ -7,10 +7,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gitsync.errors import ExitCode
-from gitsync.formats.arm_path import name_resource
+from gitsync.formats.arm_path import find_subscription, name_resource
+from gitsync.formats.json_members import read_mapping, read_text
+from gitsync.imports.discovery import find_owner_id
 from gitsync.model.attribution import Attribution
 from gitsync.report.authors import clean, format_creation
 from gitsync.report.escape import format_block, format_code, shorten
@@ -20,6 +22,7 @@ from gitsync.report.metrics import MANAGED, UNMANAGED
 from gitsync.report.progress import Figures
 from gitsync.report.wording import format_plural
 from gitsync.unmanaged.search import Estate, Stray
+from gitsync.unmanaged.subscription_scope import ASSIGNMENTS
 
 BY_LISTS: Final = "lists"
 BY_GRAPH: Final = "resource-graph"
@@ -29,6 +32,7 @@ _LATE: Final = (
 )
 _ROOM: Final = 50_000  # characters of a table, since a comment has at most 65,536
 _LONGEST: Final = 200  # characters of a name
+_MOST_IDS: Final = 20  # in a command: the next search names the others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,19 +82,51 @@ def join_estates(estates: Sequence[Estate]) -> Estate:
         left_out=tuple(sorted({left for estate in estates for left in estate.left_out})),
         unread=tuple(sorted({line for estate in estates for line in estate.unread})),
         gaps=tuple(sorted({line for estate in estates for line in estate.gaps})),
+        closed=sum(estate.closed for estate in estates),
     )
 
 
+class Assigned(NamedTuple):
+    """What a role assignment says: the name of the role, or its id; the type and the id of the principal; the scope."""
+
+    role: str
+    principal_type: str
+    principal_id: str
+    scope: str
+
+
+def read_assignment(stray: Stray) -> Assigned | None:
+    """Read what a role assignment says, as far as Azure showed it; None for any other resource."""
+    if stray.arm_type != ASSIGNMENTS:
+        return None
+    properties = read_mapping(stray.body, "properties")
+    role = stray.role or read_text(properties, "roleDefinitionId").rpartition("/")[2]
+    kind, principal = read_text(properties, "principalType"), read_text(properties, "principalId")
+    return Assigned(role, kind, principal, find_owner_id(stray.arm_id))
+
+
 def _name(stray: Stray) -> str:
-    return clean(name_resource(stray.arm_id))
+    """Name a stray; a role assignment by who has which role where, since its own name says nothing."""
+    assigned = read_assignment(stray)
+    if assigned is None or not (assigned.role and assigned.principal_id):
+        return clean(name_resource(stray.arm_id))
+    is_root = assigned.scope.count("/") == 2  # /subscriptions/S
+    scope = "the subscription" if is_root else name_resource(assigned.scope)
+    principal = f"{assigned.principal_type or 'principal'} {assigned.principal_id}"
+    return clean(f"{assigned.role} for {principal} on {scope}")
+
+
+def _place(stray: Stray) -> str:
+    """Name the group of a stray, or the subscription that it is directly in."""
+    return clean(stray.group or f"subscription {find_subscription(stray.arm_id)}")
 
 
 def _group(strays: Iterable[Stray]) -> list[tuple[tuple[str, str], list[tuple[str, list[Stray]]]]]:
     """Group strays by the id and the name of their resource group, and those by kind."""
     by_group: defaultdict[tuple[str, str], list[Stray]] = defaultdict(list)
     for stray in strays:
-        folder = "/".join(stray.arm_id.split("/")[:5])
-        by_group[folder.casefold(), stray.group].append(stray)
+        folder = "/".join(stray.arm_id.split("/")[: 5 if stray.group else 3])
+        by_group[folder.casefold(), _place(stray)].append(stray)
 
     def order(stray: Stray) -> tuple[str, str]:
         return stray.label, stray.arm_id.casefold()
@@ -102,21 +138,27 @@ def _group(strays: Iterable[Stray]) -> list[tuple[tuple[str, str], list[tuple[st
 
 
 def list_imports(report: UnmanagedReport) -> list[str]:
-    """List the commands that write manifests of the strays: one for each group. What has a manifest is skipped."""
+    """List the commands that write manifests of the strays: one for each group, and one for what is directly in a
+    subscription, by its ids. What has a manifest is skipped.
+    """
     groups: dict[tuple[str, str], str] = {}
+    by_id: defaultdict[str, list[str]] = defaultdict(list)
     for stray in report.estate.strays:
-        if stray.kind:
+        if stray.kind and not stray.group:
+            by_id[stray.arm_id.split("/")[2]].append(shlex.quote(stray.arm_id))
+        elif stray.kind:
             subscription = stray.arm_id.split("/")[2]
             named = f" --subscription {shlex.quote(subscription)}" if len(report.scopes) > 1 else ""
             command = f"gitsync import --resource-group {shlex.quote(stray.group)}{named} --out azure"
             groups.setdefault((subscription.casefold(), stray.group.casefold()), command)
-    return [groups[key] for key in sorted(groups)]
+    direct = [f"gitsync import {' '.join(ids[:_MOST_IDS])} --out azure" for _, ids in sorted(by_id.items())]
+    return [*(groups[key] for key in sorted(groups)), *direct]
 
 
 def format_lines(report: UnmanagedReport, *, names: bool) -> Iterator[str]:
     """Format the report as text; with names of people if `names`."""
     for (_, group), kinds in _group(report.estate.strays):
-        yield f"{clean(group)}:"
+        yield f"{group}:"
         for label, strays in kinds:
             yield f"  {clean(label)}{'' if strays[0].kind else ' (gitsync has no kind for this type)'}"
             width = max(len(_name(stray)) for stray in strays)
@@ -145,13 +187,16 @@ def _format_list(title: str, lines: Sequence[str]) -> Iterator[str]:
 
 def _list_notes(report: UnmanagedReport) -> list[tuple[str, Sequence[str]]]:
     """List what limits the findings, by title."""
-    late = [_LATE] if report.source == BY_GRAPH else []
+    unseen = [_LATE] if report.source == BY_GRAPH else []
+    if report.estate.closed:
+        groups = format_plural(report.estate.closed, "resource group")
+        unseen.append(f"The content of {groups} not in git. Name one with --resource-group, or '*' for all.")
     return [
         ("Could not be read, so there may be more:", report.estate.gaps),
         ("Not asked for; --full asks for all:", report.estate.unread),
         ("Manifests without an ARM id; what they stand for may be listed above:", report.without_id),
         ("Who created a resource is not known everywhere:", report.doubts),
-        ("What this search does not see:", late),
+        ("What this search does not see:", unseen),
     ]
 
 
@@ -207,8 +252,8 @@ def format_markdown(report: UnmanagedReport, *, names: bool) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def build_document(report: UnmanagedReport) -> dict[str, Any]:
-    """Build the report as plain JSON."""
+def build_document(report: UnmanagedReport, *, names: bool) -> dict[str, Any]:
+    """Build the report as plain JSON; with names of people if `names`."""
     return {
         "source": report.source,
         "scopes": [{"subscription": id_, "groups": list(groups)} for id_, groups in sorted(report.scopes.items())],
@@ -224,7 +269,8 @@ def build_document(report: UnmanagedReport) -> dict[str, Any]:
                 "type": stray.arm_type,
                 "kind": stray.kind or None,
                 "resourceGroup": stray.group,
-                "created": build_change(report.creations[stray.arm_id], names=True),
+                **_build_assignment(stray),
+                "created": build_change(report.creations[stray.arm_id], names=names),
             }
             for stray in report.estate.strays
         ],
@@ -236,4 +282,16 @@ def build_document(report: UnmanagedReport) -> dict[str, Any]:
         "doubts": list(report.doubts),
         "requests": report.requests,
         "exitCode": report.exit_code,
+    }
+
+
+def _build_assignment(stray: Stray) -> dict[str, Any]:
+    """Build what a role assignment says; nothing for any other resource."""
+    assigned = read_assignment(stray)
+    if assigned is None:
+        return {}
+    return {
+        "role": clean(assigned.role),
+        "principal": {"type": clean(assigned.principal_type), "id": clean(assigned.principal_id)},
+        "scope": assigned.scope,
     }

@@ -16,12 +16,12 @@ from gitsync.attribution.resource_graph import query_rows
 from gitsync.checks.questions import Questions
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import find_resource_group, is_below, normalize_id
-from gitsync.formats.json_members import read_text
+from gitsync.formats.json_members import read_mapping, read_text
 from gitsync.imports.acceptance import BY_AZURE, Acceptance
 from gitsync.imports.conversion.found_resources import UNKNOWN, FoundResource, Omission, SearchResult
 from gitsync.imports.conversion.manifests import is_as_made
 from gitsync.imports.conversion.scope import Filters, ImportScope
-from gitsync.imports.discovery import RESOURCES_VERSION, Discovery, find_owner_id
+from gitsync.imports.discovery import MANAGED, RESOURCES_VERSION, Discovery, find_owner_id
 from gitsync.imports.extension_resources import INHERITED, ORPHAN
 from gitsync.imports.report import is_refusal
 from gitsync.imports.resource_reader import Body, ResourceReader
@@ -29,12 +29,21 @@ from gitsync.model.facts import Kind
 from gitsync.planning.children import KindTree, is_made_by_azure
 from gitsync.problems.field_path import find_member
 from gitsync.unmanaged.inventory import Inventory
+from gitsync.unmanaged.subscription_scope import ASSIGNMENTS, find_at_subscription, read_role_names
 from gitsync.validation.references import parse_arm_type
 
 MADE_BY_OWNER: Final = "made by the resource that manages it"
 
 _UNSAID: Final = frozenset({INHERITED, ORPHAN, UNKNOWN})
 """Reasons of an import to leave something out that are none here."""
+
+_AZURES_GROUPS: Final = re.compile(
+    r"NetworkWatcherRG|cloud-shell-storage-\w+|DefaultResourceGroup-\w+|AzureBackupRG_\w+|Default-ActivityLogAlerts",
+    re.IGNORECASE,
+)
+"""Groups that services of Azure make by themselves, by the pages of Network Watcher, Cloud Shell, Azure Monitor and Azure
+Backup.
+"""
 
 _DISKS: Final = "microsoft.compute/disks"
 _MOST_GROUPS = 300  # of one query
@@ -50,7 +59,8 @@ Resources
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stray:
     """A resource that git does not have. `kind` is "" if the catalog has none for its type. `body` is what Azure showed
-    of it, which may be little; `created` the time of its creation if a list said so.
+    of it, which may be little; `created` the time of its creation if a list said so. `role` is the name of the role of a
+    role assignment, "" if it is not known.
     """
 
     arm_id: str
@@ -58,6 +68,7 @@ class Stray:
     kind: str
     body: Mapping[str, Any]
     created: str = ""
+    role: str = ""
 
     @property
     def group(self) -> str:
@@ -73,7 +84,8 @@ class Stray:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estate:
     """What is in the scope: the strays, sorted by ARM id, and how many resources of each kind git has. `unread` says
-    what was not asked for, since a sample had nothing, and `gaps` what could not be read: there may be strays.
+    what was not asked for, since a sample had nothing, and `gaps` what could not be read: there may be strays. `groups`
+    are the names of those that were looked into, and `closed` how many groups that git does not have were not.
     """
 
     strays: tuple[Stray, ...] = ()
@@ -81,6 +93,8 @@ class Estate:
     left_out: tuple[Omission, ...] = ()
     unread: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    closed: int = 0
 
     def add_refusals(self, lines: Iterable[str]) -> Estate:
         """Return the same with what Azure refused to read, of which a missing right is a gap."""
@@ -88,15 +102,25 @@ class Estate:
 
 
 class EstateSearch:
-    """The search in one subscription. `is_full` asks every collection, and not a sample of those with many parents."""
+    """The search in one subscription. `is_full` asks every collection, and not a sample of those with many parents.
+    `looks_beyond` the groups of the scope: for others of the subscription, and for what is directly in it.
+    """
 
     def __init__(
-        self, reader: ResourceReader, registry: Registry, tree: KindTree, inventory: Inventory, *, is_full: bool
+        self,
+        reader: ResourceReader,
+        registry: Registry,
+        tree: KindTree,
+        inventory: Inventory,
+        *,
+        is_full: bool,
+        looks_beyond: bool,
     ) -> None:
         def is_untouched(resource: FoundResource) -> bool:
             return is_as_made(resource) and not inventory.has(resource.arm_id)
 
         self._gaps: list[str] = []
+        self._looks_beyond = looks_beyond
         self._reader = reader
         self._tree = tree
         self._inventory = inventory
@@ -105,7 +129,8 @@ class EstateSearch:
 
     async def search_lists(self, scope: ImportScope) -> Estate:
         """Search by ARM's lists. Raises SourceError if the scope cannot be read, and ArmError."""
-        return self._conclude(await self._discovery.search(scope))
+        await self._discovery.search(scope)
+        return await self._finish(scope)
 
     async def search_graph(self, scope: ImportScope, questions: Questions) -> Estate:
         """Search by Resource Graph, which has neither children nor extension resources and is hours late: what git does
@@ -133,7 +158,43 @@ class EstateSearch:
             ]
         )
         await self._confirm_foreign(foreign, scope)
-        return self._conclude(self._acceptance.finish(), managed)
+        return await self._finish(scope, managed)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The names and patterns of the scope that no group has."""
+        return self._discovery.missing_groups
+
+    async def _finish(self, scope: ImportScope, managed: Mapping[str, int] | None = None) -> Estate:
+        """Look beyond the groups, by ARM's lists, and tell what git has from what it does not."""
+        closed = 0
+        if self._looks_beyond:
+            closed = await self._accept_new(self._discovery.other_groups)
+            self._gaps += await find_at_subscription(scope.root, self._reader, self._tree, self._acceptance)
+        estate = self._conclude(self._acceptance.finish(), managed)
+        named = await self._name_roles(scope, estate.strays)
+        return replace(estate, strays=named, groups=self._discovery.groups, closed=closed)
+
+    async def _accept_new(self, groups: Sequence[FoundResource]) -> int:
+        """Take groups that git does not have for strays, but for those that are Azure's. Returns how many are."""
+        made = {group.arm_id: MANAGED if group.body.get("managedBy") else BY_AZURE for group in groups if _is_azures(group)}
+        for arm_id, reason in made.items():
+            self._acceptance.leave_out(arm_id, reason)
+        return len(await self._acceptance.accept([group for group in groups if group.arm_id not in made]))
+
+    async def _name_roles(self, scope: ImportScope, strays: tuple[Stray, ...]) -> tuple[Stray, ...]:
+        """Name the roles of role assignments: one list has all of them."""
+        if not any(stray.arm_type == ASSIGNMENTS for stray in strays):
+            return strays
+        names = await read_role_names(scope.root, self._reader)
+
+        def find_role(stray: Stray) -> str:
+            role_id = read_text(read_mapping(stray.body, "properties"), "roleDefinitionId")
+            return names.get(normalize_id(role_id).rpartition("/")[2], "")
+
+        return tuple(
+            replace(stray, role=find_role(stray)) if stray.arm_type == ASSIGNMENTS else stray for stray in strays
+        )
 
     async def _query(self, groups: Sequence[FoundResource], scope: ImportScope, questions: Questions) -> list[str]:
         """Query the ARM ids of the resources in groups, sorted, with the groups as they are spelled themselves."""
@@ -195,13 +256,18 @@ class EstateSearch:
         )
 
 
+def _is_azures(group: FoundResource) -> bool:
+    """Tell whether Azure made a group, for a resource or by itself."""
+    return bool(group.body.get("managedBy")) or _AZURES_GROUPS.fullmatch(group.name) is not None
+
+
 def _make_stray(arm_id: str, kind: Kind | None, body: Body, created: str = "") -> Stray:
     return Stray(
         arm_id=arm_id,
         arm_type=kind.arm_type if kind else parse_arm_type(arm_id),
         kind=kind.gvk.kind if kind else "",
         body=body,
-        created=created or str(body.get("createdTime") or ""),
+        created=created or read_text(body, "createdTime") or read_text(read_mapping(body, "properties"), "createdOn"),
     )
 
 

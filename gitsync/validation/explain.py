@@ -177,9 +177,13 @@ def _describe_name(kind: Kind) -> str:
     if "azureName" not in kind.types[kind.spec]["fields"]:
         return "metadata.name"
     default = "a UUID made of the owner and metadata.name" if is_uuid_named(kind) else "metadata.name"
+    return "; ".join([f"spec.azureName, else {default}", *describe_name_rules(kind)])
+
+
+def describe_name_rules(kind: Kind) -> list[str]:
+    """Describe what a free name of a kind must be like."""
     alphabet = find_alphabet(kind.arm_type)
-    made_of = [f"made of {alphabet.words}"] if alphabet else []
-    return "; ".join([f"spec.azureName, else {default}", *describe_rules(kind.azure_name), *made_of])
+    return [*describe_rules(kind.azure_name), *([f"made of {alphabet.words}"] if alphabet else [])]
 
 
 # The fields of a kind, each with its path in the manifest, its path in the ARM body, and its rules in words.

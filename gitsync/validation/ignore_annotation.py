@@ -1,8 +1,8 @@
 """The annotation `gitsync/ignore`, which lists ignored fields (docs/reference/design.md#ignored-fields) as a YAML list.
 
-An entry is a path, or a mapping of `path`, `until` (the last day on which it applies) and `reason`. A path is a JSON
-pointer (RFC 6901) into the ARM body, as reports show it, with the steps of `diff.ignore`. The caller passes the current
-day.
+An entry is a path, or a mapping of `path`, `until` (the last day on which it applies) and `reason`. A path is a field of
+the manifest as reports show it (`problems.field_path`), or a JSON pointer (RFC 6901) into the ARM body, with the steps
+of `diff.ignore`. The caller passes the current day.
 """
 
 from __future__ import annotations
@@ -13,18 +13,28 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from gitsync.catalog.arm_fields import find_misfit
+from gitsync.catalog.arm_fields import Misfit, find_body_path, find_misfit
 from gitsync.catalog.type_words import join_with_or, quote_scalar
 from gitsync.diff.ignore import ANY, Paths, Steps, parse_entry_step
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
+from gitsync.problems.field_path import (
+    EVERY,
+    Entry,
+    FieldPattern,
+    FieldStep,
+    FieldSyntaxError,
+    format_field,
+    parse_field,
+)
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import suggest
 from gitsync.validation.annotations import IGNORE
 
-_FORM: Final = "Write a list of paths, such as [/tags/team], or of mappings with path, until and reason."
+_FORM: Final = "Write a list of paths, such as [spec.tags.team], or of mappings with path, until and reason."
+_SKIP: Final = "To ignore a whole resource, set serviceoperator.azure.com/reconcile-policy: skip."
 _KEYS: Final = ("path", "until", "reason")
 _MOST_ENTRIES: Final = 1000
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -34,19 +44,30 @@ _INDEX: Final = re.compile(r"\d+|-")
 
 @dataclass(frozen=True, slots=True)
 class IgnoredPath:
-    """One entry. `until` is the last day on which it applies, None without limit; `text` is its path as written."""
+    """One entry. `until` is the last day on which it applies, None without limit; `text` is its path as written, which
+    is a `field` of the manifest or a `pointer` into the body.
+    """
 
     text: str
-    path: Steps
     until: date | None
+    field: FieldPattern = ()
+    pointer: Steps = ()
+
+    def find_path(self, kind: Kind | None) -> Steps | Misfit:
+        """Find its path in the body, or what the kind does not have of its field."""
+        if not self.field:
+            return self.pointer
+        found = find_body_path(kind, self.field) if kind else Misfit(0, ())
+        return found if isinstance(found, Misfit) else _end_at_last_name(list(map(_write_step, found)))
 
 
-def read_ignored_paths(resource: Resource, today: date | None) -> Paths:
-    """Read the paths that a manifest ignores on a day, without entries that are invalid or have
+def read_ignored_paths(resource: Resource, kind: Kind | None, today: date | None) -> Paths:
+    """Read the paths of the body that a manifest ignores on a day, without entries that are invalid or have
     expired.
     """
     entries = (entry for entry in _iterate_entries(resource) if isinstance(entry, IgnoredPath))
-    return tuple(sorted({entry.path for entry in entries if not _has_expired(entry, today)}))
+    paths = {entry.find_path(kind) for entry in entries if not _has_expired(entry, today)}
+    return tuple(sorted(path for path in paths if not isinstance(path, Misfit)))
 
 
 def check_ignore(resource: Resource, kind: Kind, today: date | None) -> Iterator[Finding]:
@@ -82,8 +103,8 @@ def _iterate_entries(resource: Resource) -> Iterator[IgnoredPath | Finding]:
     if not text:
         return
     contents = read_documents(IGNORE, text.encode("utf-8", "replace"))
-    problems = [*contents.problems, *(problem for document in contents.documents for problem in document.problems)]
-    if problems:
+    found = [*contents.problems, *(problem for document in contents.documents for problem in document.problems)]
+    if problems := [problem for problem in found if problem.is_error]:
         yield _make_error(problems[0].message, f"It is in line {problems[0].line} of the annotation. {_FORM}")
         return
     # It is YAML in YAML, so it is read by the reader of all YAML: with its limits, and its problems.
@@ -111,18 +132,35 @@ def _read_entry(entry: Mapping[str, Any], position: str) -> Iterator[IgnoredPath
         yield from findings
         return
     until = date.fromisoformat(entry["until"]) if entry.get("until") is not None else None
-    yield IgnoredPath(text=entry["path"], path=_parse_steps(entry["path"]), until=until)
+    path = entry["path"]
+    if path.startswith("/"):
+        yield IgnoredPath(text=path, until=until, pointer=_parse_steps(path))
+    else:
+        yield IgnoredPath(text=path, until=until, field=parse_field(path))
 
 
 def _check_path(path: Any, position: str) -> Iterator[Finding]:
     if not isinstance(path, str):
         yield _make_error(f"{position} has no path that is text.", _FORM)
-    elif not path.startswith("/") or _BAD_ESCAPE.search(path):
-        hint = "Start it with /, and write ~1 for / and ~0 for ~ inside a name."
+    elif not path.startswith("/"):
+        yield from _check_field(path, position)
+    elif _BAD_ESCAPE.search(path):
+        hint = "Write ~1 for / and ~0 for ~ inside a name."
         yield _make_error(f"{position} has {quote_scalar(path)}, which is not a JSON pointer.", hint)
     elif not all(_parse_steps(path)):
-        hint = "To ignore a whole resource, set serviceoperator.azure.com/reconcile-policy: skip."
-        yield _make_error(f"{position} has {quote_scalar(path)}, which does not name a member in each step.", hint)
+        yield _make_error(f"{position} has {quote_scalar(path)}, which does not name a member in each step.", _SKIP)
+
+
+def _check_field(path: str, position: str) -> Iterator[Finding]:
+    try:
+        field = parse_field(path)
+    except FieldSyntaxError:
+        field = ()
+    if field[:1] != ("spec",):
+        hint = 'Write it as plans do: spec.sku.capacity, spec.tags["a.b"], spec.rules[name=web]; or as a JSON pointer.'
+        yield _make_error(f"{position} has {quote_scalar(path)}, which is not a field of spec.", hint)
+    elif all(step is EVERY for step in field[1:]):
+        yield _make_error(f"{position} has {quote_scalar(path)}, which is all of the resource.", _SKIP)
 
 
 def _check_until_and_reason(entry: Mapping[str, Any], position: str) -> Iterator[Finding]:
@@ -146,10 +184,19 @@ def _is_date(value: Any) -> bool:
 
 
 def _parse_steps(path: str) -> Steps:
-    """Parse the steps of a pointer, without a `*` at its end, since a path covers all that is below
-    it.
-    """
-    steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
+    """Parse the steps of a pointer."""
+    return _end_at_last_name([step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]])
+
+
+def _write_step(step: FieldStep) -> str:
+    """Write a step of the body as `diff.ignore` reads it."""
+    if isinstance(step, Entry):
+        return f"[{step.field}={step.value}]"
+    return ANY if step is EVERY else str(step)
+
+
+def _end_at_last_name(steps: list[str]) -> Steps:
+    """Leave out a `*` at the end, since a path covers all that is below it."""
     while len(steps) > 1 and steps[-1] == ANY:  # so that `/tags` and `/tags/*` are one path
         steps.pop()
     return tuple(steps) if steps != [ANY] else ("",)
@@ -157,13 +204,15 @@ def _parse_steps(path: str) -> Steps:
 
 def _check_existence(entry: IgnoredPath, kind: Kind) -> Iterator[Finding]:
     """Warn of a path that does not exist: without a word it would ignore nothing."""
-    misfit = find_misfit(kind, entry.path, any_step=ANY, chooses=lambda step: parse_entry_step(step) is not None)
-    if misfit is None:
+    found = _find_misfit(entry, kind)
+    if found is None:
         return
-    step = entry.path[misfit.step]
+    misfit, step = found
     if misfit.is_list:  # entries of a list move, so an index would ignore another one tomorrow
         wrong_step = (
-            "an entry of a list by its index, and entries move" if _INDEX.fullmatch(step) else "no entry of a list"
+            "an entry of a list by its index, and entries move"
+            if _INDEX.fullmatch(step.strip("[]"))
+            else "no entry of a list"
         )
         hint = "Select an entry by a field, such as [name=web], or use * for all entries."
         yield _make_warning("IgnoreNothing", f"{entry.text} names {wrong_step}: {quote_scalar(step)}.", hint)
@@ -173,6 +222,17 @@ def _check_existence(entry: IgnoredPath, kind: Kind) -> Iterator[Finding]:
     hint = f"Did you mean {close}?" if close else f"Known members: {members}." if members else "It has no members."
     message = f"A {kind.gvk.kind} has nothing at {entry.text}: {quote_scalar(step)} is not known there."
     yield _make_warning("IgnoreNothing", message, hint)
+
+
+def _find_misfit(entry: IgnoredPath, kind: Kind) -> tuple[Misfit, str] | None:
+    """Find the first step of a path that the kind does not have, and how it is written."""
+    if entry.field:
+        misfit = found if isinstance(found := entry.find_path(kind), Misfit) else None
+        steps = [step if isinstance(step, str) else format_field((step,)) for step in entry.field[1:]]
+    else:
+        misfit = find_misfit(kind, entry.pointer, any_step=ANY, chooses=lambda step: parse_entry_step(step) is not None)
+        steps = list(entry.pointer)
+    return (misfit, steps[misfit.step]) if misfit else None
 
 
 def _make_error(message: str, hint: str) -> Finding:

@@ -40,14 +40,16 @@ def check_presence(
     catalog: Catalog,
     known: Mapping[Key, KnownId] = NOTHING_KNOWN,
     left_out: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
+    rejected: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
 ) -> Iterator[tuple[Member, Finding]]:
     """Check that the owner and the references of every member exist, and that each is below an owner that
     does.
 
     References to kinds that are not ARM's are left to another check. `known` are resources of other
-    sources, `left_out` those of files that kustomizations leave out, without namespaces.
+    sources, `left_out` those of files that kustomizations leave out, and `rejected` those of documents that cannot be
+    used; the latter two without namespaces.
     """
-    names, hints = _KnownNames(member.key for member in members), _IdHints(catalog, known, left_out)
+    names, hints = _KnownNames(members), _IdHints(catalog, known, left_out, rejected)
     unplaced = _find_unplaced(members, names.present)
     for member in members:
         for path, key, role in _iterate_targets(member):
@@ -66,9 +68,20 @@ class _KnownNames:
     counted and limited, since they would take very long for many wrong names.
     """
 
-    def __init__(self, keys: Iterable[Key]) -> None:
-        self.present = frozenset(keys)
+    def __init__(self, members: Sequence[Member]) -> None:
+        self.present = frozenset(member.key for member in members)
+        self._members = members
         self._guesses = _MOST_GUESSES
+
+    @cached_property
+    def _renamed(self) -> Mapping[Key, str]:
+        """The names that builds gave, by the keys that their files have. Of several builds, the last."""
+        renamed = (member.resource for member in self._members if member.resource.renamed_from)
+        return {one.key._replace(name=one.renamed_from): one.key.name for one in renamed}
+
+    def find_new_name(self, key: Key) -> str:
+        """Find the name that a build gave to a resource of this name in its file; "" if there is none."""
+        return self._renamed.get(key, "")
 
     @cached_property
     def _names_by_kind(self) -> Mapping[tuple[str, ...], list[str]]:
@@ -175,6 +188,12 @@ class _IdHints:
     catalog: Catalog
     known: Mapping[Key, KnownId]
     left_out: Mapping[Key, SourceLocation]
+    rejected: Mapping[Key, SourceLocation]
+
+    def find_rejected(self, target: _MissingTarget) -> str:
+        """Find the hint for a target whose document has a problem of its own; "" for others."""
+        source = self.rejected.get(target.key._replace(namespace=""))
+        return f"{source} declares it, but cannot be used. Fix that first." if source else ""
 
     def find_left_out(self, target: _MissingTarget) -> str:
         """Find the hint for a target in a file that a kustomization leaves out; "" for others."""
@@ -227,13 +246,38 @@ def _make_missing(member: Member, target: _MissingTarget, names: _KnownNames, hi
     # An owner of another kind is a mistake: no other repository will create one.
     waits = role == "owner" and member.waits_for_owners and not wrong_kind
     may_wait = role == "owner" and not waits
-    suggestion = hints.find_left_out(target) or hints.find_known(target) or _suggest_target(key, names)
+    suggestion = (
+        hints.find_rejected(target)
+        or hints.find_left_out(target)
+        or hints.find_known(target)
+        or _explain_renaming(member, target, names.find_new_name(key))
+        or _suggest_target(key, names)
+    )
     return Finding(
         code="OwnerKind" if wrong_kind else code,
         path=path,
         message=f"{reference}, which no manifest in namespace {key.namespace} declares.",
         hint=suggestion or hints.make_expected(target, member.subscription) + (WAIT if may_wait else ""),
         level=Level.WARNING if waits else Level.ERROR,
+    )
+
+
+def _explain_renaming(member: Member, target: _MissingTarget, name: str) -> str:
+    """Say how kustomize follows the name that it has changed: it knows the references of its own kinds alone."""
+    if not name:
+        return ""
+    key, former = target.key, target.key.name
+    tools = [
+        word
+        for word, changed in (("namePrefix", not name.startswith(former)), ("nameSuffix", not name.endswith(former)))
+        if changed and former in name
+    ]
+    field = "/".join([*(step for step in target.path if isinstance(step, str)), "name"])
+    place = f"{{group: {member.key.group}, kind: {member.key.kind}, path: {field}}}"
+    snippet = f"nameReference: [{{group: {key.group}, kind: {key.kind}, fieldSpecs: [{place}]}}]"
+    return (
+        f"{join_with_and(tools) or 'kustomize'} made it {name}: add a nameReference, so that references follow. Write "
+        f"`{snippet}` to a file, and name that file under `configurations` of the kustomization."
     )
 
 

@@ -95,7 +95,9 @@ def check_reference(visit: Visit, kind: Kind, catalog: Catalog, unknown: Level =
         yield from _check_role_name(visit, texts["wellKnownName"])
         yield from _check_only_member(visit, texts)
         return
-    yield from _check_form(visit, texts)
+    # What is there and is no text is a problem of its own, and not missing.
+    if all(value is None or isinstance(value, str) for name, value in visit.value.items() if name in fields):
+        yield from _check_form(visit, texts)
     if visit.name == "knownOwner":
         yield from _check_spare_fields(visit, kind, unknown)
     if "armId" in texts:

@@ -10,9 +10,11 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from gitsync.catalog.aso_types import SECRET_TYPES
+from gitsync.catalog.placeholders import find_braced_text
 from gitsync.catalog.places import find_root
 from gitsync.catalog.spec_visitor import Visit
 from gitsync.catalog.type_words import describe_actual, describe_expected, join_with_and, join_with_or, quote_scalar
+from gitsync.formats.long_text import cut_middle
 from gitsync.model.facts import Field, Kind
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
@@ -37,8 +39,12 @@ _MOVES: Final[Mapping[FieldPath, str]] = {
 _COMMON = frozenset({"id", "kind", "key", "name", "properties", "type", "value"})
 """Names that many objects have, so that one inside another says nothing about what was meant."""
 
+_TEXTS: Final = frozenset({"string", "integer", "number", "boolean", "list"})
+"""Shapes in whose places a mapping of one null is a placeholder."""
+
 _NOT_SEARCHED = frozenset({"operatorSpec", "owner"})
 _MOST_LEVELS = 3
+_LONGEST_SHOWN = 300
 
 
 def check_shape(visit: Visit, unknown: Level, kind: Kind | None = None) -> Iterator[Finding]:
@@ -46,11 +52,15 @@ def check_shape(visit: Visit, unknown: Level, kind: Kind | None = None) -> Itera
     field. `kind` says where a field that is too high belongs.
     """
     if not visit.fits:
+        if placeholders := tuple(check_placeholder(visit)):
+            yield from placeholders
+            return
         yield Finding(
             code="WrongType",
             path=visit.path,
             message=f"{format_field(visit.path)} must be {describe_expected(visit)}, but is {describe_actual(visit)}.",
             hint=_suggest_form(visit),
+            retyped=visit.value if _is_retyped(visit) else None,
         )
         return
     if visit.facts is None:
@@ -66,6 +76,17 @@ def check_shape(visit: Visit, unknown: Level, kind: Kind | None = None) -> Itera
         yield from _check_union(visit)
 
 
+def check_placeholder(visit: Visit) -> Iterator[Finding]:
+    """Report a placeholder in braces, which YAML reads as a mapping."""
+    if visit.shape in _TEXTS and (text := find_braced_text(visit.value)):
+        yield Finding(
+            code="PlaceholderNotReplaced",
+            path=visit.path,
+            message=f"{format_field(visit.path)} is {cut_middle(text, _LONGEST_SHOWN)}, a placeholder.",
+            hint="Write the value in its place, or a variable: ${NAME}. Quote a text that has braces of its own.",
+        )
+
+
 def check_missing_spec(resource: Resource, kind: Kind) -> Iterator[Finding]:
     """Check that a manifest has a spec if its kind requires one: one finding, not one for every field."""
     required = sorted(name for name, field in kind.types[kind.spec]["fields"].items() if field.get("required"))
@@ -78,9 +99,13 @@ def check_missing_spec(resource: Resource, kind: Kind) -> Iterator[Finding]:
         )
 
 
+def _is_retyped(visit: Visit) -> bool:
+    return visit.shape == "string" and isinstance(visit.value, bool | int | float)
+
+
 def _suggest_form(visit: Visit) -> str:
     value = visit.value
-    if visit.shape == "string" and isinstance(value, bool | int | float):
+    if _is_retyped(visit):
         return f'Put it in quotes: "{quote_scalar(value)}".'
     # A text that reads as a number was quoted by mistake. Any other text needs another value.
     if visit.shape in {"integer", "number", "boolean"} and isinstance(value, str):

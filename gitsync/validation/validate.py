@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
 from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.later_versions import find_later_version
 from gitsync.catalog.spec_visitor import Visit, visit_header, visit_spec
 from gitsync.catalog.unknown_kind import check_served_version, explain_unknown_kind
 from gitsync.diff.list_pairing import TAGS
 from gitsync.manifests.kubernetes_names import check_object_names
+from gitsync.manifests.written_values import suggest_quotes
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import KnownId
@@ -30,7 +33,7 @@ from gitsync.validation.name_rules import check_kind_rules, check_names, check_o
 from gitsync.validation.provider_rules import check_provided
 from gitsync.validation.references import OWNERS, REFERENCES, check_reference
 from gitsync.validation.relations import Member, check_address_prefixes, check_cycles, check_duplicates
-from gitsync.validation.schema import check_missing_spec, check_pairs, check_shape, check_tag_names
+from gitsync.validation.schema import check_missing_spec, check_pairs, check_placeholder, check_shape, check_tag_names
 
 MAX_PROBLEMS = 1000
 """Of one manifest: a file may have a million unknown fields, and each problem takes more memory than its field."""
@@ -58,7 +61,8 @@ def validate_resource(
     level = Level.WARNING if unknown_fields == "warn" else Level.ERROR
     if kind is None:
         findings = (
-            explain_unknown_kind(resource.gvk, resource.spec, catalog),
+            explain_unknown_kind(resource.gvk, resource.spec, catalog, level),
+            *_find_placeholders(resource, catalog),
             *_check_others(resource, kind, level),
             *check_object_name(resource),
             *check_annotations(resource),
@@ -98,6 +102,7 @@ def validate_set(
     namespaces: Mapping[str, Mapping[str, str]],
     known: Mapping[Key, KnownId] = NOTHING_KNOWN,
     left_out: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
+    rejected: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
 ) -> tuple[tuple[Problem, ...], ...]:
     """Find every problem between manifests: duplicates, missing owners and references, cycles, one ARM id
     twice, subnets outside of their network.
@@ -105,12 +110,12 @@ def validate_set(
     Returns one tuple for each member, in the order of `members`: a key may occur twice. `namespaces` has
     the annotations of Namespace manifests: an unknown reconcile policy there is a problem of every
     resource that has it. `known` are the ids of resources that other sources declare, `left_out` the
-    places of resources in files that kustomizations leave out.
+    places of resources in files that kustomizations leave out, `rejected` those of documents that cannot be used.
     """
     by_member: dict[int, list[Finding]] = defaultdict(list)
     findings = (
         *check_duplicates(members),
-        *check_presence(members, catalog, known, left_out),
+        *check_presence(members, catalog, known, left_out, rejected),
         *check_cycles(members),
         *check_address_prefixes(members),
     )
@@ -153,8 +158,27 @@ def _check_others(resource: Resource, kind: Kind | None, unknown: Level) -> Iter
             yield from check_constraints(visit)
 
 
+def _find_placeholders(resource: Resource, catalog: Catalog) -> Iterator[Finding]:
+    """Find the placeholders of a version that the catalog does not have, by the fields of the nearest later one."""
+    later = find_later_version(resource.gvk, resource.spec, catalog)
+    kind = catalog.kind(later.gvk) if later else None
+    for visit in visit_spec(kind, resource.spec) if kind else ():
+        yield from check_placeholder(visit)
+
+
+def _quote_file(finding: Finding, resource: Resource) -> Finding:
+    """Say how the file writes what YAML took for a number or a boolean."""
+    if finding.retyped is None:
+        return finding
+    is_patched = any(finding.path[:end] in resource.patched for end in range(1, len(finding.path) + 1))
+    lines = None if is_patched else resource.lines
+    return replace(finding, hint=suggest_quotes(finding.retyped, lines, finding.path))
+
+
 def _locate_findings(resource: Resource, findings: Iterable[Finding]) -> tuple[Problem, ...]:
-    problems = [locate_finding(finding, resource) for finding in islice(findings, MAX_PROBLEMS + 1)]
+    problems = [
+        locate_finding(_quote_file(finding, resource), resource) for finding in islice(findings, MAX_PROBLEMS + 1)
+    ]
     if not problems:
         return ()
     if len(problems) > MAX_PROBLEMS:

@@ -65,7 +65,7 @@ async def test_a_registration_that_fails_is_an_error(rig: Rig):
     rig.server.on("GET", PROVIDER, state("RegistrationFailed"))
     with pytest.raises(ArmError, match="could not register") as caught:
         await rig.writer.register("Microsoft.Kusto", SUBSCRIPTION)
-    assert "Microsoft.Kusto/register/action" in caught.value.hint
+    assert f"az provider register --namespace Microsoft.Kusto --subscription {SUBSCRIPTION}" in caught.value.hint
 
 
 async def test_an_unanswered_post_is_looked_after_and_not_repeated(rig: Rig):

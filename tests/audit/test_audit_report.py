@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
@@ -36,8 +37,8 @@ def make_report(name, author=AuthorKind.PERSON):
 
 FORMS = {
     "text": lambda report: "\n".join(map(escape_controls, format_lines(report, names=True))),
-    "page": render,
-    "json": lambda report: json.dumps(build_document(report)),
+    "page": partial(render, names=True),
+    "json": lambda report: json.dumps(build_document(report, names=True)),
 }
 
 

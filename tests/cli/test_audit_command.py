@@ -109,10 +109,14 @@ def test_text_says_who_and_what_is_open(night):
     assert done.out.splitlines()[-1].startswith("1 operation by others, 1 not known, 0 without a run, 4 by runs, on 3")
 
 
-def test_a_log_of_a_pipeline_has_no_names_of_people(night):
-    done = audit(night, CI="true", GITHUB_ACTIONS="true")
-    assert "by a person with Azure Portal" in done.out
-    assert "rob@" not in done.out + done.err
+@pytest.mark.parametrize("form", ["text", "json", "html"])
+@pytest.mark.parametrize(
+    ("who", "has_names"), [("auto", False), ("off", False), ("names", True)], ids=["as set", "off", "asked for"]
+)
+def test_what_a_pipeline_prints_has_names_of_people_if_asked_for(night, form, who, has_names):
+    done = audit(night, "-o", form, f"--who={who}", CI="true", GITHUB_ACTIONS="true")
+    assert ("rob@contoso.com" in done.out.replace("&#64;", "@")) is has_names
+    assert "rob@" not in done.err
 
 
 def test_the_page_has_all_of_it(night):

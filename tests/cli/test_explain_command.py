@@ -18,7 +18,7 @@ apiVersion: storage.azure.com/v20230101
 also:       v20250601, v1api20230101, v20220901, v1api20220901, v20210401, v1api20210401
 ARM:        Microsoft.Storage/storageAccounts, api-version 2023-01-01
 owner:      a ResourceGroup (resources.azure.com) by name, or by armId
-name:       spec.azureName, else metadata.name; 3 to 24 characters; matches ^[a-z0-9]+$
+name:       spec.azureName, else metadata.name; 3 to 24 characters; matches ^[a-z0-9]+$; made of lower-case letters and digits
 Azure can:  delete, get, put
 means:      The size and price of the resource.
 
@@ -79,7 +79,7 @@ apiVersion: network.azure.com/v20250301
 also:       v1api20240301, v1api20201101
 ARM:        Microsoft.Network/virtualNetworks, api-version 2025-03-01
 owner:      a ResourceGroup (resources.azure.com) by name, or by armId
-name:       spec.azureName, else metadata.name
+name:       spec.azureName, else metadata.name; made of letters, digits, `_`, `.` and `-`, with a letter or digit first, and a letter, digit or `_` last
 Azure can:  delete, get, put
 called:     vnet, network
 owns:       VirtualNetworksSubnet, VirtualNetworksVirtualNetworkPeering

@@ -66,6 +66,14 @@ JOB, POD = {"GITHUB_ACTIONS": "true"}, {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}
         ("markdown", JOB, "names", True, "asked for"),
         ("json", {}, "auto", True, "a file for programs"),
         ("html", {}, "auto", True, "a file for people"),
+        ("json", JOB, "auto", False, "a log, or a file that becomes an artifact"),
+        ("html", JOB, "auto", False, "a file that becomes an artifact"),
+        ("json", POD, "auto", False, "the log of a pod"),
+        ("json", JOB, "names", True, "asked for"),
+        ("html", JOB, "names", True, "asked for"),
+        ("text", {}, "off", False, "never"),
+        ("json", {}, "off", False, "never"),
+        ("html", {}, "off", False, "never"),
         ("sarif", {}, "names", False, "alerts that many may read"),
         ("junit", {}, "names", False, "results that many may read"),
     ],
@@ -77,12 +85,26 @@ def test_names_of_people_are_printed_where_they_may_stand(output, variables, who
     assert "rob@" not in printed.err
 
 
-def test_the_files_and_the_summary_of_a_job_have_names_of_people_in_json_and_on_the_page_alone(tmp_path, capsys):
-    variables = JOB | {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"), "GITHUB_OUTPUT": str(tmp_path / "outputs")}
-    tell(RUNS["drift"], Config(report_dir=str(tmp_path / "report")), variables)
+@pytest.mark.parametrize(
+    ("variables", "who", "named", "why"),
+    [
+        ({}, "auto", {"report.json", "report.html"}, "files of a person"),
+        ({}, "names", {"report.json", "report.html", "report.md"}, "asked for"),
+        (JOB, "auto", set(), "an artifact of a job, which many may read"),
+        ({"CI": "true"}, "auto", set(), "of any host"),
+        (POD, "auto", set(), "a volume, or what collects it"),
+        (JOB, "names", {"report.json", "report.html", "report.md", "summary.md"}, "asked for"),
+        (JOB, "off", set(), "never"),
+        ({}, "off", set(), "never"),
+    ],
+)
+def test_the_files_of_a_report_have_names_of_people_where_they_may(variables, who, named, why, tmp_path, capsys):
+    written = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"), "GITHUB_OUTPUT": str(tmp_path / "outputs")}
+    report = replace(RUNS["drift"], who=Who(who))
+    tell(report, Config(report_dir=str(tmp_path / "report"), output="sarif"), variables | written)
     texts = {path.name: path.read_text().replace("&#64;", "@") for path in tmp_path.rglob("*") if path.is_file()}
-    assert {name for name, text in texts.items() if "rob@contoso.com" in text} == {"report.json", "report.html"}
-    assert "a person" in texts["summary.md"]
+    assert {name for name, text in texts.items() if "rob@" in text} == named, why
+    assert "a person" in texts["report.md"] or "report.md" in named
     assert "rob@" not in "".join(capsys.readouterr())
 
 

@@ -206,6 +206,12 @@ def test_namespaces_can_be_chosen(folder):
     assert run_here("status", "--target-namespaces", "other", folder=folder).out.count("ResourceGroup/core") == 1
 
 
+def test_a_namespace_that_nothing_is_recorded_of_is_refused(folder):
+    for command in (["status"], ["describe", "core"]):
+        ended = run_here(*command, "-n", "othr", folder=folder)
+        assert (ended.code, "No resource is in the namespace othr. Did you mean other?" in ended.err) == (2, True)
+
+
 def test_nothing_recorded_is_no_mistake(tmp_path):
     ended = run_here("status", folder=tmp_path)
     assert (ended.code, ended.out) == (0, "No records yet. Run `gitsync sync` first.\n")

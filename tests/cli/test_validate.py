@@ -16,7 +16,11 @@ metadata: {name: core}
 spec: {location: westeurope}
 """
 BAD = GOOD.replace("location:", "locaton:")
-WARNED = GOOD + "---\nkind: Secret\napiVersion: v1\nmetadata: {name: aso-credential}\ndata: {key: /w==}\n"
+WARNED = (
+    GOOD
+    + "---\nkind: Secret\napiVersion: v1\nmetadata: {name: aso-credential}\n"
+    + ("data: {key: /w==}\nstringData: {AZURE_SUBSCRIPTION_ID: s, AZURE_TENANT_ID: t, AZURE_CLIENT_ID: c}\n")
+)
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +83,7 @@ spec: {path: ./b, sourceRef: {kind: GitRepository, name: flux-system}}
         ({"a": WARNED}, ["--strict"], 1, "1 resource in 1 file: 1 warning.", "but is one with --strict"),
         ({"a": BAD}, [], 1, "1 resource in 1 file: 2 errors.", "errors"),
         ({"a": BAD}, ["--unknown-fields", "warn"], 1, "1 resource in 1 file: 1 error and 1 warning.", "a field is dropped"),
-        ({"a": "kind: Group\napiVersion: a.azure.com/v1\na: [\n"}, [], 1, "0 resources in 1 file: 1 error; 1 document rejected.", "a file that does not parse"),
+        ({"a": "kind: Group\napiVersion: app.azure.com/v1\na: [\n"}, [], 1, "0 resources in 1 file: 1 error; 1 document rejected.", "a file that does not parse"),
         ({"a": GOOD, "b": "kind: Secret\na: [\n"}, ["--strict"], 0, "1 resource in 2 files: no problems; 1 document rejected; 1 problem in what is not used.", "one that nothing uses"),
         ({}, [], 0, "0 resources in 0 files: nothing to validate. Check SOURCE and --path.", "an empty folder"),
         ({"a": LEADS_NOWHERE, "b__c": "a: 1\n"}, [], 0, "0 resources in 2 files: nothing to validate; followed: 1 Kustomization.kustomize.toolkit.fluxcd.io. What was followed has no ASO resource: check its values.", "a unit without resources"),
@@ -207,6 +211,18 @@ def test_what_a_program_reads_has_counts_and_no_list(mixed, capsys):
     assert err.endswith(LISTED)
 
 
+@pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="no kustomize here")
+def test_what_no_kustomization_names_is_counted_in_the_last_line(source, capsys):
+    folder = source(
+        good=GOOD, k__kustomization="resources: [a.yaml]\n", k__a=GOOD.replace("core", "a"), k__b=f"{GOOD}---\n{GOOD}"
+    )
+    last = "2 resources in 2 files: no problems; 2 ASO objects in 1 file that no kustomization names."
+    assert run(["validate", folder]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == last
+    assert run(["validate", folder, "-v"]) == 0
+    assert capsys.readouterr().out.endswith(f"{last}\n\nk/b.yaml: no kustomization names it: 2 ASO objects\n")
+
+
 RUN = ["--emulator", "--credential", "anonymous", "--subscription", "00000000-0000-0000-0000-000000000000"]
 
 
@@ -265,7 +281,8 @@ def test_a_kustomization_is_built_and_what_it_makes_is_validated(name, source, t
     folder = source(group=GOOD, patch=BAD)
     (tmp_path / "source" / name).write_text("resources: [group.yaml]\nnamePrefix: my-\n")
     assert run(["validate", folder]) == 0, "the patch is the kustomization's own, and not read"
-    assert capsys.readouterr().out == "1 resource in 1 file: no problems.\n"
+    last = "1 resource in 1 file: no problems; 1 ASO object in 1 file that no kustomization names.\n"
+    assert capsys.readouterr().out == last
 
 
 FORMS = {"markdown": "### 2 errors\n", "junit": 'failures="2"', "sarif": '"ruleId": "MissingField"'}
@@ -293,6 +310,14 @@ def test_a_pipeline_gets_annotations_a_summary_and_files(source, tmp_path, monke
         "report.md",
         "report.sarif",
     ]
+
+
+@pytest.mark.parametrize("command", ["validate", "render", "graph", "doctor"])
+def test_a_namespace_that_nothing_is_in_is_refused(command, source, capsys):
+    folder = source(a=GOOD.replace("name: core", "name: core, namespace: lab"))
+    assert run([command, folder, "-n", "labb"]) != 0
+    told = capsys.readouterr()
+    assert "No resource is in the namespace labb. Did you mean lab?" in told.out + told.err
 
 
 SERVER = """\
@@ -323,3 +348,54 @@ def test_a_secret_that_no_source_has_is_a_warning(more, flags, variables, is_mis
         monkeypatch.setenv(name, value)
     assert run(["validate", source(good=GOOD, server=SERVER, **more), *flags]) == 0
     assert ("warning: ValueNotFound" in capsys.readouterr().out) is is_missing, why
+
+
+NAMED = GOOD.replace("{name: core}", "{name: core, annotations: {serviceoperator.azure.com/credential-from: team}}")
+CREDENTIAL = "apiVersion: v1\nkind: Secret\nmetadata: {name: team}\nstringData: {%s}\n"
+COMPLETE = CREDENTIAL % "AZURE_SUBSCRIPTION_ID: s, AZURE_TENANT_ID: t, AZURE_CLIENT_ID: c"
+VARIABLES = {f"GITSYNC_SECRET_DEFAULT_TEAM_AZURE_{name}": "x" for name in ("SUBSCRIPTION_ID", "TENANT_ID", "CLIENT_ID")}
+
+
+@pytest.mark.parametrize(
+    ("files", "flags", "variables", "lacking", "why"),
+    [
+        ({"a": NAMED}, [], {}, ["No source has Secret default/team, the credential of ResourceGroup/core."], "no Secret"),
+        (
+            {"a": NAMED, "b": NAMED.replace("core", "b"), "c": NAMED.replace("core", "c")},
+            [],
+            {},
+            ["the credential of ResourceGroup/b and of 2 more resources."],
+            "one warning for all that have it",
+        ),
+        ({"a": NAMED, "secret": COMPLETE}, [], {}, [], "a manifest declares it"),
+        ({"a": NAMED, "secret": COMPLETE.replace("team", "other")}, [], {}, ["Secret default/team,"], "another name"),
+        (
+            {"a": NAMED, "secret": COMPLETE.replace("{name: team}", "{name: team, namespace: b}")},
+            [],
+            {},
+            ["Secret default/team,"],
+            "in another namespace",
+        ),
+        ({"a": NAMED, "secret": CREDENTIAL % "AZURE_TENANT_ID: t"}, [], {}, ["AZURE_SUBSCRIPTION_ID and AZURE_CLIENT_ID of"], "keys"),
+        ({"a": NAMED}, [], VARIABLES, [], "variables have it"),
+        ({"a": NAMED}, ["--secret-sources", "manifests,kubernetes"], {}, [], "the cluster may have it"),
+        ({"a": GOOD}, [], {}, [], "without one, a namespace has the global credential"),
+        (
+            {"a": GOOD, "secret": (CREDENTIAL % "AZURE_TENANT_ID: t").replace("team", "aso-credential")},
+            [],
+            {},
+            ["No source has AZURE_SUBSCRIPTION_ID and AZURE_CLIENT_ID of Secret default/aso-credential, the credential of"],
+            "the Secret of the namespace lacks keys",
+        ),
+        ({"a": GOOD, "secret": COMPLETE.replace("team", "aso-credential")}, [], {}, [], "it has them"),
+    ],
+)  # fmt: skip
+def test_a_credential_that_no_source_has_is_a_warning(
+    files, flags, variables, lacking, why, source, monkeypatch, capsys
+):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert run(["validate", source(**files), *flags]) == 0
+    told = capsys.readouterr().out
+    assert told.count("warning: ValueNotFound") == len(lacking), why
+    assert all(text in told for text in lacking), told

@@ -24,6 +24,7 @@ HEADER = "metadata: {name: web}\n"
         ("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]\n", "kustomize"),
         ("apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nspec: {chart: 1}\n", "Flux"),
         ("apiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nspec: {x: 1}\n", "another operator for Azure"),
+        ("apiVersion: infrastructure.azure.com/v1\nkind: Thing\nspec: {x: 1}\n", "an operator that nobody knows"),
         ("apiVersion: approuting.kubernetes.azure.com/v1alpha1\nkind: NginxIngressController\nspec: {x: 1}\n", "an add-on of AKS"),
         ("apiVersion: v1\nkind: ConfigMap\ndata: {a: b}\n", "a ConfigMap"),
         ("apiVersion: v1\nkind: List\nitems: [{apiVersion: apps/v1, kind: Deployment, spec: 1}]\n", "a list"),

@@ -3,6 +3,7 @@
 import pytest
 
 from gitsync.manifests.reader import read_manifests
+from gitsync.model.problem import Level
 
 GROUP = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: a}\nspec: {location: x}\n"
 CRD = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: resourcegroups.resources.azure.com}\n"
@@ -40,7 +41,33 @@ def test_what_is_not_for_gitsync_is_passed_over_and_counted(path, text, resource
     assert (len(found.resources), found.passed_over) == (resources, passed_over), why
 
 
-def test_a_group_of_azure_that_aso_does_not_have_may_be_a_slip():
-    text = "apiVersion: infrastructure.azure.com/v1\nkind: Thing\nmetadata: {name: a}\n"
-    (resource,) = read_manifests({"a.yaml": text.encode()}).resources
-    assert resource.gvk.group == "infrastructure.azure.com", "validation refuses it: ASO may have it under another name"
+@pytest.mark.parametrize(
+    ("header", "spec", "why"),
+    [
+        ("infrastructure.azure.com/v1, kind: Thing", "{}", "like no group of ASO"),
+        ("disk.csi.azure.com/v1beta1, kind: Cluster", "{}", "a kind that others have too"),
+        ("aks.azure.com/v1, kind: NodeClass", "{}", "two of three letters make another word"),
+        ("ai.azure.com/v1, kind: Model", "{owner: team}", "an owner as text"),
+    ],
+)  # fmt: skip
+def test_a_group_that_is_like_none_of_aso_is_somebody_elses(header, spec, why):
+    found = read_manifests({"a.yaml": f"{{apiVersion: {header}, metadata: {{name: a}}, spec: {spec}}}".encode()})
+    (note,) = found.problems
+    assert (note.code, note.level, note.holds_deletes, found.resources) == ("UnknownGroup", Level.NOTE, False, ()), why
+    assert [one.is_rejected for one in found.unread] == [False]
+
+
+@pytest.mark.parametrize(
+    ("header", "spec", "why"),
+    [
+        ("netwrk.azure.com/v1, kind: Thing", "{}", "a letter is missing"),
+        ("wbe.azure.com/v1, kind: Thing", "{}", "letters are swapped"),
+        ("newservice.azure.com/v1api20300101, kind: Thing", "{}", "a version that only ASO has: gitsync may be too old"),
+        ("networking2.azure.com/v1, kind: VirtualNetwork", "{}", "a kind of ASO"),
+        ("infrastructure.azure.com/v1, kind: Thing", "{owner: {name: rg}}", "an owner as only ASO has"),
+        ("infrastructure.azure.com/v1, kind: Thing", "{azureName: a}", "likewise"),
+    ],
+)  # fmt: skip
+def test_a_group_that_may_be_a_slip_holds_deletes(header, spec, why):
+    found = read_manifests({"a.yaml": f"{{apiVersion: {header}, metadata: {{name: a}}, spec: {spec}}}".encode()})
+    assert found.resources or [one.is_error for one in found.problems] == [True], why

@@ -26,11 +26,13 @@ spec: {owner: {name: shop}, location: westeurope, addressSpace: {addressPrefixes
 """
 
 
-def ready(content, *, migrates):
+def ready(content, *, migrates, unknown_fields="error"):
     manifests = read_manifests({"old.yaml": content})
     unit = Unit(name=".", path=".", options=UnitOptions(migrates_versions=migrates))
     resources = tuple(replace(resource, unit=unit) for resource in manifests.resources)
-    found = prepare(replace(manifests, resources=resources), catalog=CATALOG, subscription="0")
+    found = prepare(
+        replace(manifests, resources=resources), catalog=CATALOG, subscription="0", unknown_fields=unknown_fields
+    )
     return {one.key.kind: one for one in found}
 
 
@@ -60,4 +62,13 @@ def test_a_unit_may_read_it_as_a_later_one_with_a_warning():
 def test_a_field_that_no_later_version_has_stays_an_error():
     cluster = ready(OLD.replace(b"dnsPrefix", b"dnsSuffix"), migrates=True)["ManagedCluster"]
     assert said(cluster) == [("UnknownVersion", "error", 6)]
-    assert "has no spec.dnsSuffix" in cluster.problems[0].hint
+    assert cluster.problems[0].hint.startswith("Fix or remove spec.dnsSuffix, which no version has, and change it to ")
+
+
+def test_unknown_fields_are_dropped_before_a_version_is_chosen():
+    content = OLD.replace(b"dnsPrefix: shop", b"dnsPrefix: shop, dnsSuffix: x, kind: Base")
+    cluster = ready(content, migrates=True, unknown_fields="warn")["ManagedCluster"]
+    assert said(cluster) == [("VersionMigrated", "warning", 6), ("UnknownField", "warning", 9)]
+    assert cluster.problems[0].hint == "Change it to v1api20250801.", "the nearest that has spec.kind"
+    assert "dnsSuffix" not in str(cluster.template.body)
+    assert cluster.is_valid

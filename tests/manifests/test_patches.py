@@ -88,3 +88,79 @@ def test_files_are_kept_only_if_there_are_patches():
     assert list_patch_files(files) == frozenset()
     patched = {**files, "a/kustomization.yaml": b"patches: []"}
     assert list_patch_files(patched) == {"a/kustomization.yaml", "a/x.yaml"}
+
+
+CLUSTER = """\
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: AzureASOManagedCluster
+metadata: {name: c1}
+spec:
+  resources:
+    - apiVersion: resources.azure.com/v1api20200601
+      kind: ResourceGroup
+      metadata: {name: c1}
+      spec: {location: westeurope}
+"""
+GATEWAY = {
+    "apiVersion": "network.azure.com/v1api20240301",
+    "kind": "NatGateway",
+    "metadata": {"name": "nat"},
+    "spec": {"location": "westeurope", "owner": {"name": "c1"}, "sku": {"name": "Standart"}},
+}
+SECOND = {**GATEWAY, "metadata": {"name": "second"}}
+FIRST = {
+    "apiVersion": "resources.azure.com/v1api20200601",
+    "kind": "ResourceGroup",
+    "metadata": {"name": "c1"},
+    "spec": {"location": "westeurope"},
+}
+
+
+def add(at, *values):
+    """A patch that adds objects at a pointer, in JSON, each value in a line of its own from line 7 on."""
+    operations = [f"      - {{op: add, path: {at}, value:\n          {json.dumps(value)}}}\n" for value in values]
+    return "".join(["- target: {kind: AzureASOManagedCluster}\n  patch: |-\n", *operations])
+
+
+def place_objects(built, files):
+    """The places of the objects inside of a built object of CAPZ, by name, and those of their locations."""
+    contents = {"base/c.yaml": CLUSTER.encode(), **{name: text.encode() for name, text in files.items()}}
+    unit = Unit(
+        name="over", path="over", kind=UnitKind.KUSTOMIZATION, file="over/kustomization.yaml", contents=contents
+    )
+    origin = {"config.kubernetes.io/origin": "path: ../source/base/c.yaml\n"}
+    head = {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "AzureASOManagedCluster"}
+    whole = {**head, "metadata": {"name": "c1", "annotations": origin}, "spec": {"resources": built}}
+    found = read_manifests({unit.file: json.dumps(whole).encode()}, units={unit.file: unit})
+    return {one.key.name: (str(one.source), str(find_place(("spec", "location"), one))) for one in found.resources}
+
+
+OVER = "over/kustomization.yaml"
+
+
+@pytest.mark.parametrize(
+    ("patches", "built", "places", "why"),
+    [
+        (add("/spec/resources/-", GATEWAY), [FIRST, GATEWAY], {"nat": 6, "c1": 0}, "at the end"),
+        (add("/spec/resources/1", GATEWAY), [FIRST, GATEWAY], {"nat": 6, "c1": 0}, "at an index"),
+        (
+            add("/spec/resources/-", GATEWAY, SECOND),
+            [FIRST, GATEWAY, SECOND],
+            {"nat": 6, "second": 8, "c1": 0},
+            "two, which have the same values but for a name",
+        ),
+        (add("/spec/resources", [FIRST, GATEWAY]), [FIRST, GATEWAY], {"nat": 6, "c1": 6}, "the list as a whole"),
+    ],
+)
+def test_an_object_that_a_patch_added_has_the_place_of_the_patch(patches, built, places, why):
+    files = {OVER: f"resources: [../base]\npatches:\n{patches}"}
+    base = ("base/c.yaml:6", "base/c.yaml:9")
+    expected = {name: (f"{OVER}:{line}",) * 2 if line else base for name, line in places.items()}
+    assert place_objects(built, files) == expected, why
+
+
+def test_an_object_of_a_merged_patch_has_its_place_too():
+    lines = "".join(f"    - {json.dumps(one)}\n" for one in (FIRST, GATEWAY))
+    patch = CLUSTER.partition("    - api")[0] + lines
+    files = {OVER: "resources: [../base]\npatches: [{path: p.yaml}]\n", "over/p.yaml": patch}
+    assert place_objects([FIRST, GATEWAY], files)["nat"] == ("over/p.yaml:7", "over/p.yaml:7")

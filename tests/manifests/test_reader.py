@@ -439,7 +439,7 @@ def test_what_is_wrong_with_a_text_that_does_not_parse(text, level, code, line, 
 
 @pytest.mark.parametrize(
     "name",
-    ["'{{ name }}'", "'{{name}}-rg'", "${{ values.name }}", "<NAME>", "rg-<your name>", "'#{name}#'", "__NAME__", "'@@name@@'", "'%NAME%'", "$(name)", "'{name}'", "'[[ name ]]'"],
+    ["'{{ name }}'", "'{{name}}-rg'", "${{ values.name }}", "<NAME>", "rg-<your name>", "'#{name}#'", "__NAME__", "'@@name@@'", "'%NAME%'", "$(name)", "'{name}'", "{name}", "{Resource Group Name}", "'{Resource Group Name}'", "{a name, of your choice}", "'[[ name ]]'"],
 )  # fmt: skip
 @pytest.mark.parametrize(("kind", "level"), [("ResourceGroup", Level.WARNING), ("Secret", Level.NOTE)])
 def test_a_document_with_a_placeholder_in_its_name_is_a_template(name, kind, level):

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from gitsync.errors import ConfigError
-from gitsync.manifests.selection import Selection, select_prepared, spell_out
+from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.selection import Selection, check_namespaces, select_namespaces, select_prepared, spell_out
 from gitsync.model.policy import Policy
 from tests.support.builders import group_id, prepared, rg, vnet, vnet_id
 
@@ -64,3 +65,51 @@ def test_names_are_those_of_the_selected_namespaces():
     other = HUB._replace(namespace="other")
     spelled = spell_out(Selection(only=("hub",), namespaces=("other",)), [HUB, other])
     assert spelled == Selection(only=(str(other),), namespaces=("other",))
+
+
+def group(name, namespace):
+    return f"""---
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {{name: {name}, namespace: {namespace}}}
+spec: {{location: westeurope}}
+"""
+
+
+ESTATE = group("a", "lab") + group("b", "prod") + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: empty}\n"
+
+
+def check(text, *namespaces, records=()):
+    manifests = select_namespaces(read_manifests({"a.yaml": text.encode()}), namespaces)
+    check_namespaces(namespaces, [manifests], records=records)
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "message", "why"),
+    [
+        (("labb",), "No resource is in the namespace labb. Did you mean lab?", "a slip"),
+        (("Lab",), "No resource is in the namespace Lab. Did you mean lab?", "names have case"),
+        (("lab", "prd"), "No resource is in the namespace prd. Did you mean prod?", "one of several"),
+        (("elsewhere",), "No resource is in the namespace elsewhere.", "like none"),
+    ],
+)
+def test_a_namespace_that_nothing_is_in_is_refused(namespaces, message, why):
+    with pytest.raises(ConfigError) as refused:
+        check(ESTATE, *namespaces)
+    assert (refused.value.message, refused.value.hint) == (message, "Use one of: empty, lab, prod."), why
+
+
+@pytest.mark.parametrize(
+    ("text", "namespaces", "why"),
+    [
+        (ESTATE, (), "all"),
+        (ESTATE, ("lab", "prod"), "both are there"),
+        (ESTATE, ("empty",), "a Namespace without resources"),
+        (ESTATE, ("gone",), "only on record: a run may delete what is left there"),
+        ("", ("lab",), "nothing is known, which a warning says"),
+        (ESTATE + "---\nkind: Redis\nmetadata: {name: x}\nspec: {}\n", ("labb",), "what is rejected may be in it"),
+        (ESTATE + "---\na: b: c # cache.azure.com/v1\n", ("labb",), "what cannot be read may be, too"),
+    ],
+)  # fmt: skip
+def test_a_namespace_that_may_have_something_is_not_refused(text, namespaces, why):
+    check(text, *namespaces, records=[rg()._replace(namespace="gone")] if text else ())

@@ -90,7 +90,7 @@ def test_a_delete_takes_along_what_is_below_in_git_and_on_record():
         subnet(): record(subnet(), f"{vnet_id()}/subnets/one"),
         subnet("far"): record(subnet("far"), f"{vnet_id('hub2')}/subnets/far"),
     }
-    found = add_takes(results, records)
+    found = add_takes(results, records, {})
     assert found[vnet()].replacement.takes == (subnet(), subnet("two")), "below the id on record, not the new one"
     assert found[rg()] == results[rg()]
 

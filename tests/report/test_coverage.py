@@ -22,6 +22,7 @@ def unread(line, kind="", api_version="", **more):
 WEB, API = unread(1, "Deployment", "apps/v1", name="web"), unread(5, "Deployment", "apps/v1", name="api")
 CHART = unread(9, "HelmRelease", "helm.toolkit.fluxcd.io/v2")
 APPLICATION = unread(18, "Application", "argoproj.io/v1alpha1", name="shop", is_followed=True)
+UNNAMED = Coverage(files=1, resources=1, unnamed={"a/b.yaml": 2, "a/c.yaml": 1})
 COVERAGE = Coverage(
     files=3,
     resources=20,
@@ -41,6 +42,7 @@ SENTENCE = (
     [
         (COVERAGE, SENTENCE, "all that there can be"),
         (Coverage(files=1, resources=1), "1 resource in 1 file", "nothing was left out"),
+        (UNNAMED, "1 resource in 1 file; 3 ASO objects in 2 files that no kustomization names", "files beside those that are built"),
         (Coverage(files=1, unread=(unread(1),)), "0 resources in 1 file; passed over: 1 without a kind", "no kind"),
         (
             Coverage(files=1, unread=(unread(1, form="ARM template"),)),
@@ -77,6 +79,14 @@ def test_the_counts_of_a_program():
         "skippedKustomizations": 1,
         "notes": 1,
     }
+
+
+def test_what_no_kustomization_names_is_counted_and_listed():
+    assert build_coverage(UNNAMED)["unnamed"] == 3
+    assert list(list_left_out(UNNAMED)) == [
+        "a/b.yaml: no kustomization names it: 2 ASO objects",
+        "a/c.yaml: no kustomization names it: 1 ASO object",
+    ]
 
 
 def test_the_order_of_the_documents_changes_nothing():

@@ -102,6 +102,15 @@ def test_sync_waves_are_an_order_among_equals(prepared, expected):
     assert {one.key.name: [other.name for other in one.depends_on] for one in order_units(prepared)} == expected
 
 
+def test_what_only_the_order_puts_first_is_told_from_what_a_manifest_needs():
+    prepared, _ = WAVES[next(iter(WAVES))]
+    needed = {one.key: one.depends_on for one in prepared}
+    ordered = order_units(prepared)
+    assert any(one.ordered_after for one in ordered)
+    for one in ordered:
+        assert {*one.depends_on} - {*one.ordered_after} == {*needed[one.key]}
+
+
 def test_many_applications_in_two_waves_are_ordered_in_no_time():
     prepared = [make(f"r{n}", f"u{n}", outer=(("root", n % 2),)) for n in range(400)]
     ordered = order_units(prepared)

@@ -152,7 +152,8 @@ def test_what_could_not_be_removed_is_tried_by_each_run_until_it_is_gone(world, 
 def test_what_is_left_over_of_others_is_not_touched(world, sinks, settings, why):
     closed_sink(world, sinks[0])
     sinks[0].refuses = None
-    world.says(group=GROUP, more=GROUP.replace("core", "more"))
+    other = "apiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n"
+    world.says(group=GROUP, more=GROUP.replace("core", "more"), other=other)
     plan = world.plan(**settings)
     assert "ExportLeftOver" not in [problem.code for problem in plan.problems], why
     if "agent" not in settings:

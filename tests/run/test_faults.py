@@ -14,7 +14,7 @@ from gitsync.model.record import Claim
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action, Verdict
 from tests.support.fault_rules import rules
-from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
+from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 
 VNETS = "Microsoft.Network/virtualNetworks"
 
@@ -147,6 +147,32 @@ def test_a_provider_is_not_registered_where_that_is_forbidden(tmp_path):
     found = of(world.says(group=GROUP, vnet=VNET).sync(register_providers=False), "VirtualNetwork")
     assert found.condition.reason == "MissingSubscriptionRegistration"
     assert world.sent("POST") == []
+
+
+@pytest.mark.parametrize("register_providers", [True, False])
+def test_what_a_subscription_is_not_registered_with_is_the_headline(tmp_path, register_providers):
+    """The right to register is one way out of two, and no cause."""
+    denied = (Denial(action="*register/action"),)
+    world = World(tmp_path, unregistered=("Microsoft.Network",), denied=denied)
+    second = VNET.replace("name: hub", "name: spoke").replace("10.0", "10.1")
+    report = world.says(group=GROUP, one=VNET, two=second).sync(register_providers=register_providers)
+    failed = [result for result in report.results if result.key.kind == "VirtualNetwork"]
+    assert len(failed) == 2
+    for found in failed:
+        assert (found.condition.reason, found.is_retryable) == ("MissingSubscriptionRegistration", True)
+        command = f"az provider register --namespace Microsoft.Network --subscription {SUBSCRIPTION}"
+        assert command in found.condition.advice
+        assert f"Microsoft.Network/register/action on /subscriptions/{SUBSCRIPTION}" in found.condition.advice
+    assert len(world.sent("POST")) == register_providers
+
+
+def test_a_registration_that_fails_otherwise_says_so(tmp_path):
+    """Only a refusal of the right is about rights."""
+    busy = '{match: {method: POST, path: "*/register"}, answer: {status: 400, code: BadRequest, message: "Not now."}}'
+    world = made(tmp_path, busy, unregistered=("Microsoft.Network",))
+    found = of(world.says(group=GROUP, vnet=VNET).sync(), "VirtualNetwork")
+    assert found.condition.reason == "BadRequest"
+    assert "register/action" not in found.condition.advice
 
 
 def test_a_plan_registers_nothing_and_writes_nothing(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.errors import UnsafePlanError
+from gitsync.errors import ConfigError, UnsafePlanError
 from gitsync.model.problem import Level
 from gitsync.model.verdict import Verdict
 from gitsync.report import markdown, text
@@ -178,11 +178,22 @@ def test_a_source_without_resources_is_a_warning(world, writes):
     (problem,) = report.problems
     assert (problem.code, problem.level, problem.hint) == ("EmptySource", Level.WARNING, "Check SOURCE and --path.")
     assert report.exit_code == 0
-    report = world.says(group=GROUP).plan(target_namespaces=("shop", "apps"))
+    names = "\n---\n".join(
+        f"{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}}}}}" for name in ("shop", "apps")
+    )
+    report = world.says(group=GROUP, names=names).plan(target_namespaces=("shop", "apps"))
     assert report.problems[0].message == (
         "The source has no resource in the namespaces of --target-namespaces (apps, shop)."
     )
     assert codes(world.plan(only=("ResourceGroup/core",))) == [], "the source counts, not what a run selects of it"
+
+
+@pytest.mark.parametrize("writes", [True, False], ids=["sync", "plan"])
+def test_a_namespace_that_nothing_is_in_is_refused(world, writes):
+    world.says(group=GROUP)
+    with pytest.raises(ConfigError, match=r"namespace defalt\. Did you mean default"):
+        (world.sync if writes else world.plan)(target_namespaces=("defalt",))
+    assert world.requests == []
 
 
 # ---- what a plan knows ----

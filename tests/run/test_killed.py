@@ -204,7 +204,10 @@ DIES_AT_A_TOUCH = """\
     def count(event, arguments, touches=[]):
         if event not in {"os.rename", "os.remove"}:
             return
-        file = str(arguments[1 if event == "os.rename" else 0])
+        at = 1 if event == "os.rename" else 0
+        file, folder = str(arguments[at]), arguments[at + (2 if event == "os.rename" else 1)]
+        if folder >= 0:  # a relative name is one in an open folder
+            file = os.path.join(os.readlink(f"/proc/self/fd/{folder}"), file)
         if file.startswith(os.environ["FOLDER"]):
             touches.append(event)
             with open(os.environ["COUNTED"], "w") as file:

@@ -214,7 +214,8 @@ def test_ignored_files_are_named_by_their_folder_where_history_says_nothing(worl
 )
 def test_a_run_that_is_about_a_part_prunes_nothing_else(world, part):
     world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
-    report = world.says_files(GROUP_FILE).sync(prune=True, **part)
+    there = {"there.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: elsewhere}\n"}
+    report = world.says_files(GROUP_FILE | there).sync(prune=True, **part)
     assert (world.sent("DELETE"), [one.key.kind for one in report.results if one.key.kind != "ResourceGroup"]) == (
         [],
         [],

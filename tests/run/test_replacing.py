@@ -289,6 +289,23 @@ def test_a_consent_that_is_used_up_is_reported_at_its_line(agreed):
     assert (problem.code, problem.path, problem.line) == ("ReplaceConsentUnused", "network.yaml", 5)
 
 
+def test_a_consent_is_not_used_up_while_its_field_differs(agreed, tmp_path):
+    """A run that is stopped before the delete, or a field that nothing is known of: Azure may refuse it in place."""
+    agreed.stop_after = 8
+    report = agreed.sync(**PRUNING)
+    network = of(report, "VirtualNetwork")
+    assert (report.interrupted, network.action, len(agreed.writes)) == (True, Action.NONE, 1)
+    assert "ReplaceConsentUnused" not in {problem.code for problem in report.problems}
+    other = World(make(tmp_path, "other"))
+    other.synced(group=GROUP, network=VNET)
+    wider = annotated(VNET.replace("0.0/16", "0.0/15"), **{"gitsync/replace": "addressSpace=10.0.0.0/15"})
+    report = other.says(group=GROUP, network=wider).plan()
+    assert of(report, "VirtualNetwork").action is Action.UPDATE
+    assert [problem.code for problem in report.problems] == []
+    other.sync()
+    assert [problem.code for problem in other.plan().problems] == ["ReplaceConsentUnused"]
+
+
 def test_all_forms_of_a_report_say_what_is_replaced(agreed):
     """A plan says what a sync would do with which flags, and a sync for how long the resource was away."""
     planned, done = agreed.plan(**PRUNING), agreed.sync(**PRUNING)

@@ -14,6 +14,7 @@ from gitsync.units.unit_builds import build_units, list_inputs
 from tests.units.trees import GROUP, MemoryTree
 
 GOOD = {"a/kustomization.yaml": "resources: [g.yaml]", "a/g.yaml": GROUP}
+PLAIN = {"a/kustomization.yaml": "resources: [g.yaml]", "a/g.yaml": b"kind: A\n"}
 COUNT = 'for last; do :; done\ncd "$last"\necho x >> "$COUNTED"\ncat ../source/a/g.yaml\n'
 SHOWS_RESTRICTOR = 'echo "kind: $3"\n'
 FAILS = "echo 'Error: {}' >&2; exit 1\n"
@@ -30,9 +31,9 @@ def built(files, *units, builds=None, refused=()):
 
 def test_a_unit_that_is_built(tool):
     tool("kustomize", 'printf "metadata:\\n  annotations:\\n    x: |\\n      path: ../source/a/g.yaml\\n"')
-    found = built(GOOD, unit("a/kustomization.yaml"))
+    found = built(PLAIN, unit("a/kustomization.yaml"))
     assert list(found.files) == ["a/kustomization.yaml"]
-    assert found.units["a/kustomization.yaml"].contents == {"a/g.yaml": GROUP}, "the files that origins name"
+    assert found.units["a/kustomization.yaml"].contents == {"a/g.yaml": b"kind: A\n"}, "the files that origins name"
     assert found.used == {"a/kustomization.yaml", "a/g.yaml"}
     assert not found.problems
 
@@ -50,9 +51,9 @@ def test_the_restrictor_is_an_option(tool):
 
 OUTSIDE = {
     "a/kustomization.yaml": "resources:\n- ../b/g.yaml\n- ../base\n",
-    "b/g.yaml": GROUP,
+    "b/g.yaml": "kind: A\n",
     "base/kustomization.yaml": "resources: [g.yaml]\nconfigMapGenerator:\n- files: [x=../b/one, ../b/two]\n  name: c\n",
-    "base/g.yaml": GROUP,
+    "base/g.yaml": "kind: A\n",
     "b/one": "1",
     "b/two": "2",
 }
@@ -85,7 +86,7 @@ def test_what_the_settings_say_of_files_outside_needs_no_warning(tool, is_restri
 
 def test_without_files_outside_kustomize_keeps_its_restrictor(tool):
     tool("kustomize", SHOWS_RESTRICTOR)
-    found = built(GOOD, unit("a/kustomization.yaml"))
+    found = built(PLAIN, unit("a/kustomization.yaml"))
     assert (found.files, found.problems) == ({"a/kustomization.yaml": b"kind: LoadRestrictionsRootOnly\n"}, ())
 
 

@@ -183,6 +183,9 @@ STRAYS = {
 FORMER = f"{PROVIDERS}/Microsoft.ManagedIdentity/userAssignedIdentities/former"
 """Once in git with `detach-on-delete`: git has let go of it."""
 
+BEYOND = {f"{ROOT}/resourceGroups/other": HERE, **dict([assign(ROOT, 4)])}
+"""Strays beyond the groups that git has."""
+
 NO_STRAYS = {
     # by Azure itself
     f"{ACCOUNT}/blobServices/default/containers/$logs": {"properties": {}},
@@ -195,12 +198,11 @@ NO_STRAYS = {
         "properties": {"osType": "Linux", "diskSizeGB": 30},
     },
     # elsewhere
-    f"{ROOT}/resourceGroups/other": HERE,
     f"{ROOT}/resourceGroups/other/providers/Microsoft.Network/virtualNetworks/theirs": HERE
     | {"properties": {"addressSpace": {"addressPrefixes": ["10.8.0.0/16"]}}},
     f"{ROOT}/resourceGroups/MC_nodes": HERE | {"managedBy": f"{SHOP}/aks"},
     f"{ROOT}/resourceGroups/MC_nodes/providers/Microsoft.Network/publicIPAddresses/nodes": HERE,
-    **dict([assign(ROOT, 4)]),
+    f"{ROOT}/resourceGroups/NetworkWatcherRG": HERE,
 }
 """What is no stray, as it was PUT. What the emulator makes by itself, as Azure does, comes on top."""
 
@@ -219,7 +221,7 @@ def make_estate(folder: Path) -> World:
     left = {path: text for path, text in MANIFESTS.items() if path not in {"gone.yaml", "kept.yaml"}}
     world.says_files({**left, "kept.yaml": MANIFESTS["kept.yaml"]}).sync(prune=True)
     world.says_files(left)  # `recorded` has a record, and no manifest any more
-    for arm_id, body in {**STRAYS, **NO_STRAYS}.items():
+    for arm_id, body in {**STRAYS, **BEYOND, **NO_STRAYS}.items():
         answer = world.outside("PUT", arm_id, body, api_version=find_version(arm_id))
         assert not answer or "error" not in answer, (arm_id, answer)
     return world

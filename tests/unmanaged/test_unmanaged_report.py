@@ -31,7 +31,7 @@ def make_report(name, kind="Vault"):
 FORMS = {
     "text": lambda report: "\n".join(map(escape_controls, format_lines(report, names=True))),
     "markdown": lambda report: format_markdown(report, names=True),
-    "json": lambda report: json.dumps(build_document(report)),
+    "json": lambda report: json.dumps(build_document(report, names=True)),
 }
 
 

@@ -37,15 +37,22 @@ def findings(text, kind=VNET):
         ("[/tags/a~1b~0c]", (("tags", "a/b~c"),), "escapes of a JSON pointer"),
         ("[/tags/*]", (("tags",),), "a path covers what is below it, with a * or without"),
         ("['/properties/subnets/[name=web]/properties']", (("properties", "subnets", "[name=web]", "properties"),), "an entry by name"),
+        ("[spec.tags.team]", (("tags", "team"),), "a field of the manifest"),
+        ('- spec.tags["a.b"]\n', (("tags", "a.b"),), "a name with a dot has quotes"),
+        ("[spec.dhcpOptions.dnsServers]", (("properties", "dhcpOptions", "dnsServers"),), "a field has another place in the request"),
+        ("['spec.dhcpOptions.dnsServers.*']", (("properties", "dhcpOptions", "dnsServers"),), "with a * at its end"),
+        ("['spec.ipAllocations.*.reference']", (("properties", "ipAllocations", "*", "id"),), "a reference in each entry of a list"),
+        ("['spec.ipAllocations[reference=/subscriptions/x]']", (("properties", "ipAllocations", "[id=/subscriptions/x]"),), "an entry by a field that has another name in the request"),
+        ("[spec.tag, /tags/env]", (("tags", "env"),), "a field that the kind does not have"),
         ("[tags, /tags/env]", (("tags", "env"),), "what is wrong leaves nothing alone"),
     ],
 )  # fmt: skip
 def test_paths_in_force(text, paths, why):
-    assert read_ignored_paths(resource(text), TODAY) == paths, why
+    assert read_ignored_paths(resource(text), VNET, TODAY) == paths, why
 
 
 def test_without_a_day_nothing_has_expired():
-    assert read_ignored_paths(resource("[{path: /tags/team, until: 2001-01-01}]"), None) == (("tags", "team"),)
+    assert read_ignored_paths(resource("[{path: /tags/team, until: 2001-01-01}]"), VNET, None) == (("tags", "team"),)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +67,11 @@ def test_without_a_day_nothing_has_expired():
         ("[/tags, {until: 2030-12-31}]", "Entry 2 has no path that is text.", "Write a list of paths"),
         ("[{path: /tags, untill: 2030-12-31}]", "Entry 1 has an unknown key, untill.", "Did you mean until?"),
         ("[{path: /tags, by: me}]", "Entry 1 has an unknown key, by.", "path, until and reason"),
-        ("[tags/team]", 'Entry 1 has "tags/team", which is not a JSON pointer.', "Start it with /"),
+        ("[tags/team]", 'Entry 1 has "tags/team", which is not a field of spec.', "Write it as plans do"),
+        ("[spec..tags]", 'Entry 1 has "spec..tags", which is not a field of spec.', "spec.sku.capacity"),
+        ("[metadata.name]", 'Entry 1 has "metadata.name", which is not a field of spec.', "or as a JSON pointer"),
+        ("[spec]", 'Entry 1 has "spec", which is all of the resource.', "reconcile-policy: skip"),
+        ("['spec.*']", 'Entry 1 has "spec.*", which is all of the resource.', "reconcile-policy: skip"),
         ("[/tags/a~b]", 'Entry 1 has "/tags/a~b", which is not a JSON pointer.', "~0 for ~"),
         ("[/]", "does not name a member in each step", "reconcile-policy: skip"),
         ("['/*']", "does not name a member in each step", "reconcile-policy: skip"),
@@ -83,6 +94,12 @@ def test_what_is_wrong_is_an_error(text, said, hint):
     ("path", "hint"),
     [
         ("/tag/team", "Did you mean tags?"),
+        ("spec.tag.team", "Did you mean tags?"),
+        ("spec.dhcpOptions.dnsServer", "Did you mean dnsServers?"),
+        ("spec.dhcpOptions.dnsServers[0]", "Select an entry by a field, such as [name=web], or use * for all entries."),
+        ("spec.ipAllocations.id", "Select an entry by a field"),
+        ("spec.location.x", "It has no members."),
+        ("spec.owner", "Known members: addressSpace, bgpCommunities"),
         ("/properties/dhcpOption", "Did you mean dhcpOptions?"),
         (
             "/properties/dhcpOptions/dnsServers/0",
@@ -108,6 +125,11 @@ def test_a_path_that_the_kind_does_not_have_is_a_warning(path, hint):
     [
         "/tags",
         "/tags/anything",
+        "spec.tags",
+        "spec.tags.anything",
+        "spec.location",
+        "spec.dhcpOptions.dnsServers",
+        "spec.ipAllocations[*].reference",
         "/location",
         "/properties",
         "/properties/*",

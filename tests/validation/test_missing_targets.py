@@ -273,3 +273,24 @@ def test_a_file_that_a_kustomization_leaves_out_is_named():
 def test_a_unit_that_waits_already_is_not_told_to():
     ((_, finding),) = check_presence([in_unit(member("x", "far"))], CATALOG)
     assert (finding.level, "missingOwner" in finding.hint) == (Level.WARNING, False)
+
+
+@pytest.mark.parametrize(
+    ("former", "name", "tool", "why"),
+    [
+        ("core", "dev-core", "namePrefix made it dev-core", "a prefix"),
+        ("core", "core-dev", "nameSuffix made it core-dev", "a suffix"),
+        ("core", "dev-core-1", "namePrefix and nameSuffix made it dev-core-1", "both"),
+        ("core", "hub", "kustomize made it hub", "another name"),
+    ],
+)
+def test_a_hint_names_the_tool_that_changed_a_name(former, name, tool, why):
+    """kustomize does not know references of ASO, so it changes the name and not what refers to it."""
+    renamed = member(name)
+    renamed = replace(renamed, resource=replace(renamed.resource, renamed_from=former))
+    ((_, owner), (_, reference)) = check_presence([renamed, member("x", former, spec=ref(former))], CATALOG)
+    assert owner.hint.startswith(f"{tool}: add a nameReference"), why
+    fields = f"fieldSpecs: [{{group: {GROUP}, kind: Thing, path: spec/owner/name}}]"
+    assert f"`nameReference: [{{group: {GROUP}, kind: Thing, {fields}}}]`" in owner.hint
+    assert "path: spec/ref/name" in reference.hint
+    assert "armId" not in owner.hint

@@ -19,6 +19,7 @@ from azure.core.exceptions import AzureError, ClientAuthenticationError
 from loguru import logger
 
 from gitsync.arm.auth.access import ArmAccess, RenewableCredential, TokenCredential
+from gitsync.arm.auth.refusals import advise_on_refusal
 from gitsync.arm.auth.token_answers import TokenAnswer, note_answers
 from gitsync.arm.http.failures import scrub
 from gitsync.arm.http.network import HttpConnection, make_authority_error
@@ -51,15 +52,6 @@ _NAMES = {
     "FederatedCredential": "token of the CI job",
     "ManagedIdentityCredential": "managed identity",
     "WorkloadIdentityCredential": "workload identity",
-}
-
-_HINTS = {
-    Method.DEFAULT: "Sign in with `az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET.",
-    Method.WORKLOAD_IDENTITY: "Check AZURE_TENANT_ID, AZURE_CLIENT_ID, and the federated credential of that identity.",
-    Method.MANAGED_IDENTITY: "Check that this machine has a managed identity, and AZURE_CLIENT_ID if it has several.",
-    Method.CLIENT_SECRET: "Check AZURE_TENANT_ID and AZURE_CLIENT_ID, and that AZURE_CLIENT_SECRET has not expired.",
-    Method.CLIENT_CERTIFICATE: "Check AZURE_TENANT_ID and AZURE_CLIENT_ID, and that the client has this certificate.",
-    Method.IDENTITY_FILE: "Check that the file of the identity has been renewed.",
 }
 
 _FOREIGN_TENANT = re.compile(
@@ -188,7 +180,7 @@ class _GuardedCredential:
             self._credential = self._open_new()
 
     def _make_token_error(self, why: str) -> CredentialError:
-        hint = _HINTS.get(self._method, "")
+        hint = advise_on_refusal(self._method, why)
         if foreign := _FOREIGN_TENANT.search(why):
             why = _FOREIGN_TENANT.sub(r"\1", why)
             hint = f"Add {foreign[2]} to --additional-tenants, if that tenant may get tokens of this identity."

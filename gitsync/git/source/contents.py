@@ -30,8 +30,8 @@ from gitsync.git.source.selection import (
     warn_too_large,
 )
 from gitsync.git.source.unread_places import FindUnread, UnreadPlaces
+from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.units import KUSTOMIZATIONS, SUFFIXES
-from gitsync.manifests.unparsed_text import mentions_aso
 from gitsync.manifests.unread_documents import explain_unreadable, find_templates
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind

@@ -50,7 +50,7 @@ def _read_mapping(path: str, content: bytes) -> Mapping[str, Any]:
     file_contents = _read_all(path, content)
     problems = [
         *file_contents.problems,
-        *(problem for document in file_contents.documents for problem in document.problems),
+        *(problem for document in file_contents.documents for problem in document.problems if problem.is_error),
     ]
     if problems:
         first = min(problems, key=lambda problem: problem.order)

@@ -18,9 +18,9 @@ from gitsync.formats.arm_path import find_subscription
 from gitsync.imports.conversion.cluster_objects import ObjectVersion, choose_version, clean_metadata, clean_spec
 from gitsync.imports.conversion.found_resources import FoundResource, ImportedManifest, Omission
 from gitsync.imports.conversion.manifests import list_secrets
+from gitsync.manifests.aso_groups import is_ours
 from gitsync.manifests.document_forms import split_list
 from gitsync.manifests.headers import Header, is_object, read_header
-from gitsync.manifests.recognition import is_ours
 from gitsync.manifests.unread_documents import locate_in_document
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.facts import Kind

@@ -66,7 +66,7 @@ def _choose_original(header: Header, spec: Mapping[str, Any], catalog: Catalog) 
 def _find_known(gvk: GVK, spec: Mapping[str, Any], catalog: Catalog, *, is_proven: bool) -> ObjectVersion | Finding:
     """Find the version itself or, if ASO has removed it, the nearest later one with all fields."""
     later = find_later_version(gvk, spec, catalog)
-    kind = catalog.kind(gvk) or (catalog.kind(later.gvk) if later and not later.lacks else None)
+    kind = catalog.kind(gvk) or (catalog.kind(later.gvk) if later and later.has_all else None)
     return ObjectVersion(kind, is_proven) if kind else explain_unknown_kind(gvk, spec, catalog)
 
 

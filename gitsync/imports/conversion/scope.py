@@ -23,7 +23,7 @@ _SUBSCRIPTION_STEPS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportScope:
-    """Where a search looks: in resource groups, at resources by their ids, or without either in the whole subscription.
+    """Where a search looks: in resource groups, by their names or patterns of these, at resources by their ids, or without either in the whole subscription.
     With `may_lack_groups` a group that does not exist is passed over: git may not have created it yet. With `goes_on`
     the search goes on past a group or an id that cannot be read, and says so. `problems` are about texts that are none.
     """
@@ -77,6 +77,18 @@ def read_scope(ids: Sequence[str], groups: Iterable[str], subscription: str | No
         goes_on=True,
         problems=tuple(map(make_id_problem, wrong)),
     )
+
+
+def is_pattern(name: str) -> bool:
+    """Tell whether the name of a resource group stands for several: no group has these characters in its name."""
+    return "*" in name or "?" in name
+
+
+def find_names(wanted: str, names: Iterable[str]) -> list[str]:
+    """Find the names of resource groups, in lower case, that a name or a pattern stands for, sorted."""
+    if is_pattern(wanted):
+        return sorted(name for name in names if _matches(name, wanted))
+    return [name for name in [wanted.casefold()] if name in names]
 
 
 def make_id_problem(error: GitsyncError) -> Problem:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.type_words import format_short_key
 from gitsync.errors import ProviderError
-from gitsync.formats.arm_path import is_same_id, iterate_ancestors, normalize_id
+from gitsync.formats.arm_path import find_subscription, is_same_id, iterate_ancestors, normalize_id
 from gitsync.model.condition import Condition
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
@@ -23,6 +24,7 @@ from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.protocols import Observing, read_live
 from gitsync.request.arm_id import is_alias
 from gitsync.request.fill import describe_missing_reference
+from gitsync.request.owner_subscriptions import advise_on_owner
 from gitsync.status.conditions import check_provider, make_error, make_other_agent, make_waiting_for_owner, make_warning
 from gitsync.validation.references import find_named_references, parse_arm_type
 
@@ -69,10 +71,19 @@ def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | Non
     owner, record = attempt.prepared.owner, attempt.record
     if is_alias(owner.key if owner else None):
         return attempt.explain_out_of_reach("")
-    refusal = attempt.explain_out_of_reach(arm_id)
-    if refusal or record is None or not record.claim.is_ours or record.arm_id == arm_id:
-        return refusal
-    return attempt.explain_out_of_reach(record.arm_id)
+    written_id = record.arm_id if record and record.claim.is_ours else None
+    if refusal := attempt.explain_out_of_reach(arm_id):
+        if refusal is attempt.refusal or (written_id and is_same_id(written_id, arm_id)):
+            return refusal
+        return replace(refusal, advice=_advise_on_owner(attempt, arm_id))
+    return attempt.explain_out_of_reach(written_id) if written_id and written_id != arm_id else None
+
+
+def _advise_on_owner(attempt: ApplyAttempt, arm_id: str) -> str:
+    """Say how to reach what was never written there: its owner says in which subscription it is."""
+    owner = attempt.prepared.owner
+    place = "spec.owner.armId" if owner is None or owner.key is None else f"The owner {format_short_key(owner.key)}"
+    return f"{place} is in another subscription. {advise_on_owner(find_subscription(arm_id) or '')}"
 
 
 def _explain_invalid(attempt: ApplyAttempt) -> Condition:

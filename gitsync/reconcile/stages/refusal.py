@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from gitsync.arm.session import OUT_OF_TIME
 from gitsync.errors import DeadlineError, ProviderError
@@ -15,6 +16,9 @@ from gitsync.reconcile.stages.owner_check import lacks_owner
 from gitsync.status.conditions import RECONCILING, make_refused
 from gitsync.status.error_classes import NOT_PROVISIONED, NOT_YET_THERE, PRINCIPAL_MISSING, classify
 
+_REGISTRABLE: Final = "MissingSubscriptionRegistration"
+_UNREGISTERED: Final = frozenset({_REGISTRABLE, "SubscriptionNotRegistered"})
+
 
 async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt:
     """Return the attempt, stopped by the failure of its write. It `waits` if the same write may succeed later."""
@@ -24,19 +28,24 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Act
     cache.note_write(request.arm_id)
     if failure.outcome_unknown:
         cache.note_sent(request.arm_id)
-    if failure.code == "MissingSubscriptionRegistration" and run.rules.register_providers:
+    advice = ""
+    if failure.code in _UNREGISTERED:
+        advice = _advise_registration(attempt, failure, run)
         try:
-            if await _register(attempt, failure, run):
+            if failure.code == _REGISTRABLE and run.rules.register_providers and await _register(attempt, failure, run):
                 return attempt.stopped(RECONCILING, waits=True)
         except ProviderError as register_failure:
-            failure = register_failure
+            # Without the right to register, the cause is still what Azure said of the write.
+            if register_failure.status not in {401, 403}:
+                failure, advice = register_failure, ""
     classification = run.registry.classify(failure, (key.group, key.kind))
     missed_is_ours = await _may_have_created(attempt, failure, run)
     may_pass = may_recover(failure, missed_is_ours=missed_is_ours, granted=cache.has_granted)
     if failure.code not in OUT_OF_TIME:
         attempt = note_failed_write(attempt)
+    condition = make_refused(failure, classification)
     return attempt.with_write(attempt.write.changed(sent=request if failure.outcome_unknown else None)).stopped(
-        make_refused(failure, classification),
+        replace(condition, advice=advice) if advice else condition,
         waits=may_pass and not classification.is_fatal,
         is_retryable=not classification.is_fatal,
         is_late=isinstance(failure, DeadlineError),
@@ -71,7 +80,20 @@ async def _may_have_created(attempt: ApplyAttempt, failure: ProviderError, run: 
 
 
 async def _register(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> bool:
+    return await run.writer(attempt).register(*_find_registration(attempt, failure))
+
+
+def _find_registration(attempt: ApplyAttempt, failure: ProviderError) -> tuple[str, str]:
+    """Find the namespace that Azure names, or that of the resource, and the subscription."""
     target = next((detail.get("target") for detail in failure.details if detail.get("target")), None)
-    namespace = str(target or find_provider(attempt.arm_id))
-    subscription = find_subscription(attempt.arm_id) or attempt.subscription
-    return await run.writer(attempt).register(namespace, subscription)
+    return str(target or find_provider(attempt.arm_id)), find_subscription(attempt.arm_id) or attempt.subscription
+
+
+def _advise_registration(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> str:
+    """Say what registers the provider: a person, once, or gitsync with the right."""
+    namespace, subscription = _find_registration(attempt, failure)
+    switch = "" if run.rules.register_providers else " and set --register-providers"
+    return (
+        f"Run `az provider register --namespace {namespace} --subscription {subscription}`, or grant gitsync's "
+        f"identity {namespace}/register/action on /subscriptions/{subscription}{switch}."
+    )

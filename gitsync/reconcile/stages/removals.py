@@ -11,18 +11,20 @@ from dataclasses import replace
 from typing import Any
 
 from gitsync.arm.lro.poll import AcceptedWrite
+from gitsync.catalog.arm_fields import find_misfit
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.ignore import remove_paths
+from gitsync.diff.list_pairing import TAGS
 from gitsync.diff.three_way import REMOVED, make_baseline
 from gitsync.errors import ProviderError
-from gitsync.formats.json_pointer import format_pointer
+from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.condition import Condition
 from gitsync.model.provider import Provider
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import find_remembered
 from gitsync.planning.changed_fields import name_entry, name_path
 from gitsync.planning.record_counts import find_generation
-from gitsync.planning.removals import KEPT, TAGS, KeptValue, demand_removal, find_kept
+from gitsync.planning.removals import IDENTITY, KEPT, KeptValue, demand_removal, find_kept
 from gitsync.planning.secret_digest import mask_digests
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Acting, Observing
@@ -32,6 +34,8 @@ from gitsync.status.conditions import make_error
 _ADVICE = "Remove it in Azure by hand, put it back into the manifest, or leave it to Azure with gitsync/ignore."
 _MOST_NAMES = 5
 _REFUSALS = frozenset({400, 404, 405, 415, 422})
+_NO_FIELD = "\0"
+"""A name that no type has as a field."""
 
 
 def check_removed(attempt: ApplyAttempt) -> ApplyAttempt:
@@ -59,13 +63,32 @@ def _find_kept(attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
     if before is None or live is None or attempt.provider is not Provider.ARM:
         return ()
     body = remove_paths(live.body, attempt.ignored)
-    return find_kept(attempt.desired, before.applied, body, find_kind_hints(attempt.kind))
+    kept = find_kept(attempt.desired, before.applied, body, find_kind_hints(attempt.kind))
+    # A field that shows the same value after it was demanded is Azure's own by now: its default, as a rule.
+    return tuple(one for one in kept if not (_is_field(one, attempt) and one.path in attempt.write.demanded))
+
+
+def _is_field(one: KeptValue, attempt: ApplyAttempt) -> bool:
+    """Tell whether a value belongs to a field of the type, which may have a default: no entry of a list or a map has
+    one, and no identity.
+    """
+    if isinstance(one.live, Mapping | list) or one.path[0] == IDENTITY:
+        return False
+    return not _is_map(one.path[:-1], attempt)
+
+
+def _is_map(path: JsonPath, attempt: ApplyAttempt) -> bool:
+    steps = [*map(str, path), _NO_FIELD]
+    return find_misfit(attempt.kind, steps, any_step=_NO_FIELD * 2, chooses=str.isdigit) is None
 
 
 def _choose_demands(kept: tuple[KeptValue, ...], attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
-    """Choose what one write can demand that none has demanded: tags take a PATCH, all else a PUT."""
+    """Choose what one write can demand that none has demanded: tags take a PATCH, all else a PUT. Fields have a write
+    of their own, since a type may refuse a null for one that always has a value.
+    """
     new = [one for one in kept if one.can_be_demanded and one.path not in attempt.write.demanded]
-    return tuple(one for one in new if not one.is_tag) or tuple(new)
+    entries = [one for one in new if not _is_field(one, attempt)]
+    return tuple(one for one in entries if not one.is_tag) or tuple(entries) or tuple(new)
 
 
 def _make_kept(kept: tuple[KeptValue, ...], attempt: ApplyAttempt, refusal: str = "") -> Condition:
@@ -105,11 +128,14 @@ def may_note_refusal(attempt: ApplyAttempt, failure: ProviderError) -> bool:
 
 
 def note_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt:
-    """Stop an update whose demand Azure refused."""
+    """Stop an update whose demand Azure refused; not for fields alone, which then always have a value."""
     run.cache.note_write(attempt.arm_id)
-    condition = _make_kept(_find_kept(attempt), attempt, f"{failure.code}: {failure.message}")
-    kept = attempt.with_write(attempt.write.changed(demands=(), keeps=True))
-    return kept.stopped(replace(condition, request_id=failure.request_id), is_retryable=False)
+    kept = _find_kept(attempt)
+    if not kept:
+        return attempt.with_write(attempt.write.changed(demands=()))
+    condition = _make_kept(kept, attempt, f"{failure.code}: {failure.message}")
+    attempt = attempt.with_write(attempt.write.changed(demands=(), keeps=True))
+    return attempt.stopped(replace(condition, request_id=failure.request_id), is_retryable=False)
 
 
 async def report_kept(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  # noqa: ARG001 - as every stage

@@ -8,6 +8,7 @@ resource otherwise.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from gitsync.diff.ignore import remove_paths
@@ -24,6 +25,7 @@ from gitsync.planning.approval import (
     remove_runtime_values,
 )
 from gitsync.planning.record_counts import build_flapping_condition, find_hold
+from gitsync.planning.referrers import find_given_ids
 from gitsync.planning.replacement import (
     REFUSED,
     REPLACEMENT_BEGUN,
@@ -56,8 +58,9 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     replacement = find_replacement(attempt.kind.arm_type, comparison.differences, refusal)
     if replacement is None:
         return attempt
+    live = attempt.observed.live
     replacement = weigh_replacement(
-        replacement,
+        replace(replacement, given_ids=find_given_ids(live.body if live else None)),
         comparison.differences,
         attempt.kind,
         attempt.prepared.resource,

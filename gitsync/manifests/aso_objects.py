@@ -1,0 +1,22 @@
+"""Count the objects of ASO in files that are not read: what a build left out, or what no kustomization names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+
+from gitsync.manifests.aso_groups import is_ours, mentions_aso
+from gitsync.manifests.document_forms import split_list
+from gitsync.manifests.headers import is_object
+from gitsync.manifests.yaml_documents import read_documents
+
+
+def count_aso_objects(files: Mapping[str, bytes]) -> dict[str, int]:
+    """Count the objects of ASO in each file that has any. What cannot be read has none."""
+    counts = {path: _count(path, content) for path, content in files.items() if mentions_aso([content])}
+    return {path: count for path, count in counts.items() if count}
+
+
+def _count(path: str, content: bytes) -> int:
+    documents = chain.from_iterable(map(split_list, read_documents(path, content).documents))
+    return sum(is_object(one.value) and is_ours(one.value["apiVersion"]) for one in documents)

@@ -1,0 +1,73 @@
+"""Find what refers to a resource that would be deleted: by a reference, by an export that it takes, or by a value.
+
+Azure deletes none of it along with the resource, but it loses what it refers to. A new resource has the same ARM id, and
+other ids that Azure gives: whoever takes those needs the new ones, or a replacement too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
+
+from gitsync.formats.arm_path import is_below, normalize_id
+from gitsync.model.gvk import Key
+from gitsync.model.plan import Apply
+from gitsync.model.record import Record
+
+_GUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_OF_OTHERS: Final = frozenset({"systemdata", "userassignedidentities", "tenantid", "subscriptionid"})
+"""Members of a body, in lower case, whose GUIDs are those of others: who wrote it, its tenant, identities that it has."""
+
+
+def find_given_ids(body: Any) -> frozenset[str]:
+    """Find the ids that Azure has given a resource, by its live body: GUIDs such as a principal's, in lower case."""
+    return frozenset(text.casefold() for text in _iterate_texts(body, _OF_OTHERS) if _GUID.fullmatch(text))
+
+
+def find_referrers(
+    deleted: Collection[Key],
+    ids: Mapping[Key, str],
+    given: Collection[str],
+    applies: Mapping[Key, Apply],
+    records: Mapping[Key, Record],
+) -> tuple[Key, ...]:
+    """Find what refers to resources that would be deleted, sorted; by a manifest of this run, or else by its record.
+
+    `ids` are the ARM ids of all that exists, and `given` other ids that Azure has given to what would be deleted.
+    """
+    paths = [normalize_id(ids[key]) for key in deleted if key in ids]
+
+    def names(text: str) -> bool:
+        # Nearly no text is an id, and a hundred thousand of them are looked at.
+        if text[:1] == "/":
+            return any(normalize_id(text) == path or is_below(text, path) for path in paths)
+        return len(text) == 36 and text.casefold() in given
+
+    def refers(key: Key) -> bool:
+        if normalize_id(ids[key]) in paths:
+            return False  # another manifest of the same resource
+        apply, record = applies.get(key), records.get(key)
+        if apply is None:
+            return record is not None and (
+                not {*record.depends_on}.isdisjoint(deleted) or any(map(names, _iterate_texts(record.applied)))
+            )
+        prepared = apply.prepared
+        named = {*prepared.depends_on} - {*prepared.ordered_after}
+        return not named.isdisjoint(deleted) or any(map(names, _iterate_texts(prepared.resource.spec)))
+
+    return tuple(sorted(key for key in ids if key not in deleted and refers(key)))
+
+
+def _iterate_texts(value: Any, without: Collection[str] = ()) -> Iterator[str]:
+    """Iterate over the texts of a document, keys of mappings too: a map of identities has their ids there."""
+    pending = [value]
+    while pending:
+        match pending.pop():
+            case str() as text:
+                yield text
+            case Mapping() as members:
+                shown = {name: one for name, one in members.items() if str(name).casefold() not in without}
+                pending += [*shown, *shown.values()]
+            case list() as entries:
+                pending += entries
