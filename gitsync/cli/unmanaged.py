@@ -1,8 +1,8 @@
 """Show what exists in Azure and is not in git: neither in a manifest nor in a record.
 
 It looks into the resource groups that git has, and for other groups, role assignments, locks and policy assignments of
-their subscriptions; or into the groups of --resource-group. What Azure made by itself, or with another resource, is left
-out. It only reads. The exit code is 1 if something could not be read, and 4 with --fail-above
+their subscriptions; or into the groups of --resource-group. What Azure made by itself, or with another resource, is
+left out. It only reads. The exit code is 1 if something could not be read, and 4 with --fail-above
 if there is more than that.
 """
 
@@ -126,9 +126,7 @@ async def _search(
         questions = Questions(search.arm, search.begin_session)
         for subscription, groups in scopes.items():
             is_whole = _EVERY in groups
-            scope = ImportScope(
-                subscription=subscription, groups=() if is_whole else groups, may_lack_groups=True
-            )
+            scope = ImportScope(subscription=subscription, groups=() if is_whole else groups, may_lack_groups=True)
             refused: list[str] = []
             reader = ResourceReader(
                 search.arm.reader(search.begin_session()), search.count, refused.append, trusts_lists=True

@@ -268,8 +268,9 @@ class Config:
     who: str = declare_setting(
         Who.AUTO.value,
         "Who changed or created a resource, asked of Azure. auto leaves names of people, those in errors of Azure too, "
-        "out of comments, pull requests, commits, the status branch, and all that a pipeline or a pod prints or writes; "
-        "names has them there, too, but for commits and the status branch; off asks nothing, and always leaves them out.",
+        "out of comments, pull requests, commits, the status branch, and what a pipeline or a pod prints or writes; "
+        "names has them there, too, but for commits and the status branch; off asks nothing, and always leaves them "
+        "out.",
         HelpGroup.CHANGE,
         _SET_UP | _ACCEPT | _LOOKS,
         choices=tuple(who.value for who in Who),

@@ -82,9 +82,7 @@ class PostgresqlConnector(NamedTuple):
 
     async def open(self, *, reads_only: bool, database: str = _DATABASE) -> PostgresqlUsers:
         """Connect and sign in. Raises DatabaseError."""
-        return PostgresqlUsers(
-            self, await translate(lambda: self._connect(database, reads_only), self.explain)
-        )
+        return PostgresqlUsers(self, await translate(lambda: self._connect(database, reads_only), self.explain))
 
     async def _connect(self, database: str, reads_only: bool) -> asyncpg.Connection:  # noqa: FBT001 - private
         access = self.access

@@ -78,8 +78,9 @@ class Replacement:
 
     `reason` is in full sentences. `takes` are the resources that the delete would take along, as far as git and the
     records know them: those below it, and `refers`, which refer to any of these and lose what they refer to.
-    `given_ids` are ids that Azure gave the resource, which a new one would not have. `is_due`: a sync deletes and creates it, since git and the operator consent. `held` says why it
-    does not, in full sentences. `away` is for how many seconds the resource was gone; None if it was not replaced.
+    `given_ids` are ids that Azure gave the resource, which a new one would not have. `is_due`: a sync deletes and
+    creates it, since git and the operator consent. `held` says why it does not, in full sentences. `away` is for how
+    many seconds the resource was gone; None if it was not replaced.
     """
 
     reason: str

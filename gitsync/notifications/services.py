@@ -7,10 +7,12 @@ there is something to send, since that takes half a second and 25 MB.
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
@@ -45,7 +47,10 @@ _LOCAL: Final = "json"  # by http, and to this machine alone
 _SETTLED: Final = frozenset({"redirect", "verify"})
 """Options of an address that gitsync decides."""
 
-_SECONDS: Final = 10
+_SECONDS: Final = 10  # of one step: to connect, and for each piece of an answer
+_PATIENCE: Final = 30.0
+"""Seconds for all services together. One that answers a byte at a time would keep the run from writing its status."""
+
 _MANY: Final = 20
 _NOTHING: Final = "GITSYNC_NOTIFY or --notify-file"
 
@@ -126,8 +131,10 @@ def is_installed() -> bool:
     return find_spec("apprise") is not None
 
 
-def send(message: Message, addresses: list[ServiceAddress]) -> list[ServiceAddress]:
-    """Send a message to each address, and return those that did not take it. ConfigError without apprise."""
+def send(message: Message, addresses: list[ServiceAddress], *, patience: float = _PATIENCE) -> list[ServiceAddress]:
+    """Send a message to all addresses at once, and return those that did not take it in time. ConfigError without
+    apprise. `patience` is in seconds.
+    """
     try:
         import apprise  # noqa: PLC0415 - takes half a second, and most runs send nothing
     except ImportError as error:
@@ -151,7 +158,28 @@ def send(message: Message, addresses: list[ServiceAddress]) -> list[ServiceAddre
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its plugins import modules that Python gives up
-        return [address for address in addresses if not _send_to(apprise, asset, address, message)]
+        taken = _send_to_all(lambda address: _send_to(apprise, asset, address, message), addresses, patience)
+    return [address for address in addresses if address not in taken]
+
+
+def _send_to_all(
+    send_to: Callable[[ServiceAddress], bool], addresses: list[ServiceAddress], patience: float
+) -> set[ServiceAddress]:
+    """Send to all addresses, and return those that took the message before the time is over."""
+    taken: set[ServiceAddress] = set()
+
+    def work(address: ServiceAddress) -> None:
+        if send_to(address):
+            taken.add(address)
+
+    # Not those of a pool, which the end of the process would wait for.
+    threads = [threading.Thread(target=work, args=(address,), daemon=True) for address in addresses]
+    until = monotonic() + patience
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(until - monotonic(), 0.0))
+    return set(taken)
 
 
 def _send_to(apprise: Any, asset: Any, address: ServiceAddress, message: Message) -> bool:

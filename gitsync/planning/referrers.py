@@ -1,7 +1,7 @@
 """Find what refers to a resource that would be deleted: by a reference, by an export that it takes, or by a value.
 
-Azure deletes none of it along with the resource, but it loses what it refers to. A new resource has the same ARM id, and
-other ids that Azure gives: whoever takes those needs the new ones, or a replacement too.
+Azure deletes none of it along with the resource, but it loses what it refers to. A new resource has the same ARM id,
+and other ids that Azure gives: whoever takes those needs the new ones, or a replacement too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gitsync.model.record import Record
 
 _GUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _OF_OTHERS: Final = frozenset({"systemdata", "userassignedidentities", "tenantid", "subscriptionid"})
-"""Members of a body, in lower case, whose GUIDs are those of others: who wrote it, its tenant, identities that it has."""
+"""Members of a body, in lower case, whose GUIDs are of others: who wrote it, its tenant, identities that it has."""
 
 
 def find_given_ids(body: Any) -> frozenset[str]:
@@ -71,3 +71,5 @@ def _iterate_texts(value: Any, without: Collection[str] = ()) -> Iterator[str]:
                 pending += [*shown, *shown.values()]
             case list() as entries:
                 pending += entries
+            case _:
+                pass  # a number

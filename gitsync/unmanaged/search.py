@@ -41,8 +41,8 @@ _AZURES_GROUPS: Final = re.compile(
     r"NetworkWatcherRG|cloud-shell-storage-\w+|DefaultResourceGroup-\w+|AzureBackupRG_\w+|Default-ActivityLogAlerts",
     re.IGNORECASE,
 )
-"""Groups that services of Azure make by themselves, by the pages of Network Watcher, Cloud Shell, Azure Monitor and Azure
-Backup.
+"""Groups that services of Azure make by themselves, by the pages of Network Watcher, Cloud Shell, Azure Monitor and
+Azure Backup.
 """
 
 _DISKS: Final = "microsoft.compute/disks"
@@ -59,8 +59,8 @@ Resources
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stray:
     """A resource that git does not have. `kind` is "" if the catalog has none for its type. `body` is what Azure showed
-    of it, which may be little; `created` the time of its creation if a list said so. `role` is the name of the role of a
-    role assignment, "" if it is not known.
+    of it, which may be little; `created` the time of its creation if a list said so. `role` is the name of the role of
+    a role assignment, "" if it is not known.
     """
 
     arm_id: str
@@ -177,7 +177,9 @@ class EstateSearch:
 
     async def _accept_new(self, groups: Sequence[FoundResource]) -> int:
         """Take groups that git does not have for strays, but for those that are Azure's. Returns how many are."""
-        made = {group.arm_id: MANAGED if group.body.get("managedBy") else BY_AZURE for group in groups if _is_azures(group)}
+        made = {
+            group.arm_id: MANAGED if group.body.get("managedBy") else BY_AZURE for group in groups if _is_azures(group)
+        }
         for arm_id, reason in made.items():
             self._acceptance.leave_out(arm_id, reason)
         return len(await self._acceptance.accept([group for group in groups if group.arm_id not in made]))

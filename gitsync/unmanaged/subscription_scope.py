@@ -14,7 +14,6 @@ from gitsync.imports.acceptance import Acceptance
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.resource_reader import Body, ResourceReader
 from gitsync.planning.children import KindTree
-from gitsync.validation.references import parse_arm_type
 
 ASSIGNMENTS: Final = "Microsoft.Authorization/roleAssignments"
 _ROLES: Final = "Microsoft.Authorization/roleDefinitions"
@@ -31,8 +30,8 @@ _ROLES_VERSION: Final = "2022-04-01"
 
 
 async def find_at_subscription(root: str, reader: ResourceReader, tree: KindTree, acceptance: Acceptance) -> list[str]:
-    """Find what is directly in the subscription with the id `root`. Returns which lists Azure refuses: what they have is
-    not known. Raises ArmError for a list without a usable answer.
+    """Find what is directly in the subscription with the id `root`. Returns which lists Azure refuses: what they have
+    is not known. Raises ArmError for a list without a usable answer.
     """
     rows = await asyncio.gather(*(_read(root, arm_type, reader) for arm_type in _LISTS))
     for arm_type, row in zip(_LISTS, rows, strict=True):
@@ -67,13 +66,14 @@ def _select_own(root: str, arm_type: str, entries: Iterable[Body]) -> dict[str, 
         if not arm_id:
             raise ListSource(f"{root}/providers/{arm_type}").make_error("has an entry without an id")
         scope, _, path = arm_id.rpartition("/providers/")
-        if is_same_id(scope, root) and parse_arm_type(f"{scope}/providers/{path}").casefold() == arm_type.casefold():
-            own[f"{root}/providers/{arm_type}/{path.rpartition('/')[2]}"] = entry
+        shown_type, _, name = path.rpartition("/")
+        if is_same_id(scope, root) and shown_type.casefold() == arm_type.casefold():
+            own[f"{root}/providers/{arm_type}/{name}"] = entry
     return own
 
 
 async def read_role_names(root: str, reader: ResourceReader) -> dict[str, str]:
-    """Read the names of the roles of a subscription, by the last step of their ids, in lower case; none if Azure refuses.
+    """Read the names of the roles of a subscription, by the last step of their ids, in lower case; none if refused.
 
     Raises ArmError for a list without a usable answer.
     """

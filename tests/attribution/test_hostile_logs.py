@@ -78,7 +78,16 @@ def test_only_what_was_done_is_a_change(states, is_change, why):
 
 @pytest.mark.parametrize(
     "time",
-    ["", "soon", 7, None, "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-13-01", "2026-03-01T00:00:00Z" * 99],
+    [
+        "",
+        "soon",
+        7,
+        None,
+        "0001-01-01T00:00:00+14:00",
+        "9999-12-31T23:59:59-14:00",
+        "2026-13-01",
+        "2026-03-01T00:00:00Z" * 99,
+    ],
 )
 def test_a_row_without_a_time_is_none(time):
     assert [*read_operations([ROW | {"eventTimestamp": time}])] == []
@@ -91,7 +100,9 @@ def test_a_hostile_text_in_any_cell_stays_short(text):
     assert all(len(one) < LONGEST and "\n" not in one for one in list_texts(read_operations(found)))
 
 
-@pytest.mark.parametrize("operation", ["/" + "list" * 50_000 + "/action", "a" * 1_000_000, "/" * 300_000, "keys" * 99_999])
+@pytest.mark.parametrize(
+    "operation", ["/" + "list" * 50_000 + "/action", "a" * 1_000_000, "/" * 300_000, "keys" * 99_999]
+)
 def test_a_long_operation_is_cut_before_it_is_looked_at(operation):
     """The patterns of operations would take minutes for it."""
     found = [ROW | {"operationName": {"value": operation}} for _ in range(200)]

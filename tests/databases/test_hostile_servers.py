@@ -85,9 +85,7 @@ def packet(number: int, payload: bytes) -> bytes:
     return struct.pack("<I", len(payload))[:3] + bytes([number]) + payload
 
 
-LET_IN = (
-    message(b"R", struct.pack(">I", 0)) + message(b"S", b"server_version\x0016.4\0") + message(b"Z", b"I")
-)
+LET_IN = message(b"R", struct.pack(">I", 0)) + message(b"S", b"server_version\x0016.4\0") + message(b"Z", b"I")
 OK = packet(3, b"\0\0\0\2\0\0\0")
 HUGE = 0x7FFFFFFF
 
@@ -149,7 +147,9 @@ async def test_what_is_not_its_protocol_is_an_error_of_the_server(service, words
 
 @given(
     is_let_in=st.booleans(),
-    pieces=st.lists(st.builds(packet, st.integers(1, 6), st.binary(max_size=200)) | st.binary(max_size=200), max_size=5),
+    pieces=st.lists(
+        st.builds(packet, st.integers(1, 6), st.binary(max_size=200)) | st.binary(max_size=200), max_size=5
+    ),
     act=st.sampled_from(["read", "write"]),
 )
 @settings(

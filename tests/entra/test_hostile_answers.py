@@ -105,7 +105,9 @@ async def test_a_link_that_leads_elsewhere_is_not_followed(link, why):
         assert {one.path.partition("?")[0] for one in rig.azure.requests} <= {GROUPS}, why
 
 
-@pytest.mark.parametrize("time", ["", "yesterday", "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", 7, None, {}])
+@pytest.mark.parametrize(
+    "time", ["", "yesterday", "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", 7, None, {}]
+)
 async def test_any_time_of_a_creation_is_taken(time):
     async with graph(rules=[read(createdDateTime=time)]) as rig:
         assert isinstance(await rig.find(make_resource(given_id=ID)), Live)
@@ -126,7 +128,9 @@ JSON = st.recursive(
     max_leaves=10,
 )
 MEMBERS = st.dictionaries(st.sampled_from([*GROUP]), JSON, max_size=4)
-FOUND = st.fixed_dictionaries({}, optional={"value": st.lists(MEMBERS.map(lambda some: GROUP | some) | JSON, max_size=3)})
+FOUND = st.fixed_dictionaries(
+    {}, optional={"value": st.lists(MEMBERS.map(lambda some: GROUP | some) | JSON, max_size=3)}
+)
 RARE = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 

@@ -154,7 +154,9 @@ def test_what_is_below_and_what_refers_to_that_are_told_apart(tmp_path):
     report = world.says(group=GROUP, network=move(VNET), subnet=SUBNET, link=link).plan()
     replacement = of(report, "VirtualNetwork").replacement
     assert ([key.name for key in replacement.below], [key.name for key in replacement.refers]) == (["one"], ["link"])
-    assert "VirtualNetworksSubnet/one, and what PrivateDnsZonesVirtualNetworkLink/link refers to." in text.render(report)
+    assert "VirtualNetworksSubnet/one, and what PrivateDnsZonesVirtualNetworkLink/link refers to." in text.render(
+        report
+    )
 
 
 NOTHING = [
@@ -219,7 +221,11 @@ def test_a_group_is_replaced_with_the_assignment_that_takes_its_id(tmp_path):
     ("body", "found", "why"),
     [
         ({"id": "E8989FF4-1d3e-591e-b3c6-b831e8ed51d0"}, 1, "the object id of a group"),
-        ({"identity": {"principalId": "e8989ff4-1d3e-591e-b3c6-b831e8ed51d0"}}, 1, "that of a system-assigned identity"),
+        (
+            {"identity": {"principalId": "e8989ff4-1d3e-591e-b3c6-b831e8ed51d0"}},
+            1,
+            "that of a system-assigned identity",
+        ),
         ({"properties": {"tenantId": "e8989ff4-1d3e-591e-b3c6-b831e8ed51d0"}}, 0, "its tenant is not its own"),
         ({"systemData": {"createdBy": "e8989ff4-1d3e-591e-b3c6-b831e8ed51d0"}}, 0, "nor is who created it"),
         (

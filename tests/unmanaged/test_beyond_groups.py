@@ -33,8 +33,13 @@ def assign(scope, number, **properties):
 
 def answer(path, *entries, status=200, body=None):
     """A rule that answers a list with these entries, each an id with its body."""
-    value = [{"id": arm_id, "name": arm_id.rpartition("/")[2], **one} for each in entries for arm_id, one in each.items()]
-    return FaultRule(match=Match(path=f"*{path.lower()}"), answer=Canned(status=status, body=body or {"value": value}))
+    value = [
+        {"id": arm_id, "name": arm_id.rpartition("/")[2], **one} for each in entries for arm_id, one in each.items()
+    ]
+    return FaultRule(
+        match=Match(path=f"*{path.lower()}"),
+        answer=Canned(status=status, body={"value": value} if body is None else body),
+    )
 
 
 def look(folder, *arguments, bodies=(), sources=(GROUP,), **settings):

@@ -98,7 +98,10 @@ def test_text_has_each_group_with_the_command_that_imports_it(estate):
     done, _ = look(estate)
     assert "  VirtualNetworksSubnet\n    hub/by-hand" in done.out
     assert "  Microsoft.Logic/workflows (gitsync has no kind for this type)\n    flow" in done.out
-    assert "To write manifests of them:\n  gitsync import --resource-group other --out azure\n  gitsync import --resource-group shop --out azure\n" in done.out
+    assert (
+        "To write manifests of them:\n  gitsync import --resource-group other --out azure\n  gitsync import --resource-group shop --out azure\n"
+        in done.out
+    )
     assert done.out.splitlines()[-1].startswith(f"{len(ALL)} resources not in git. Git has 15 of 53 resources")
 
 

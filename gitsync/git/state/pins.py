@@ -29,6 +29,9 @@ KEPT: Final = timedelta(days=7)
 _EARLY: Final = timedelta(hours=1)  # how far clocks of machines may differ
 _RUN_ID: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,98}[A-Za-z0-9_-])?")
 _FETCHED: Final = "refs/gitsync/runs/"
+_MOST_WORKERS: Final = 10_000
+"""More than any run has. Who gathers looks at each: a pin of billions would keep it busy for ever."""
+
 _DIGITS: Final = 11  # of a time in seconds, until the year 5138
 _FIELDS: Final = ("Revision", "Status", "Branch", "Agent", "Workers", "Seal")
 
@@ -124,7 +127,8 @@ def _parse_pin(run_id: str, lines: list[str]) -> Pin:
     workers, status = fields["Workers"], fields["Status"]
     are_numbers = all(text.isascii() and text.isdigit() and len(text) <= _DIGITS for text in (seconds, workers))
     are_commits = is_commit_id(fields["Revision"]) and (not status or is_commit_id(status))
-    if not (are_numbers and are_commits and fields["Branch"]):
+    is_of_workers = are_numbers and 0 < int(workers) <= _MOST_WORKERS
+    if not (is_of_workers and are_commits and fields["Branch"]):
         raise ConfigError(
             f"The branch {RUNS}{run_id} is not the pin of a run.", hint="Remove that branch, or use another --run-id."
         )

@@ -23,9 +23,10 @@ _SUBSCRIPTION_STEPS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportScope:
-    """Where a search looks: in resource groups, by their names or patterns of these, at resources by their ids, or without either in the whole subscription.
-    With `may_lack_groups` a group that does not exist is passed over: git may not have created it yet. With `goes_on`
-    the search goes on past a group or an id that cannot be read, and says so. `problems` are about texts that are none.
+    """Where a search looks: in resource groups, by their names or patterns of these, at resources by their ids, or
+    without either in the whole subscription. With `may_lack_groups` a group that does not exist is passed over: git may
+    not have created it yet. With `goes_on` the search goes on past a group or an id that cannot be read, and says so.
+    `problems` are about texts that are none.
     """
 
     subscription: str
