@@ -170,6 +170,7 @@ class _Sorter:
         is_built = own_path == path and is_built_unit(self.unit)
         path = own_path
         marks_quotes = self.variables.has_variables(self.unit)
+        content = self.variables.replace_begins(content, self.unit, is_built=is_built)
         contents = read_documents(
             path, content, marks_quotes=marks_quotes, max_problems=MAX_PROBLEMS, aliases=self.aliases
         )

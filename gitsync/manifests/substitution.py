@@ -148,6 +148,13 @@ class _Replacement:
                 members[key] = _unmark(value)
                 continue
             name = self.convert_key(key, (*path, key)) if self.values.concern(key) else key
+            if name != key and name.startswith(("#", " ")):
+                message = (
+                    "The line begins with a variable that is no part of its key: in what a tool builds, variables "
+                )
+                message += "are replaced in keys and values alone."
+                self.refuse((*path, key), message, "Write the field without it, and turn it off with a patch.")
+                continue
             if name in members:
                 self.refuse((*path, key), f"The key {name!r} is there twice, once its variables are replaced.")
             members[name] = self.convert(value, (*path, key))

@@ -24,6 +24,7 @@ from gitsync.manifests.substitution import (
 )
 from gitsync.manifests.unread_documents import UnreadContent, reject
 from gitsync.manifests.used_objects import find_feeding_object, is_feeding
+from gitsync.manifests.variable_lines import replace_begins
 from gitsync.manifests.variable_values import (
     VariablePlace,
     VariableUses,
@@ -79,6 +80,21 @@ class VariableReader:
     def has_variables(self, unit: Unit | None) -> bool:
         """Tell whether the manifests of a unit have their variables replaced."""
         return self.variables.find(unit) is not None
+
+    def replace_begins(self, content: bytes, unit: Unit | None, *, is_built: bool) -> bytes:
+        """Replace the variables that lines of a file begin with. Too large ones are left for `replace` to report, and
+        what a tool has built stays: it has read such a line as a key.
+        """
+        values = self.variables.find(unit)
+        if is_built or values is None:
+            return content
+        try:
+            replaced, names = replace_begins(content, values, self.budget)
+        except TooLargeExpansionError:
+            return content
+        if names:
+            self.names.setdefault(unit.name if unit else "", set()).update(names)
+        return replaced
 
     def replace(self, subject: VariableSubject) -> Document | UnreadContent:
         """Replace the variables of a document, or say why there is none."""

@@ -395,7 +395,7 @@ def play_undeletable(trial):
     assert said.code == 0 or "annotation" not in said.text
 
 
-@row("variable-outside-a-value", "A line that a variable makes a comment is one.", OPEN)
+@row("variable-outside-a-value", "A line that a variable makes a comment is one.")
 def play_variable(trial):
     trial.use_all()
     said = trial.run("validate")
