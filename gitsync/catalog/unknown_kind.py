@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.catalog import LEGACY, Catalog
 from gitsync.catalog.later_versions import find_later_version
 from gitsync.catalog.type_words import join_with_and, join_with_or
 from gitsync.model.gvk import GVK
@@ -15,6 +16,7 @@ from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import measure_distance, suggest
 
 _MOST_FIELDS: Final = 3  # that a hint names
+_ARM_VERSION: Final = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:-?(preview))?", re.IGNORECASE)
 
 
 def explain_unknown_kind(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level = Level.ERROR) -> Finding:
@@ -67,6 +69,8 @@ def _explain_unknown_version(gvk: GVK, spec: Any, catalog: Catalog, unknown: Lev
 
 def _suggest_version(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level) -> str:
     """A version one letter away was meant; else ASO has removed it, and a later one replaces it."""
+    if meant := suggest_spelling(gvk, catalog):
+        return meant
     close = suggest(gvk.version, catalog.versions(gvk.group, gvk.kind))
     is_typo = close is not None and measure_distance(gvk.version, close, 1) is not None
     later = None if is_typo else find_later_version(gvk, spec, catalog)
@@ -79,14 +83,25 @@ def _suggest_version(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level) -> s
     fields = _name_fields(later.unknown)
     if fields and unknown is Level.ERROR:
         return (
-            f"Fix or remove {fields}, which no version has, and change it to {version}, the nearest later one, which has "
-            "all other fields. To drop unknown fields as an API server does, use --unknown-fields warn."
+            f"Fix or remove {fields}, which no version has, and change it to {version}, the nearest later one, which "
+            "has all other fields. To drop unknown fields as an API server does, use --unknown-fields warn."
         )
     but = f" but {fields}, which no version has" if fields else ""
     return (
         f"Change it to {version}, the nearest later one, which has all fields of the manifest{but}, or set "
         "`migrateVersions: true` for the unit in gitsync.yaml to read it so."
     )
+
+
+def suggest_spelling(gvk: GVK, catalog: Catalog) -> str:
+    """A hint for a version that is written as ARM writes its api-versions; "" for any other."""
+    match = _ARM_VERSION.fullmatch(gvk.version)
+    versions = catalog.versions(gvk.group, gvk.kind) if match else ()
+    if match is None or not versions:
+        return ""
+    meant = "".join(filter(None, match.groups())).lower()
+    same = [version for version in versions if version.removeprefix(LEGACY).removeprefix("v") == meant]
+    return f"ASO's versions begin with v: {(same or versions)[-1]}."
 
 
 def _name_fields(fields: Sequence[str]) -> str:

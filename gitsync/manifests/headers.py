@@ -15,6 +15,8 @@ from typing import Any
 
 from gitsync.catalog.placeholders import find_braced_text
 from gitsync.catalog.type_words import quote_scalar
+from gitsync.catalog.unknown_kind import suggest_spelling
+from gitsync.manifests.aso_groups import load_catalog
 from gitsync.manifests.written_values import suggest_quotes
 from gitsync.manifests.yaml_documents import ENCRYPTED, RENDER, TEMPLATE, Document
 from gitsync.model.gvk import GVK
@@ -73,7 +75,9 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
         return template
     if gvk is None:
         message = f"{quote_scalar(value['apiVersion'])} and {quote_scalar(value['kind'])} are no apiVersion and kind."
-        return _make_problem(document, "InvalidKind", ("apiVersion",), message, "Write apiVersion as group/version.")
+        written = GVK.parse(value["apiVersion"], value["kind"])
+        hint = suggest_spelling(written, load_catalog()) or "Write apiVersion as group/version."
+        return _make_problem(document, "InvalidKind", ("apiVersion",), message, hint)
     if not isinstance(metadata, dict):
         return _make_problem(
             document, "InvalidMetadata", ("metadata",), f"{gvk.kind} has no metadata.", "Add metadata.name."

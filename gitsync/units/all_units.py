@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from gitsync.manifests.unread_documents import find_templates
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitKind
+from gitsync.units.argocd_sets import ARGO_CD
 from gitsync.units.chart_values import fill_values
 from gitsync.units.declarations import Declarations, ThisRepository, join_declarations
 from gitsync.units.discovery import FoundUnits
+from gitsync.units.flux_objects import FLUX
 from gitsync.units.flux_variables import FluxVariables
 from gitsync.units.following import follow
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.object_reader import find_declarations
 from gitsync.units.objects import SourceView, read_published
 from gitsync.units.relevance import Relevance
-from gitsync.units.sandbox import Builds
+from gitsync.units.sandbox import UNRELEASED_CHART, Builds
 from gitsync.units.selection import CoveredFolders
 from gitsync.units.unit_builds import BuiltUnits, build_units
+
+_UNREAD: Final = frozenset({ARGO_CD.invalid, FLUX.invalid, "GeneratorNotFollowed"})
+"""The codes of objects of controllers that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +112,31 @@ def build_all(
     return AllUnits(
         files={path: text for part in parts for path, text in part.files.items()},
         units={path: _add_options(unit, found) for part in parts for path, unit in part.units.items()},
-        problems=(*(problem for part in parts for problem in part.problems), *followed.problems, *unreadable),
+        problems=(
+            *_name_releasers((problem for part in parts for problem in part.problems), followed.problems),
+            *followed.problems,
+            *unreadable,
+        ),
         used=frozenset().union(*(part.used for part in parts)),
         declared=followed.units,
         covered=followed.covered,
         inputs=frozenset(view.used),
         skipped=frozenset().union(*(part.skipped for part in parts)),
     )
+
+
+def _name_releasers(problems: Iterable[Problem], followed: Iterable[Problem]) -> Iterator[Problem]:
+    """Name the first object that is not read in the problem of each chart that nothing releases: it may release it."""
+    unread = next((one for one in followed if one.code in _UNREAD and not one.is_note), None)
+    for problem in problems:
+        if unread is None or problem.code != UNRELEASED_CHART:
+            yield problem
+            continue
+        yield replace(
+            problem,
+            message=f"{problem.message.removesuffix('.')}. {unread.place} may release it, and is not read.",
+            hint=f"Fix {unread.place} first. If it does not release the chart: {problem.hint}",
+        )
 
 
 def _add_options(unit: Unit, found: FoundUnits) -> Unit:

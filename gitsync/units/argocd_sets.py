@@ -127,7 +127,7 @@ def _read_generators(appset: _ApplicationSet) -> Iterator[Declarations]:
         except _NotFollowedError as error:
             yield appset.pass_over(error.where, error.reason)
         except TemplateError as error:
-            message, hint = str(error), "Write it without it."
+            message, hint = str(error), "Write the template without it, or commit the Applications that it makes."
             raise InvalidFieldError(("spec", "template"), f"ApplicationSet {appset.key}: {message}", hint) from error
         except TooLargeExpansionError as error:
             message = f"the templates of the ApplicationSets make more than {MAX_CHARACTERS:,} characters."

@@ -1,6 +1,7 @@
 """Renders the templates of an ApplicationSet: `{{name}}`, or a small part of Go's templates.
 
-With `goTemplate: true` there are fields, texts, pipes and some functions; conditions, loops and variables are refused
+With `goTemplate: true` there are fields, texts, pipes, Go's own functions and some of Sprig; conditions, loops and
+variables are refused
 (https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/GoTemplate/).
 """
 
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 from gitsync.errors import TemplateError
 from gitsync.manifests.expansions import ExpansionBudget
+from gitsync.units.go_functions import BUILTINS, count_widths, index, is_true
 
 _MOST_PARENTHESES: Final = 10
 _LONGEST_NAME: Final = 253
@@ -24,13 +26,6 @@ _TOKEN: Final = re.compile(
     r"\s*(?:(?P<text>\"(?:[^\"\\]|\\.)*\"|`[^`]*`)|(?P<number>-?\d{1,9}\b)|(?P<field>(?:\.[A-Za-z_]\w*)+|\.)"
     r"|(?P<name>[A-Za-z]\w*)|(?P<sign>[|()]))"
 )
-
-
-class _Missing:
-    """What a field without a value is."""
-
-
-_MISSING: Final = _Missing()
 
 
 def normalize(text: str) -> str:
@@ -107,22 +102,11 @@ def _format(value: Any) -> str:
     raise TemplateError("A template asks for a value that is missing, or is not a text.")
 
 
-def _index(value: Any, *keys: Any) -> Any:
-    for key in keys:
-        if isinstance(value, Mapping):
-            value = value.get(key, _MISSING)
-        elif isinstance(value, list) and isinstance(key, int) and 0 <= key < len(value):
-            value = value[key]
-        else:
-            return _MISSING
-    return value
-
+_LITERALS: Final[Mapping[str, bool]] = {"true": True, "false": False}
 
 _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
-    "default": lambda fallback, value: (
-        fallback if isinstance(value, _Missing) or value in ("", None, 0, False, [], {}) else value
-    ),
-    "index": _index,
+    **BUILTINS,
+    "default": lambda fallback, value: value if is_true(value) else fallback,
     "join": lambda separator, values: str(separator).join(map(_format, values)),
     "lower": lambda text: _format(text).lower(),
     "normalize": lambda text: normalize(_format(text)),
@@ -140,6 +124,8 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 def _count_made(name: str, arguments: Sequence[Any]) -> int:
     """Count how many characters a function makes at most."""
     made = _GROWTH * sum(len(one) for one in arguments if isinstance(one, str))
+    if name == "printf":
+        return made + count_widths(arguments[0] if arguments else "")
     if name == "replace":
         old, new, text = arguments
         return made + _format(text).count(old) * len(new)
@@ -187,7 +173,7 @@ class _Expression:
 
     def _read_command(self, piped: tuple[Any, ...]) -> Any:
         """Read a value, or a function with its arguments, of which the piped value is the last."""
-        if not self._tokens or self._tokens[-1]["name"] is None:
+        if not self._tokens or self._tokens[-1]["name"] in {None, *_LITERALS}:
             if piped:
                 raise self._refuse()
             return self._read_operand()
@@ -208,10 +194,12 @@ class _Expression:
 
     def _read_operand(self) -> Any:
         token = self._tokens.pop() if self._tokens else None
-        if token is None or token["name"] is not None:
+        if token is None or token["name"] not in {None, *_LITERALS}:
             raise self._refuse()
+        if token["name"] is not None:
+            return _LITERALS[token["name"]]
         if token["field"] is not None:
-            return _index(self._parameters, *filter(None, token["field"].split(".")))
+            return index(self._parameters, *filter(None, token["field"].split(".")))
         if token["number"] is not None:
             return int(token["number"])
         if token["text"] is not None:

@@ -42,6 +42,9 @@ MOST_SECONDS = 600.0
 _WORKERS = 4
 
 
+UNRELEASED_CHART: Final = "HelmChart"
+
+
 class UnbuildableError(Exception):
     """Ends the build of one unit, and never leaves this package. `thing` is what it builds."""
 
@@ -70,7 +73,7 @@ class ChartError(UnbuildableError):
 class UnreleasedChartError(ChartError):
     """A chart that nothing releases."""
 
-    _code: ClassVar = "HelmChart"
+    _code: ClassVar = UNRELEASED_CHART
 
 
 def run_tool(call: ProgramCall, path: str, failure: type[UnbuildableError]) -> Ended:

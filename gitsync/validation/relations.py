@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gitsync.catalog.type_words import format_short_key, quote_scalar
 from gitsync.diff.leaf_changes import find_changes
-from gitsync.formats.address_ranges import AddressRange, is_inside, parse_range
+from gitsync.formats.address_ranges import AddressRange, find_overlaps, is_inside, parse_range
+from gitsync.formats.arm_path import is_same_id
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
@@ -201,6 +202,50 @@ def check_address_prefixes(members: Sequence[Member]) -> Iterator[tuple[Member, 
                     hint="Use a range inside of it, or add one to spec.addressSpace.addressPrefixes of the network.",
                 )
                 yield member, finding
+
+
+def check_overlaps(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+    """Report every subnet that has an address range in common with another one of its network: Azure refuses it
+    (NetcfgSubnetRangesOverlap). Those that gitsync does not write are left alone.
+    """
+    of_networks: dict[Key | str, list[tuple[AddressRange, _Prefix]]] = {}
+    for member in members:
+        network = _find_network(member)
+        if network and member.is_written:
+            prefixes = of_networks.setdefault(network, [])
+            for path, text in _list_prefixes(member.resource.spec):
+                if (found := parse_range(text)) is not None:
+                    prefixes.append((found, _Prefix(member, path, text)))
+    for prefixes in of_networks.values():
+        for one, other in find_overlaps(prefixes):
+            if one.member.key != other.member.key and not _is_same_resource(one.member, other.member):
+                finding = Finding(
+                    code="SubnetsOverlap",
+                    path=one.path,
+                    message=f"{one.text} overlaps {other.text} of {format_short_key(other.member.key)} at "
+                    f"{other.member.resource.source}, a subnet of the same network.",
+                    hint="Change one of them.",
+                )
+                yield one.member, finding
+
+
+class _Prefix(NamedTuple):
+    """A range of a subnet, as its manifest has it."""
+
+    member: Member
+    path: FieldPath
+    text: str
+
+
+def _find_network(member: Member) -> Key | str:
+    """The network of a subnet; "" for any other resource."""
+    if (member.key.group, member.key.kind) != SUBNET or member.owner is None:
+        return ""
+    return member.owner.key or (member.owner.arm_id or "").casefold()
+
+
+def _is_same_resource(one: Member, other: Member) -> bool:
+    return one.arm_id is not None and other.arm_id is not None and is_same_id(one.arm_id, other.arm_id)
 
 
 def _find_ranges(member: Member) -> tuple[AddressRange, ...]:

@@ -32,8 +32,9 @@ from gitsync.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, 
 from gitsync.validation.name_rules import check_kind_rules, check_names, check_object_name
 from gitsync.validation.provider_rules import check_provided
 from gitsync.validation.references import OWNERS, REFERENCES, check_reference
-from gitsync.validation.relations import Member, check_address_prefixes, check_cycles, check_duplicates
+from gitsync.validation.relations import Member, check_address_prefixes, check_cycles, check_duplicates, check_overlaps
 from gitsync.validation.schema import check_missing_spec, check_pairs, check_placeholder, check_shape, check_tag_names
+from gitsync.validation.value_rules import check_known_values
 
 MAX_PROBLEMS = 1000
 """Of one manifest: a file may have a million unknown fields, and each problem takes more memory than its field."""
@@ -91,6 +92,7 @@ def check_spec(
         if is_mapping and visit.fits:
             yield from check_pairs(visit)
             yield from check_object_names(visit)
+            yield from check_known_values(visit, kind)
             if visit.name in _TARGETS:
                 yield from check_reference(visit, kind, catalog, unknown)
 
@@ -105,7 +107,7 @@ def validate_set(
     rejected: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
 ) -> tuple[tuple[Problem, ...], ...]:
     """Find every problem between manifests: duplicates, missing owners and references, cycles, one ARM id
-    twice, subnets outside of their network.
+    twice, subnets outside of their network or across each other.
 
     Returns one tuple for each member, in the order of `members`: a key may occur twice. `namespaces` has
     the annotations of Namespace manifests: an unknown reconcile policy there is a problem of every
@@ -118,6 +120,7 @@ def validate_set(
         *check_presence(members, catalog, known, left_out, rejected),
         *check_cycles(members),
         *check_address_prefixes(members),
+        *check_overlaps(members),
     )
     for member, finding in findings:
         by_member[id(member)].append(finding)

@@ -33,6 +33,20 @@ CATALOG = a_catalog({"storage.azure.com": ["StorageAccount"], "network.azure.com
             "a version that is nearly one",
         ),
         (
+            ("storage.azure.com", "2024-01-01", "StorageAccount"),
+            "UnknownVersion",
+            "apiVersion",
+            "ASO's versions begin with v: v20240101. Known versions",
+            "as ARM writes it",
+        ),
+        (
+            ("storage.azure.com", "20230101", "StorageAccount"),
+            "UnknownVersion",
+            "apiVersion",
+            "ASO's versions begin with v: v20240101. Known versions",
+            "a date that ASO does not have",
+        ),
+        (
             ("storage.azure.com", "v1", "StorageAccount"),
             "UnknownVersion",
             "apiVersion",

@@ -223,6 +223,31 @@ def test_what_no_kustomization_names_is_counted_in_the_last_line(source, capsys)
     assert capsys.readouterr().out.endswith(f"{last}\n\nk/b.yaml: no kustomization names it: 2 ASO objects\n")
 
 
+UNREAD_SET = """\
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: teams, namespace: argocd}
+spec:
+  goTemplate: true
+  generators: [{list: {elements: [{name: a}]}}]
+  template: {metadata: {name: '{{ genCA .name }}'}, spec: {}}
+"""
+
+
+def test_a_set_that_is_not_read_is_what_may_release_a_chart(source, capsys):
+    folder = source(chart__Chart="apiVersion: v2\nname: t\nversion: 0.1.0\n", sets=UNREAD_SET)
+    (Path(folder) / "chart" / "templates").mkdir()
+    (Path(folder) / "chart" / "templates" / "g.yaml").write_text(GOOD)
+    assert run(["validate", folder]) == 1
+    told = capsys.readouterr().out
+    assert "InvalidApplication" in told
+    assert "sets.yaml:7 may release it, and is not read." in told
+    assert "Fix sets.yaml:7 first. If it does not release the chart: Write `units:" in told
+    (Path(folder) / "sets.yaml").unlink()
+    assert run(["validate", folder]) == 0
+    assert "may release it" not in capsys.readouterr().out
+
+
 RUN = ["--emulator", "--credential", "anonymous", "--subscription", "00000000-0000-0000-0000-000000000000"]
 
 

@@ -18,14 +18,14 @@ GROUP = """
     apiVersion: resources.azure.com/v1api20200601
     kind: ResourceGroup
     metadata: {name: core}
-    spec: {location: we}
+    spec: {location: westeurope}
     """
 ACCOUNT = """
     apiVersion: storage.azure.com/v1api20230101
     kind: StorageAccount
     metadata: {name: lake}
     spec:
-      location: we
+      location: westeurope
       owner: {name: core}
       kind: StorageV2
       sku: {name: Standard_LRS}
@@ -36,7 +36,7 @@ SERVER = """
     kind: FlexibleServer
     metadata: {name: books}
     spec:
-      location: we
+      location: westeurope
       owner: {name: core}
       administratorLoginPassword: {name: keys, key: first}
     """

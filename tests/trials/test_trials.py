@@ -68,7 +68,6 @@ def play_old_assertion(trial):
 @row(
     "appset-printf",
     "The builtins of Go templates are rendered, and a set that is not read is what releases a chart.",
-    OPEN,
 )
 def play_go_builtins(trial):
     trial.git("remote", "add", "origin", "https://github.com/contoso/estate")
