@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitsync.diff.hints import find_kind_hints
 from gitsync.diff.ignore import keep_live_paths, remove_paths
@@ -21,12 +21,19 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node, Plan, Review
 from gitsync.model.resource import Prepared
 from gitsync.model.template import ResourceRef
-from gitsync.model.verdict import Action, Verdict
+from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import find_remembered
 from gitsync.planning.children import find_embedded
 from gitsync.validation.annotations import UPDATE_METHOD
 
 _ID = re.compile(r"/(?:subscriptions|providers)/", re.IGNORECASE)
+
+
+class GoingAlong(NamedTuple):
+    """A child that goes along: the body by which it does, and how it differs before."""
+
+    body: Mapping[str, Any]
+    comparison: Comparison
 
 
 def group_by_owner(plan: Plan, may_embed: Callable[[str, str], bool]) -> dict[Key, list[Node]]:
@@ -73,8 +80,8 @@ def may_go_along(apply: Apply, parent: Prepared, agent: str, review: Review | No
 
 def find_going_along(
     apply: Apply, kind: Kind, body: Mapping[str, Any], parent: Mapping[str, Any], *, is_reviewed: bool
-) -> Mapping[str, Any] | None:
-    """Return the body by which a child goes along with its parent; None if it stays as Azure has it: git has not
+) -> GoingAlong | None:
+    """Return how a child goes along with its parent; None if it stays as Azure has it: git has not
     changed it, or Azure has and a reviewer has not seen that. `body` is its request, and `parent` the live parent.
     """
     entry = _find_entry(apply, kind, parent)
@@ -82,12 +89,11 @@ def find_going_along(
     remembered = find_remembered(apply.record, api_version, ignored)
     if entry is None or remembered is None:
         return None
-    verdict = compare(
-        remove_paths(body, ignored), remove_paths(entry, ignored), remembered, find_kind_hints(kind)
-    ).verdict
+    comparison = compare(remove_paths(body, ignored), remove_paths(entry, ignored), remembered, find_kind_hints(kind))
+    verdict = comparison.verdict
     if verdict is not Verdict.PENDING and (is_reviewed or verdict is not Verdict.CONFLICT):
         return None
-    return _keep_references(keep_live_paths(body, entry, ignored), entry)
+    return GoingAlong(_keep_references(keep_live_paths(body, entry, ignored), entry), comparison)
 
 
 def _find_entry(apply: Apply, kind: Kind, parent: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -73,8 +73,8 @@ class Observation(Part):
     `exists` is None before Azure was asked. `owner` is the live owner, if a check needs it; `answers` are the answers
     to the lookups of extensions. `is_listed`: a list showed the resource as unchanged, so it is not read. `is_sampled`:
     a list did, and it is read nevertheless. `writes_before` counts this run's writes near the resource before the read.
-    `children` are the bodies of those that go along with an update, and `leaving` what this run then deletes, both by
-    ARM ids in lower case.
+    `children` are the bodies of those that go along with an update, `brought` how they differ before, and `leaving`
+    what this run then deletes, all by ARM ids in lower case.
     """
 
     live: Live | None = None
@@ -85,6 +85,7 @@ class Observation(Part):
     is_sampled: bool = False
     writes_before: int = 0
     children: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    brought: Mapping[str, Comparison] = field(default_factory=dict)
     leaving: frozenset[str] = frozenset()
 
 
@@ -220,7 +221,9 @@ class ReconcileAttempt(Part):
         """The same attempt at its first stage; what was sent is kept."""
         return self.changed(
             stop=None,
-            observed=self.observed.changed(live=None, owner=None, is_listed=False, is_sampled=False, children={}),
+            observed=self.observed.changed(
+                live=None, owner=None, is_listed=False, is_sampled=False, children={}, brought={}
+            ),
             decision=self.decision.changed(comparison=None, action=Action.NONE, is_untouched=False),
             write=self.write.changed(unfinished=False, is_deleting=False),
             is_restarted=True,

@@ -30,6 +30,7 @@ from gitsync.reconcile.run_cache import RunCache
 from gitsync.reconcile.stages.act import act, poll, post_check
 from gitsync.reconcile.stages.checks import check_apply, check_delete
 from gitsync.reconcile.stages.delete import delete
+from gitsync.reconcile.stages.embedded_children import tell_brought
 from gitsync.reconcile.stages.export import export
 from gitsync.reconcile.stages.list_approval import approve_by_list, note_read
 from gitsync.reconcile.stages.observe import compare, observe, pre_check
@@ -114,6 +115,7 @@ APPLY: tuple[Leg[ApplyAttempt], ...] = (
     Leg(
         (
             Step(Stage.READ_BACK, read_back),
+            Step(Stage.READ_BACK, tell_brought),
             Step(Stage.POST_CHECK, post_check),
         ),
         acts=True,

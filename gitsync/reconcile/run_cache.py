@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from gitsync.extensions.api import LookupRequest, LookupResult
 from gitsync.formats.arm_path import find_lock_name, iterate_ancestors
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
+from gitsync.model.verdict import Comparison
 
 _LARGEST_KEPT, _MOST_KEPT = 1 << 20, 32 << 20
 """Bytes of one answer that is kept, and of all together; as objects they take several times that."""
@@ -27,6 +28,7 @@ class RunCache:
         self._writes: Counter[str] = Counter()
         self._sent: set[str] = set()
         self._replaced: set[str] = set()
+        self._brought: dict[str, Comparison] = {}
         self._read: dict[str, Live] = {}
         self._kept_bytes = 0
         self._reading: dict[str, asyncio.Lock] = {}
@@ -53,6 +55,14 @@ class RunCache:
 
     def has_sent(self, arm_id: str) -> bool:
         return arm_id.casefold() in self._sent
+
+    def note_brought(self, comparisons: Mapping[str, Comparison]) -> None:
+        """Note that Azure accepted a PUT with children in it, by their ARM ids in lower case, and how each differed."""
+        self._brought.update(comparisons)
+
+    def find_brought(self, arm_id: str) -> Comparison | None:
+        """Return how a child differed before the PUT of its parent had it; None if no PUT did."""
+        return self._brought.get(arm_id.casefold()) if self._brought else None
 
     def note_replaced(self, arm_ids: Iterable[str]) -> None:
         """Note that the run deletes resources to create them again."""

@@ -102,7 +102,8 @@ def _list_error_codes(report: Report) -> frozenset[str]:
 
 
 def _has_bad_manifests(report: Report) -> bool:
-    errors = _list_error_codes(report) - REFUSALS
+    """Tell whether a manifest is wrong. An error without a file, such as a record that is not trusted, has a hint."""
+    errors = {problem.code for problem in report.problems if problem.is_error and problem.path} - REFUSALS
     return bool(errors - _CREDENTIALS - _FOUND_ELSEWHERE - _EXPORTS - _OWN_WRITES) or (
         not errors and _has_verdict(Verdict.INVALID)(report)
     )

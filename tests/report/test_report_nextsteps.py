@@ -56,3 +56,9 @@ def test_who_lacks_a_credential_is_not_sent_to_the_manifests(codes, credentials,
     value = replace(report(INVALID), problems=tuple(problem(code) for code in codes))
     assert len(steps(value, "Fix the credential Secret")) == credentials, why
     assert len(steps(value, "Fix the manifests")) == manifests, why
+
+
+def test_an_error_without_a_file_is_none_of_a_manifest():
+    """`validate` would find nothing: the hint of the error says what to do."""
+    distrusted = replace(problem("RecordNotTrusted"), path="", line=None)
+    assert not steps(replace(A_PLAN, problems=(distrusted,)), "Fix the manifests")

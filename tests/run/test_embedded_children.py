@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.model.verdict import Action, Verdict
+from gitsync.emulator.faults import Move
+from gitsync.model.verdict import Action, Verdict, Written
+from gitsync.report.wording import format_headline
 from tests.run.test_review import apply, planned
 from tests.support.fault_rules import rules
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
@@ -104,7 +106,10 @@ def test_both_change_by_one_put_of_the_parent(world, case):
     assert f"Its PUT also brings {kind}/" in said
     report = world.sync()
     assert (report.exit_code, world.writes) == (0, [f"PUT {parent_id}"])
-    assert of(report, kind).verdict is Verdict.IN_SYNC
+    brought, foreseen = of(report, kind), next(result for result in plan.results if result.key.kind == kind)
+    assert (brought.verdict, brought.action, brought.written) == (Verdict.PENDING, Action.UPDATE, Written.ACCEPTED)
+    assert brought.differences == foreseen.differences
+    assert format_headline(report) == "Updated 2"
     (sent,) = _find(next(r.body for r in world.requests if r.method == "PUT"), path)
     assert sent["properties"]
     again = world.sync()
@@ -264,3 +269,16 @@ def test_a_child_with_a_secret_stays_as_it_is(world):
     changed = {"parent": parent.replace(*of_parent), "child": child.replace(*of_child)}
     assert world.says(group=GROUP, kept=kept, **changed).sync().exit_code == 0
     assert len(world.writes) == 2
+
+
+def test_a_child_that_its_parent_overwrites_is_reported_as_it_was(world):
+    """Somebody's change in Azure goes by the PUT of the parent: the report and `--fail-on` are about it."""
+    world.synced(group=GROUP, vnet=VNET, one=SUBNET)
+    world.somebody_moves(SUBNET_ID, Move(set={"/properties/addressPrefix": "10.0.5.0/24"}))
+    changed = {"vnet": VNET.replace("0.0/16", "0.0/15"), "one": SUBNET.replace("10.0.0.0/24", "10.0.9.0/24")}
+    report = world.says(group=GROUP, **changed).sync(fail_on=("conflict",))
+    subnet = of(report, "VirtualNetworksSubnet")
+    assert (subnet.verdict, subnet.action, report.exit_code) == (Verdict.CONFLICT, Action.UPDATE, 1)
+    assert [(one.live, one.desired) for one in subnet.differences] == [("10.0.5.0/24", "10.0.9.0/24")]
+    assert world.writes == [f"PUT {VNET_ID}"]
+    assert (world.sync(fail_on=("conflict",)).exit_code, world.writes) == (0, [])

@@ -110,7 +110,7 @@ def _read_id(text: str, endpoint: str) -> str:
         text = parts.path
     path = text.rstrip("/")
     if not is_arm_id(path) or not find_subscription(path):
-        raise ConfigError(f"{text} is not an ARM id.", hint="Give an id that begins with /subscriptions/.")
+        raise ConfigError(f"{text!r} is not an ARM id.", hint="Give an id that begins with /subscriptions/.")
     return path
 
 

@@ -9,9 +9,9 @@ from gitsync.arm.session import OUT_OF_TIME
 from gitsync.catalog.type_words import format_short_key
 from gitsync.errors import MissingValueError, ProviderError
 from gitsync.model.plan import Apply, Prune
-from gitsync.model.verdict import Action
+from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import may_recover
-from gitsync.planning.embedded_children import find_going_along, may_go_along
+from gitsync.planning.embedded_children import GoingAlong, find_going_along, may_go_along
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.etag import is_outrun
 from gitsync.reconcile.protocols import Acting, Observing
@@ -27,16 +27,18 @@ def add_children(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if not nodes or attempt.decision.action is not Action.UPDATE or attempt.observed.live is None:
         return attempt
     going = {} if attempt.write.alone else dict(_list_going(attempt, run))
+    bodies = {arm_id: one.body for arm_id, one in going.items()}
+    brought = {arm_id: one.comparison for arm_id, one in going.items()}
     leaving = frozenset(
         node.record.arm_id.casefold()
         for node in nodes
         if isinstance(node, Prune) and run.rules.prune and not (node.held or node.detaches)
     )
-    return attempt.with_observed(attempt.observed.changed(children=going, leaving=leaving))
+    return attempt.with_observed(attempt.observed.changed(children=bodies, brought=brought, leaving=leaving))
 
 
-def _list_going(attempt: ApplyAttempt, run: Observing) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """List the bodies of the children that go along, by their ARM ids in lower case."""
+def _list_going(attempt: ApplyAttempt, run: Observing) -> Iterator[tuple[str, GoingAlong]]:
+    """List the children that go along, by their ARM ids in lower case."""
     live, review = attempt.observed.live, run.rules.approval.review
     for child in run.children[attempt.key]:
         if (
@@ -52,9 +54,9 @@ def _list_going(attempt: ApplyAttempt, run: Observing) -> Iterator[tuple[str, Ma
             request = fill(template, child.key.namespace, run.values)
         except MissingValueError:  # the child's own stages report it
             continue
-        body = find_going_along(child, kind, request.body, live.body, is_reviewed=review is not None)
-        if body is not None:
-            yield request.arm_id.casefold(), body
+        going = find_going_along(child, kind, request.body, live.body, is_reviewed=review is not None)
+        if going is not None:
+            yield request.arm_id.casefold(), going
 
 
 def describe_children(attempt: ApplyAttempt, run: Observing) -> str:
@@ -68,6 +70,19 @@ def describe_children(attempt: ApplyAttempt, run: Observing) -> str:
 
 def _is_among(child: Apply | Prune, going: Mapping[str, Any]) -> bool:
     return isinstance(child, Apply) and (child.prepared.arm_id or "").casefold() in going
+
+
+async def tell_brought(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
+    """Tell a child that its parent's PUT has brought to the state of git as changed: Azure took it, and the report and
+    `--fail-on` are about what it was before.
+    """
+    brought = run.cache.find_brought(attempt.arm_id)
+    comparison = attempt.decision.comparison
+    is_done = attempt.write.done is not Action.NONE or comparison is None or comparison.verdict is not Verdict.IN_SYNC
+    if brought is None or is_done:
+        return attempt
+    changed = attempt.with_decision(attempt.decision.changed(first_comparison=brought))
+    return changed.with_write(changed.write.changed(done=Action.UPDATE))
 
 
 def leave_children(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt | None:
