@@ -316,7 +316,7 @@ VALUES = [
     (
         [one("ResourceGroup", "rg", credential="team-a")],
         {},
-        ["value ResourceGroup/rg metadata.annotations.serviceoperator.azure.com/credential-from"],
+        ['value ResourceGroup/rg metadata.annotations["serviceoperator.azure.com/credential-from"]'],
         "the Secret of a credential",
     ),
 ]

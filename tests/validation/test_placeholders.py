@@ -35,14 +35,19 @@ def find_codes(text):
         ("name: core", "name: {Group}", [("PlaceholderNotReplaced", "spec.owner.name")], "the name of an owner"),
         (
             "westeurope",
-            "w\n  isHnsEnabled: {yes or no}",
+            "westeurope\n  isHnsEnabled: {yes or no}",
             [("PlaceholderNotReplaced", "spec.isHnsEnabled")],
             "a boolean",
         ),
         ("westeurope", "{a: b}", [("WrongType", "spec.location")], "a mapping with a value"),
         ("westeurope", "{}", [("WrongType", "spec.location")], "a mapping of nothing"),
-        ("westeurope", "w\n  tags: {env: }", [], "a mapping where one belongs"),
-        ("westeurope", "w\n  tags: {env: {Env}}", [("PlaceholderNotReplaced", "spec.tags.env")], "inside of it"),
+        ("westeurope", "westeurope\n  tags: {env: }", [], "a mapping where one belongs"),
+        (
+            "westeurope",
+            "westeurope\n  tags: {env: {Env}}",
+            [("PlaceholderNotReplaced", "spec.tags.env")],
+            "inside of it",
+        ),
     ],
 )
 def test_a_mapping_of_null_where_a_text_belongs_is_a_placeholder(old, new, codes, why):
