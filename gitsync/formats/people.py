@@ -20,10 +20,9 @@ _HINTS: Final = re.compile(rf"{_AT}|\b(?:by|client|contact|ask|owner|caller|auth
 _ADDRESS_TEXT: Final = (
     r"(?<![\w.%+-])"
     r"(?<!://)"  # who signs in to a URL
-    r"[^\W_]['\w.%+!\#$&*=^`{|}~-]{0,100}?"
-    rf"{_AT}"
+    r"[\w.%+-]['\w.%+!\#$&*=^`{|}~-]{0,100}?"
     # atomic: of a longer domain, no shorter one is taken
-    r"(?>(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}(?:xn--[\w-]{2,58}|[^\W\d_]{2,24}))(?![\w-])"
+    rf"(?:{_AT}(?>(?:[^\W_](?:[\w-]{{0,61}}[^\W_])?\.){{1,8}}(?:xn--[\w-]{{2,58}}|[^\W\d_]{{2,200}}))(?![\w-]))+"
     r"(?!:[\w~/.-]+/)"  # git@host:organization/repository
 )
 """A user principal name or an e-mail address. That of a guest has `#EXT#`, that of a Microsoft account `live.com#`."""
@@ -89,7 +88,8 @@ def hide_people(text: str) -> str:
     if not _HINTS.search(text):
         return text
     for pattern in (_BESIDE_ADDRESS, _ADDRESS):
-        text = pattern.sub(A_PERSON, text)
+        while pattern.search(text):  # what is left of one that was hidden may begin another
+            text = pattern.sub(A_PERSON, text)
     for pattern in (_CLIENT, _MEMBER, _ACCOUNT):
         text = pattern.sub(_hide_name, text)
     for pattern in (_DEED, _HANDLE):
