@@ -256,7 +256,7 @@ def find_fault_of_names(arm_id: str) -> str:
     names |= {parse_arm_type(arm_id): arm_id.rpartition("/")[2]}
     for arm_type, name in names.items():
         alphabet = find_alphabet(arm_type) if name else None
-        for fault in alphabet.find_faults(name) if alphabet else ():
+        for fault in alphabet.find_faults(name.lower()) if alphabet else ():  # ids have no case
             return f"the name of a {arm_type} {fault}, but is {quote_scalar(name, LONGEST_SHOWN)}"
     return ""
 

@@ -127,6 +127,8 @@ VNET = {"group": "network.azure.com", "kind": "VirtualNetwork", "name": "hub"}
         ("any", {"name": "hub"}, TOP, ["OwnerForm"], "of which all must be said"),
         ("any", {"armId": f"{RG}/providers/Microsoft.Z/y/x"}, TOP, [], "an id of any type"),
         ("any", {"armId": f"{RG}/providers/Microsoft.Z/y/x y"}, TOP, [], "a blank inside a name"),
+        ("any", {"armId": f"{RG}/providers/Microsoft.Sql/servers/Main01"}, TOP, [], "an id has no case"),
+        ("any", {"armId": f"{RG}/providers/Microsoft.Sql/servers/main_01"}, TOP, ["ArmIdForm"], "not a name of a server"),
         *(("any", {"armId": armId}, TOP, ["ArmIdForm"], why) for armId, why in BAD_ENDS),
         *(("owner", {"armId": armId}, TOP, ["ArmIdForm"], f"an owner: {why}") for armId, why in BAD_ENDS),
     ],
