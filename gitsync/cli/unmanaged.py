@@ -19,8 +19,11 @@ from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode, SourceError
 
 if TYPE_CHECKING:
+    from gitsync.checks.questions import Questions
+    from gitsync.cli.searching import Search
     from gitsync.unmanaged.inventory import Inventory
     from gitsync.unmanaged.report import UnmanagedReport
+    from gitsync.unmanaged.search import Estate
 
 SETTINGS = list_settings("unmanaged")
 OUTPUTS = ("text", "json", "markdown")
@@ -108,43 +111,18 @@ def _choose_scopes(names: Sequence[str], inventory: Inventory, config: Config) -
 async def _search(
     options: argparse.Namespace, config: Config, inventory: Inventory, scopes: Mapping[str, tuple[str, ...]]
 ) -> UnmanagedReport:
-    from gitsync.catalog.catalog import open_catalog
     from gitsync.checks.questions import Questions
     from gitsync.cli.searching import open_search
-    from gitsync.extensions.registry import Registry
-    from gitsync.imports.conversion.scope import ImportScope
-    from gitsync.imports.resource_reader import ResourceReader
     from gitsync.model.attribution import Who
-    from gitsync.planning.children import KindTree
     from gitsync.unmanaged.creators import find_creators
     from gitsync.unmanaged.report import BY_GRAPH, BY_LISTS, UnmanagedReport, join_estates
-    from gitsync.unmanaged.search import EstateSearch
 
-    registry, tree, estates = Registry.load(), KindTree(open_catalog()), []
-    searched, missing = {**scopes}, {*options.resource_group}
     async with open_search(options, config) as search:
         questions = Questions(search.arm, search.begin_session)
-        for subscription, groups in scopes.items():
-            is_whole = _EVERY in groups
-            scope = ImportScope(subscription=subscription, groups=() if is_whole else groups, may_lack_groups=True)
-            refused: list[str] = []
-            reader = ResourceReader(
-                search.arm.reader(search.begin_session()), search.count, refused.append, trusts_lists=True
-            )
-            beyond = is_whole or not options.resource_group
-            looks = EstateSearch(reader, registry, tree, inventory, is_full=options.full, looks_beyond=beyond)
-            found = await (looks.search_graph(scope, questions) if options.fast else looks.search_lists(scope))
-            estates.append(found.add_refusals(refused))
-            missing &= {*looks.missing}
-            if options.resource_group:
-                searched[subscription] = found.groups
-        if missing:
-            raise SourceError(
-                f"There is no resource group {', '.join(sorted(missing))} in subscription {', '.join(scopes)}.",
-                hint="Check --resource-group and --subscription.",
-            )
-        estate = join_estates(estates)
+        found = await _search_scopes(options, search, questions, inventory, scopes)
+        estate = join_estates([*found.values()])
         creations, doubts = await find_creators(estate.strays, questions, search.now, asks=config.who != Who.OFF)
+        searched = {one: estate.groups for one, estate in found.items()} if options.resource_group else scopes
         return UnmanagedReport(
             source=BY_GRAPH if options.fast else BY_LISTS,
             scopes={subscription: groups for subscription, groups in searched.items() if groups},
@@ -155,6 +133,43 @@ async def _search(
             requests=search.requests,
             limit=options.fail_above,
         )
+
+
+async def _search_scopes(
+    options: argparse.Namespace,
+    search: Search,
+    questions: Questions,
+    inventory: Inventory,
+    scopes: Mapping[str, tuple[str, ...]],
+) -> dict[str, Estate]:
+    """Search each subscription. SourceError for a name or a pattern that no group of any has."""
+    from gitsync.catalog.catalog import open_catalog
+    from gitsync.extensions.registry import Registry
+    from gitsync.imports.conversion.scope import ImportScope
+    from gitsync.imports.resource_reader import ResourceReader
+    from gitsync.planning.children import KindTree
+    from gitsync.unmanaged.search import EstateSearch
+
+    registry, tree, missing = Registry.load(), KindTree(open_catalog()), {*options.resource_group}
+    estates = {}
+    for subscription, groups in scopes.items():
+        is_whole = _EVERY in groups
+        scope = ImportScope(subscription=subscription, groups=() if is_whole else groups, may_lack_groups=True)
+        refused: list[str] = []
+        reader = ResourceReader(
+            search.arm.reader(search.begin_session()), search.count, refused.append, trusts_lists=True
+        )
+        beyond = is_whole or not options.resource_group
+        looks = EstateSearch(reader, registry, tree, inventory, is_full=options.full, looks_beyond=beyond)
+        found = await (looks.search_graph(scope, questions) if options.fast else looks.search_lists(scope))
+        estates[subscription] = found.add_refusals(refused)
+        missing &= {*looks.missing}
+    if missing:
+        raise SourceError(
+            f"There is no resource group {', '.join(sorted(missing))} in subscription {', '.join(scopes)}.",
+            hint="Check --resource-group and --subscription.",
+        )
+    return estates
 
 
 def _print(report: UnmanagedReport, options: argparse.Namespace, config: Config) -> None:

@@ -1,7 +1,7 @@
 """Find what refers to a resource that would be deleted: by a reference, by an export that it takes, or by a value.
 
 Azure deletes none of it along with the resource, but it loses what it refers to. A new resource has the same ARM id,
-and other ids that Azure gives: whoever takes those needs the new ones, or a replacement too.
+and other ids that Azure gives: a resource that takes those needs the new ones, or a replacement too.
 """
 
 from __future__ import annotations

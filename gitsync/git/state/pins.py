@@ -30,7 +30,7 @@ _EARLY: Final = timedelta(hours=1)  # how far clocks of machines may differ
 _RUN_ID: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,98}[A-Za-z0-9_-])?")
 _FETCHED: Final = "refs/gitsync/runs/"
 _MOST_WORKERS: Final = 10_000
-"""More than any run has. Who gathers looks at each: a pin of billions would keep it busy for ever."""
+"""More than any run has. Who gathers looks at each: a pin of billions would keep it busy for years."""
 
 _DIGITS: Final = 11  # of a time in seconds, until the year 5138
 _FIELDS: Final = ("Revision", "Status", "Branch", "Agent", "Workers", "Seal")
