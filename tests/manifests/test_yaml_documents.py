@@ -259,3 +259,25 @@ def test_long_keys_are_shown_in_part():
 
 def test_the_first_of_several_merges_counts():
     assert only("<<: {a: 1, b: 1}\n<<: [{b: 2, c: 2}, {c: 3}]\nd: 4\n").value == {"a": 1, "b": 1, "c": 2, "d": 4}
+
+
+GROUP = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: a}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "why"),
+    [
+        (f"{GROUP}---\n\ufeff{GROUP}", 5, "behind a separator"),
+        (f"{GROUP}--- # b\r\n\ufeff{GROUP}", 5, "on Windows"),
+        (f"{GROUP}\ufeff---\n{GROUP}", 4, "before one"),
+        (f"{GROUP}  \ufeffspec: 1\n", 4, "in a document"),
+    ],
+)
+def test_a_byte_order_mark_inside_of_a_file_is_named_with_its_line(text, line, why):
+    (problem,) = read(text).problems
+    assert (problem.code, problem.line) == ("InvalidText", line), why
+    assert "byte order mark" in problem.message
+
+
+def test_a_byte_order_mark_in_a_text_is_a_character():
+    assert only('a: "\ufeffb"\n').value == {"a": "\ufeffb"}
