@@ -200,7 +200,7 @@ def test_a_file_of_another_tool_with_the_name_of_a_kustomization(content, what, 
     try:
         read_kustomization("k/kustomization.yaml", content.encode())
     except UnbuildableError as error:
-        assert (what in error.message, error.hint) == (True, "Rename the file."), why
+        assert what in str(error), why
         assert what, why
     else:
         assert not what, why
