@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -98,10 +98,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         file_problems = _mask_problems((*source.problems, *manifests.problems, *foreign.problems), redactions)
         missing: tuple[Problem, ...] = ()
         if looks_for_values:
-            missing = (
-                *warn_missing_values(selected, everything, manifests, config, os.environ),
-                *warn_owners_elsewhere(selected, choose_offline(manifests.secrets, config.subscription or "")),
-            )
+            missing = _warn(selected, everything, manifests, config)
         coverage = coverage_of(source, manifests, looks_around=looks_for_values)
         problems = (*file_problems, *(problem for one in selected for problem in one.problems), *missing)
         return Offline(
@@ -116,6 +113,17 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
             revision=source.revision,
             root=source.root,
         )
+
+
+def _warn(
+    selected: Sequence[Prepared], everything: Iterable[Prepared], manifests: Manifests, config: Config
+) -> tuple[Problem, ...]:
+    """Warn of values that no source has, and of owners that credentials do not reach."""
+    credential_of = choose_offline(manifests.secrets, config.subscription or "")
+    return (
+        *warn_missing_values(selected, everything, manifests, config, os.environ),
+        *warn_owners_elsewhere(selected, credential_of),
+    )
 
 
 def read_whole(config: Config, redactions: Redactions) -> Offline:

@@ -147,7 +147,14 @@ _OUTAGE = re.compile(
 
 _NOT_REACHED = "Check the URL of the remote (`git remote -v`), the network, and the proxy if there is one."
 
+_OUTRUN = "Run this again: another run has pushed to the branch in the meantime."
+
 _HINTS: tuple[tuple[str, str], ...] = (
+    ("(stale info)", _OUTRUN),
+    ("(fetch first)", _OUTRUN),
+    ("(non-fast-forward)", _OUTRUN),
+    ("cannot lock ref", _OUTRUN),
+    ("incorrect old value", _OUTRUN),
     ("dubious ownership", "Trust the folder: git config --global --add safe.directory FOLDER."),
     ("terminal prompts disabled", "Set GITSYNC_GIT_TOKEN to a token that may read the repository."),
     ("could not read Username", "Set GITSYNC_GIT_TOKEN to a token that may read the repository."),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -16,6 +17,7 @@ from gitsync.catalog.unknown_kind import suggest_group
 from gitsync.manifests.aso_groups import ASO_VERSION, GROUPS, find_near_group, is_foreign, load_catalog
 from gitsync.manifests.document_forms import CIPHERTEXT
 from gitsync.manifests.headers import HEADER, Likeness, find_within_two_letters
+from gitsync.manifests.unparsed_text import IGNORE
 from gitsync.model.problem import UNKNOWN_GROUP, Level
 from gitsync.problems.finding import Finding
 
@@ -231,7 +233,10 @@ def _check_arm_type(value: Mapping[str, Any]) -> Finding | None:
         home = load_catalog().home_of(match[1]) if match else None
         is_versioned = match is not None and (match[2] or ARM_VERSION.fullmatch(str(value.get("apiVersion"))))
         if is_namespaced or (home and is_versioned):
-            return _make_arm_type(field, text, home)
+            fault = _make_arm_type(field, text, home)
+            # What has nothing of a manifest is the body of a request or an answer, and beside manifests no mistake.
+            is_arms = field == "type" and not ({"metadata", "spec"} & value.keys())
+            return replace(fault, level=Level.WARNING, hint=f"{fault.hint} {IGNORE}") if is_arms else fault
     return None
 
 

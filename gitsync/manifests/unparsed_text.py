@@ -26,6 +26,7 @@ _NAME_LINE: Final = re.compile(rb"name:" + _PLAIN)
 _NAME_IN_BRACES: Final = re.compile(
     rb"^metadata:[ \t]*\{(?:[^{}\n]*[, \t])?name:[ \t]*[\"']?([\w.-]{1,253})[\"']?[ \t]*[,}]", re.MULTILINE
 )
+_INNER_MARK: Final = re.compile(rb"\n[ \t]*\xef\xbb\xbf")
 _CONFLICT: Final = re.compile(rb"^(?:<{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
 _KIND: Final = rb"(?:^[^\S\n]*|[{,]\s*)[\"']?kind[\"']?\s*:"
 _USED: Final = re.compile(_KIND + rb"\s*[\"']?(?:Secret|ConfigMap|Namespace|List)\b", re.MULTILINE | re.IGNORECASE)
@@ -114,9 +115,26 @@ def explain_yaml_fault(error: Any, text: bytes) -> SyntaxFault:
     """Return what a `yaml.MarkedYAMLError` means. Lines are those of `text`."""
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line, mark.column) if mark else (0, 0)
+    if fault := explain_inner_mark(text):
+        return fault
     code, what, hint = _explain(error, text, line, column)
     message = f"This is not YAML at column {column + 1}: {what}."
     return SyntaxFault(code=code, message=message, hint=hint, line=line + 1, column=column + 1)
+
+
+def explain_inner_mark(text: bytes) -> SyntaxFault | None:
+    """Return the first line that begins with a byte order mark, if that is not where the text begins: there a file was
+    joined to another.
+    """
+    match = _INNER_MARK.search(text)
+    if match is None:
+        return None
+    line = text.count(b"\n", 0, match.end()) + 1
+    message = (
+        "The line begins with a byte order mark (U+FEFF, which editors do not show): a file was joined to another."
+    )
+    hint = "Remove the character: save each file as UTF-8 without it, and join them again."
+    return SyntaxFault(code="InvalidText", message=message, hint=hint, line=line, column=1)
 
 
 def _explain(error: Any, text: bytes, line: int, column: int) -> tuple[str, str, str]:

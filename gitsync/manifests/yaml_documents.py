@@ -19,6 +19,7 @@ import yaml
 from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.unparsed_text import (
     explain_form,
+    explain_inner_mark,
     explain_json_fault,
     explain_yaml_fault,
     has_no_name,
@@ -42,6 +43,7 @@ MAX_PROBLEMS = 100  # of one document; a path of keys stands in each
 SEPARATOR = re.compile(rb"^---[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
 CONTENT = re.compile(rb"(?:\A|[\r\n])(?:[^\S\r\n]+%|[^\S\r\n]*[^\s#%]|%(?!YAML |TAG ))")
 """Begins a line that is neither blank nor a comment nor a directive; those cannot stand alone."""
+_MARK_BEHIND_SEPARATOR = re.compile(rb"---[^\n]*\n\xef\xbb\xbf")
 MERGE = "<<"
 ENCRYPTED = "sops"  # the member that SOPS adds to a document it encrypts
 TEMPLATE = "Template"
@@ -249,6 +251,8 @@ def parse_documents(
     """Parse the documents in a text, by the reader of all YAML. `before` is the number of lines above it. Raises
     Unreadable for the first that cannot be read.
     """
+    if _MARK_BEHIND_SEPARATOR.match(chunk) and (fault := explain_inner_mark(chunk)):
+        raise Unreadable(fault.code, fault.message, before + fault.line, fault.hint)
     try:
         parser = Parser(chunk)
         while parser.check_event():

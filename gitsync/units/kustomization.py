@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
@@ -54,6 +54,11 @@ class Reference:
     line: int
 
 
+_KINDS: Final = frozenset({"Kustomization", "Component"})
+_GROUP: Final = "kustomize.config.k8s.io"
+_LONGEST_WORD: Final = 100  # characters of a kind or a group that are shown
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kustomization:
     """`path` is that of its file. A component is a part of other kustomizations and cannot be built by itself."""
@@ -77,10 +82,25 @@ def read_kustomization(path: str, content: bytes) -> Kustomization:
     root = _compose(path, content)
     fields = {key.value: value for key, value in root.value if key.id == "scalar"}
     kind = fields.get("kind")
+    _check_header(path, fields)
     return Kustomization(
         path=path,
         references=tuple(_list_references(fields)),
         is_component=kind is not None and kind.value == "Component",
+    )
+
+
+def _check_header(path: str, fields: Mapping[str, Any]) -> None:
+    """Check that the content is kustomize's, as the name is. It refuses any other header, and says less."""
+    version, kind = (getattr(fields.get(field), "value", "") for field in ("apiVersion", "kind"))
+    group = version.partition("/")[0] if isinstance(version, str) else ""
+    if not isinstance(kind, str) or not kind or (kind in _KINDS and group in ("", _GROUP)):
+        return
+    raise UnbuildableError(
+        f"{path} cannot be built: kustomize reads files of this name, and the content is a {kind[:_LONGEST_WORD]}"
+        f"{f' of {group[:_LONGEST_WORD]}' if group else ''}.",
+        hint="Rename the file.",
+        path=path,
     )
 
 

@@ -14,6 +14,7 @@ from cryptography.x509.oid import NameOID
 
 from gitsync.errors import PublishError, SourceError
 from gitsync.git.access import GitAccess
+from gitsync.git.command import explain_complaint
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.state.stores import open_store
 from gitsync.model.secret import Secret
@@ -192,3 +193,19 @@ def test_a_remote_at_which_nothing_listens_gets_a_hint():
         with pytest.raises(SourceError) as refused:
             open_checkout(f"https://127.0.0.1:{taken.getsockname()[1]}/x/web.git", access=access())
     assert "Check the URL of the remote" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        "! [rejected]        0123456 -> gitsync/status (stale info)",
+        "! [rejected]        main -> gitsync/status (fetch first)",
+        "! [rejected]        main -> gitsync/status (non-fast-forward)",
+        "! [remote rejected] main -> gitsync/status (cannot lock ref 'refs/heads/gitsync/status': is at 1 but expected 2)",
+        "! [remote rejected] main -> gitsync/status (incorrect old value provided)",
+    ],
+)
+def test_a_push_that_lost_against_another_lacks_no_right(complaint):
+    _, hint = explain_complaint("push", complaint)
+    assert "another run has pushed" in hint
+    assert "Grant" not in hint

@@ -9,7 +9,7 @@ import pytest
 
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.manifests import UnreadDocument
-from gitsync.model.problem import SourceLocation
+from gitsync.model.problem import Level, SourceLocation
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "manifests").rglob("*.yaml"))
 
@@ -86,14 +86,6 @@ def redis(old, new):
             "UnknownGroup", 1, "apiVersion", "kind: Namespace", "a kind that Kubernetes does not have",
         ),
         (
-            "type: Microsoft.Cache/redis\napiVersion: 2023-08-01\nname: x\n",
-            "ArmType", 1, "type", "kind Redis of cache.azure.com", "a resource as ARM writes it",
-        ),
-        (
-            "type: microsoft.cache/Redis@2023-08-01\nname: x\n",
-            "ArmType", 1, "type", "kind Redis of cache.azure.com", "as Bicep writes it, in another case",
-        ),
-        (
             "apiVersion: 2023-08-01\nkind: Microsoft.Cache/redis\nmetadata:\n  name: x\n",
             "ArmType", 2, "kind", "kind Redis of cache.azure.com", "half ARM, half Kubernetes",
         ),
@@ -114,6 +106,29 @@ def test_what_was_meant_for_gitsync_is_an_error(text, code, line, field, hint, w
     assert hint in problem.hint
     assert problem.is_error
     assert found.resources == ()
+    assert [one.is_rejected for one in found.unread] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "level", "why"),
+    [
+        (
+            "type: Microsoft.Cache/redis\napiVersion: 2023-08-01\nname: x\n",
+            Level.WARNING,
+            "a resource as ARM writes it",
+        ),
+        ("type: microsoft.cache/Redis@2023-08-01\nname: x\n", Level.WARNING, "as Bicep writes it, in another case"),
+        ('{"type": "Microsoft.Cache/redis", "apiVersion": "2023-08-01", "kind": "x"}', Level.WARNING, "ARM has kinds"),
+        ("type: Microsoft.Cache/redis@2023-08-01\nmetadata: {name: x}\n", Level.ERROR, "with the header of a manifest"),
+        ("type: Microsoft.Cache/redis@2023-08-01\nspec: {sku: x}\n", Level.ERROR, "with its spec"),
+    ],
+)
+def test_a_resource_in_the_form_of_arm_beside_manifests_is_said(text, level, why):
+    """It is no manifest with a mistake, unless it has parts of one; it may be one, so it holds deletes."""
+    found = read(text)
+    (problem,) = found.problems
+    assert (problem.code, problem.level, problem.field) == ("ArmType", level, "type"), why
+    assert "kind Redis of cache.azure.com" in problem.hint
     assert [one.is_rejected for one in found.unread] == [True]
 
 

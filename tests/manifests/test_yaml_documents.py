@@ -265,3 +265,25 @@ def test_after_more_problems_than_are_asked_for_the_rest_is_not_read():
     text = b"---\n}\n" * 5 + b"---\na: 1\n"
     assert len(documents.read_documents("a.yaml", text, max_problems=2).problems) == 3
     assert len(documents.read_documents("a.yaml", text).documents) == 1
+
+
+GROUP = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: a}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "why"),
+    [
+        (f"{GROUP}---\n\ufeff{GROUP}", 5, "behind a separator"),
+        (f"{GROUP}--- # b\r\n\ufeff{GROUP}", 5, "on Windows"),
+        (f"{GROUP}\ufeff---\n{GROUP}", 4, "before one"),
+        (f"{GROUP}  \ufeffspec: 1\n", 4, "in a document"),
+    ],
+)
+def test_a_byte_order_mark_inside_of_a_file_is_named_with_its_line(text, line, why):
+    (problem,) = read(text).problems
+    assert (problem.code, problem.line) == ("InvalidText", line), why
+    assert "byte order mark" in problem.message
+
+
+def test_a_byte_order_mark_in_a_text_is_a_character():
+    assert only('a: "\ufeffb"\n').value == {"a": "\ufeffb"}

@@ -175,3 +175,32 @@ def test_the_files_in_a_folder_are_not_those_of_one_whose_name_begins_alike():
     reader = KustomizationReader(MemoryTree(dict.fromkeys(["a/x", "a/b/y", "a-b/x", "a0", "ab/x", "z"], "")))
     assert reader.list_below("a") == ["a/b/y", "a/x"]
     assert len(reader.list_below("")) == 6
+
+
+@pytest.mark.parametrize(
+    ("content", "what", "why"),
+    [
+        (
+            "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\n",
+            "ResourceGroup of resources.azure.com",
+            "ASO",
+        ),
+        (
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n",
+            "Kustomization of kustomize.toolkit",
+            "Flux",
+        ),
+        ("kind: List\n", "a List.", "a kind alone"),
+        ("kind: Kustomization\n", "", "without an apiVersion"),
+        ("apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n", "", "a component"),
+        ("resources: []\n", "", "without a header"),
+    ],
+)
+def test_a_file_of_another_tool_with_the_name_of_a_kustomization(content, what, why):
+    try:
+        read_kustomization("k/kustomization.yaml", content.encode())
+    except UnbuildableError as error:
+        assert what in str(error), why
+        assert what, why
+    else:
+        assert not what, why
