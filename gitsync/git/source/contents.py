@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate, chain
 
-from gitsync.config.config_file import FILE_NAME, SourceFile, find_unit_entries
+from gitsync.config.config_file import FILE_NAME, SourceFile, find_source_names, find_unit_entries
 from gitsync.errors import SourceError
 from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
 from gitsync.git.source.selection import (
@@ -37,6 +37,7 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
 from gitsync.units.charts import CHART
+from gitsync.units.declarations import read_source_name
 from gitsync.units.discovery import FoundUnits, find_units
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.sandbox import Builds
@@ -106,7 +107,7 @@ def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
     settings = _read_settings(listing, wanted)
     choice = _choose(listing, entries, wanted, settings)
     plain = listing.read(choice.manifests)
-    built = build_all(choice.units, plain, choice.reader, wanted.builds, wanted.follow)
+    built = build_all(choice.units, plain, choice.reader, wanted.builds, _name_sources(wanted.follow, settings))
     # What an object of a controller builds is not read as plain files too: each resource would be there twice.
     own = {path: content for path, content in plain.items() if not built.covered.has(path)} if built.declared else plain
     files = {**own, **built.files}
@@ -228,13 +229,23 @@ def list_inputs(listing: SourceListing, wanted: SourcePart, *, has_declared: boo
     folder). `has_declared` tells that objects of controllers may declare some of its units: only
     then are contents read.
     """
-    choice = _choose(listing, listing.entries(wanted.path), wanted, _read_settings(listing, wanted))
+    settings = _read_settings(listing, wanted)
+    choice = _choose(listing, listing.entries(wanted.path), wanted, settings)
     followed = None
     if has_declared:
-        plain = listing.read(choice.manifests)
-        followed = build_all(choice.units, plain, choice.reader, wanted.builds, wanted.follow)
-    settings = _find_settings_entries(listing, wanted)
-    return {entry.path: entry.id for entry in (*choice.manifests, *settings, *_find_unit_inputs(choice, followed))}
+        plain, context = listing.read(choice.manifests), _name_sources(wanted.follow, settings)
+        followed = build_all(choice.units, plain, choice.reader, wanted.builds, context)
+    files = _find_settings_entries(listing, wanted)
+    return {entry.path: entry.id for entry in (*choice.manifests, *files, *_find_unit_inputs(choice, followed))}
+
+
+def _name_sources(context: FollowContext, settings: SourceFile | None) -> FollowContext:
+    """Add the sources of Flux that the source's settings call this repository."""
+    names = find_source_names(settings) if settings else ()
+    if not names:
+        return context
+    sources = frozenset(map(read_source_name, names))
+    return replace(context, repository=replace(context.repository, sources=sources))
 
 
 def _find_unit_inputs(choice: _ChosenFiles, built: AllUnits | None) -> list[SourceEntry]:
