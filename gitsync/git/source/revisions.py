@@ -25,8 +25,8 @@ from gitsync.git.source.history import UNREADABLE, History, ManifestPaths
 from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.git.source.signatures import TrustedKeys, check_signature
-from gitsync.git.source.worktree import WorkTree, find_head, find_work_tree, name_url
 from gitsync.git.source.unread_places import FindUnread, UnreadPlaces
+from gitsync.git.source.worktree import WorkTree, find_head, find_work_tree, name_url
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit, UnitEntry
@@ -97,7 +97,8 @@ def read_revision(  # noqa: PLR0913 - each says what is read
 
     SourceError, which names the revision, if it cannot be read, or is not signed by a `trusted` key.
     """
-    wanted = SourcePart(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
+    builds = builds or Builds(grace=access.grace)
+    wanted = SourcePart(path=check_path(path), entries=units, builds=builds, aliases=access.aliases)
     parsed, source = _parse(name), parse_location(location)
     if isinstance(source, Url):
         wanted = replace(wanted, follow=FollowContext(name_url(source, parsed.ref), variables))
