@@ -53,6 +53,7 @@ class Settings(TypedDict, total=False):
     digest_key: SecretText
     previous_digest_key: SecretText
     units: Sequence[UnitEntry] | None
+    this_repository: Names
     variables: Mapping[str, str] | None
     unknown_fields: Text
     default_policy: Text

@@ -91,14 +91,11 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         environments = prepare_separately(read, prepare)
         joined = join_sets(environments)
         everything, manifests = joined.prepared, joined.manifests
-        read_sets = (one.manifests for one in environments)
-        check_namespaces(config.target_namespaces, read_sets, source.problems)
+        check_namespaces(config.target_namespaces, (one.manifests for one in environments), source.problems)
         selection = spell_out(Selection(only=config.only), (one.key for one in everything))
         selected = tuple(one for one in everything if selection.has(one.key))
         file_problems = _mask_problems((*source.problems, *manifests.problems, *foreign.problems), redactions)
-        missing: tuple[Problem, ...] = ()
-        if looks_for_values:
-            missing = _warn(selected, everything, manifests, config)
+        missing = _warn(selected, everything, manifests, config) if looks_for_values else ()
         coverage = coverage_of(source, manifests, looks_around=looks_for_values)
         problems = (*file_problems, *(problem for one in selected for problem in one.problems), *missing)
         return Offline(

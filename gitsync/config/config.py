@@ -170,6 +170,17 @@ class Config:
         authority=Authority.SOURCE,
         flag="",
     )
+    this_repository: tuple[str, ...] | None = declare_setting(
+        (),
+        "Sources of Flux that are this repository, although no file in it declares them: namespace/name of a "
+        "GitRepository, or Kind/namespace/name.",
+        HelpGroup.READ,
+        frozenset(),
+        is_advanced=True,
+        form=SettingForm.LIST,
+        authority=Authority.SOURCE,
+        flag="",
+    )
     known_from: tuple[str, ...] = declare_setting(
         (),
         "Status of other repositories, whose resources manifests may name as owners and references: a URL or a folder, "

@@ -10,11 +10,12 @@ its line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from gitsync.config.config import SETTINGS, Config
 from gitsync.config.setting import Authority, Setting, SettingForm
@@ -118,6 +119,9 @@ def _read_value(setting: Setting, node: YamlNode) -> tuple[tuple[Any, ...], list
         return (), [f"{node.where}: {setting.key} takes one value, or a list of them."]
 
 
+_SOURCE_NAME: Final = re.compile(r"(?:[A-Za-z]+[/ ])?[-a-z0-9]+/[-.a-z0-9]+")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
     """The settings that a source may give for itself, in the gitsync.yaml at its root: one field for each source
@@ -129,6 +133,7 @@ class SourceSettings:
     namespace: str
     unknown_fields: str
     units: tuple[UnitEntry, ...] = ()
+    this_repository: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,3 +172,17 @@ def find_unit_entries(file: SourceFile) -> tuple[UnitEntry, ...]:
     """Return the units that a source's file names. ConfigError, which lists every fault, if the file is invalid."""
     texts, _ = read_source_settings(file.content, file.path).get("units", ((), ""))
     return tuple(texts)
+
+
+def find_source_names(file: SourceFile) -> tuple[str, ...]:
+    """Return the sources of Flux that a source's file calls this repository. ConfigError if the file is invalid, or
+    one is no name.
+    """
+    texts, place = read_source_settings(file.content, file.path).get("this_repository", ((), ""))
+    names = tuple(filter(None, (name.strip() for text in texts for name in text.split(","))))
+    if wrong := next((name for name in names if not _SOURCE_NAME.fullmatch(name)), None):
+        raise ConfigError(
+            f"{place}: this-repository: {wrong!r} is not the name of a source of Flux.",
+            hint="Write namespace/name of the GitRepository, such as cluster-config/cluster-config.",
+        )
+    return names

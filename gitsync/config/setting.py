@@ -75,7 +75,7 @@ class Setting:
     @property
     def key(self) -> str:
         """The key in gitsync.yaml: the flag without its dashes; "" for a secret, which no file holds."""
-        return "" if self.form is SettingForm.SECRET else self.flag.removeprefix("--") or self.name
+        return "" if self.form is SettingForm.SECRET else self.flag.removeprefix("--") or self.name.replace("_", "-")
 
     @property
     def ways(self) -> str:

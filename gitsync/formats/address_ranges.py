@@ -23,7 +23,7 @@ def parse_range(text: Any) -> AddressRange | None:
 
 def find_range_fault(text: str) -> str:
     """What is wrong with a text that has the form of a range, as the end of a sentence; "" for one that is right, and
-    for any other text: service tags and single addresses stand in the same fields.
+    for any other text: service tags and single addresses are in the same fields.
     """
     match = _RANGE.fullmatch(text)
     if match is None:

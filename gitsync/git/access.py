@@ -51,13 +51,15 @@ _NO_REPOSITORY = Path(os.devnull)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitAccess:
     """How to reach remote repositories. `timeout` is in seconds for each git command; `username` is sent with the token
-    over https, for hosts that need one. Once `grace` has begun, commands end with it.
+    over https, for hosts that need one. Once `grace` has begun, commands end with it. `aliases` are names that the
+    operator gives the repository in a cluster, None to take those of its gitsync.yaml.
     """
 
     token: Secret | None = None
     username: str = "x-access-token"
     timeout: float = 300.0
     grace: Grace = field(default_factory=Grace)
+    aliases: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

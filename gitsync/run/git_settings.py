@@ -20,6 +20,7 @@ def make_git_access(config: Config, grace: Grace | None = None) -> GitAccess:
         username=config.git_username,
         timeout=min(config.git_timeout, config.run_timeout),
         grace=grace or Grace(),
+        aliases=config.this_repository,
     )
 
 

@@ -43,6 +43,12 @@ THIS_REPOSITORY: Final = SourceName("GitRepository", "flux-system", "flux-system
 """The GitRepository that `flux bootstrap` makes for the repository that it writes to."""
 
 
+def read_source_name(text: str) -> SourceName:
+    """Read a name as messages have it: namespace/name of a GitRepository, or the kind before it."""
+    *kinds, namespace, name = ("", *text.replace(" ", "/").split("/"))
+    return SourceName("/".join(filter(None, kinds)) or THIS_REPOSITORY.kind, namespace, name)
+
+
 class ChartSource(NamedTuple):
     """What an object of Flux that stands for a chart says: its source, its folder there, and its values files."""
 
@@ -65,11 +71,12 @@ class GitAddress(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class ThisRepository:
     """The repository that is read. `find_name` returns its name (`normalize_repository`), "" if it has no remote, and
-    `find_branch` that of the branch, "" if it is not known.
+    `find_branch` that of the branch, "" if it is not known. `sources` are those of Flux that gitsync.yaml calls it.
     """
 
     find_name: Callable[[], str] = str
     find_branch: Callable[[], str] = str
+    sources: frozenset[SourceName] = frozenset()
 
     def has_url(self, url: str) -> bool:
         name = self.find_name()

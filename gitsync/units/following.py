@@ -192,7 +192,7 @@ class _Follower:
         """Tell whether a source is this repository, at the revision that is read."""
         if isinstance(source, GitAddress):
             return self.has_files(source) and self.repository.has_revision(source.revision)
-        if source == THIS_REPOSITORY or source in self.bootstrapped:
+        if source == THIS_REPOSITORY or source in self.bootstrapped or source in self.repository.sources:
             return True
         url = self.repositories.get(source)
         return url is not None and self.repository.has_url(url)
@@ -383,7 +383,8 @@ def _say_how_to_tell(source: SourceName | GitAddress) -> str:
     if isinstance(source, GitAddress):
         return "If it is, read a clone with a remote of this URL."
     is_git = source.kind == THIS_REPOSITORY.kind
-    return f"If it is, declare {source} in this repository with the URL of its remote." if is_git else ""
+    # A declaration here would make the controller of a cluster apply it, where another one has it already.
+    return f"If it is, write `this-repository: {source.namespace}/{source.name}` in gitsync.yaml." if is_git else ""
 
 
 def _find_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:

@@ -223,6 +223,31 @@ def test_what_no_kustomization_names_is_counted_in_the_last_line(source, capsys)
     assert capsys.readouterr().out.endswith(f"{last}\n\nk/b.yaml: no kustomization names it: 2 ASO objects\n")
 
 
+OF_AN_EXTENSION = LEADS_NOWHERE.replace("flux-system", "cluster-config")
+
+
+@pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="no kustomize here")
+def test_gitsync_yaml_says_which_source_is_this_repository(source, capsys):
+    """The GitRepository of the AKS extension is in no repository: one that is would change what the controller does."""
+    folder = source(a=OF_AN_EXTENSION, b__c=GOOD)
+    run(["validate", folder])
+    told = capsys.readouterr().out
+    assert "If it is, write `this-repository: cluster-config/cluster-config` in gitsync.yaml." in told
+    assert " declare " not in told
+    for text in ("cluster-config/cluster-config", "[GitRepository/cluster-config/cluster-config, a/b]"):
+        (Path(folder) / "gitsync.yaml").write_text(f"this-repository: {text}\n")
+        assert run(["validate", folder]) == 0
+        told = capsys.readouterr().out
+        assert "followed: 1 Kustomization" in told
+        assert "OtherSource" not in told
+    (Path(folder) / "gitsync.yaml").write_text("this-repository: cluster-config\n")
+    assert run(["validate", folder]) == 2
+    assert (
+        "gitsync.yaml:1: this-repository: 'cluster-config' is not the name of a source of Flux."
+        in capsys.readouterr().err
+    )
+
+
 UNREAD_SET = """\
 apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet

@@ -17,7 +17,7 @@ from gitsync.files.checkouts import is_in_repository
 from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.git_repositories import commit_all, init_repository
 
-SOURCE_SETTINGS = {"namespace", "units", "unknown_fields"}
+SOURCE_SETTINGS = {"namespace", "this_repository", "units", "unknown_fields"}
 GROUP = """apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup
 metadata:

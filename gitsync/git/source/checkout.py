@@ -158,7 +158,8 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     """
     access = access or GitAccess()
     source = parse_location(location)
-    wanted = SourcePart(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
+    builds = builds or Builds(grace=access.grace)
+    wanted = SourcePart(path=check_path(path), entries=units, builds=builds, aliases=access.aliases)
     if isinstance(source, Url):
         wanted = replace(wanted, follow=FollowContext(name_url(source, ref), variables))
         return _read_url(source, ref, wanted, access, trusted)

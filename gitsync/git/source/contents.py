@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate, chain
 
-from gitsync.config.config_file import FILE_NAME, SourceFile, find_unit_entries
+from gitsync.config.config_file import FILE_NAME, SourceFile, find_source_names, find_unit_entries
 from gitsync.errors import SourceError
 from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
 from gitsync.git.source.selection import (
@@ -37,6 +37,7 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry, UnitKind
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
 from gitsync.units.charts import CHART
+from gitsync.units.declarations import read_source_name
 from gitsync.units.discovery import FoundUnits, find_units
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.sandbox import Builds
@@ -46,10 +47,10 @@ from gitsync.units.unit_builds import list_inputs as list_unit_inputs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePart:
-    """The wanted part of a source: the manifests below `path` ("" for all) or in that file, except those below folders
-    in `without`, and its own settings, if it `has_settings`. `entries` are units that the operator names; None to take
-    those of the source. `builds` are those of the run, and `follow` is what following objects of
-    controllers needs.
+    """The wanted part of a source: the manifests below `path` ("" for all) or in that file, except those below
+    folders in `without`, and its own settings, if it `has_settings`. `entries` are units that the operator names;
+    None to take those of the source, and `aliases` the names of it in a cluster, likewise. `builds` are those of
+    the run, and `follow` is what following objects of controllers needs.
     """
 
     path: str = ""
@@ -57,6 +58,7 @@ class SourcePart:
     has_settings: bool = True
     budget: ReadLimits = field(default_factory=ReadLimits)
     entries: tuple[UnitEntry, ...] | None = None
+    aliases: tuple[str, ...] | None = None
     builds: Builds = field(default_factory=Builds, compare=False, repr=False)
     follow: FollowContext = field(default_factory=FollowContext, compare=False, repr=False)
 
@@ -108,7 +110,7 @@ def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
     settings = _read_settings(listing, wanted)
     choice = _choose(listing, entries, wanted, settings)
     plain = listing.read(choice.manifests)
-    built = build_all(choice.units, plain, choice.reader, wanted.builds, wanted.follow)
+    built = build_all(choice.units, plain, choice.reader, wanted.builds, _name_sources(wanted, settings))
     # What an object of a controller builds is not read as plain files too: each resource would be there twice.
     own = {path: content for path, content in plain.items() if not built.covered.has(path)} if built.declared else plain
     files = {**own, **built.files}
@@ -233,13 +235,24 @@ def list_inputs(listing: SourceListing, wanted: SourcePart, *, has_declared: boo
     folder). `has_declared` tells that objects of controllers may declare some of its units: only
     then are contents read.
     """
-    choice = _choose(listing, listing.entries(wanted.path), wanted, _read_settings(listing, wanted))
+    settings = _read_settings(listing, wanted)
+    choice = _choose(listing, listing.entries(wanted.path), wanted, settings)
     followed = None
     if has_declared:
-        plain = listing.read(choice.manifests)
-        followed = build_all(choice.units, plain, choice.reader, wanted.builds, wanted.follow)
-    settings = _find_settings_entries(listing, wanted)
-    return {entry.path: entry.id for entry in (*choice.manifests, *settings, *_find_unit_inputs(choice, followed))}
+        plain, context = listing.read(choice.manifests), _name_sources(wanted, settings)
+        followed = build_all(choice.units, plain, choice.reader, wanted.builds, context)
+    files = _find_settings_entries(listing, wanted)
+    return {entry.path: entry.id for entry in (*choice.manifests, *files, *_find_unit_inputs(choice, followed))}
+
+
+def _name_sources(wanted: SourcePart, settings: SourceFile | None) -> FollowContext:
+    """Add the sources of Flux that the operator, or else the source's settings, call this repository."""
+    own = find_source_names(settings) if settings else ()
+    names = own if wanted.aliases is None else wanted.aliases
+    if not names:
+        return wanted.follow
+    sources = frozenset(map(read_source_name, names))
+    return replace(wanted.follow, repository=replace(wanted.follow.repository, sources=sources))
 
 
 def _find_unit_inputs(choice: _ChosenFiles, built: AllUnits | None) -> list[SourceEntry]:

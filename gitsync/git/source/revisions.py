@@ -98,7 +98,8 @@ def read_revision(  # noqa: PLR0913 - each says what is read
 
     SourceError, which names the revision, if it cannot be read, or is not signed by a `trusted` key.
     """
-    wanted = SourcePart(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
+    builds = builds or Builds(grace=access.grace)
+    wanted = SourcePart(path=check_path(path), entries=units, builds=builds, aliases=access.aliases)
     parsed, source = _parse(name), parse_location(location)
     if isinstance(source, Url):
         wanted = replace(wanted, follow=FollowContext(name_url(source, parsed.ref), variables))
