@@ -33,7 +33,8 @@ def test_the_texts_are_committed_beside_the_working_tree(repository):
     assert repository.git("diff", "--name-only", "main", "accept-drift") == SHOP
     assert repository.show(f"accept-drift:{SHOP}") == AFTER.strip()
     assert (
-        repository.git("log", "-1", "--format=%an <%ae> %cn", "accept-drift") == "Somebody <somebody@example.com> Somebody"
+        repository.git("log", "-1", "--format=%an <%ae> %cn", "accept-drift")
+        == "Somebody <somebody@example.com> Somebody"
     )
     message = repository.git("log", "-1", "--format=%B", "accept-drift")
     assert message.startswith(
