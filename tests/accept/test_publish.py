@@ -217,7 +217,7 @@ def test_the_author_is_that_of_the_status_branch(repository):
 @pytest.mark.parametrize(
     ("name", "address", "expected", "why"),
     [
-        ("Ana Ruiz", "ana@example.com", "Ana Ruiz <ana@example.com>", "the person whom git knows"),
+        ("Ana Ruiz", "ana@example.com", "Ana Ruiz <ana@example.com>", "the person in user.name and user.email"),
         ("Ana <x>", "<ana@example.com>", "Ana x <ana@example.com>", "without what a commit cannot have"),
         ("", "ana@example.com", "gitsync <gitsync@localhost>", "half a person is none"),
         ("<>", "ana@example.com", "gitsync <gitsync@localhost>", "nor is a name of nothing"),
