@@ -72,6 +72,7 @@ bench: $(READY) ## how fast it is, as ratios against a bare client
 	$(BIN)/python -m bench.roots
 	$(BIN)/python -m bench.large 1000 10000
 	$(BIN)/python -m bench.rehearsal
+	$(BIN)/python -m bench.accept
 
 catalog: $(READY) ## pack the facts about kinds again: make catalog FACTS=folder
 	@test -n "$(FACTS)" || { echo "Say where the facts are: make catalog FACTS=folder" >&2; exit 2; }

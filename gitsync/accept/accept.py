@@ -8,7 +8,7 @@ they are.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -34,13 +34,13 @@ from gitsync.problems.finding import find_place
 Texts = dict[str, bytes | None]
 
 
-def accept_drift(report: Report, tree: Tree, names: Sequence[str] = (), pointers: Collection[str] = ()) -> Accepted:
+def accept_drift(report: Report, tree: Tree, names: Sequence[str] = (), fields: Sequence[str] = ()) -> Accepted:
     """Take the drift that a plan found into the texts of its manifests, as far as that can be proven. `names` and
-    `pointers` say which (see `find_drift`). Nothing is written.
+    `fields` say which (see `find_drift`). Nothing is written.
 
     Raises ConfigError for a name that no resource has, SourceError if the tree cannot be read.
     """
-    drift = find_drift(report, tree, names, pointers)
+    drift = find_drift(report, tree, names, fields)
     accepted = accept_resources(drift.resources, report, tree)
     return replace(accepted, left=(*drift.left, *accepted.left))
 

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.accept.drift import DriftedField, DriftedResource, NotAccepted
 from gitsync.accept.proof import Tree, compare_with_live, find_request
+from gitsync.accept.wanted_fields import WantedFields
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.weakening_fields import find_weakening
 from gitsync.diff.adoption import is_equal
@@ -37,7 +38,7 @@ from gitsync.model.report import Report
 from gitsync.model.resource import Prepared, Resource
 from gitsync.model.result import Result
 from gitsync.model.secret import Secret
-from gitsync.model.verdict import DRIFTED, Verdict
+from gitsync.model.verdict import DRIFTED, Difference, Verdict
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.field_path import find_member as find_spec_member
 from gitsync.problems.finding import find_place
@@ -66,21 +67,26 @@ class FoundDrift(NamedTuple):
     left: tuple[NotAccepted, ...]
 
 
-def find_drift(report: Report, tree: Tree, names: Sequence[str] = (), pointers: Collection[str] = ()) -> FoundDrift:
-    """Find the drift of a plan that git could take: of the resources with these names (as `--only` takes them), all
-    without; with `pointers`, only at or below these places in the bodies of ARM.
+def find_named(names: Sequence[str], keys: Sequence[Key]) -> frozenset[Key]:
+    """Find the resources that people name. A pattern is no name: it may match what its author did not think of."""
+    return frozenset(key for name in names if not _WILDCARDS.intersection(name) for key in find_keys(name, keys))
 
-    Raises ConfigError for a name that no resource has.
+
+def find_drift(report: Report, tree: Tree, names: Sequence[str] = (), fields: Sequence[str] = ()) -> FoundDrift:
+    """Find the drift of a plan that git could take: of the resources with these names (as `--only` takes them), all
+    without; with `fields`, only at or below these (see `WantedFields`).
+
+    Raises ConfigError for a name that no resource has, and for a field that no drift is in.
     """
     keys = [result.key for result in report.results]
     selection = spell_out(Selection(only=tuple(names)), keys)
-    named = {key for name in names if not _WILDCARDS.intersection(name) for key in find_keys(name, keys)}
+    named, wanted = find_named(names, keys), WantedFields(tuple(fields))
     gone = {one.key for one in report.results if one.found is Verdict.MISSING and one.key in named}
     resources, left = [], []
     for result in report.results:
         if not selection.has(result.key):
             continue
-        search = _Search(result, tree, frozenset(pointers), is_named=result.key in named)
+        search = _Search(result, tree, wanted, is_named=result.key in named)
         if (result.verdict in _NOT_COMPARED or result.fault) and result.key in tree.prepared:  # else git has removed it
             left.append(search.leave(f"It was not compared with Azure: {result.message}", (), result.condition.advice))
         if result.found not in DRIFTED:
@@ -89,12 +95,14 @@ def find_drift(report: Report, tree: Tree, names: Sequence[str] = (), pointers: 
             left.append(search.leave_unless_named(result.hold.sentence, ()))
             continue
         found = search.find_gone(gone) if result.found is Verdict.MISSING else search.find_fields()
-        fields = tuple(one for one in found if isinstance(one, DriftedField))
+        drifted = tuple(one for one in found if isinstance(one, DriftedField))
         refused = [one for one in found if isinstance(one, NotAccepted)]
         left += refused
         prepared = tree.prepared.get(result.key)
-        if prepared and (fields or (result.found is Verdict.MISSING and not refused and not pointers)):
-            resources.append(search.describe(prepared.resource, fields))
+        if prepared and (drifted or (result.found is Verdict.MISSING and not refused and not fields)):
+            resources.append(search.describe(prepared.resource, drifted))
+    if all(one.field for one in left):  # else it is not known what has drifted
+        wanted.refuse_missing()
     return FoundDrift(tuple(sorted(resources, key=lambda one: one.key)), tuple(left))
 
 
@@ -120,7 +128,7 @@ class _Search:
 
     result: Result
     tree: Tree
-    pointers: frozenset[str]
+    wanted: WantedFields
     is_named: bool = False
 
     def describe(self, resource: Resource, fields: tuple[DriftedField, ...]) -> DriftedResource:
@@ -148,7 +156,7 @@ class _Search:
         name. `gone` are the resources that may go with it.
         """
         key, prepared = self.result.key, self.tree.prepared.get(self.result.key)
-        if self.pointers:
+        if self.wanted.texts:
             return []
         if prepared is None:
             return [self.leave_unread()]
@@ -193,11 +201,6 @@ class _Search:
         name = f"{self.result.key.kind}/{self.result.key.name}"
         return self.leave(reason, field, f"To accept it nevertheless, name it: gitsync accept {name}")
 
-    def wants(self, path: JsonPath) -> bool:
-        """Tell whether a difference is at or below a place that people want."""
-        wanted = [parse_pointer(pointer) for pointer in self.pointers]
-        return not wanted or any(path[: len(one)] == one for one in wanted)
-
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
@@ -214,15 +217,20 @@ class _Reading:
         search = self.search
         compared = {cut(parse_pointer(pointer)) for pointer in moved}
         in_git = {cut(parse_pointer(one.path)) for one in search.result.differences if one.rule in UNDONE}
-        places = dict.fromkeys(cut(parse_pointer(one.path)) for one in search.result.differences)
-        for place in filter(search.wants, places):
+        places: dict[JsonPath, list[Difference]] = {}
+        for one in search.result.differences:
+            places.setdefault(cut(parse_pointer(one.path)), []).append(one)
+        for place, differences in places.items():
+            is_of_git = place in in_git and not self.has_moved(place)  # git alone has changed it
+            if is_of_git or not search.wanted.want(search.result, self.prepared.resource, differences):
+                continue
             field = find_field(self.kind, place, self.prepared.resource.spec) or ()
             if place not in in_git and place not in compared:
                 yield search.leave("Its value is a secret, or known in a run only.", field)
-            elif place not in in_git or (search.pointers and self.has_moved(place)):
+            elif place not in in_git or search.wanted.texts:
                 yield from self.read_place(place)
-            elif self.has_moved(place):
-                advice = f"To take the value of Azure, name it: --field {format_pointer(place)}"
+            else:
+                advice = f"To take the value of Azure, name it: --field {format_field(field) or format_pointer(place)}"
                 yield search.leave("Git changed it, too, and a sync would write that.", field, advice)
 
     def read_place(self, place: JsonPath) -> Iterator[DriftedField | NotAccepted]:

@@ -23,6 +23,7 @@ from gitsync.errors import ConfigError, GitError, PublishError, SourceError
 from gitsync.git.access import GitAccess, Remote
 from gitsync.git.source.checkout import is_content_of
 from gitsync.git.source.clone import Clone, fetch_commit, list_advertised, open_clone
+from gitsync.git.source.git_directory import find_git_directory, find_person
 from gitsync.git.source.location import check_ref
 from gitsync.git.source.worktree import Head, WorkTree, find_head, find_work_tree
 from gitsync.git.state.commits import Author, Commit, write_commit
@@ -99,7 +100,8 @@ def commit_branch(accepted: Accepted, branch: str, publication: Publication) -> 
                 f"The branch {branch} is checked out.", hint="Name another, or leave --branch out to edit its files."
             )
         files = read_files(tree, head, accepted)
-        with open_branches(open_own_repository(tree), head, publication) as branches:
+        author = find_author(publication)
+        with open_branches(open_own_repository(tree), head, publication, author) as branches:
             tip = branches.find(branch).get(branch)
             own = branches.read_own(tip) if tip else None
             _refuse_branch_of_others(branch, tip, own, branches, (tree, head))
@@ -111,6 +113,13 @@ def commit_branch(accepted: Accepted, branch: str, publication: Publication) -> 
     what = f"{format_plural(len(files.texts), 'file')} ({shorten_revision(commit)})"
     sentence = f"Moved the branch {branch}: {what}." if tip else f"Committed to the new branch {branch}: {what}."
     return Published(action=PublishedAs.COMMITTED, sentence=sentence, branch=branch)
+
+
+def find_author(publication: Publication) -> Author:
+    """Find who commits to a branch of the repository itself: the person in user.name and user.email there, else gitsync."""
+    git_directory = find_git_directory(publication.folder, publication.access)
+    person = find_person(git_directory, publication.access) if git_directory else None
+    return make_author(publication.environment, Author(*person) if person else None)
 
 
 def check_branch_name(branch: str, status_branch: str, ref: str | None = None) -> None:
@@ -402,7 +411,9 @@ def _format_digest(draft: bytes) -> bytes:
 
 
 @contextmanager
-def open_branches(remote: Remote, head: Head, publication: Publication) -> Iterator[Branches]:
+def open_branches(
+    remote: Remote, head: Head, publication: Publication, author: Author | None = None
+) -> Iterator[Branches]:
     """Open the branches of a repository, with the commit that is checked out. Raises ConfigError if the repository does
     not have that.
     """
@@ -417,7 +428,7 @@ def open_branches(remote: Remote, head: Head, publication: Publication) -> Itera
                 clone=clone,
                 remote=remote,
                 base=str(head.commit),
-                author=make_author(publication.environment),
+                author=author or make_author(publication.environment),
                 clock=publication.clock,
             )
     except GitError as error:

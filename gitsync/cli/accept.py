@@ -4,8 +4,8 @@ It plans, and edits the manifests of the working folder for what was changed in 
 that of the resources NAME. Only the text of these fields changes. Before anything is written, the edited manifests are
 read and compared with Azure again: the drift is gone, and no other request has changed. What cannot be taken so is left
 alone with the reason. So is what makes the estate weaker, and a resource that was deleted in Azure, whose manifest
-would go, unless its name is given; a pattern is no name. The exit code is 0 if everything was taken, 1 if something was
-left alone.
+would go, unless its name is given; a pattern is no name. The exit code is 0 if everything was taken, or
+everything of the resources that were named; 1 if something was left alone.
 
 With --branch or --pull-request the files stay as they are, and branches have the edits. A job of GitHub Actions, GitLab
 CI or Azure Pipelines opens pull requests with gh (GH_TOKEN), glab (GITLAB_TOKEN) or az (AZURE_DEVOPS_EXT_PAT). Nothing
@@ -37,7 +37,7 @@ SETTINGS = list_settings("accept")
 OUTPUTS = ("text", "json")
 EXAMPLES = (
     Example("Keep all that was changed in Azure", "gitsync accept"),
-    Example("Keep one field of one resource", "gitsync accept StorageAccount/orders --field /sku/name"),
+    Example("Keep one field of one resource", "gitsync accept StorageAccount/orders --field spec.sku.name"),
     Example("Offer it in pull requests, in a scheduled job", "gitsync accept --pull-request"),
 )
 
@@ -52,10 +52,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--field",
-        metavar="POINTER",
+        metavar="FIELD",
         action="append",
         default=[],
-        help="Only this field, and what is below it: a place in the request, as /properties/sku. May be repeated.",
+        help="Only this field, and what is below it, as plans print it: spec.sku.name. May be repeated.",
     )
     places = parser.add_mutually_exclusive_group()
     places.add_argument("--branch", metavar="NAME", help="Commit to this branch, made from HEAD, and edit no file.")
@@ -70,6 +70,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Plan, take the drift, print what was taken, and return the exit code."""
+    from gitsync.accept.fields import find_named
     from gitsync.accept.proof import open_tree
     from gitsync.arm.clock import SystemClock
     from gitsync.cli.interruption import Interruption
@@ -98,22 +99,20 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     finally:
         interruption.close()
     print_accepted(accepted, published, options, config)
-    return ExitCode.FAILED if accepted.left else ExitCode.FINE
+    named = find_named(options.names, [result.key for result in report.results])
+    # A pattern is no name: what only that selects may be left alone if names were given, too.
+    return ExitCode.FAILED if any(not named or one.key in named for one in accepted.left) else ExitCode.FINE
 
 
 def check_flags(options: argparse.Namespace, config: Config) -> None:
     """Raise ConfigError for flags that do not fit each other or this job, before anything is asked."""
     from gitsync.accept.publish import check_branch_name
+    from gitsync.accept.wanted_fields import check_fields
     from gitsync.git.state.stores import DEFAULT_BRANCH
     from gitsync.report.hosts.host import HostUse
     from gitsync.report.hosts.opening import open_host, register_tokens
 
-    for pointer in options.field:
-        if not pointer.startswith("/"):
-            raise ConfigError(
-                f"--field {pointer} is not a place in a request.",
-                hint="Write it as `gitsync plan -v` shows it, such as /properties/sku.",
-            )
+    check_fields(options.field)
     if options.branch:
         check_branch_name(options.branch, config.status_branch or DEFAULT_BRANCH, config.ref)
     if options.together and not options.pull_request:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import partial
-from itertools import chain
 from typing import Final
 
 from gitsync.catalog.everyday_names import find_by_everyday_name
@@ -183,9 +182,20 @@ def find_keys_of_kind(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
 
 def make_unknown_error(text: str, keys: Iterable[Key], *, hint: str = f"Use {FORMS}.") -> ConfigError:
     """Make the error for a name that no key has, with the nearest one."""
+    ordered = sorted(set(keys))
+    kinds = (_names_kind, _has_everyday_name)
+    if of_kind := next((same for fits in kinds if (same := [key for key in ordered if fits(text, key)])), None):
+        names = [f"{key.kind}/{key.name}" for key in of_kind[:_MOST_LISTED]]
+        return ConfigError(
+            f"{text} is a kind, and no resource has that name.", hint=f"Use {', '.join(names)} or {of_kind[0].kind}/*."
+        )
     # With a slash a person means a resource, without one a part of its name.
-    names = ((f"{key.kind}/{key.name}", str(key)) if "/" in text else (key.name, key.kind) for key in keys)
-    spellings = {name.casefold(): name for name in sorted(set(chain.from_iterable(names)), reverse=True)}
+    spellings: dict[str, str] = {}
+    for key in ordered:
+        name = f"{key.kind}/{key.name}"
+        own = {name: name, str(key): str(key)} if "/" in text else {key.name: key.name, key.kind: name}
+        for spelling, shown in own.items():
+            spellings.setdefault(spelling.casefold(), shown)
     near = get_close_matches(text.casefold(), sorted(spellings), n=1)
     guess = f" Did you mean {spellings[near[0]]}?" if near else ""
     return ConfigError(f"No resource is called {text}.{guess}", hint=hint)

@@ -43,7 +43,7 @@ def edit_documents(content: bytes, edits: Mapping[int, DocumentEdits]) -> bytes:
     return EditableFile(content).edit(edits)
 
 
-class Section(NamedTuple):
+class FilePart(NamedTuple):
     """A part of a file that is parsed by itself: between lines of three dashes, or the whole of JSON. Its documents are
     those from the number `first` on.
     """
@@ -102,14 +102,14 @@ class EditableFile:
         self._check(edited, values, self.contents, edits)
         return edited
 
-    def edit_section(self, section: Section, edits: Mapping[int, DocumentEdits]) -> bytes:
+    def edit_section(self, section: FilePart, edits: Mapping[int, DocumentEdits]) -> bytes:
         """Return the text of one section with the edits of its documents. Raises EditRefused."""
         wanted = {number - section.first: each for number, each in edits.items()}
         edited = self._write(section, wanted)
         self._check(edited, _apply(section.documents, wanted), self._read(section.chunk), edits)
         return edited
 
-    def _write(self, section: Section, edits: Mapping[int, DocumentEdits]) -> bytes:
+    def _write(self, section: FilePart, edits: Mapping[int, DocumentEdits]) -> bytes:
         """Write edits into the text of a section."""
         try:
             whole = section.chunk.decode()
@@ -155,17 +155,17 @@ class EditableFile:
     def _read(self, content: bytes) -> FileDocuments:
         return read_documents("a.json" if self.is_json else "a.yaml", content)
 
-    def _split(self) -> Iterator[Section]:
+    def _split(self) -> Iterator[FilePart]:
         """Split the file as `read_documents` does, which keeps with each document the text that it was read from."""
         if self.is_json:
-            yield Section(0, self.content, 0, self.documents)
+            yield FilePart(0, self.content, 0, self.documents)
             return
         groups = [list(group) for _, group in groupby(self.documents, lambda document: id(document.text))]
         first, pending = 0, iter(groups)
         group = next(pending, None)
         for start, _, chunk in split_documents(self.content):
             if group and group[0].text == chunk:
-                yield Section(start, chunk, first, group)
+                yield FilePart(start, chunk, first, group)
                 first, group = first + len(group), next(pending, None)
 
 

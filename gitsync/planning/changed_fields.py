@@ -17,7 +17,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
 from gitsync.model.resource import Resource
 from gitsync.model.result import ManifestField, Result
-from gitsync.problems.field_path import format_field
+from gitsync.problems.field_path import Entry, format_field
 from gitsync.problems.finding import find_place
 from gitsync.request.body import find_field
 
@@ -54,13 +54,13 @@ def name_entry(kind: Kind, path: JsonPath, live: Any, spec: Mapping[str, Any]) -
     """
     last = path[-1]
     if isinstance(last, int):
-        own = next((f"{name}={find_key(live, name)}" for name in KEY_FIELDS if find_key(live, name)), "")
-        field = find_field(kind, path[:-1], spec) if own else None
-    else:
-        own = last if last.startswith("/") else ""
-        field = find_field(kind, path, spec) if own else None
-        field = field[:-1] if field and field[-1] == own else field
-    return f"{format_field(field)}[{own}]" if field else ""
+        entry = next((Entry(name, key) for name in KEY_FIELDS if (key := find_key(live, name))), None)
+        field = find_field(kind, path[:-1], spec) if entry else None
+        return format_field((*field, entry)) if field and entry else ""
+    field = find_field(kind, path, spec) if last.startswith("/") else None
+    if not field:
+        return ""
+    return format_field(field if field[-1] == last else (*field, last))
 
 
 def name_path(kind: Kind, path: JsonPath, live: Any, spec: Mapping[str, Any]) -> str:

@@ -1,8 +1,8 @@
 """The annotation `gitsync/ignore`, which lists ignored fields (docs/reference/design.md#ignored-fields) as a YAML list.
 
-An entry is a path, or a mapping of `path`, `until` (the last day on which it applies) and `reason`. A path is a field of
-the manifest as reports show it (`problems.field_path`), or a JSON pointer (RFC 6901) into the ARM body, with the steps
-of `diff.ignore`. The caller passes the current day.
+An entry is a path, or a mapping of `path`, `until` (the last day on which it applies) and `reason`. A path is a field
+of the manifest as reports show it (`problems.field_path`), or a JSON pointer (RFC 6901) into the ARM body, with the
+steps of `diff.ignore`. The caller passes the current day.
 """
 
 from __future__ import annotations
@@ -209,11 +209,8 @@ def _check_existence(entry: IgnoredPath, kind: Kind) -> Iterator[Finding]:
         return
     misfit, step = found
     if misfit.is_list:  # entries of a list move, so an index would ignore another one tomorrow
-        wrong_step = (
-            "an entry of a list by its index, and entries move"
-            if _INDEX.fullmatch(step.strip("[]"))
-            else "no entry of a list"
-        )
+        is_index = _INDEX.fullmatch(step.strip("[]"))
+        wrong_step = "an entry of a list by its index, and entries move" if is_index else "no entry of a list"
         hint = "Select an entry by a field, such as [name=web], or use * for all entries."
         yield _make_warning("IgnoreNothing", f"{entry.text} names {wrong_step}: {quote_scalar(step)}.", hint)
         return

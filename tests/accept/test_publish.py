@@ -33,7 +33,8 @@ def test_the_texts_are_committed_beside_the_working_tree(repository):
     assert repository.git("diff", "--name-only", "main", "accept-drift") == SHOP
     assert repository.show(f"accept-drift:{SHOP}") == AFTER.strip()
     assert (
-        repository.git("log", "-1", "--format=%an <%ae> %cn", "accept-drift") == "gitsync <gitsync@localhost> gitsync"
+        repository.git("log", "-1", "--format=%an <%ae> %cn", "accept-drift")
+        == "Somebody <somebody@example.com> Somebody"
     )
     message = repository.git("log", "-1", "--format=%B", "accept-drift")
     assert message.startswith(
@@ -211,6 +212,26 @@ def test_a_branch_without_commits_of_its_own_is_moved(repository):
 def test_the_author_is_that_of_the_status_branch(repository):
     commit(repository, environment={"GIT_AUTHOR_NAME": "Drift bot", "GIT_AUTHOR_EMAIL": "bot@example.com"})
     assert repository.git("log", "-1", "--format=%an <%ae>", "accept-drift") == "Drift bot <bot@example.com>"
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "expected", "why"),
+    [
+        ("Ana Ruiz", "ana@example.com", "Ana Ruiz <ana@example.com>", "the person in user.name and user.email"),
+        ("Ana <x>", "<ana@example.com>", "Ana x <ana@example.com>", "without what a commit cannot have"),
+        ("", "ana@example.com", "gitsync <gitsync@localhost>", "half a person is none"),
+        ("<>", "ana@example.com", "gitsync <gitsync@localhost>", "nor is a name of nothing"),
+    ],
+)
+def test_a_branch_is_committed_by_the_person_whom_git_knows(repository, name, address, expected, why):
+    repository.git("config", "user.name", name)
+    repository.git("config", "user.email", address)
+    first = commit(repository)
+    assert repository.git("log", "-1", "--format=%an <%ae>%n%cn <%ce>", "accept-drift") == f"{expected}\n{expected}", (
+        why
+    )
+    assert first.action is PublishedAs.COMMITTED
+    assert commit(repository).action is PublishedAs.UNCHANGED, "it is still known as a branch that accept made"
 
 
 @pytest.mark.parametrize("branch", ["main", "refs/heads/x", "-x", "a..b", "", "a b"])

@@ -123,7 +123,7 @@ def test_an_uncommitted_edit_of_the_file_stays(estate: Estate) -> None:
     ("arguments", "variables", "message"),
     [
         (("nosuch",), {}, "No resource is called nosuch."),
-        (("--field", "sku"), {}, "--field sku is not a place in a request."),
+        (("--field", "sku..name"), {}, "--field sku..name is not a field. It is not a field from its character 4 on."),
         ((), {"GITSYNC_REF": "main"}, "SOURCE is a revision"),
         ((), {"GITSYNC_SOURCE": "https://example.com/estate.git"}, "SOURCE is a revision"),
         ((), {"GITSYNC_SOURCE": ".."}, "is not in a git repository"),
@@ -138,3 +138,51 @@ def test_what_cannot_be_accepted_into_is_refused(
     assert ended.code == 2
     assert message in ended.err
     assert estate.file.read_text() == ESTATE
+
+
+@pytest.mark.parametrize("field", ["spec.sku.name", "spec.sku", "/sku/name", "/sku", "spec"])
+def test_a_field_is_taken_as_plans_print_it(estate: Estate, field: str) -> None:
+    estate.drifts(sku="Premium_LRS")
+    assert "spec.sku.name" in estate.run("plan").out
+    ended = estate.run("accept", "--field", field)
+    assert (ended.code, ended.out.partition("\n")[0]) == (0, "Accepted 1 field of 1 resource.")
+
+
+@pytest.mark.parametrize(
+    ("field", "hint"),
+    [
+        ("spec.sku.nam", "Did you mean spec.sku.name?"),
+        ("spec.sku.tier", "Did you mean spec.sku.name?"),
+        ("spec.sku.name.x", "Did you mean spec.sku.name?"),
+        ("/sku/tier", "Did you mean spec.sku.name?"),
+        ("spec.minimumTlsVersion", "Did you mean spec.sku.name?"),
+    ],
+)
+def test_a_field_that_no_drift_has_is_an_error_with_the_nearest(estate: Estate, field: str, hint: str) -> None:
+    estate.drifts(sku="Premium_LRS")
+    before = estate.file.read_text()
+    ended = estate.run("accept", "orders", "--field", "spec.sku", "--field", field)
+    assert ended.code not in {0, 1}
+    assert f"--field {field}: no drift is in this field." in ended.err
+    assert hint in ended.err
+    assert estate.file.read_text() == before
+
+
+def test_a_field_without_any_drift_is_an_error(estate: Estate) -> None:
+    ended = estate.run("accept", "--field", "spec.sku.name")
+    assert ended.code not in {0, 1}
+    assert "Run gitsync plan to see what differs." in ended.err
+
+
+def test_what_only_a_pattern_selects_may_be_left_alone_beside_a_name(estate: Estate) -> None:
+    estate.drifts(tls="TLS1_0")
+    assert estate.run("accept", "ResourceGroup/core", "Storage*/*").code == 0
+    assert estate.run("accept", "Storage*/*").code == 1
+
+
+@pytest.mark.parametrize("name", ["StorageAccount", "storageaccount", "storageaccounts"])
+def test_a_kind_is_no_name(estate: Estate, name: str) -> None:
+    ended = estate.run("accept", name)
+    assert ended.code not in {0, 1}
+    assert f"{name} is a kind, and no resource has that name." in ended.err
+    assert "Use StorageAccount/orders or StorageAccount/*." in ended.err

@@ -329,7 +329,7 @@ def test_a_secret_is_never_written():
         (
             "latest-reconciled-generation: '1'",
             "latest-reconciled-generation: 'one'",
-            r"latest-reconciled-generation is 'one', not a whole number",
+            r"""latest-reconciled-generation"\] is 'one', not a whole number""",
             "a generation is a number",
         ),
         ("schema: 1", "schema: 2", r"newer gitsync \(schema 2.*Upgrade", "a newer gitsync wrote it"),

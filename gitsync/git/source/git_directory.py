@@ -212,6 +212,26 @@ def read_local_config(git_directory: GitDirectory, access: GitAccess) -> GitSett
     return (*used_settings, *_list_headers(settings, git_directory, access))
 
 
+def find_person(git_directory: GitDirectory, access: GitAccess) -> tuple[str, str] | None:
+    """Find the name and the address of the person in user.name and user.email: by the repository's own settings, else by those of
+    the user and the machine. None unless it knows both.
+    """
+    own = dict(_list_settings(git_directory.common / "config", access))  # the last of several counts
+    found = [own.get(key) or _find_setting(key, access) for key in ("user.name", "user.email")]
+    name, address = (value.strip("<> \t\r\n") for value in found)
+    return (name, address) if name and address else None
+
+
+def _find_setting(key: str, access: GitAccess) -> str:
+    """Find a setting of the user or of the machine; "" if git has none."""
+    try:
+        return use_no_repository(access).line("config", "--get", key)
+    except GitError as error:
+        if error.timed_out:
+            raise
+        return ""
+
+
 def list_remotes(settings: GitSettings) -> tuple[str, ...]:
     """List the names of the remotes that the settings have an address of, sorted."""
     return tuple(sorted({match["name"] for key, _ in settings if (match := _REMOTE.fullmatch(key))}))

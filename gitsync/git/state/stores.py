@@ -103,9 +103,9 @@ def open_own_repository(tree: WorkTree) -> Remote:
     return open_remote(Url(str(mirror.folder), "file"), access, label=str(tree.top))
 
 
-def make_author(environment: Mapping[str, str]) -> Author:
-    """Make the author of commits: gitsync, unless git's own variables name another."""
-    default = Author()
+def make_author(environment: Mapping[str, str], default: Author | None = None) -> Author:
+    """Make the author of commits: the default, which is gitsync, unless git's own variables name another."""
+    default = default or Author()
     return Author(
         environment.get("GIT_AUTHOR_NAME") or default.name, environment.get("GIT_AUTHOR_EMAIL") or default.email
     )
