@@ -40,6 +40,7 @@ DELETION_NOT_SUPPORTED = Condition(
 
 _LONGEST_STATE = 100
 
+
 def make_undeletable(key: Key) -> Condition:
     """Return the condition of a resource that was removed from git, and that Azure deletes with its parent only. Its
     manifest is gone, so the annotation that ASO asks for has no place.
