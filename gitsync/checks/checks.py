@@ -7,18 +7,20 @@ what Azure does. Each is a module of this folder with one function of the same f
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Final
+from typing import Final, cast
 
 from loguru import logger
 
 from gitsync.arm.client import Arm
 from gitsync.arm.session import Session
+from gitsync.checks.allowance import Budget
 from gitsync.checks.questions import Questions
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 from gitsync.model.gvk import Key
+from gitsync.model.limits import Bucket
 from gitsync.model.report import RequestCounts
 
 Check = Callable[[Sequence[PlannedChange], Questions], Awaitable[Findings]]
@@ -64,6 +66,7 @@ class Checks:
         self._open_session = open_session
         self._questions: dict[int, Questions] = {}
         self._found: dict[Key, tuple[CheckFinding, ...]] = {}
+        self._budget = Budget(self._count_sent)
 
     async def check(
         self, changes: Iterable[PlannedChange], arms: Mapping[Key, Arm | None]
@@ -74,11 +77,17 @@ class Checks:
         `arms` has the client of each resource's identity. Without one nothing is checked: the run says why it has none.
         """
         by_arm: defaultdict[int, list[PlannedChange]] = defaultdict(list)
-        for change in sorted(changes, key=lambda change: change.key):
-            if (arm := arms[change.key]) is not None and change.key not in self._found:
-                self._questions.setdefault(id(arm), Questions(arm, self._open_session))
-                by_arm[id(arm)].append(change)
-        runs = [_run(name, same, self._questions[arm]) for arm, same in by_arm.items() for name in self.names]
+        new = [change for change in changes if change.key not in self._found and arms[change.key] is not None]
+        for change in sorted(new, key=lambda change: change.key):
+            arm = cast("Arm", arms[change.key])
+            self._questions.setdefault(id(arm), Questions(arm, self._open_session))
+            by_arm[id(arm)].append(change)
+        allowance = self._budget.make_allowance(new, len(by_arm) * len(self.names))
+        runs = [
+            _run(name, same, self._questions[arm].of_check(name, allowance))
+            for arm, same in by_arm.items()
+            for name in self.names
+        ]
         found: defaultdict[Key, list[CheckFinding]] = defaultdict(list)
         for findings in await asyncio.gather(*runs):
             for key, finding in findings:
@@ -89,17 +98,31 @@ class Checks:
         return self._found
 
     def count_requests(self, without: Collection[CheckName]) -> RequestCounts:
-        """Count the requests for what none of some checks has asked."""
+        """Count the requests for what none of some checks has asked, less those that these would have sent in their
+        place: all share a budget.
+        """
         counts = [questions.count_requests(without) for questions in self._questions.values()]
-        return RequestCounts(reads=sum(one.reads for one in counts), questions=sum(one.questions for one in counts))
+        others = self._budget.count_others(without)
+        return RequestCounts(
+            reads=sum(one.reads for one in counts), questions=sum(one.questions for one in counts) - others
+        )
+
+    def count_by_bucket(self, names: Collection[CheckName]) -> Counter[Bucket]:
+        """Count the requests of some checks by the limit that they are taken from."""
+        return sum((questions.count_by_bucket(names) for questions in self._questions.values()), Counter())
+
+    def _count_sent(self) -> int:
+        return sum(questions.count for questions in self._questions.values())
 
 
 async def _run(name: CheckName, changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Run one check. A fault in it is no answer: it must not end the run."""
     try:
-        return await list_checks()[name](changes, questions.of_check(name))
+        return await list_checks()[name](changes, questions)
     except Exception as fault:  # noqa: BLE001 - a bug in a check must not lose the plan
         logger.bind(check=name.value).opt(exception=fault).error("Check failed")
         message = f"The check failed with an internal error ({type(fault).__name__})."
         finding = CheckFinding(check=name, verdict=CheckVerdict.NOT_CHECKED, code="InternalError", message=message)
         return [(change.key, finding) for change in changes]
+    finally:
+        questions.allowance.leave()

@@ -12,8 +12,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from gitsync.checks.allowance import make_limit_finding
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
 from gitsync.formats.arm_path import find_resource_group, find_subscription, normalize_region
 from gitsync.formats.json_members import read_mapping
@@ -190,28 +191,60 @@ class Holder:
 
 async def check_names(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Look for what holds the name of each resource that would be created, if its type has names to look for."""
+    findings: Findings = []
+    asked: list[tuple[PlannedChange, CheckFinding | None]] = []
     creates = [change for change in changes if change.creates]
-    lists = await asyncio.gather(*(_check_create(change, questions) for change in creates))
-    return [(change.key, finding) for change, findings in zip(creates, lists, strict=True) for finding in findings]
+    for change, first in zip(
+        creates, await asyncio.gather(*(_check_lists(one, questions) for one in creates)), strict=True
+    ):
+        if first.is_all:
+            findings += [(change.key, finding) for finding in first.findings]
+        else:
+            asked.append((change, next(iter(first.findings), None)))
+    granted = await questions.claim([change] for change, _ in asked)
+    answers = await asyncio.gather(
+        *(
+            _ask_provider(change, questions) if may_ask else _leave_beyond_limit()
+            for (change, _), may_ask in zip(asked, granted, strict=True)
+        )
+    )
+    for (change, gap), answer in zip(asked, answers, strict=True):
+        if gap is None or answer.verdict is CheckVerdict.REFUSED:
+            findings.append((change.key, answer))
+        else:
+            findings += [(change.key, one) for one in (gap, answer) if one.verdict is not CheckVerdict.FINE]
+    return findings
 
 
-async def _check_create(change: PlannedChange, questions: Questions) -> list[CheckFinding]:
+class _Looked(NamedTuple):
+    """What is known of a name without its own question. If `is_all`, none is needed; else `findings` says why the
+    deleted resources may not be known.
+    """
+
+    findings: Sequence[CheckFinding]
+    is_all: bool = True
+
+
+async def _check_lists(change: PlannedChange, questions: Questions) -> _Looked:
+    """Look at what the deleted resources of the subscription say of a name: one list for each type."""
     soft = SOFT_DELETES.get(change.arm_type.casefold())
     has_question = change.arm_type.casefold() in {*AVAILABILITIES, COSMOS} or has_label(change)
     if soft is None and not has_question:
-        return []
+        return _Looked([])
     if change.replaces:  # it has the name itself
-        return [judge_replacement(change, soft)]
-    subscription, name = find_subscription(change.arm_id) or "", change.arm_id.rpartition("/")[2]
-    if change.doubt or "<" in subscription + name:
-        return [_leave(UNKNOWN_VALUE, change.id_gap)]
+        return _Looked([judge_replacement(change, soft)])
+    if change.doubt or "<" in (find_subscription(change.arm_id) or "") + change.arm_id.rpartition("/")[2]:
+        return _Looked([_leave(UNKNOWN_VALUE, change.id_gap)])
     finding, gap = await _check_deleted(change, soft, questions) if soft else (None, None)
     if finding is not None:
-        return [finding]
-    answer = await _ask_provider(change, subscription, name, questions)
-    if gap is None or answer.verdict is CheckVerdict.REFUSED:
-        return [answer]
-    return [gap] if answer.verdict is CheckVerdict.FINE else [gap, answer]
+        return _Looked([finding])
+    if not has_question:
+        return _Looked([gap or _FINE])
+    return _Looked([gap] if gap else [], is_all=False)
+
+
+async def _leave_beyond_limit() -> CheckFinding:
+    return make_limit_finding(CheckName.NAMES)
 
 
 async def _check_deleted(
@@ -355,8 +388,9 @@ def has_label(change: PlannedChange) -> bool:
     return change.arm_type.casefold() == _ADDRESS and bool(find_member(change.body, *_LABEL))
 
 
-async def _ask_provider(change: PlannedChange, subscription: str, name: str, questions: Questions) -> CheckFinding:
-    """Ask the provider for the name, if its type has such a question."""
+async def _ask_provider(change: PlannedChange, questions: Questions) -> CheckFinding:
+    """Ask the provider for the name. Its type has such a question."""
+    subscription, name = find_subscription(change.arm_id), change.arm_id.rpartition("/")[2]
     kind, flag = change.arm_type.casefold(), "nameAvailable"
     answer: Mapping[str, Any] | Unanswered
     if kind == COSMOS:
@@ -372,12 +406,10 @@ async def _ask_provider(change: PlannedChange, subscription: str, name: str, que
         path = f"{locations}/{normalize_region(change.location)}/CheckDnsNameAvailability"
         name = label
         answer = await questions.read(path, "2025-01-01", {"domainNameLabel": name})
-    elif kind in AVAILABILITIES:
+    else:
         call = AVAILABILITIES[kind]
         body = {"name": name} | ({"type": call.type} if call.type else {})
         answer = await questions.ask(f"/subscriptions/{subscription}/providers/{call.path}", call.api_version, body)
-    else:
-        return _FINE
     if isinstance(answer, Unanswered):
         return answer.as_finding(CheckName.NAMES)
     finding = judge_answer(answer, name, flag)

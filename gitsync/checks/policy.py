@@ -8,19 +8,28 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from gitsync.arm.http.bodies import Entries
+from gitsync.checks.allowance import Allowance, make_limit_finding
 from gitsync.checks.bodies import drop_unknown, find_unknown
 from gitsync.checks.policy_claims import Case, PolicyClaim, PolicyEffect, judge
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
-from gitsync.formats.arm_path import find_deployment_scope, is_below, is_same_id, normalize_id
+from gitsync.formats.arm_path import (
+    find_deployment_scope,
+    find_resource_group,
+    is_below,
+    is_same_id,
+    normalize_id,
+)
 from gitsync.formats.json_members import list_mappings
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange
+from gitsync.model.gvk import Key
 
 DENIED: Final = "RequestDisallowedByPolicy"
 CHANGED: Final = "ChangedByPolicy"
@@ -29,10 +38,20 @@ AUDITED: Final = "ReportedByPolicy"
 """The code of a resource that a policy would report, and not stop."""
 NOT_EVALUATED: Final = "PolicyNotEvaluated"
 """The code of a policy of which Azure does not say what it would do."""
-TOO_MANY: Final = "TooManyQuestions"
-"""The code of a resource that is one too many to ask about."""
+SAMPLED: Final = "NameSampled"
+"""The code of a resource that is equal to others that were asked about, but for its name."""
 
-MOST: Final = 200
+_SAMPLED: Final = (
+    "Azure was asked about equal resources of other names or groups, and no policy says anything of those. "
+    "Whether one looks at this name is not known."
+)
+_SAMPLED_DOUBT: Final = (
+    "Azure was asked about equal resources of other names or groups, and a policy says something of those. "
+    "Whether it holds for this name is not known."
+)
+_FORBIDDEN: Final = 403
+SAMPLES: Final = 3
+"""So many of the resources that differ in their names alone are asked about."""
 AT_ONCE: Final = 8
 
 _ASSIGNMENTS: Final = ("providers/Microsoft.Authorization/policyAssignments", "2023-04-01")
@@ -91,6 +110,11 @@ class Rules:
     assignments: Sequence[Assignment]
     gap: str = ""
 
+    def is_same_for_groups(self, subscription: str) -> bool:
+        """Tell whether nothing is assigned to a part of a subscription, and no part of it left out."""
+        scopes = (scope for rule in self.assignments for scope in (rule.scope, *rule.not_scopes))
+        return not self.gap and not any(is_below(scope, subscription) for scope in scopes)
+
 
 async def check_policy(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Find what Azure Policy does to what would be created, updated or replaced."""
@@ -108,27 +132,144 @@ async def check_policy(changes: Sequence[PlannedChange], questions: Questions) -
                 cases.append(case)
             else:
                 findings.append((change.key, case))
-    scopes = sorted({case.scope for case in cases})
-    listed = await asyncio.gather(*(_read_rules(scope, questions) for scope in scopes))
-    rules = dict(zip(scopes, listed, strict=True))
-    asked: dict[str, None] = {}
-    gate, runs = asyncio.Semaphore(AT_ONCE), []
+    scopes = Scopes(frozenset(case.scope for case in cases), questions)
+    listed = await asyncio.gather(*(_read_rules(scope, scopes) for scope in sorted(scopes.all)))
+    rules = dict(zip(sorted(scopes.all), listed, strict=True))
+    concerned = []
     for case in cases:
         in_force = rules[case.scope]
-        if not in_force.gap and not any(rule.covers(case.change.arm_id) for rule in in_force.assignments):
-            findings.append((case.change.key, _find(CheckVerdict.FINE)))
-            continue
-        asked.setdefault(json.dumps([case.scope, case.question], sort_keys=True))
-        if len(asked) > MOST:
-            asked.popitem()
-            message = f"A plan asks about {MOST} different bodies at most, and this one is beyond that."
-            advice = "Run gitsync plan --only for a part of the resources."
-            findings.append((case.change.key, _find(CheckVerdict.NOT_CHECKED, TOO_MANY, message, advice)))
+        if in_force.gap or any(rule.covers(case.change.arm_id) for rule in in_force.assignments):
+            concerned.append(case)
         else:
-            runs.append(_ask(case, in_force, questions, gate))
-    for found in await asyncio.gather(*runs):
-        findings += found
+            findings.append((case.change.key, _find(CheckVerdict.FINE)))
+    classes = group_equals(concerned, rules, questions.allowance)
+    asked = [(case, equals) for equals in classes for case in choose_samples(equals)]
+    granted = await questions.claim(
+        # The first one of a class answers for all.
+        [one.change for one in (equals if case is equals[0] else [case])]
+        for case, equals in asked
+    )
+    gate = asyncio.Semaphore(AT_ONCE)
+    sent = [case for (case, _), may_ask in zip(asked, granted, strict=True) if may_ask]
+    said = await asyncio.gather(*(_ask(case, questions, gate) for case in sent))
+    answers = {case.change.key: answer for case, answer in zip(sent, said, strict=True)}
+    runs = [_judge_class(equals, answers, rules, scopes) for equals in classes]
+    return findings + [finding for found in await asyncio.gather(*runs) for finding in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Scopes:
+    """The scopes of a plan, and how what is assigned there is listed: where several are in one subscription, its own
+    list has all of them, unless the identity may only read the groups.
+    """
+
+    all: frozenset[str]
+    questions: Questions
+
+    async def list(self, scope: str, what: tuple[str, str]) -> Entries | Unanswered:
+        path, api_version = what
+        subscription = "/".join(scope.split("/")[:3])
+        if sum(is_same_id(subscription, other) or is_below(other, subscription) for other in self.all) > 1:
+            answer = await self.questions.list(f"{subscription}/{path}", api_version)
+            if not isinstance(answer, Unanswered) or answer.status != _FORBIDDEN:
+                return answer
+        # Without a filter: the list has what is inherited, and also what is assigned to a single resource.
+        return await self.questions.list(f"{scope}/{path}", api_version)
+
+
+def group_equals(cases: Sequence[Case], rules: Mapping[str, Rules], allowance: Allowance) -> list[list[Case]]:
+    """Group the cases that differ in nothing but names, the riskiest of each first.
+
+    The group is one of these names if what is assigned makes no difference between groups.
+    """
+    classes: defaultdict[str, list[Case]] = defaultdict(list)
+    for case in sorted(cases, key=lambda case: allowance.find_rank(case.change)):
+        subscription = "/".join(case.scope.split("/")[:3])
+        is_same = rules[case.scope].is_same_for_groups(subscription)
+        place = subscription if is_same else find_deployment_scope(case.change.arm_id)
+        classes[_make_class(case, place)].append(case)
+    return list(classes.values())
+
+
+def _make_class(case: Case, place: str) -> str:
+    """Make a text that is the same for equal cases. Children differ in the names of their parents, too."""
+    details = case.question["resourceDetails"]
+    content = {name: value for name, value in details["resourceContent"].items() if name != "name"}
+    pending, is_in_new_group = case.question["pendingFields"], find_resource_group(case.scope) is None
+    same = [
+        place.casefold(),
+        is_in_new_group,
+        content,
+        details["apiVersion"],
+        "scope" in details,
+        pending,
+        case.left_out,
+    ]
+    return json.dumps(same, sort_keys=True)
+
+
+def choose_samples(equals: Sequence[Case]) -> list[Case]:
+    """Choose those to ask about: the riskiest, and the shortest and the longest name, since policies about names look
+    at their form. Each pair of a name and a group is asked about once.
+    """
+    by_length = sorted(equals, key=lambda case: (len(case.change.arm_id), case.change.arm_id))
+    chosen = (equals[0], by_length[-1], by_length[0], by_length[len(equals) // 2])
+    return list({case.change.key: case for case in chosen}.values())[:SAMPLES]
+
+
+async def _judge_class(
+    equals: Sequence[Case],
+    answers: Mapping[Key, Mapping[str, Any] | Unanswered],
+    rules: Mapping[str, Rules],
+    scopes: Scopes,
+) -> Findings:
+    """Find what the answers about some of the equal cases say of each."""
+    findings: Findings = []
+    said = [answers[case.change.key] for case in equals if case.change.key in answers]
+    sample = next((answer for answer in said if not isinstance(answer, Unanswered)), None)
+    unanswered = next((answer.as_finding(CheckName.POLICY) for answer in said if isinstance(answer, Unanswered)), None)
+    for case in equals:
+        key, in_force = case.change.key, rules[case.scope]
+        if key in answers:
+            found = await _judge_case(case, answers[key], in_force, scopes)
+        elif sample is not None:
+            found = await _judge_by_sample(case, sample, in_force, scopes)
+        else:
+            found = [unanswered or make_limit_finding(CheckName.POLICY)]
+        findings += [(key, finding) for finding in found]
     return findings
+
+
+async def _judge_case(
+    case: Case, answer: Mapping[str, Any] | Unanswered, rules: Rules, scopes: Scopes
+) -> list[CheckFinding]:
+    if isinstance(answer, Unanswered):
+        return [answer.as_finding(CheckName.POLICY)]
+    claims = judge(case, answer)
+    if claims is None:
+        message = "Azure's answer about policies cannot be read."
+        return [_find(CheckVerdict.NOT_CHECKED, ODD_ANSWER, message)]
+    return await _weigh_all(case, claims, rules, scopes) or [_make_unhindered(case)]
+
+
+async def _judge_by_sample(case: Case, answer: Mapping[str, Any], rules: Rules, scopes: Scopes) -> list[CheckFinding]:
+    """Judge a case by the answer about an equal one of another name. What only the body decides holds for it too."""
+    claims = judge(case, answer) or []
+    ours = [
+        claim for claim in claims if claim.is_of_body and claim.effect in {PolicyEffect.DENIES, PolicyEffect.REPORTS}
+    ]
+    found = await _weigh_all(case, ours, rules, scopes)
+    if any(finding.verdict is CheckVerdict.REFUSED for finding in found):
+        return found
+    return [*found, _find(CheckVerdict.NOT_CHECKED, SAMPLED, _SAMPLED_DOUBT if len(ours) < len(claims) else _SAMPLED)]
+
+
+async def _weigh_all(case: Case, claims: Sequence[PolicyClaim], rules: Rules, scopes: Scopes) -> list[CheckFinding]:
+    exemptions: Entries | Unanswered = []
+    if any(claim.effect is not PolicyEffect.UNCLEAR for claim in claims):
+        exemptions = await scopes.list(case.scope, _EXEMPTIONS)
+    found = [weigh(case.change.arm_id, claim, rules, exemptions, scopes.questions.now) for claim in claims]
+    return list(dict.fromkeys(finding for finding in found if finding))
 
 
 def build_case(change: PlannedChange, new_groups: set[str]) -> Case | CheckFinding:
@@ -172,9 +313,8 @@ def _find_owner(change: PlannedChange) -> str:
     return above if "/providers/" in above.casefold() else ""
 
 
-async def _read_rules(scope: str, questions: Questions) -> Rules:
-    # Without a filter: the list has what is inherited, and also what is assigned to a single resource.
-    answer = await questions.list(f"{scope}/{_ASSIGNMENTS[0]}", _ASSIGNMENTS[1])
+async def _read_rules(scope: str, scopes: Scopes) -> Rules:
+    answer = await scopes.list(scope, _ASSIGNMENTS)
     if isinstance(answer, Unanswered):
         return Rules(assignments=(), gap=f"The assignments at {scope} cannot be read: {answer.reason}")
     found = [read_assignment(row) for row in answer]
@@ -229,22 +369,9 @@ def read_exemption(row: Mapping[str, Any]) -> Exemption | None:
     )
 
 
-async def _ask(case: Case, rules: Rules, questions: Questions, gate: asyncio.Semaphore) -> Findings:
-    key = case.change.key
+async def _ask(case: Case, questions: Questions, gate: asyncio.Semaphore) -> Mapping[str, Any] | Unanswered:
     async with gate:
-        answer = await questions.ask(f"{case.scope}/{_CHECK[0]}", _CHECK[1], case.question)
-    if isinstance(answer, Unanswered):
-        return [(key, answer.as_finding(CheckName.POLICY))]
-    claims = judge(case, answer)
-    if claims is None:
-        message = "Azure's answer about policies cannot be read."
-        return [(key, _find(CheckVerdict.NOT_CHECKED, ODD_ANSWER, message))]
-    exemptions: Entries | Unanswered = []
-    if any(claim.effect is not PolicyEffect.UNCLEAR for claim in claims):
-        exemptions = await questions.list(f"{case.scope}/{_EXEMPTIONS[0]}", _EXEMPTIONS[1])
-    found = [weigh(case.change.arm_id, claim, rules, exemptions, questions.now) for claim in claims]
-    findings = list(dict.fromkeys(finding for finding in found if finding))
-    return [(key, finding) for finding in findings or [_make_unhindered(case)]]
+        return await questions.ask(f"{case.scope}/{_CHECK[0]}", _CHECK[1], case.question)
 
 
 def _make_unhindered(case: Case) -> CheckFinding:

@@ -38,13 +38,18 @@ _EFFECTS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyClaim:
-    """What an answer says of one policy, before anything is looked up. `reference` names the policy in a set."""
+    """What an answer says of one policy, before anything is looked up. `reference` names the policy in a set.
+
+    `is_of_body` tells that only fields of the body decided: the same holds for an equal body of another name, or in
+    another group.
+    """
 
     effect: PolicyEffect
     assignment: str
     reference: str = ""
     text: str = ""
     path: str = ""
+    is_of_body: bool = False
 
     @property
     def denies(self) -> bool:
@@ -88,6 +93,7 @@ def _judge_evaluation(case: Case, row: Mapping[str, Any]) -> PolicyClaim | None:
     effect = shorten_text(read_mapping(row, "effectDetails").get("policyEffect")).casefold()
     paths = [_parse_field(each.get("path")) for each in list_mappings(details, "evaluatedExpressions")]
     expressions = [path for path in paths if path and path not in {("type",), ("name",)}]
+    is_of_body = bool(expressions) and all(map(_is_of_body, list_mappings(details, "evaluatedExpressions"), paths))
     assignment, reference = _read_policy(info)
     text, known = shorten_text(details.get("reason")), _EFFECTS.get(effect, PolicyEffect.UNCLEAR)
     if str(row.get("evaluationResult")).casefold() != "noncompliant":
@@ -105,7 +111,15 @@ def _judge_evaluation(case: Case, row: Mapping[str, Any]) -> PolicyClaim | None:
     if known is None:
         return None
     pointer = format_pointer(expressions[0]) if expressions else ""
-    return PolicyClaim(effect=known, assignment=assignment, reference=reference, text=text, path=pointer)
+    return PolicyClaim(
+        effect=known, assignment=assignment, reference=reference, text=text, path=pointer, is_of_body=is_of_body
+    )
+
+
+def _is_of_body(expression: Mapping[str, Any], path: JsonPath) -> bool:
+    """Tell whether an expression of a policy is about a field that a body has. Values may be of the group."""
+    of_names = path in {("name",), ("fullName",), ("id",)}
+    return bool(path) and not of_names and str(expression.get("expressionKind")).casefold() == "field"
 
 
 def _find_unseen(case: Case, expressions: Sequence[JsonPath]) -> str:

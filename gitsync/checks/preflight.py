@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from loguru import logger
 
+from gitsync.checks.allowance import make_limit_finding
 from gitsync.checks.bodies import find_unknown, write_expressions
 from gitsync.checks.questions import UNKNOWN_VALUE, Questions, Unanswered, find_missing_right, shorten_text
 from gitsync.formats.arm_path import find_deployment_scope, normalize_id, normalize_region
@@ -31,6 +32,9 @@ NOT_VALIDATED: Final = "NotValidated"
 NO_PREFLIGHT: Final = "NoPreflight"
 """The code of a resource that preflight does not take."""
 
+_NO_GROUP: Final = "ResourceGroupNotFound"
+_GROUP: Final = "microsoft.resources/resourcegroups"
+_GROUPS_VERSION: Final = "2021-04-01"
 _POLICY: Final = "requestdisallowedbypolicy"
 _OUR_FAULT: Final = re.compile(r"invalidtemplate.*|invalidrequest(content|format)?", re.IGNORECASE)
 _PASSES: Final = re.compile(
@@ -78,16 +82,48 @@ async def check_preflight(changes: Sequence[PlannedChange], questions: Questions
             findings.append((change.key, obstacle))
         else:
             batches[_find_batch(change)].append(change)
+    missing = await _find_missing_groups(changes, [batch.scope for batch in batches], questions)
+    findings += [
+        (change.key, _leave_without_group(_NO_GROUP))
+        for batch in batches
+        if batch.scope in missing
+        for change in batches[batch]
+    ]
+    asked = [same for batch, same in batches.items() if batch.scope not in missing]
+    granted = await questions.claim(asked)
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def ask(batch: Sequence[PlannedChange]) -> Findings:
+    async def ask(batch: Sequence[PlannedChange], *, may_ask: bool) -> Findings:
+        if not may_ask:
+            return [(change.key, make_limit_finding(CheckName.PREFLIGHT)) for change in batch]
         async with gate:
             answer = await questions.ask(PATH, API_VERSION, build_request(batch))
         return judge(batch, answer)
 
-    for found in await asyncio.gather(*map(ask, batches.values())):
-        findings += found
-    return findings
+    runs = (ask(same, may_ask=may_ask) for same, may_ask in zip(asked, granted, strict=True))
+    return findings + [finding for found in await asyncio.gather(*runs) for finding in found]
+
+
+async def _find_missing_groups(
+    changes: Sequence[PlannedChange], scopes: Collection[str], questions: Questions
+) -> Collection[str]:
+    """Find which of these scopes are resource groups that a plan creates and that Azure does not have: it validates
+    nothing below them, so one list for each subscription saves a question for each type in each group.
+
+    A group that cannot be looked up is none of them.
+    """
+    created = {
+        change.arm_id.casefold() for change in changes if change.arm_type.casefold() == _GROUP and change.creates
+    }
+    groups = created & set(scopes)
+    subscriptions = sorted({group.partition("/resourcegroups/")[0] for group in groups})
+    lists = await asyncio.gather(*(questions.list(f"{one}/resourcegroups", _GROUPS_VERSION) for one in subscriptions))
+    for subscription, rows in zip(subscriptions, lists, strict=True):
+        ids = [] if isinstance(rows, Unanswered) else [row.get("id") for row in rows]
+        is_known = not isinstance(rows, Unanswered) and all(isinstance(arm_id, str) for arm_id in ids)
+        here = {group for group in groups if group.startswith(f"{subscription}/")}
+        groups -= here & {normalize_id(str(arm_id)) for arm_id in ids} if is_known else here
+    return groups
 
 
 def find_obstacle(change: PlannedChange) -> CheckFinding | None:
@@ -135,9 +171,8 @@ def judge(batch: Sequence[PlannedChange], answer: Mapping[str, Any] | Unanswered
     if isinstance(answer, Unanswered):
         if answer.status == 400 and answer.code.casefold() == "resourcevalidationfailed":
             return _judge_refusal(batch, list(_find_leaves(answer.error.details)))
-        if answer.code.casefold() == "resourcegroupnotfound":
-            message = "The resource group does not exist yet, so Azure validates nothing that goes into it."
-            return [(change.key, _leave(answer.code, message)) for change in batch]
+        if answer.code.casefold() == _NO_GROUP.casefold():
+            return [(change.key, _leave_without_group(answer.code)) for change in batch]
         if answer.status == 400:
             logger.bind(code=answer.code).warning("Azure does not take the question of preflight")
         return [(change.key, answer.as_finding(CheckName.PREFLIGHT)) for change in batch]
@@ -281,6 +316,10 @@ def _find_no_answer(leaf: _Leaf) -> CheckFinding | None:
 
 def _leave(code: str, message: str) -> CheckFinding:
     return CheckFinding(check=CheckName.PREFLIGHT, verdict=CheckVerdict.NOT_CHECKED, code=code, message=message)
+
+
+def _leave_without_group(code: str) -> CheckFinding:
+    return _leave(code, "The resource group does not exist yet, so Azure validates nothing that goes into it.")
 
 
 def _find_batch(change: PlannedChange) -> _Batch:

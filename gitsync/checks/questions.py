@@ -8,18 +8,22 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.client import Arm, Reader
 from gitsync.arm.http.bodies import Entries
 from gitsync.arm.session import Session
+from gitsync.checks.allowance import LIMIT_REACHED, MOST, Allowance
 from gitsync.errors import ArmError, ConfigError
-from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
+from gitsync.formats.arm_path import find_subscription
+from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, PlannedChange
+from gitsync.model.limits import Bucket, RequestKind
 from gitsync.model.report import RequestCounts
 from gitsync.redaction import truncate
 
@@ -85,21 +89,41 @@ class Questions:
         *,
         check: CheckName | None = None,
         asked: dict[tuple[str, ...], _Asked] | None = None,
+        allowance: Allowance | None = None,
     ) -> None:
         self._arm = arm
         self._open_session = open_session
         self._check = check
         self._asked = {} if asked is None else asked
+        self.allowance = allowance or Allowance({})
 
-    def of_check(self, name: CheckName) -> Questions:
-        """Return the same questions, noted as those of one check."""
-        return Questions(self._arm, self._open_session, check=name, asked=self._asked)
+    def of_check(self, name: CheckName, allowance: Allowance) -> Questions:
+        """Return the same questions, noted as those of one check, within an allowance."""
+        return Questions(self._arm, self._open_session, check=name, asked=self._asked, allowance=allowance)
+
+    async def claim(self, requests: Iterable[Sequence[PlannedChange]]) -> list[bool]:
+        """Claim a request for each of some groups of changes, and return which may be sent."""
+        return await self.allowance.claim(self._check, requests)
+
+    @property
+    def count(self) -> int:
+        """How many different questions were asked."""
+        return len(self._asked)
 
     def count_requests(self, without: Collection[CheckName]) -> RequestCounts:
         """Count the requests for what none of some checks has asked."""
         asked = [one for one in self._asked.values() if one.checks.isdisjoint(without)]
         reads, questions = (sum(one.session.requests for one in asked if one.is_read is want) for want in (True, False))
         return RequestCounts(reads=reads, questions=questions)
+
+    def count_by_bucket(self, names: Collection[CheckName]) -> Counter[Bucket]:
+        """Count the requests of some checks by subscription and kind: a question counts as a write."""
+        counts: Counter[Bucket] = Counter()
+        for key, one in self._asked.items():
+            if not one.checks.isdisjoint(names):
+                kind = RequestKind.READS if one.is_read else RequestKind.WRITES
+                counts[find_subscription(key[1]) or "", kind] += one.session.requests
+        return counts
 
     @property
     def now(self) -> datetime:
@@ -159,12 +183,22 @@ class Questions:
     async def _once(self, key: tuple[str, ...], ask: Callable[[Reader], Awaitable[T]]) -> T | Unanswered:
         key = tuple(part.casefold() if place == 1 else part for place, part in enumerate(key))
         if key not in self._asked:
+            if self.allowance.is_used_up:
+                return _LIMIT
             session = self._open_session()
             task = asyncio.ensure_future(_catch(ask, self._arm.reader(session)))
             self._asked[key] = _Asked(task=task, session=session, is_read=key[0] != "ask")
         self._asked[key].checks.add(self._check)
         answer: T | Unanswered = await self._asked[key].task
         return answer
+
+
+_LIMIT: Final = Unanswered(
+    status=0,
+    code=LIMIT_REACHED,
+    reason=f"The limit of {MOST} requests for checks is reached.",
+    error=ArmError("The limit of requests for checks is reached.", code=LIMIT_REACHED),
+)
 
 
 async def _catch(ask: Callable[[Reader], Awaitable[T]], reader: Reader) -> T | Unanswered:

@@ -15,6 +15,10 @@ class RequestKind(StrEnum):
     DELETES = "deletes"
 
 
+Bucket = tuple[str, RequestKind]
+"""What has a limit of its own: a subscription, in lower case ("" for the tenant), and a kind of request."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """A token bucket: how many requests at once, and how many more each second."""

@@ -31,7 +31,7 @@ class TypicalDuration(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedWrite:
     """A write as the schedule needs it. `seconds` is how long Azure works on it. `lock` is the ARM id below which Azure
-    is written by one request at a time, "" for none.
+    is written by one request at a time, "" for none. `reads` are the polls of its operation and the read after it.
 
     `after` are the resources whose writes end first: their deletes for a delete, their other writes for any other. A
     resource that is replaced has two writes, DELETE and REPLACE, which creates it again.
@@ -43,6 +43,7 @@ class PlannedWrite:
     estimate: Estimate
     after: tuple[Key, ...] = ()
     lock: str = ""
+    reads: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

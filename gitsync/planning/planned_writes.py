@@ -5,17 +5,19 @@ The results may be those of a plan or of a sync: both know what was to be writte
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 
 from gitsync.catalog.packed_tables import read_typical_durations
 from gitsync.formats.arm_path import find_lock_name, iterate_ancestors, normalize_id
 from gitsync.model.gvk import Key
+from gitsync.model.limits import Bucket
 from gitsync.model.record import Durations, Record
 from gitsync.model.result import Result
 from gitsync.model.schedule import Estimate, PlannedWrite, Schedule, TypicalDuration
 from gitsync.model.verdict import Action
-from gitsync.planning.schedule import make_schedule
+from gitsync.planning.schedule import NOTHING_FIRST, make_schedule
 from gitsync.validation.references import parse_arm_type
 
 DEFAULT_SECONDS = 10.0
@@ -26,16 +28,22 @@ updates and deletes are the same (docs/decisions/durations.md).
 _APPLIED = frozenset({Action.CREATE, Action.UPDATE, Action.REPLACE})
 
 
-def foresee(results: Collection[Result], share: float, records: Mapping[Key, Record] | None = None) -> Schedule:
+def foresee(
+    results: Collection[Result],
+    share: float,
+    records: Mapping[Key, Record] | None = None,
+    first: Mapping[Bucket, int] = NOTHING_FIRST,
+) -> Schedule:
     """Foresee the course of the sync that a plan found necessary. `share` is how much of ARM's limits it may use.
-    `records` are those before the run; the results of a plan have them.
+    `records` are those before the run; the results of a plan have them. `first` counts what the sync sends before its
+    first write: its checks.
     """
     if all(result.action is Action.NONE for result in results):
         return Schedule()  # as most
     if records is None:
         records = {result.key: result.record for result in results if result.record}
     try:
-        return make_schedule(make_writes(results, records, read_typical_durations()), share)
+        return make_schedule(make_writes(results, records, read_typical_durations()), share, first)
     except CycleError:  # of records: the sync itself refuses it
         return Schedule()
 
@@ -66,7 +74,13 @@ def make_writes(
         seconds, estimate = _estimate(action, durations, typical.get(arm_type))
         lock = find_lock_name(arm_id) if arm_id else ""
         return PlannedWrite(
-            key=key, action=action, seconds=seconds, estimate=estimate, after=tuple(sorted(after)), lock=lock
+            key=key,
+            action=action,
+            seconds=seconds,
+            estimate=estimate,
+            after=tuple(sorted(after)),
+            lock=lock,
+            reads=1 + count_polls(seconds),
         )
 
     before = _find_applied_before(by_key, applied)
@@ -75,6 +89,11 @@ def make_writes(
         *(make_write(key, action, before[key]) for key, action in sorted(applied.items())),
         *(make_write(key, Action.DELETE, dependents[key]) for key in sorted(dependents)),
     )
+
+
+def count_polls(seconds: float) -> int:
+    """Count the polls of an operation, of which the first comes after a second and each other after twice the wait."""
+    return math.ceil(math.log2(1 + seconds))
 
 
 def _list_replaced(result: Result) -> Iterator[Key]:

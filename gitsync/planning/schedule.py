@@ -1,8 +1,10 @@
 """Foresee when each write of a run begins and ends, as the walk, the write locks and the limits of ARM order them.
 
 A write is ready once what it depends on has ended. Then it waits for its write lock, which another one keeps until its
-operation has ended, and after that for ARM to take one more request; both are first come, first served. The parts of
-the walk follow each other: applies, deletes, the deletes of what is replaced, and what is created again.
+operation has ended, and after that for ARM to take one more request; both are first come, first served. The run sees
+the end once ARM has taken the polls and the read after it: they share the limit of reads. The parts of the walk follow
+each other: applies, deletes, the deletes of what is replaced, and what is created again. What is sent before all of
+them shares the limits, too: the questions of checks count as writes.
 """
 
 from __future__ import annotations
@@ -13,11 +15,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import IntEnum
 from graphlib import TopologicalSorter
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gitsync.formats.arm_path import find_subscription
 from gitsync.model.gvk import Key
-from gitsync.model.limits import ARM_LIMITS, Limit, RequestKind
+from gitsync.model.limits import ARM_LIMITS, Bucket, Limit, RequestKind
 from gitsync.model.schedule import Bar, PlannedWrite, Schedule
 from gitsync.model.verdict import Action
 
@@ -32,8 +34,15 @@ class _Id(NamedTuple):
     is_delete: bool
 
 
-def make_schedule(writes: Iterable[PlannedWrite], share: float = 1.0) -> Schedule:
-    """Make the schedule of the writes of a run. `share` is how much of ARM's limits the run may use.
+NOTHING_FIRST: Final[Mapping[Bucket, int]] = {}
+"""For a run whose first request is a write."""
+
+
+def make_schedule(
+    writes: Iterable[PlannedWrite], share: float = 1.0, first: Mapping[Bucket, int] = NOTHING_FIRST
+) -> Schedule:
+    """Make the schedule of the writes of a run. `share` is how much of ARM's limits the run may use. `first` counts
+    what is sent before the first write.
 
     What a write is `after` may be missing: it is then no write of this run. Raises graphlib.CycleError if writes wait
     for each other.
@@ -47,6 +56,7 @@ def make_schedule(writes: Iterable[PlannedWrite], share: float = 1.0) -> Schedul
     parts = _find_parts(order, by_id, before)
     waves = _count_waves(order, parts, before)
     course = _Course(by_id, before, waves, share)
+    course.send_first(first)
     for part in _PARTS:
         course.run_part(sorted(name for name in order if parts[name] == part))
     critical = course.find_critical()
@@ -88,22 +98,24 @@ class _Tokens:
         self._left = limit.burst
         self._at = 0.0
 
-    def take(self, at: float) -> float:
-        """Take one at a time, or as soon as there is one; returns when. No later call is for an earlier time."""
+    def take(self, at: float, count: int = 1) -> float:
+        """Take some at a time, or as soon as there are so many; returns when. No later call is for an earlier time."""
         at = max(at, self._at)
         left = min(self._limit.burst, self._left + (at - self._at) * self._limit.per_second)
-        missing = max(0.0, 1 - left)
+        missing = max(0.0, count - left)
         self._at = at + missing / self._limit.per_second
-        self._left = left + missing - 1
+        self._left = left + missing - count
         return self._at
 
 
 class _Step(IntEnum):
     """What happens to a write. Of what happens at one time, the first goes first, and then the walk's order decides."""
 
-    GETS_LOCK = 0  # from the write that has just ended, before the walk sees that end
-    ASKS = 1
-    HAS_LOCK = 2  # nothing else had it
+    DONE = 0  # Azure has done its work, and the run asks for that
+    ENDS = 1
+    GETS_LOCK = 2  # from the write that has just ended, before the walk sees that end
+    ASKS = 3
+    HAS_LOCK = 4  # nothing else had it
 
 
 class _Event(NamedTuple):
@@ -113,7 +125,7 @@ class _Event(NamedTuple):
 
 
 class _Course:
-    """The run as it goes on, in the order of time. A write has a bar once it was sent."""
+    """The run as it goes on, in the order of time. A write has a bar once it has ended."""
 
     def __init__(
         self, by_id: Mapping[_Id, PlannedWrite], before: Mapping[_Id, list[_Id]], waves: Mapping[_Id, int], share: float
@@ -123,7 +135,9 @@ class _Course:
         self._before = before
         self._waves = waves
         self._limits = {kind: limit.take_share(share) for kind, limit in ARM_LIMITS.items()}
-        self._tokens: dict[tuple[str, RequestKind], _Tokens] = {}
+        self._tokens: dict[Bucket, _Tokens] = {}
+        self._sent: dict[_Id, float] = {}
+        self._begin = 0.0
         self._followers: defaultdict[_Id, list[_Id]] = defaultdict(list)
         for name, others in before.items():
             for other in others:
@@ -135,10 +149,15 @@ class _Course:
         self._waited_for: dict[_Id, _Id] = {}  # the last of those that each had to wait for
         self._events: list[_Event] = []
 
+    def send_first(self, first: Mapping[Bucket, int]) -> None:
+        """Send what is sent before the first write, all at once."""
+        taken = [self._take(bucket, 0.0, count) for bucket, count in sorted(first.items())]
+        self._begin = max(taken, default=0.0)
+
     def run_part(self, names: list[_Id]) -> None:
         """Run one part of the walk. It begins when all before it has ended."""
         last = self._find_last(self.bars)
-        begin = self.bars[last].end if last else 0.0
+        begin = self.bars[last].end if last else self._begin
         part = frozenset(names)
         for name in names:
             if last:
@@ -147,11 +166,16 @@ class _Course:
                 heapq.heappush(self._events, _Event(begin, _Step.ASKS, name))
         while self._events:
             event = heapq.heappop(self._events)
-            if event.step is _Step.ASKS:
-                self._ask(event.name, event.at)
-            else:
-                self._send(event.name, event.at)
-                self._call_followers(event.name, part)
+            match event.step:
+                case _Step.ASKS:
+                    self._ask(event.name, event.at)
+                case _Step.DONE:
+                    self._look(event.name, event.at)
+                case _Step.ENDS:
+                    self._end(event.name, event.at)
+                    self._call_followers(event.name, part)
+                case _:
+                    self._send(event.name, event.at)
 
     def find_critical(self) -> frozenset[_Id]:
         """Find the writes that decide how long the run takes: the last to end, and what each had to wait for."""
@@ -182,21 +206,37 @@ class _Course:
     def _send(self, name: _Id, at: float) -> None:
         write = self._writes[name]
         kind = RequestKind.DELETES if name.is_delete else RequestKind.WRITES
-        bucket = find_subscription(write.lock) or "", kind
-        if bucket not in self._tokens:
-            self._tokens[bucket] = _Tokens(self._limits[kind])
-        sent = self._tokens[bucket].take(at)
+        self._sent[name] = self._take(self._find_bucket(write, kind), at)
+        heapq.heappush(self._events, _Event(self._sent[name] + write.seconds, _Step.DONE, name))
+
+    def _look(self, name: _Id, at: float) -> None:
+        """See the end of a write, by its polls and the read after it."""
+        write = self._writes[name]
+        end = self._take(self._find_bucket(write, RequestKind.READS), at, write.reads) if write.reads else at
+        heapq.heappush(self._events, _Event(end, _Step.ENDS, name))
+
+    def _end(self, name: _Id, at: float) -> None:
+        write = self._writes[name]
         self.bars[name] = Bar(
             key=write.key,
             action=write.action,
             estimate=write.estimate,
             ready=self._ready[name],
-            sent=sent,
-            end=sent + write.seconds,
+            sent=self._sent[name],
+            end=at,
             wave=self._waves[name],
         )
         if name in self._next_in_line:
             self._take_lock(self._next_in_line[name], name)
+
+    def _take(self, bucket: Bucket, at: float, count: int = 1) -> float:
+        if bucket not in self._tokens:
+            self._tokens[bucket] = _Tokens(self._limits[bucket[1]])
+        return self._tokens[bucket].take(at, count)
+
+    @staticmethod
+    def _find_bucket(write: PlannedWrite, kind: RequestKind) -> Bucket:
+        return (find_subscription(write.lock) or "").casefold(), kind
 
     def _call_followers(self, name: _Id, part: frozenset[_Id]) -> None:
         """Let those ask that waited for a write, and now for no other."""

@@ -158,6 +158,7 @@ class RunContext:
     async def check(self, changes: Iterable[PlannedChange]) -> Mapping[Key, tuple[CheckFinding, ...]]:
         """Ask ARM about changes; it knows nothing of those of other providers."""
         of_arm = [one for one in changes if self.catalog.provider(one.key.group, one.key.kind) is Provider.ARM]
+        # A sync asks for each resource by itself, so nothing here may go through all of them.
         return await self.checks.check(of_arm, {one.key: self.identities[one.key].arm for one in of_arm})
 
     def reader(self, attempt: ApplyAttempt | PruneAttempt) -> Reader:

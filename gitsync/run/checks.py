@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from gitsync.checks.bodies import hide_values, plan_delete
 from gitsync.checks.checks import BEFORE_WRITES
-from gitsync.model.check import PlannedChange
+from gitsync.model.check import CheckName, PlannedChange
 from gitsync.model.gvk import Key
+from gitsync.model.limits import Bucket
 from gitsync.model.plan import Apply, Plan
 from gitsync.model.report import RequestCounts
 from gitsync.model.result import Result
@@ -29,8 +30,19 @@ async def check_results(run: RunContext, results: Mapping[Key, Result]) -> dict[
 
 def count_unrepeated(run: RunContext, results: Iterable[Result]) -> RequestCounts:
     """Count the requests for checks of a plan that its sync does not repeat: it checks what it creates and deletes."""
+    return run.checks.count_requests(without=_find_repeated(results))
+
+
+def count_repeated(run: RunContext, results: Iterable[Result]) -> Mapping[Bucket, int]:
+    """Count the requests for checks that the sync of a plan sends before its first write, by the limit that they share
+    with what follows.
+    """
+    return run.checks.count_by_bucket(_find_repeated(results))
+
+
+def _find_repeated(results: Iterable[Result]) -> Collection[CheckName]:
     is_checked = any(result.change.creates or result.change.deletes for result in results if result.change)
-    return run.checks.count_requests(without=BEFORE_WRITES if is_checked else ())
+    return BEFORE_WRITES if is_checked else ()
 
 
 async def check_before_writes(run: RunContext, plan: Plan) -> None:

@@ -44,7 +44,7 @@ from gitsync.redaction import Redactions, tell_settings
 from gitsync.report.masked import mask_exception, mask_report, mask_target
 from gitsync.report.people import leave_out_people
 from gitsync.report.progress import Progress
-from gitsync.run.checks import check_before_writes, check_results, count_unrepeated
+from gitsync.run.checks import check_before_writes, check_results, count_repeated, count_unrepeated
 from gitsync.run.connections import make_contact, open_connections
 from gitsync.run.context import add_lists, make_context, make_rules
 from gitsync.run.exports import find_export_needs
@@ -258,5 +258,5 @@ def _make_report(
         review=make_review(config, connections, reported) if config.plan_out and not writes else None,
         root=connections.source.root,
         coverage=coverage_of(connections.source, run_input.manifests, looks_around=not writes),
-        schedule=Schedule() if writes else foresee(reported, config.request_share),
+        schedule=Schedule() if writes else foresee(reported, config.request_share, first=count_repeated(run, reported)),
     )

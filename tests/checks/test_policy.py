@@ -2,7 +2,8 @@
 
 import pytest
 
-from gitsync.checks.policy import AUDITED, CHANGED, DENIED, MOST, NOT_EVALUATED, TOO_MANY, check_policy
+from gitsync.checks.allowance import LIMIT_REACHED, MOST
+from gitsync.checks.policy import AUDITED, CHANGED, DENIED, NOT_EVALUATED, SAMPLED, SAMPLES, check_policy
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE
 from gitsync.model.check import CheckVerdict, HiddenValue
 from gitsync.model.verdict import Action
@@ -119,8 +120,7 @@ async def test_the_subscription_is_asked_about_what_goes_into_a_new_group():
             rig.server.on("POST", scope + ASK, Say(200, {}))
         assert {verdict for _, verdict, _ in show(await check_policy(changes, questions))} == {FINE}
         assert sorted(rig.server.lines) == [
-            f"GET {SUB}{ASSIGNMENTS}",
-            f"GET {SUB}/resourceGroups/old{ASSIGNMENTS}",
+            f"GET {SUB}{ASSIGNMENTS}",  # which has what is assigned to its groups, too
             f"POST {SUB}{ASK}",
             f"POST {SUB}{ASK}",
             f"POST {SUB}/resourceGroups/old{ASK}",
@@ -158,11 +158,84 @@ async def test_one_question_for_a_distinct_body():
     assert {verdict for _, verdict, _ in show(findings)} == {REFUSED}
 
 
-async def test_more_than_the_most_is_not_checked_and_says_how_to_go_on():
-    findings, seen = await ask([storage(f"st{number:03}") for number in range(MOST + 5)], Say(200, {}))
-    assert len(seen) == MOST + 1
-    assert [code for _, verdict, code in show(findings) if verdict == SILENT] == [TOO_MANY] * 5
-    assert "--only" in findings[0][1].advice
+def sized(number: int):
+    """A storage account whose body no other one has."""
+    return storage(f"st{number:03}", body={"location": "westeurope", "properties": {"number": number}})
+
+
+async def test_more_than_the_limit_is_not_checked_and_says_how_to_go_on():
+    findings, seen = await ask([sized(number) for number in range(MOST)], Say(200, {}))
+    left_out = [finding for _, finding in findings if finding.code == LIMIT_REACHED]
+    assert len(seen) + len(left_out) == 1 + MOST
+    assert len(seen) <= MOST
+    assert "--only" in left_out[0].advice
+
+
+async def test_many_names_of_one_body_are_sampled_and_that_is_said():
+    changes = [storage(f"st{'x' * (number % 7)}{number:03}") for number in range(50)]
+    findings, seen = await ask(changes, Say(200, {}))
+    names = [one.body["resourceDetails"]["resourceContent"]["name"] for one in seen[1:]]
+    assert len(names) == SAMPLES
+    assert {min(map(len, names)), max(map(len, names))} == {5, 11}
+    assert show(findings) == sorted(
+        (one.key.name, FINE, "") if one.key.name in names else (one.key.name, SILENT, SAMPLED) for one in changes
+    )
+
+
+FIELD_OF_BODY, FIELD_OF_NAME = evaluation("Deny", "location"), evaluation("Deny", "location", "name")
+OF_GROUP = evaluation("Deny", "location")
+OF_GROUP["evaluationDetails"]["evaluatedExpressions"][1]["expressionKind"] = "value"
+
+
+@pytest.mark.parametrize(
+    ("said", "verdicts", "why"),
+    [
+        (FIELD_OF_BODY, {(REFUSED, DENIED)}, "the body alone decides, and it is equal"),
+        (FIELD_OF_NAME, {(SILENT, SAMPLED)}, "the name decides too, and it is another one"),
+        (OF_GROUP, {(SILENT, SAMPLED)}, "a value may be of the name or of the group"),
+        (
+            evaluation("Audit", "location"),
+            {(WARNING, AUDITED), (SILENT, SAMPLED)},
+            "an audit says nothing of other rules",
+        ),
+        (evaluation("Modify", "location"), {(SILENT, SAMPLED)}, "what it sets may come from the group"),
+    ],
+)
+async def test_what_a_sample_says_of_the_others(said, verdicts, why):
+    findings, seen = await ask([storage(f"st{number}") for number in range(9)], answer(said))
+    asked = {one.body["resourceDetails"]["resourceContent"]["name"] for one in seen if one.body}
+    others = {(verdict, code) for name, verdict, code in show(findings) if name not in asked}
+    assert others == verdicts, why
+
+
+@pytest.mark.parametrize(
+    ("assigned", "questions", "why"),
+    [
+        (assignment(), SAMPLES, "what is assigned to the subscription holds for all groups"),
+        (assignment(f"/providers/Microsoft.Management/managementGroups/m{ASSIGNMENTS}/a"), SAMPLES, "and so above it"),
+        (assignment(notScopes=[f"{GROUP}0"]), 5, "one group is left out, so each other one is asked about"),
+        (assignment(f"{GROUP}5{ASSIGNMENTS}/a"), 1, "one group has it, and the others nothing to ask about"),
+        (assignment(notScopes=[f"{SUB}2/resourceGroups/x"]), 3, "another subscription is left out"),
+    ],
+)
+async def test_groups_share_a_question_if_the_assignments_are_the_same_for_all(assigned, questions, why):
+    changes = [storage(f"st{number}", f"{GROUP}{number}") for number in range(6)]
+    async with asking() as (rig, asked):
+        rig.server.on("GET", SUB + ASSIGNMENTS, listed(assigned))
+        for number in range(6):
+            rig.server.on("POST", f"{GROUP}{number}{ASK}", Say(200, {}))
+        await check_policy(changes, asked)
+        lines = [one.line for one in rig.server.seen]
+    assert len(lines) == 1 + questions, why
+
+
+async def test_who_may_read_only_groups_lists_the_assignments_of_each():
+    changes = [storage("st", f"{GROUP}{number}", called=f"st{number}") for number in range(2)]
+    async with asking() as (rig, questions):
+        rig.server.on("GET", SUB + ASSIGNMENTS, Say(403, {"error": {"code": "AuthorizationFailed", "message": "No."}}))
+        for number in range(2):
+            rig.server.on("GET", f"{GROUP}{number}{ASSIGNMENTS}", listed())
+        assert show(await check_policy(changes, questions)) == [("st0", FINE, ""), ("st1", FINE, "")]
 
 
 @pytest.mark.parametrize(

@@ -102,11 +102,37 @@ async def test_one_request_for_a_type_location_and_scope():
     assert len(findings) == len(changes) - 1
 
 
+GROUPS = f"{SUB}/resourcegroups"
+
+
+@pytest.mark.parametrize(
+    ("rows", "asked", "why"),
+    [
+        (Say(200, {"value": []}), 0, "the group does not exist yet"),
+        (Say(200, {"value": [{"id": GROUP.upper()}]}), 2, "the group is there, and will be adopted"),
+        (Say(403, {"error": {"code": "AuthorizationFailed", "message": "No."}}), 2, "unknown is not absent"),
+        (Say(200, {"value": [{"id": None}]}), 2, "an entry that cannot be read may be the group"),
+    ],
+)
+async def test_nothing_is_asked_about_what_is_in_a_group_that_does_not_exist(rows, asked, why):
+    network = change(f"{GROUP}/providers/Microsoft.Network/virtualNetworks/hub")
+    async with asking() as (rig, questions):
+        rig.server.on("GET", GROUPS, rows)
+        rig.server.on("POST", PATH, validated())
+        findings = await check_preflight([change(GROUP), storage(), network], questions)
+        scopes = [one.body["scope"] for one in rig.server.seen if one.body]
+    assert scopes.count(GROUP) == asked, why
+    assert {finding.verdict for _, finding in findings} == {CheckVerdict.NOT_CHECKED}
+
+
 async def test_no_more_than_eight_at_once():
     changes = [storage(f"st{number}", f"{GROUP}{number}") for number in range(30)]
     running, most = 0, 0
 
     class Slow:
+        async def claim(self, requests):
+            return [True for _ in requests]
+
         async def ask(self, *_):
             nonlocal running, most
             running += 1

@@ -1,6 +1,7 @@
 """What is not ARM's, in all that decides by kinds and ids: left out where ARM is asked, and right where it counts."""
 
 import asyncio
+from collections import defaultdict
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -51,7 +52,8 @@ def test_the_checks_of_arm_are_not_asked_about_it():
         asked.extend(change.key.name for change in changes)
         return {}
 
-    run = SimpleNamespace(catalog=CATALOG, identities={}, checks=SimpleNamespace(check=note))
+    identities = defaultdict(lambda: SimpleNamespace(arm=None))
+    run = SimpleNamespace(catalog=CATALOG, identities=identities, checks=SimpleNamespace(check=note))
     deletes = [plan_delete(record(one.key, one.arm_id)) for one in READY.values()]
     asyncio.run(RunContext.check(run, deletes))
     assert sorted(asked) == sorted(READY.keys() - set(NAMES))

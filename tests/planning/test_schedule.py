@@ -1,5 +1,6 @@
 """When each write of a run begins and ends."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -171,6 +172,43 @@ def test_the_limit_of_arm(share: float, action: Action, last_sent: float):
 
     assert schedule.bars[-1].sent == pytest.approx(last_sent)
     assert {bar.ready for bar in schedule.bars} == {0}
+
+
+@pytest.mark.parametrize(
+    ("first", "last_sent", "why"),
+    [
+        ({}, 5.0, "nothing is sent before"),
+        ({("s", RequestKind.WRITES): 50}, 10.0, "questions are taken from the limit of writes"),
+        ({("s", RequestKind.WRITES): 300}, 35.0, "the writes begin once all questions were sent"),
+        ({("", RequestKind.WRITES): 250}, 10.0, "the tenant has a limit of its own, and its questions go first"),
+        ({("s", RequestKind.READS): 250}, 5.0, "reads have another limit"),
+        ({("other", RequestKind.WRITES): 200}, 5.0, "and so has another subscription"),
+    ],
+)
+def test_what_is_sent_first_shares_the_limits(first, last_sent, why):
+    schedule = make_schedule([write(number) for number in range(250)], first=first)
+
+    assert schedule.bars[-1].sent == pytest.approx(last_sent), why
+
+
+@pytest.mark.parametrize(
+    ("reads", "seconds", "why"),
+    [
+        (0, 10, "nothing is read"),
+        (2, 10, "the limit of reads is as many at once"),
+        (5, 10 + (5 * 100 - 250) / 25, "the last end is seen once its polls and its read were sent"),
+    ],
+)
+def test_polls_and_reads_share_a_limit(reads, seconds, why):
+    writes = [replace(write(number), reads=reads) for number in range(100)]
+
+    assert make_schedule(writes).seconds == pytest.approx(seconds), why
+
+
+def test_a_dependent_waits_until_the_end_is_seen():
+    writes = [*(replace(write(number), reads=5) for number in range(100)), write("last", 10, 99)]
+
+    assert find(make_schedule(writes))[name("last"), False].ready == pytest.approx(20)
 
 
 def test_writes_and_deletes_do_not_share_a_limit():

@@ -52,26 +52,32 @@ def dump(value: Mapping[str, Any], *, has_blocks: bool = False) -> bytes:
     return stream.getvalue()
 
 
+# Events have no state of their own, so those that are always equal are made once.
+_MAPPING, _END_OF_MAPPING = yaml.MappingStartEvent(None, None, implicit=True, flow_style=False), yaml.MappingEndEvent()
+_LIST, _END_OF_LIST = yaml.SequenceStartEvent(None, None, implicit=True, flow_style=False), yaml.SequenceEndEvent()
+
+
 def _emit(value: Any, emit: Callable[[Any], None], make_scalar: Callable[[str], Any]) -> None:
     """Emit the events of a value, without aliases."""
     match value:
         case str():
             emit(make_scalar(value))
-        case Mapping():
-            emit(yaml.MappingStartEvent(None, None, implicit=True, flow_style=False))
+        case dict() | Mapping():  # an abstract class takes ten times as long to ask
+            emit(_MAPPING)
             for key, member in value.items():
                 emit(_make_scalar(key))
                 _emit(member, emit, make_scalar)
-            emit(yaml.MappingEndEvent())
+            emit(_END_OF_MAPPING)
         case list() | tuple() | GeneratorType():
-            emit(yaml.SequenceStartEvent(None, None, implicit=True, flow_style=False))
+            emit(_LIST)
             for member in value:
                 _emit(member, emit, make_scalar)
-            emit(yaml.SequenceEndEvent())
+            emit(_END_OF_LIST)
         case _:
             emit(yaml.ScalarEvent(None, None, _BARE, _format_scalar(value)))
 
 
+@lru_cache(maxsize=4096)  # records share their keys, and most of their short values
 def _make_scalar(text: str) -> Any:
     """Make a text on one line. Halves of surrogate pairs become `?`."""
     clean_text = text.encode("utf-8", "replace").decode()
@@ -87,7 +93,6 @@ def _make_block_or_scalar(text: str) -> Any:
     return yaml.ScalarEvent(None, None, (False, True), text, style="|") if is_block else _make_scalar(text)
 
 
-@lru_cache(maxsize=4096)
 def _is_read_back(text: str) -> bool:
     """Tell whether text without quotes is read as the same text, by Kubernetes and by PyYAML."""
     patterns = yaml.SafeDumper.yaml_implicit_resolvers.get(text[:1], ())
