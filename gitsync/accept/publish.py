@@ -116,7 +116,7 @@ def commit_branch(accepted: Accepted, branch: str, publication: Publication) -> 
 
 
 def find_author(publication: Publication) -> Author:
-    """Find who commits to a branch of the repository itself: the person in user.name and user.email there, else gitsync."""
+    """Find who commits to a branch of the repository itself: its user.name and user.email, else gitsync."""
     git_directory = find_git_directory(publication.folder, publication.access)
     person = find_person(git_directory, publication.access) if git_directory else None
     return make_author(publication.environment, Author(*person) if person else None)

@@ -213,8 +213,8 @@ def read_local_config(git_directory: GitDirectory, access: GitAccess) -> GitSett
 
 
 def find_person(git_directory: GitDirectory, access: GitAccess) -> tuple[str, str] | None:
-    """Find the name and the address of the person in user.name and user.email: by the repository's own settings, else by those of
-    the user and the machine. None unless it knows both.
+    """Find user.name and user.email: in the repository's own settings, else in those of the user and the machine. None
+    unless there are both.
     """
     own = dict(_list_settings(git_directory.common / "config", access))  # the last of several counts
     found = [own.get(key) or _find_setting(key, access) for key in ("user.name", "user.email")]
