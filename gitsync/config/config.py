@@ -296,8 +296,8 @@ class Config:
     )
     release: tuple[str, ...] = declare_setting(
         (),
-        "With --prune: no longer hold this resource, although a place that is not read may declare it. What Azure "
-        "cannot delete is forgotten. Kind/name, or Kind.group/namespace/name.",
+        "With --prune: delete this removed resource (Kind/name), though a place that is not read may declare it. "
+        "Forget it if Azure cannot delete it.",
         HelpGroup.CHANGE,
         _RUNS - _REVERT,
         form=SettingForm.LIST,

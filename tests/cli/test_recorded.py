@@ -285,7 +285,7 @@ def test_status_shows_what_is_named(folder, arguments, expected, why):
 
 
 REFUSED = [
-    (["VirtualNetwrok"], "No resource is called VirtualNetwrok. Did you mean VirtualNetwork?", "a slip"),
+    (["VirtualNetwrok"], "No resource is called VirtualNetwrok. Did you mean VirtualNetwork/hub?", "a slip"),
     (["hbu"], "No resource is called hbu. Did you mean hub?", "a slip in a name"),
     (["core"], "core matches several resources. Use one of: ResourceGroup.resources.azure.com/default/core, ", "two"),
     (["Redis"], "No resource is called Redis.", "nothing of that kind"),

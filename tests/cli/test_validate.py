@@ -206,6 +206,7 @@ def test_what_a_program_reads_has_counts_and_no_list(mixed, capsys):
         "passedOver": {"Deployment.apps": 1, "without a kind": 1},
         "rejected": 1,
         "ignoredFiles": 1,
+        "skippedKustomizations": 0,
         "notes": 0,
     }
     assert err.endswith(LISTED)

@@ -39,5 +39,5 @@ def estate(resources: int) -> dict[str, str]:
 
 def _documents() -> Iterator[tuple[str, str]]:
     for number in count(1):
-        text = GROUP.substitute(n=f"{number:02}")
+        text = GROUP.substitute(n=f"{number:02}", octet=number)
         yield from ((f"g{number:02}", document) for document in text.split("---\n"))

@@ -151,7 +151,7 @@ OF_ACCOUNT = (
 _TWO_AT = "/identity/userAssignedIdentities/" + f"{IDS}/two".replace("/", "~1")
 
 KEPT = {  # what leaves git, the methods that take it away, its name, and how Azure has it in spite of them
-    "an identity": (TWO, ["PUT", "PUT"], f"spec.identity.userAssignedIdentities[{IDS}/two]", {_TWO_AT: {}}),
+    "an identity": (TWO, ["PUT", "PUT"], f'spec.identity.userAssignedIdentities["{IDS}/two"]', {_TWO_AT: {}}),
     "the identities": (IDENTITY, ["PUT", "PUT"], "spec.identity.type", {"/identity/type": "UserAssigned"}),
     "a tag": (", env: b", ["PUT", "PATCH"], "spec.tags.env", {"/tags/env": "b"}),
     "all tags": (TAGS, ["PUT", "PATCH"], "spec.tags.env, spec.tags.team", {"/tags": {"team": "a", "env": "b"}}),

@@ -235,8 +235,9 @@ def list_inputs(listing: SourceListing, wanted: SourcePart, *, has_declared: boo
     folder). `has_declared` tells that objects of controllers may declare some of its units: only
     then are contents read.
     """
+    entries = listing.entries(wanted.path)  # first: a revision that is listed finds its settings without git
     settings = _read_settings(listing, wanted)
-    choice = _choose(listing, listing.entries(wanted.path), wanted, settings)
+    choice = _choose(listing, entries, wanted, settings)
     followed = None
     if has_declared:
         plain, context = listing.read(choice.manifests), _name_sources(wanted, settings)
