@@ -1,8 +1,8 @@
 """`python -m bench.peers`: gitsync beside OpenTofu with azapi, with the same resources and emulator.
 
 It needs the programs `tofu` and `terraform-provider-azapi` in PATH. Each tool creates the estate of `bench.estate` in
-an Azure of its own, then runs again without a change. The emulator counts the requests. It does not throttle, and it
-completes each write at once, so that the seconds are those of the tools.
+an Azure of its own, then runs again without a change. The emulator counts the requests, and completes each write at
+once. It does not throttle, so that the seconds are those of the tools; with `--throttled` it has ARM's limits.
 """
 
 from __future__ import annotations
@@ -96,22 +96,24 @@ def main() -> int:
     """Print a row for each run of each tool, and give the exit code: 2 if no peer is installed."""
     parser = argparse.ArgumentParser(prog="python -m bench.peers", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--resources", type=int, default=200, help="Resources to create. [default 200]")
-    resources = parser.parse_args().resources
+    parser.add_argument("--throttled", action="store_true", help="With ARM's limits.")
+    arguments = parser.parse_args()
+    resources, script = arguments.resources, "limits.yaml" if arguments.throttled else "azure.yaml"
     missing = [program for _, needs in TOOLS.values() for program in needs if not shutil.which(program)]
     if missing:
         print(f"Install {' and '.join(missing)} in PATH.", file=sys.stderr)
         return 2
     print(f"{'':24}{'requests':>10}{'a resource':>12}{'seconds':>10}{'CPU':>8}")
     for name, (tool, _) in TOOLS.items():
-        for which, cost in zip(("first run", "second run"), measure(tool, resources), strict=True):
+        for which, cost in zip(("first run", "second run"), measure(tool, resources, script), strict=True):
             each = cost.requests / resources
             print(f"{name + ', ' + which:24}{cost.requests:>10}{each:>12.2f}{cost.seconds:>10.1f}{cost.cpu:>8.1f}")
     return 0
 
 
-def measure(tool: Tool, resources: int) -> list[Cost]:
-    """The first and the second run of a tool, in an Azure of its own."""
-    with tempfile.TemporaryDirectory(prefix="gitsync-peers-") as name, serve_azure(Path(name)) as azure:
+def measure(tool: Tool, resources: int, script: str = "azure.yaml") -> list[Cost]:
+    """The first and the second run of a tool, in an Azure of its own with the settings of `script`."""
+    with tempfile.TemporaryDirectory(prefix="gitsync-peers-") as name, serve_azure(Path(name), script) as azure:
         folder = Path(name)
         runs = tool(azure, folder, estate.requests_of(estate.make(folder, resources)))
         return [_measure_run(azure, runs) for _ in range(2)]
@@ -134,10 +136,10 @@ def count_requests(azure: Azure) -> int:
 
 
 @contextmanager
-def serve_azure(folder: Path) -> Iterator[Azure]:
+def serve_azure(folder: Path, script: str = "azure.yaml") -> Iterator[Azure]:
     """An empty emulator over TLS: Azure's Go SDK sends no token without it."""
     certificate = folder / "azure.pem"
-    with processes.azure("azure.yaml", "--tls", f"--certificate={certificate}") as url:
+    with processes.azure(script, "--tls", f"--certificate={certificate}") as url:
         yield Azure(url, certificate)
 
 

@@ -108,7 +108,7 @@ def show_drift(demo: Demo, created: int) -> None:
     demo.change(ROB, RULE, ("properties", "access"), "Allow")
 
     heading("5. The plan names what drifted and who did it, and changes nothing")
-    plan = demo.gitsync("plan", "--detailed-exitcode", code=DRIFTED)
+    plan = demo.gitsync("plan", "--detailed-exitcode", "--who", "names", code=DRIFTED)
     expect(plan["summary"] == {"drifted": 2, "in-sync": created - 2}, "two resources have drifted")
     drifted = {one["kind"]: one for one in plan["resources"] if one["verdict"] == "drifted"}
     found = {(one["path"], one["desired"], one["live"]) for each in drifted.values() for one in each["differences"]}
