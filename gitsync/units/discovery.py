@@ -17,6 +17,8 @@ from typing import NamedTuple
 from gitsync.config.config_file import FILE_NAME
 from gitsync.errors import SourceError
 from gitsync.manifests.aso_groups import mentions_aso
+from gitsync.manifests.headers import is_object
+from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
 from gitsync.units.charts import CHART, find_charts, is_in_chart, list_chart_files, list_local, list_packed, read_chart
 from gitsync.units.kustomization import KustomizationReader, find_kustomizations
@@ -104,7 +106,7 @@ class _FoundCharts(NamedTuple):
 
 
 def _find_charts(paths: Sequence[str], reader: KustomizationReader, options: _Options) -> _FoundCharts:
-    charts = find_charts(paths)
+    charts = [path for path in find_charts(paths) if not _is_object(path, reader)]
     files = {chart: list_chart_files(chart, reader) for chart in charts}
     with suppress(SourceError):  # too much for one source: each is then a problem of its own
         reader.tree.read(sorted({path for found in files.values() for path in found}))
@@ -117,6 +119,15 @@ def _find_charts(paths: Sequence[str], reader: KustomizationReader, options: _Op
     )
     used = {find_folder(path) for chart in roots for path in files[chart] if posixpath.basename(path) == CHART}
     return _FoundCharts(roots, frozenset(used))
+
+
+def _is_object(path: str, reader: KustomizationReader) -> bool:
+    """Tell whether a file has the name of a chart and the content of an object: it is a manifest like others."""
+    try:
+        (document,) = read_documents(path, reader.tree.read([path])[path]).documents
+    except (SourceError, ValueError):  # unreadable, or not one document
+        return False
+    return is_object(document.value) and "name" not in document.value
 
 
 def _is_library(chart: str, reader: KustomizationReader) -> bool:

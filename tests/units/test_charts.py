@@ -25,6 +25,7 @@ def find(files: Mapping[str, str | bytes], *entries: UnitEntry, path: str = "") 
     return find_units(paths, KustomizationReader(MemoryTree(files)), path=path, entries=entries)
 
 
+GROUP_OBJECT = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: core}\nspec: {location: westeurope}\n"
 TEAM = {"team/Chart.yaml": chart("team"), "team/templates/g.yaml": GROUP}
 LIBRARY = {"lib/Chart.yaml": chart("lib", more="type: library\n"), "lib/templates/_g.tpl": GROUP}
 
@@ -44,6 +45,8 @@ UNITS = [
     ({**TEAM, "kustomization.yaml": "{}"}, ["."], "a chart in the folder of a kustomization"),
     ({"Chart.yaml": chart("root"), "templates/g.yaml": GROUP}, ["."], "a chart at the root"),
     ({"team/Chart.yaml": "[", "team/templates/g.yaml": GROUP}, ["team"], "a chart that cannot be read is a unit, so that it is named"),
+    ({"team/Chart.yaml": GROUP_OBJECT}, [], "an object in a file with the name of a chart"),
+    ({"team/Chart.yaml": "kind: x\n" + chart("team"), "team/templates/g.yaml": GROUP}, ["team"], "a chart with a member more"),
 ]  # fmt: skip
 
 
@@ -56,6 +59,7 @@ PLAIN = [
     ({**TEAM, "team/values.yaml": "", "team/infra.yaml": "", "team/crds/c.yaml": "", "team/files/f.yaml": ""}, ["team/infra.yaml", "team/values.yaml"], "files beside the templates are read as they are"),
     ({**TEAM, "team/templates/g.yaml": OTHERS}, ["team/Chart.yaml", "team/templates/g.yaml"], "a chart that is not rendered is passed over by the reader"),
     ({**LIBRARY, "team/Chart.yaml": chart("team", needs="../lib"), "team/templates/x.yaml": "{{ y }}"}, [], "a library belongs to the chart"),
+    ({"team/Chart.yaml": GROUP_OBJECT, "team/b.yaml": ""}, ["team/Chart.yaml", "team/b.yaml"], "an object is a manifest, whatever the name of its file"),
 ]  # fmt: skip
 
 
