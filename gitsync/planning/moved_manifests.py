@@ -32,6 +32,11 @@ class Counts(Enum):
     IF_IT_CAME = "if it is known to have come or changed"  # it may be of another run, or another environment
 
 
+def advise_release(key: Key) -> str:
+    """Say how to delete a resource whose delete is held."""
+    return f"To delete the resource anyway, run `gitsync sync --prune --release {key}`."
+
+
 class UnusedFile(NamedTuple):
     """A file that is not used, and what it names. `why` completes "it is not read, since"."""
 
@@ -99,10 +104,7 @@ class UnreadParts:
     def find_hold(self, last: LastDeclared) -> str:
         """Say why the delete of a resource is held; "" if it is not."""
         held = self._explain(last)
-        return held and (
-            f"{held} Fix it, remove it, or name it in .gitsyncignore. To delete the resource all the same, run "
-            f"`gitsync sync --prune --release {last.key}`."
-        )
+        return held and f"{held} Fix it, remove it, or name it in .gitsyncignore. {advise_release(last.key)}"
 
     def _explain(self, last: LastDeclared) -> str:
         if file := self._find_file(last):

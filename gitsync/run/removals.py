@@ -29,7 +29,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.unit import DECLARERS, Unit, UnitKind
-from gitsync.planning.moved_manifests import LastDeclared
+from gitsync.planning.moved_manifests import LastDeclared, advise_release
 from gitsync.run.manifests import read_source
 from gitsync.run.unread_places import UnreadSource, list_blobs
 from gitsync.units.argocd_applications import FINALIZER
@@ -162,10 +162,8 @@ def hold_unreadable(
 
 
 def _say_how_to_delete(key: Key, path: str, problem: Problem) -> str:
-    """Say how to delete a resource all the same: a file below a link or in a submodule is not there to be removed."""
-    if problem.path == path:
-        return "To delete the resource, remove the file."
-    return f"To delete the resource all the same, run `gitsync sync --prune --release {key}`."
+    """Say how to delete a resource anyway: a file below a link or in a submodule is not there to be removed."""
+    return "To delete the resource, remove the file." if problem.path == path else advise_release(key)
 
 
 def _is_sound_template(problem: Problem, declared: Declaration, built: Collection[str]) -> bool:
