@@ -29,7 +29,7 @@ from aiohttp import web
 
 from gitsync.arm.client import is_question
 from gitsync.cli.main import run
-from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.http.server import Emulator, close_server
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore
 from tests.support.warm_process import WarmProcess
@@ -252,7 +252,7 @@ async def _serve(stack: AsyncExitStack, emulator: Emulator) -> Azure:
 
     runner = web.ServerRunner(web.Server(handle, access_log=None), shutdown_timeout=1)
     await runner.setup()
-    stack.push_async_callback(runner.cleanup)
+    stack.push_async_callback(close_server, runner)
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     served.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
     return served

@@ -9,7 +9,7 @@ import copy
 import json
 import ssl
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from aiohttp import web
 
@@ -26,6 +26,19 @@ from gitsync.emulator.state.deleted_resources import keep_configured
 from gitsync.emulator.state.store import MemoryStore, RememberingStore, Store
 from gitsync.emulator.types.bodies import build_body
 from gitsync.model.clock import Clock
+
+_STEPS_OF_ACCEPT: Final = 5
+"""Turns of the loop from the accept of a connection until its server knows it, and some more."""
+
+
+async def close_server(runner: web.ServerRunner) -> None:
+    """Close a server with every connection, one included that it was accepting as it closed."""
+    server = runner.server
+    await runner.cleanup()
+    for _ in range(_STEPS_OF_ACCEPT):
+        await asyncio.sleep(0)
+    if server is not None:
+        await server.shutdown(timeout=1)
 
 
 class Emulator:
@@ -79,7 +92,7 @@ class Emulator:
     async def stop(self) -> None:
         """Close every connection, and the store's file."""
         if self._runner is not None:
-            await self._runner.cleanup()
+            await close_server(self._runner)
             self._runner = None
         self.cloud.store.close()
 
