@@ -7,8 +7,8 @@ import socket
 import ssl
 import struct
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,6 +84,29 @@ async def _serve(handle: Any) -> AsyncIterator[ServerAddress]:
         await asyncio.sleep(0)  # aborted transports close then
 
 
+@contextmanager
+def accepting(handle: Callable[[socket.socket], None]) -> Iterator[ServerAddress]:
+    """A server on a thread that handles one line after another; a line that ends is no error."""
+
+    def accept(listener: socket.socket) -> None:
+        while True:
+            try:
+                line, _ = listener.accept()
+            except OSError:
+                return
+            with line, suppress(OSError, EOFError):
+                handle(line)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=accept, args=(listener,), daemon=True)
+        thread.start()
+        try:
+            yield ServerAddress("localhost", listener.getsockname()[1])
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join(10)
+
+
 @dataclass
 class EntraMysql:
     """A MySQL that asks for a password in clear, as Azure's does for a token, and has MariaDB do the rest.
@@ -97,25 +120,8 @@ class EntraMysql:
     secrets: list[tuple[str, str]] = field(default_factory=list)
     statements: list[str] = field(default_factory=list)
 
-    @contextmanager
-    def run(self) -> Iterator[ServerAddress]:
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            thread = threading.Thread(target=self._accept, args=(listener,), daemon=True)
-            thread.start()
-            try:
-                yield ServerAddress("localhost", listener.getsockname()[1])
-            finally:
-                listener.shutdown(socket.SHUT_RDWR)
-                thread.join(10)
-
-    def _accept(self, listener: socket.socket) -> None:
-        while True:
-            try:
-                line, _ = listener.accept()
-            except OSError:
-                return
-            with line, suppress(OSError, EOFError):
-                self._handle(line)
+    def run(self) -> AbstractContextManager[ServerAddress]:
+        return accepting(self._handle)
 
     def _handle(self, line: socket.socket) -> None:
         flags = CLIENT.PROTOCOL_41 | CLIENT.SECURE_CONNECTION | CLIENT.PLUGIN_AUTH | CLIENT.CONNECT_WITH_DB

@@ -4,13 +4,10 @@ provider, soon, and without a secret.
 
 from __future__ import annotations
 
-import contextlib
 import socket
 import ssl
 import struct
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,6 +17,7 @@ from pymysql.constants import CLIENT
 from gitsync.databases.address import ServerAddress
 from gitsync.errors import ProviderError
 from gitsync.model.provider import Provider
+from tests.databases.lines import accepting
 from tests.databases.rig import Rig
 from tests.databases.test_failures import assert_nothing_told
 from tests.support import private_ca
@@ -38,30 +36,16 @@ class HostileServer:
         self._tls = tls
         self._words = words
 
-    @contextmanager
-    def run(self) -> Iterator[ServerAddress]:
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            thread = threading.Thread(target=self._accept, args=(listener,), daemon=True)
-            thread.start()
-            try:
-                yield ServerAddress("localhost", listener.getsockname()[1])
-            finally:
-                listener.shutdown(socket.SHUT_RDWR)
-                thread.join(10)
+    def run(self) -> AbstractContextManager[ServerAddress]:
+        return accepting(self._handle)
 
-    def _accept(self, listener: socket.socket) -> None:
-        while True:
-            try:
-                line, _ = listener.accept()
-            except OSError:
-                return
-            with line, contextlib.suppress(OSError, EOFError):
-                line.settimeout(5)
-                self._offer_tls(line)
-                with self._tls.wrap_socket(line, server_side=True) as private:
-                    private.recv(1 << 16)
-                    private.sendall(self._words)
-                    private.recv(1 << 16)
+    def _handle(self, line: socket.socket) -> None:
+        line.settimeout(5)
+        self._offer_tls(line)
+        with self._tls.wrap_socket(line, server_side=True) as private:
+            private.recv(1 << 16)
+            private.sendall(self._words)
+            private.recv(1 << 16)
 
     def _offer_tls(self, line: socket.socket) -> None:
         if self._service is Provider.POSTGRESQL:
