@@ -182,8 +182,9 @@ def _read_strings(text: str, nodes: list[ast.AST]) -> Iterator[Piece]:
     lines = text.splitlines()
     documents = {node.value for node in nodes if isinstance(node, ast.Expr)}
     parts = {part for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    names = parts | {key for node in nodes if isinstance(node, ast.Subscript) for key in ast.walk(node.slice)}
     for node in nodes:
-        if not isinstance(node, ast.Constant | ast.JoinedStr) or node in parts:
+        if not isinstance(node, ast.Constant | ast.JoinedStr) or node in names:
             continue
         value = _join(node)
         source = tuple(lines[node.lineno - 1 : node.end_lineno])

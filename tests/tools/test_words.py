@@ -130,6 +130,7 @@ def test_pages(tool, text, expected, why):
         ('x = "nobody is there"  # quoted', [(1, "nobody")], "the source must be named"),
         ('x = "is `gitsync.told` there"', [], "code between backticks"),
         ('x = {"hole": 1, "passedOver": 2, "a_place": 3}', [], "a key of JSON or a code"),
+        ('x["Place"]', [], "a key or a type between brackets"),
         ('x = {"Questions": 1}', [(1, "Questions")], "a heading of one word"),
     ],
 )
