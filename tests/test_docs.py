@@ -280,7 +280,7 @@ def test_every_promise_of_the_security_page_names_a_test_that_exists():
     ] == []
 
 
-def test_the_architecture_page_answers_twenty_questions_with_paths_that_exist():
+def test_the_architecture_page_answers_twenty_readers_with_paths_that_exist():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     questions = re.findall(r"^\| (Where .*\?) \| (.*) \|$", page, flags=re.MULTILINE)
     assert len(questions) >= 20

@@ -84,7 +84,7 @@ def breaks_a_rule(path):
     return [*([] if module.is_documented else ["no docstring"]), *(f"{name} is too long" for name in long)]
 
 
-def test_a_module_is_small_and_says_what_it_is_for():
+def test_a_module_is_small_and_has_its_purpose():
     assert {name_of(path): wrong for path in [*MODULES, *TOOLS] if (wrong := breaks_a_rule(path))} == {}
 
 
@@ -216,7 +216,7 @@ def patched(path):
     return [target for target in targets if target.strip("'\"").split(".")[0] in ours | {"gitsync"}]
 
 
-def test_nothing_of_ours_is_patched_in_tests():
+def test_nothing_of_gitsync_is_patched_in_tests():
     assert {name_of(path): names for path in TESTS if (names := patched(path))} == {}
 
 

@@ -229,7 +229,7 @@ async def test_malformed_json_is_no_answer(rig: Rig, body, why):
         ("", None),
     ],
 )
-def test_an_odd_retry_after_is_ignored_and_a_long_one_bounded(value, seconds):
+def test_an_unexpected_retry_after_is_ignored_and_a_long_one_bounded(value, seconds):
     assert Response(status=429, headers={"retry-after": value}).read_retry_after(NOW) == seconds
     if seconds is None:
         assert Response(status=429, headers={"retry-after-ms": value}).read_retry_after(NOW) is None

@@ -77,7 +77,7 @@ async def ask(bodies):
 
 @settings(max_examples=20, deadline=None)  # each asks all checks, and each run of the tests has others
 @given(st.lists(st.one_of(BODIES, PROPERTIES_ONLY), min_size=1, max_size=3))
-def test_no_question_holds_a_secret(bodies):
+def test_no_check_holds_a_secret(bodies):
     for seen in asyncio.run(ask([{"location": "westeurope"}, *bodies])):
         text = json.dumps([seen.path, seen.query, seen.body, dict(seen.headers)])
         assert MARK not in text, seen.line

@@ -144,7 +144,7 @@ def test_all_kinds_are_offered(inside):
     assert len(complete("explain", "")) == sum(len(catalog.kinds(group)) for group in catalog.groups())
 
 
-def test_candidates_say_what_they_mean(inside):
+def test_candidates_report_what_they_mean(inside):
     assert dict(list_candidates([], "sync")) == {"sync": COMMANDS["sync"].summary}
     assert dict(list_candidates(["status"], "Redis"))["Redis"] == "1 resource"
 

@@ -271,7 +271,7 @@ def test_2_the_status_branch_cannot_be_pushed(repository, spoil, why):
     assert repository.run("plan").code == 0, "a plan writes nothing back"
 
 
-def test_3_changes_are_to_be_made(repository):
+def test_3_changes_are_pending(repository):
     repository.says(group=GROUP)
     assert repository.run("plan").code == 0, "without the flag"
     assert repository.run("plan", "--detailed-exitcode").code == 3, "a create"
@@ -304,7 +304,7 @@ def copied(folder: Path) -> Path:
     return folder / "gitsync"
 
 
-def test_70_a_fault_of_ours_in_one_turn(repository):
+def test_70_an_internal_error_in_one_turn(repository):
     """The others come to their end, status is written, and the fault is told on stderr without a value."""
     broken = copied(repository.outside / "broken")
     with (broken / "extensions" / "builtin" / "network.py").open("a") as module:
@@ -410,7 +410,7 @@ def test_75_git_did_not_answer(repository, status, code, why):
     assert repository.ids() == [], "nothing was sent to Azure"
 
 
-def test_75_nothing_listens_at_the_place_of_git(repository):
+def test_75_nothing_listens_at_the_git_address(repository):
     end = repository.says(group=GROUP).run("sync", "http://127.0.0.1:9/x.git")
     assert (end.code, end.out) == (75, "")
 
@@ -424,7 +424,7 @@ def test_130_ctrl_c(repository):
 
 
 @pytest.mark.parametrize("command", ["sync", "plan"])
-def test_141_nobody_reads_the_report(repository, command):
+def test_141_no_one_reads_the_report(repository, command):
     reader, writer = os.pipe()
     os.close(reader)
     repository.says(group=GROUP)

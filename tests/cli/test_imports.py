@@ -63,7 +63,7 @@ SPARED = [
 
 
 @pytest.mark.parametrize(("arguments", "code", "spared", "why"), SPARED, ids=[row[-1] for row in SPARED])
-def test_what_ends_before_azure_is_asked_imports_no_library_for_it(folder, arguments, code, spared, why):
+def test_what_ends_before_the_first_request_imports_no_library_for_it(folder, arguments, code, spared, why):
     ended, packages = imported(folder, *arguments)
     assert ended == code, why
     assert packages & spared == set(), why

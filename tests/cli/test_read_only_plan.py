@@ -140,7 +140,7 @@ def test_a_plan_reads_and_writes_nothing(place):
     assert report["requests"]["writes"] == report["requests"]["deletes"] == 0
 
 
-def test_a_sync_that_may_not_write_says_so_and_leaves_nothing_half_done(place):
+def test_a_sync_that_may_not_write_reports_it_and_leaves_nothing_half_done(place):
     ended, log = run(place, "sync", "--output=json")
     assert ended.code == 1, ended
     assert {one["status"] for one in writes(log)} == {403}

@@ -162,7 +162,7 @@ def silence() -> Iterator[tuple[str, Callable[[], None]]]:
 
 
 @pytest.mark.parametrize(("by", "code"), SIGNALS)
-def test_a_second_signal_breaks_off(folder, by, code):
+def test_a_second_signal_aborts(folder, by, code):
     """Nobody waits for an Azure that never answers who asks twice."""
     with silence() as (url, asked):
         named = {
@@ -184,7 +184,7 @@ def test_a_second_signal_breaks_off(folder, by, code):
 
 
 @pytest.mark.parametrize(("by", "code"), SIGNALS)
-def test_what_has_not_begun_is_broken_off_at_once(folder, by, code):
+def test_what_has_not_begun_is_aborted_at_once(folder, by, code):
     """A git server that never answers holds nobody up, though git is not ended by what ends a terminal's programs."""
     with silence() as (url, asked):
         process = start("sync", f"{url}/manifests.git", "--subscription", world.SUBSCRIPTION, folder=folder)

@@ -122,7 +122,7 @@ ODD = [
 
 @pytest.mark.parametrize("command", ["validate", "render", "graph", "plan", "sync"])
 @pytest.mark.parametrize(("make", "why"), ODD, ids=[row[-1] for row in ODD])
-def test_a_file_of_a_work_tree_that_is_no_file_is_refused_by_every_command(work, make, why, command):
+def test_a_file_of_a_work_tree_that_is_not_a_file_is_refused_by_every_command(work, make, why, command):
     make(work)
     azure = ["--emulator", "--subscription", SUBSCRIPTION, "--allow-dirty"] if command == "sync" else []
     azure = azure or (["--emulator", "--subscription", SUBSCRIPTION] if command == "plan" else [])
@@ -133,7 +133,7 @@ def test_a_file_of_a_work_tree_that_is_no_file_is_refused_by_every_command(work,
 
 
 @pytest.mark.parametrize(("make", "why"), ODD[2:], ids=[row[-1] for row in ODD[2:]])
-def test_a_file_of_the_working_folder_that_is_no_file_is_refused(plain, make, why):
+def test_a_file_of_the_working_folder_that_is_not_a_file_is_refused(plain, make, why):
     make(plain)
     ended = run_here("validate", folder=plain)
     assert (ended.code, "gitsync.yaml" in ended.err) == (2, True), why
@@ -150,7 +150,7 @@ def test_a_command_that_uses_no_setting_works_beside_a_wrong_file(plain, make, w
 @pytest.mark.parametrize(
     "content", ["bogus: 1\n", "a: [\n", "status-branch: b\nstatus-dir: d\n", "max-deletes: many\n"]
 )
-def test_only_a_file_that_nobody_named_is_passed_over(plain, content):
+def test_only_a_file_that_no_one_named_is_skipped(plain, content):
     (plain / "gitsync.yaml").write_text(content)
     assert run_here("explain", "aks", folder=plain).code == 0
     named = run_here("explain", "aks", "--config", "gitsync.yaml", folder=plain)

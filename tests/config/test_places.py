@@ -64,7 +64,7 @@ PLACES: dict[str, Callable[[], Collection[str]]] = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_every_setting_has_its_place(place):
+def test_every_setting_has_its_location(place):
     there = set(PLACES[place]())
     assert sorted(set(SETTINGS) - there) == [], f"These are not yet in: {place}."
     assert sorted(there - set(SETTINGS) - {"config_file"}) == [], (

@@ -367,7 +367,7 @@ def test_the_rule_that_decides_is_named(name, desired, live, rule):
     assert judge((name,), desired, live, Hints())[1] == rule
 
 
-def test_every_rule_says_what_it_rests_on():
+def test_every_rule_reports_what_it_rests_on():
     rules = [*SPELLING_RULES, *MIXED_RULES, *(row.rule for row in TYPE_RULES)]
     assert all(len(rule.evidence) > 10 and rule.evidence.endswith(".") for rule in rules)
     assert all(rule.name == rule.name.strip() and rule.name for rule in rules)

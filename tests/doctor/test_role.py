@@ -108,7 +108,7 @@ NOTES = [
 
 
 @pytest.mark.parametrize(("documents", "note", "why"), NOTES, ids=[row[-1] for row in NOTES])
-def test_what_the_role_lacks_is_said(world, documents, note, why):
+def test_what_the_role_lacks_is_reported(world, documents, note, why):
     role = role_of(world.says(a=IN_GROUP, **documents))
     assert [one for one in role.notes if one.startswith(note)], (why, role.notes)
     assert all(action.startswith(("Microsoft.Network/", GROUPS)) for action in role.actions)
@@ -134,7 +134,7 @@ def test_a_change_needs_what_the_base_does_not(world):
     ]
 
 
-def test_another_place_of_the_same_is_a_new_scope(world):
+def test_another_location_of_the_same_is_a_new_scope(world):
     said = compare(
         world, {"a": IN_GROUP}, {"a": IN_GROUP, "b": ELSEWHERE}, register_providers=False, checks=("none",), who="off"
     )
@@ -144,7 +144,7 @@ def test_another_place_of_the_same_is_a_new_scope(world):
     ]
 
 
-def test_what_nothing_needs_any_more_is_said_too(world):
+def test_what_nothing_needs_any_more_is_reported_too(world):
     said = compare(world, {"a": IN_GROUP, "s": SUBNET}, {"a": IN_GROUP})
     assert said[1:] == [
         f"ok old-right: {NET}/subnets/write is needed by HEAD~1 only. Remove it from the role once nothing uses it."

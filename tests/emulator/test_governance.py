@@ -510,7 +510,7 @@ def test_what_is_wrong_in_a_file_has_its_line(tmp_path, text, line, says, why):
     assert says in f"{caught.value} {caught.value.hint}", why
 
 
-def test_a_file_says_all_of_it(tmp_path):
+def test_a_file_sets_all_of_it(tmp_path):
     path = tmp_path / "azure.yaml"
     path.write_text(
         """

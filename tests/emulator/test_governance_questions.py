@@ -617,7 +617,7 @@ def answered(cloud, method, path, body):
 
 
 @given(st.tuples(*(policies(name) for name in "abc")), st.sampled_from(["", "a", "b"]), BODIES)
-def test_both_questions_foretell_every_write(rules, exempt, body):
+def test_both_checks_foretell_every_write(rules, exempt, body):
     exemptions = (EmulatedExemption(policy=exempt, scope=GROUP),) if exempt else ()
     cloud = EmulatedCloud(MemoryStore(), governed(*rules, exemptions=exemptions), TestClock())
     answered(cloud, "PUT", GROUP, {"location": "westeurope"})

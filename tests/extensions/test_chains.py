@@ -118,7 +118,7 @@ async def test_every_handler_is_told_and_the_first_word_counts():
     assert foreseen.foreseen(ABOUT) == {"x": "1", "y": "2"}
 
 
-def test_body_modifiers_say_what_they_need_and_alter_two_bodies():
+def test_body_modifiers_declare_what_they_need_and_alter_two_bodies():
     def says(number, questions):
         return Modifier(
             asks=lambda _: questions,

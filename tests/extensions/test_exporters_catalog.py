@@ -53,11 +53,11 @@ def test_every_kind_with_secrets_has_an_exporter_and_no_other():
 
 
 @pytest.mark.parametrize("kind", sorted(exporters()), ids="-".join)
-def test_an_exporter_knows_every_field_in_every_version_and_no_other(kind):
+def test_an_exporter_supports_every_field_in_every_version_and_no_other(kind):
     assert declared("secrets")[kind] == dict.fromkeys(declared("secrets")[kind], exporters()[kind].fields)
 
 
-def test_every_config_map_that_the_status_does_not_tell_has_an_exporter():
+def test_every_config_map_that_the_status_does_not_have_has_an_exporter():
     own = {(e.group, e.kind) for e in BUILT_IN if e.export_config_maps}
     assert declared("configMaps").keys() == own
     assert {

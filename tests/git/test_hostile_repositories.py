@@ -125,7 +125,7 @@ def test_one_deeper_in_a_source_is_files_like_any_other(work, evil, marker, cloc
     assert not marker.exists()
 
 
-def test_the_git_directory_itself_is_no_source(work, clock):
+def test_the_git_directory_itself_is_not_a_source(work, clock):
     work.commit()
     for folder in (work.path / ".git", work.path / ".git" / "hooks"):
         assert "looks like a bare git repository" in everything(folder, clock)

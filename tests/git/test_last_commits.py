@@ -42,7 +42,7 @@ def write_story(cloned):
     return steps
 
 
-def test_each_place_has_its_own_commit_from_one_log(story, cloned):
+def test_each_path_has_its_own_commit_from_one_log(story, cloned):
     with open_checkout(str(cloned.path)) as source:
         found = source.find_last_commits(story["Write a README"], [HUB, SPOKE, UNIT, ("nothing.yaml",)])
     assert {place: (one.commit, one.author, one.subject) for place, one in found.items() if not one.doubt} == {

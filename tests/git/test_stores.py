@@ -193,7 +193,7 @@ def test_only_an_address_in_the_repository_makes_a_remote(work, clock, monkeypat
 
 
 @pytest.mark.parametrize("place", ["", "apps"])
-def test_a_folder_that_git_tracks_is_no_state(work, clock, place):
+def test_a_folder_that_git_tracks_is_not_a_state(work, clock, place):
     source_folder = work.path / place
     source_folder.mkdir(exist_ok=True)
     with open_checkout(str(source_folder)) as source, open_store(source, clock=clock) as store:

@@ -145,7 +145,7 @@ def test_any_text_is_read_as_by_the_full_reader_or_left_to_it(text):
     assert is_same(text.encode())
 
 
-def test_what_is_known_of_other_texts_is_no_other_text():
+def test_what_is_known_of_other_texts_is_not_another_text():
     """Deep in a text, where the same lines are read once: all texts of few lines, so that most parts are known of
     another place.
     """
@@ -188,7 +188,7 @@ def body_of(text):
     return load(text)["gitsync"]["applied"]
 
 
-def test_what_records_say_alike_is_kept_once():
+def test_what_records_share_is_kept_once():
     """The bodies of an estate have the same parts again and again, and nothing changes a part in its place."""
     first, second = body_of(dump(RECORD)), body_of(dump({**RECORD, "apiVersion": "network.azure.com/v2"}))
     assert first == RECORD["gitsync"]["applied"]

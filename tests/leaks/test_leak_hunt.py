@@ -159,7 +159,7 @@ def test_secrets_are_in_the_sinks_and_in_what_azure_was_sent(told):
     assert hunt.found(told.sent) == {"first", "both"}, "what consumes an export gets it"
 
 
-def test_secrets_are_nowhere_else(told):
+def test_secrets_are_in_no_other_file(told):
     hunt = Hunt(**GIVEN, **told.exported)
     assert len(told.streams) > 20
     for name in (
@@ -177,7 +177,7 @@ def test_secrets_are_nowhere_else(told):
     assert hunt.everywhere(told.streams) == {}
 
 
-def test_only_exports_are_told_to_a_pipelines_host(told):
+def test_only_exports_are_reported_to_a_pipelines_host(told):
     lines = [x for ended in told.ended.values() for x in (ended.out + ended.err).splitlines() if x.startswith(MASKS)]
     assert {line.removeprefix(MASKS) for line in lines} == set(told.exported.values())
 
@@ -198,7 +198,7 @@ exit 1
 """
 
 
-def test_a_branch_that_cannot_be_pushed_says_no_secret_and_holds_none(tmp_path):
+def test_a_branch_that_cannot_be_pushed_reveals_no_secret_and_holds_none(tmp_path):
     """The host of git repeats what it knows when it refuses, and the run has been written to Azure by then."""
     told = Told(make(tmp_path))
     bare, repository = tmp_path / "bare", told.estate.repository
@@ -278,5 +278,5 @@ def test_the_hunt_finds_what_it_looks_for(value):
     assert hunt.found("nothing <secret> of it, nor -----BEGIN PRIVATE KEY-----") == set()
 
 
-def test_what_is_said_early_is_known_early():
+def test_what_is_reported_early_is_known_early():
     assert set(KNOWN_EARLY) <= set(GIVEN.values())

@@ -79,7 +79,7 @@ def chain(error: BaseException) -> list[BaseException]:
 
 
 @pytest.mark.parametrize("point", ["pre_check", "post_check", "succeeded"])
-def test_a_fault_that_a_report_hands_back_says_no_secret(world, point):
+def test_a_fault_that_a_report_hands_back_reveals_no_secret(world, point):
     world.extensions = (broken(point, raise_in_a_chain), *BUILT_IN)
     fault = of(world.sync(), "FlexibleServer").fault
     assert len(chain(fault)) >= 4
@@ -172,7 +172,7 @@ def test_what_is_masked_does_not_look_like_news(world):
     assert first.condition.message == f"It said {MASKED}."
 
 
-def test_what_the_api_raises_says_no_secret(tmp_path):
+def test_what_the_api_raises_reveals_no_secret(tmp_path):
     folder = tmp_path / "x"
     folder.mkdir()
     token = "no-such-t0ken-marked"

@@ -404,7 +404,7 @@ def put(value, edit):
 
 
 @given(st.data())
-def test_a_random_edit_says_what_it_should_in_the_lines_of_its_field(data):
+def test_a_random_edit_reports_what_it_should_in_the_lines_of_its_field(data):
     text = data.draw(documents())
     (document,) = read_documents("a.yaml", text.encode()).documents
     edit = data.draw(edits_of(document.value))

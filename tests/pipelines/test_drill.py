@@ -107,7 +107,7 @@ def run(lines, folder, variables):
     return run_here(*words, folder=folder, **variables)
 
 
-def test_a_drill_is_no_sync_and_accepts_no_drift():
+def test_a_drill_is_not_a_sync_and_accepts_no_drift():
     first, _ = GITLAB["gitsync-sync"]["rules"]
     assert first == {"if": '$DRILL == "true" || $WORKERS', "when": "never"}  # workers have a job of their own
     named = "variables['Build.CronSchedule.DisplayName'], 'drill')"

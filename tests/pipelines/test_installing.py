@@ -53,7 +53,7 @@ def calls_of(machine):
     return file.read_text().splitlines() if file.exists() else []
 
 
-def test_only_what_the_constraints_have_is_downloaded_and_nothing_else_is_asked_for(machine, tmp_path):
+def test_only_what_the_constraints_have_is_downloaded_and_nothing_else_is_requested(machine, tmp_path):
     assert run("install.sh", str(tmp_path / "env"), "keyvault", **machine).returncode == 0
     venv, download, wheel, install = calls_of(machine)
     assert venv == f"-m venv --without-pip {tmp_path}/env"

@@ -152,7 +152,7 @@ def test_when_the_action_posts_a_status(event, head, inputs, posts, why):
     assert tuple(holds(step["if"], contexts) for step in steps) == posts, why
 
 
-def test_a_commit_says_how_its_runs_stand(estate):
+def test_a_commit_reports_how_its_runs_stand(estate):
     """A sync with the input `status`, and one that is refused, which has no report."""
     commit = estate.git("rev-parse", "main")
     synced = estate.job("push", commit, command="sync", status="true", name="production")

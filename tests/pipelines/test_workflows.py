@@ -62,7 +62,7 @@ def test_one_action_has_one_version_everywhere():
 
 
 @by_workflow
-def test_workflows_ask_for_few_rights_and_never_run_a_fork_with_them(workflow):
+def test_workflows_request_few_rights_and_never_run_a_fork_with_them(workflow):
     told = load(workflow)
     assert told["permissions"] in ({}, {"contents": "read"}, "")
     written = [

@@ -59,7 +59,7 @@ def test_the_checks_of_arm_are_not_asked_about_it():
     assert sorted(asked) == sorted(READY.keys() - set(NAMES))
 
 
-def test_no_log_of_azure_is_asked_who_changed_it():
+def test_no_azure_log_is_queried_for_who_changed_it():
     """The stand-in has nothing but identities, so a question would fail."""
     results = {
         READY[name].key: replace(result(READY[name].key, verdict=Verdict.DRIFTED), arm_id=READY[name].arm_id)

@@ -112,7 +112,7 @@ def test_a_rejected_document_holds_its_unit_also_without_a_problem():
     assert not held(unread=[unread("apps/x.yaml", is_rejected=True)]), "nor one of another unit"
 
 
-def test_a_kind_that_nobody_knows_holds_its_unit():
+def test_an_unknown_kind_holds_its_unit():
     strange = Key("network.azure.com", "Network", "default", "other")
     wrong = Problem(code="UnknownKind", message="There is no such kind.", path="infra/net/x.yaml", line=1)
     one = replace(manifest(strange, "", "infra/net/x.yaml", problems=(wrong,)), arm_id=None, api_version=None)

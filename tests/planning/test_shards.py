@@ -66,7 +66,7 @@ def test_a_group_larger_than_a_fair_share_is_not_cut() -> None:
     assert list_sizes(shards) == [10, 2, 0, 0]
 
 
-def test_accounts_are_whole_as_long_as_they_fit() -> None:
+def test_accounts_are_complete_as_long_as_they_fit() -> None:
     members = [one for number in range(4) for name in "ab" for one in make_group(f"{name}{number}", 4, number)]
     shards = cut_shards(members, 4)
     assert [shard.sizes for shard in shards] == [{Account(subscription): 10} for subscription in SUBSCRIPTIONS]

@@ -115,7 +115,7 @@ def test_every_entry_is_used():
 
 
 @pytest.mark.parametrize("meaning", load_codes(), ids=lambda meaning: meaning.code)
-def test_an_entry_says_cause_and_fix_and_has_one_example(meaning):
+def test_an_entry_reports_cause_and_fix_and_has_one_example(meaning):
     for sentence in (meaning.cause, meaning.fix):
         assert sentence.endswith("."), meaning
         assert sentence[:1].isupper() or sentence.startswith(

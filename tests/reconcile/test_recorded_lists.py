@@ -123,7 +123,7 @@ def list_missing(shown, read, path=""):
             yield from list_missing(one, other, path)
 
 
-def test_the_recorded_lists_are_those_that_a_run_asks_for(catalog):
+def test_the_recorded_lists_are_those_that_a_run_requests(catalog):
     rows = [row for provider in PAIRS for row in read_pairs(catalog, provider)]
     assert Counter(pair["list"].rpartition("/")[2] for _, pair, is_asked in rows if not is_asked) == NEVER_ASKED
     assert len(rows) == 198

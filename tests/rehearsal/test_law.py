@@ -256,7 +256,7 @@ A_NETWORK_OUTGROWS_DELETED_SUBNETS = Change(
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(change=changes())
-def test_a_rehearsal_says_what_the_sync_does(change):
+def test_a_rehearsal_reports_what_the_sync_does(change):
     rehearsal = check(change)
     event(f"writes: {min(len(rehearsal.writes), 5)}")
 

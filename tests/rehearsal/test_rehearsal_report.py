@@ -53,7 +53,7 @@ HEADLINES = [
 
 
 @pytest.mark.parametrize(("rehearsal", "headline", "code"), HEADLINES, ids=[row[1][:24] for row in HEADLINES])
-def test_the_headline_says_whether_it_would_work(rehearsal, headline, code):
+def test_the_headline_reports_whether_it_would_work(rehearsal, headline, code):
     assert (format_headline(rehearsal), rehearsal.exit_code) == (headline, code)
     for form in FORMS.values():
         assert headline in " ".join(form(rehearsal).split())
@@ -139,7 +139,7 @@ def test_equal_rehearsals_are_equal_bytes(form, end):
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_the_json_is_as_its_schema_says(end):
+def test_the_json_is_as_its_schema_describes(end):
     assert find_faults("rehearse", json.loads(FORMS["json"](ENDS[end]))) == []
 
 

@@ -45,7 +45,7 @@ TOLD = replace(
 PROBLEM = Problem(code="Unknown", message=SAID, hint=SAID, path=f"{VALUE}.yaml", line=1, field=f"spec.{VALUE}")
 
 
-def test_what_is_told_is_masked():
+def test_what_is_reported_is_masked():
     told = mask_report(report(TOLD, problems=(PROBLEM,)), mask)
     one, hidden = told.results[0], "You sent <secret>."
     assert (told.problems[0].message, told.problems[0].hint) == (hidden, hidden)
@@ -58,7 +58,7 @@ def test_what_is_told_is_masked():
     assert (one.record.condition.reason, one.record.condition.message) == ("<secret>", hidden)
 
 
-def test_what_names_things_stays_whole():
+def test_what_names_things_stays_complete():
     """A broken id is no id, and a broken body would be sent again."""
     told = mask_report(report(TOLD, problems=(PROBLEM,)), mask)
     one = told.results[0]
@@ -152,7 +152,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("fault", "kind", "why"), FAULTS, ids=[row[-1] for row in FAULTS])
-def test_a_fault_says_no_secret(fault, kind, why):
+def test_a_fault_reveals_no_secret(fault, kind, why):
     found = mask_exception(raised(fault), mask)
     assert type(found) is kind, why
     assert VALUE not in f"{found} {found!r} {found.args} {vars(found)}", why

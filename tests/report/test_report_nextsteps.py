@@ -37,7 +37,7 @@ def steps(value, words):
         ),
     ],
 )
-def test_what_a_plan_did_not_ask_for_is_not_passed_over(value, count, why):
+def test_what_a_plan_did_not_request_is_not_skipped(value, count, why):
     assert len(steps(value, "A plan does not know every exported or external value")) == count, why
 
 

@@ -225,7 +225,7 @@ def test_what_a_resource_wrote_before_another_sink_refused_goes_too(world, sinks
     assert sinks[0].objects == {}
 
 
-def test_config_maps_that_the_status_is_no_sink_of_any_more_go_too(world, sinks):
+def test_config_maps_that_the_status_is_not_a_sink_of_any_more_go_too(world, sinks):
     world.synced(group=GROUP, lake=LAKE)
     world.secret_stores = SecretStores(sinks=sinks, keeps_config_maps=False)
     world.says(group=GROUP).sync(**PRUNE)

@@ -124,7 +124,7 @@ def test_a_record_that_was_added(world):
     refused(world, r"live\.yaml exists, but inventory\.yaml does not name ResourceGroup", "remove its file")
 
 
-def test_bytes_that_are_no_text(world):
+def test_bytes_that_are_not_text(world):
     (world.state / GROUP_FILE).write_bytes(b"\xff\xfe\x00")
     refused(world, r"core\.yaml:1: The file is not text in UTF-8", "Restore the file")
 
@@ -162,7 +162,7 @@ def test_an_inventory_in_another_layout_is_read(world):
     assert {result.verdict for result in world.sync().results} == {Verdict.IN_SYNC}
 
 
-def test_edits_of_what_decides_nothing_are_mended_by_looking(world):
+def test_edits_of_what_decides_nothing_are_fixed_by_looking(world):
     """Texts for people are not read, and a baseline is held against git and Azure before anything is sent."""
     (world.state / "SUMMARY.md").write_text("nothing of this is read")
     (world.state / "report.json").unlink()
@@ -172,7 +172,7 @@ def test_edits_of_what_decides_nothing_are_mended_by_looking(world):
     assert "atlantis" not in (world.state / GROUP_FILE).read_text()
 
 
-def test_a_status_that_is_gone_is_begun_anew_without_a_write(world):
+def test_a_status_that_is_gone_is_begun_again_without_a_write(world):
     shutil.rmtree(world.state)
     report = world.sync()
     assert {result.verdict for result in report.results} == {Verdict.ADOPT}

@@ -76,7 +76,7 @@ def paths(report):
     return sorted(d.path for r in report.results if r.verdict is not Verdict.IN_SYNC for d in r.differences)
 
 
-def test_what_nobody_touched_is_in_sync_however_azure_spells_it(small, tmp_path):
+def test_what_no_one_touched_is_in_sync_however_azure_spells_it(small, tmp_path):
     world = small.copy(tmp_path)
     report = world.sync()
     assert len({result.key.kind for result in report.results}) >= 40
@@ -165,7 +165,7 @@ NOT_ASKED_FOR = [
 ]
 
 
-def test_fifty_changes_behind_its_back_are_found_named_and_mended(large, tmp_path):
+def test_fifty_changes_behind_its_back_are_found_named_and_fixed(large, tmp_path):
     world = large.copy(tmp_path)
     assert len(MOVES) == 50
     touched = [row[0] for row in MOVES]
@@ -440,7 +440,7 @@ def test_after_a_sync_nothing_is_left_to_say_or_to_send(small, tmp_path_factory,
     assert world.writes == []
 
 
-def test_a_plan_says_nothing_of_a_failure_that_git_has_taken_back(small, tmp_path):
+def test_a_plan_reports_nothing_of_a_failure_that_git_has_reverted(small, tmp_path):
     world = small.copy(tmp_path)
     renamed = changed("g01", "azureName: office", "azureName: home")(estate(47))
     assert world.says(**renamed).sync().exit_code == 1

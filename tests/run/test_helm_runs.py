@@ -115,7 +115,7 @@ def test_a_run_of_the_folder_of_a_chart_releases_it(world):
     assert (report.problems, world.sent("PUT")) == ((), [id_of("web")])
 
 
-def test_a_chart_whose_values_switch_everything_off_says_so(world):
+def test_a_chart_whose_values_switch_everything_off_reports_it(world):
     off = {"gitsync.yaml": RELEASED, "charts/team/values.yaml": "names: []\n"}
     report = world.says_files({**CHARTS, **off}).sync()
     _, problem = report.problems  # the first says that the source is empty
@@ -173,7 +173,7 @@ def open_vault(world: World) -> None:
     world.secret_stores = SecretStores(order=("manifests", "vault"), sources={"vault": vault})
 
 
-def test_a_helm_release_gives_values_and_its_secrets_are_shown_nowhere(world):
+def test_a_helm_release_gives_values_and_its_secrets_are_never_shown(world):
     open_vault(world)
     report = world.says_files(TREE).sync(prune=True, path=PROD)
     assert [(one.code, one.message) for one in report.problems] == []

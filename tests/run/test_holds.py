@@ -192,7 +192,7 @@ def test_a_hold_counts_that_no_run_has_seen(world):
     assert str(found.record.hold) == "until 2026-03-02: incident 4711"
 
 
-def test_a_plan_says_that_the_hold_of_a_removed_manifest_has_ended(world):
+def test_a_plan_reports_that_the_hold_of_a_removed_manifest_has_ended(world):
     hold_subnet(world)
     world.clock.elapsed = TO_THE_LAST_SECOND + 1
     planned = world.says(group=GROUP, network=VNET).plan(**PRUNING)

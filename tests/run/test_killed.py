@@ -297,7 +297,7 @@ def with_a_branch(world: World, bare: Path) -> Path:
     return bare
 
 
-def test_what_was_to_stay_when_it_left_git_stays_after_a_kill(tmp_path):
+def test_what_was_to_stay_when_it_was_removed_stays_after_a_kill(tmp_path):
     """The policy that was stated last counts, though the run that would have seen it was killed."""
     world = World(tmp_path, operations=AT_ONCE)
     world.synced(group=GROUP, vnet=VNET, old=OLD)

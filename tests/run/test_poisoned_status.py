@@ -78,7 +78,7 @@ def test_a_poisoned_record_deletes_nothing_and_stays_as_it_is(world, members, ke
     assert file.read_bytes() == before
 
 
-def test_the_name_of_the_namespace_is_no_way_round_the_seal(world, monkeypatch):
+def test_the_name_of_the_namespace_does_not_bypass_the_seal(world, monkeypatch):
     """If all records bear it, it is the agent's name, and its records are checked."""
     monkeypatch.setenv("POD_NAMESPACE", "pod")
     for file in world.state.rglob("*.yaml"):

@@ -63,7 +63,7 @@ def add_another(world: World) -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("form", FORMS)
-def test_what_is_no_document_any_more_deletes_nothing(tmp_path, place, form):
+def test_what_is_not_a_document_any_more_deletes_nothing(tmp_path, place, form):
     files, path = PLACES[place]
     assert list_deletes_after(tmp_path, files, path, FORMS[form](files[path])) == []
 

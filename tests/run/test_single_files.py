@@ -114,7 +114,7 @@ def test_options_of_the_folder_count_for_its_files(world):
         ("templates/link.yaml", "is a symbolic link"),
     ],
 )
-def test_a_path_that_is_no_file_of_manifests_is_refused(world, path, said):
+def test_a_path_that_is_not_a_file_of_manifests_is_refused(world, path, said):
     world.says_files({ONE: GROUP, "templates/notes.txt": "a", "overlay/kustomization.yaml": "resources: [a.yaml]\n"})
     (world.folder / "templates/link.yaml").symlink_to("one.yaml")
     world.git("add", "-A")

@@ -22,7 +22,7 @@ def world(tmp_path):
 
 
 @pytest.mark.parametrize("only", [("ResourceGroup/core",), ("VirtualNetwork/hub",)])
-def test_only_some_of_what_left_git_takes_nothing_else_along(world, only):
+def test_only_some_of_what_was_removed_from_git_takes_nothing_else_along(world, only):
     """An empty list of the group would say that there is nothing in it."""
     world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     world.settings = replace(world.settings, rules=rules(json.dumps(EMPTY)))
@@ -67,7 +67,7 @@ def test_a_group_does_not_take_along_what_a_failed_resource_needs(world):
     assert world.sent("DELETE") == [GROUP_ID.replace("core", "other")]
 
 
-def test_what_stands_in_no_list_goes_before_its_group(world):
+def test_what_is_in_no_list_goes_before_its_group(world):
     """A role assignment of a group shows in no list of what the group holds."""
     role = """\
         apiVersion: authorization.azure.com/v1api20220401

@@ -155,7 +155,7 @@ def test_a_fault_of_each_write(before, undisturbed, tmp_path, fault):
         check_recovery(world, undisturbed)
 
 
-def test_what_a_stopped_replacement_says(before, tmp_path):
+def test_what_a_stopped_replacement_reports(before, tmp_path):
     """A person reads what is gone, why, and what comes next: in the report, the summary and the records."""
     world = before.copy(tmp_path)
     rule = f"{{match: {{method: PUT, path: '{VNET_ID}'}}, answer: {{status: 400, code: Broken, message: It broke.}}}}"

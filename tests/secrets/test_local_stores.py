@@ -35,7 +35,7 @@ def test_other_words_are_for_others():
         ("dotenv", "Set --export-dotenv"),
     ],
 )
-def test_a_sink_without_its_place(word, said):
+def test_a_sink_without_its_location(word, said):
     with pytest.raises(ConfigError, match=said):
         open_local_sink(word, Config(), {}, print)
 

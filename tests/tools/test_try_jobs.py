@@ -68,7 +68,7 @@ def runner(tmp_path: Path) -> PodRunner:
     return PodRunner(Objects(), ["gitsync"], tmp_path)
 
 
-def test_without_the_programs_it_says_what_it_needs():
+def test_without_the_programs_it_reports_what_it_needs():
     ended = subprocess.run(
         [sys.executable, str(TOOL)], capture_output=True, text=True, check=False, env={"PATH": "/nowhere"}
     )

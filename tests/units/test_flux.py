@@ -412,7 +412,7 @@ def test_a_template_of_an_object_is_a_note(text: str) -> None:
     assert [unit.path for unit in followed.units] == ["b"]
 
 
-def test_a_variable_in_the_name_of_an_object_is_no_placeholder() -> None:
+def test_a_variable_in_the_name_of_an_object_is_not_a_placeholder() -> None:
     assert [unit.path for unit in follow({"clusters/prod/a.yaml": kustomization("'${NAME}'")}).units] == ["infra"]
 
 

@@ -38,7 +38,7 @@ def said(content, **more):
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_all_that_is_wrong_is_told(file):
+def test_all_that_is_wrong_is_reported(file):
     assert said(file.read_bytes()) == file.with_suffix(".txt").read_text()
 
 
@@ -55,7 +55,7 @@ SPEAKS_FOR_ITSELF = {
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_every_problem_says_where_it_is_and_how_to_mend_it(file):
+def test_every_problem_reports_where_it_is_and_how_to_fix_it(file):
     lines = file.read_text().splitlines()
     for problem in problems(file.read_bytes(), path="some/bad.yaml"):
         assert problem.path == "some/bad.yaml"
