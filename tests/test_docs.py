@@ -53,7 +53,7 @@ def _without_code(text: str) -> str:
 
 
 def _code(text: str) -> list[str]:
-    """Lines of code blocks and what stands between backticks, without prompts."""
+    """Lines of code blocks and what is between backticks, without prompts."""
     blocks = re.findall(r"^```.*?\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
     spans = re.findall(r"`([^`\n]+)`", _without_code(text))
     return [line.strip().removeprefix("$ ") for block in (*blocks, *spans) for line in block.splitlines()]

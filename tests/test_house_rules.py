@@ -1,4 +1,4 @@
-"""The house rules that no linter knows: sizes, names, docstrings, one import path a name, words that are not used."""
+"""The house rules that no linter has: sizes, names, docstrings, one import path a name, words that are not used."""
 
 import ast
 import re
@@ -134,7 +134,7 @@ def is_unfrozen(node):
 
 
 def list_assigned(statements):
-    """The attributes that statements assign to, but for those of self."""
+    """The attributes that statements assign to, except those of self."""
     for target in chain.from_iterable(map(list_targets, statements)):
         for node in ast.walk(target):
             is_assigned = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del)
@@ -197,7 +197,7 @@ def test_the_map_names_every_part_of_the_package():
 
 
 def patched(path):
-    """Names of gitsync that a test replaces; where that is needed, an argument is missing."""
+    """gitsync's names that a test replaces; where that is needed, an argument is missing."""
     text = path.read_text(encoding="utf-8")
     if not re.search(r"setattr|patch", text):  # most tests replace nothing, and parsing all of them takes long
         return []

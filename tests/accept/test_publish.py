@@ -114,7 +114,7 @@ def amend_as_somebody(repository):
 
 
 def replace_in_the_commit(repository, pattern, by):
-    """Make the commit anew with another header, letter by letter the same elsewhere."""
+    """Make the commit again with another header, letter by letter the same elsewhere."""
     content = repository.git("cat-file", "commit", "HEAD") + "\n"
     raw = repository.folder / ".git" / "raw"
     raw.write_text(re.sub(pattern, by, content, count=1, flags=re.MULTILINE))

@@ -112,7 +112,7 @@ async def test_a_token_that_never_comes_ends_with_the_deadline():
 
 
 class OddCredential:
-    """Stumbles as azure-identity does over an answer that is no authority's."""
+    """Stumbles as azure-identity does over an answer that is not an authority's."""
 
     def __init__(self, fault):
         self.fault = fault
@@ -289,7 +289,7 @@ async def test_a_token_with_deep_claims_does_not_break_a_refusal():
 
 
 async def test_a_header_that_comes_twice_is_one_list():
-    """RFC 9110 §5.3: neither value alone is what the server says."""
+    """RFC 9110 §5.3: neither value alone is what the server reports."""
     answer = whole(b'{"error": {"code": "Conflict"}}', "X-Ms-Request-Id: a", "x-ms-request-id: b", status="400 No")
     async with real(once(answer)) as (arm, talk):
         with pytest.raises(ArmError) as caught:

@@ -1,4 +1,4 @@
-"""Rows of Azure's logs that are none: any JSON is no change or one that the row says, in short texts, without the bodies
+"""Rows of Azure's logs that are none: any JSON is a change of the row or none, in short texts, without the bodies
 of requests, and soon.
 """
 

@@ -1,4 +1,4 @@
-"""Types: what fits, what comes of it, and what is told where something does not fit."""
+"""Types: what fits, what comes of it, and what is reported where something does not fit."""
 
 import pytest
 from hypothesis import given, settings
@@ -272,7 +272,7 @@ def combined(parts):
 @settings(max_examples=150, deadline=None)
 @given(st.recursive(st.sampled_from(ATOMS), combined, max_leaves=12))
 def test_whatever_can_be_read_can_be_checked(text):
-    """And what is told is in order: a place in the text, and a type where nothing is wrong."""
+    """And what is reported is in order: a location in the text, and a type where nothing is wrong."""
     try:
         tree = parse(text)
     except ExpressionError:

@@ -1,4 +1,4 @@
-"""Texts and trees: values, operators, macros, and what is no expression."""
+"""Texts and trees: values, operators, macros, and what is not an expression."""
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +22,7 @@ from gitsync.errors import ExpressionError
 
 
 def told(node):
-    """A tree in one line, for tables: what it is made of, without places."""
+    """A tree in one line, for tables: what it is made of, without locations."""
     match node:
         case Literal() | Ident():
             return node.name if isinstance(node, Ident) else repr(node.value)

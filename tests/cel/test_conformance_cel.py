@@ -1,4 +1,4 @@
-"""The recorded expressions, where they are at hand, with what ASO's own evaluator made of them."""
+"""The recorded expressions, where they are available, with what ASO's own evaluator made of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every expression: it has a value or says why not, whatever it is made of."""
+"""What holds for every expression: it has a value or explains why not, whatever it is made of."""
 
 import pytest
 from hypothesis import given

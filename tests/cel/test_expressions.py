@@ -1,4 +1,4 @@
-"""Expressions of manifests: compiled, told of when they are wrong, and worked out."""
+"""Expressions of manifests: compiled, reported when they are wrong, and worked out."""
 
 import pytest
 
@@ -303,7 +303,7 @@ def test_what_has_no_value_is_an_error_that_only_the_manifest_fixes(entry, messa
 
 
 def test_all_expressions_of_a_manifest_have_one_budget():
-    """One of them may take half a second, a manifest holds thousands, and nothing else goes on meanwhile."""
+    """One of them may take half a second, a manifest holds thousands, and nothing else goes on during that."""
     costly = f"{'[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(x, ' * 4}string(x){')' * 4}.size() > 0 ? 'a' : 'b'"
     rows = [{"name": "n", "key": f"k{number}", "value": costly} for number in range(20)]
     assert len(outcome(exporting(rows[:2]))) == 2

@@ -1,4 +1,4 @@
-"""What the page on expressions says is so: its manifest is good, and its tables are what comes out."""
+"""The page on expressions is correct: its manifest is good, and its tables are what comes out."""
 
 import json
 import re

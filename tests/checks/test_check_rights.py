@@ -1,4 +1,4 @@
-"""The role has what the checks of a plan ask for, and nothing that they do not ask for."""
+"""The role has what the checks of a plan request, and nothing that they do not request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check `locks`: what management locks and deny assignments say of a change, and what is asked for it."""
+"""The check `locks`: what management locks and deny assignments mean for a change, and what is requested for it."""
 
 from dataclasses import replace
 
@@ -210,7 +210,7 @@ def test_an_unexpected_deny_assignment_does_not_count(properties):
 
 
 async def _ask(changes, answers, credential=None):
-    """The findings by name of the resource, and the lines of what was asked."""
+    """The findings by name of the resource, and the lines of what was requested."""
     async with rigged(credential=credential, access=anonymous) as rig:
         for path, answer in answers.items():
             rig.server.on("GET", path, answer)

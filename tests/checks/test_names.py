@@ -1,4 +1,4 @@
-"""The check `names`: what holds the name of a create, what is asked for it, and the ways out."""
+"""The check `names`: what holds the name of a create, what is requested for it, and the options."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whatever Azure answers, the checks of locks, names and versions read it or say that they cannot: none raises."""
+"""Whatever Azure answers, the checks of locks, names and versions read it or report that they cannot: none raises."""
 
 import pytest
 from hypothesis import given

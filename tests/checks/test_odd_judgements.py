@@ -1,5 +1,5 @@
-"""Whatever Azure answers, the checks of preflight, policy and quota read it or say that they cannot: none raises, and an
-odd answer is never fine.
+"""Whatever Azure answers, the checks of preflight, policy and quota read it or report a failure: none raises, and an
+unexpected answer is never fine.
 """
 
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The check `versions`: api-versions and locations that a provider does not list, and what is asked for it."""
+"""The check `versions`: api-versions and locations that a provider does not list, and what is requested for it."""
 
 import pytest
 

@@ -81,7 +81,7 @@ def test_each_of_a_night_is_attributed_also_what_was_undone(night):
             "unknown",
             ROBOT,
             False,
-        ),  # git sets no tags, so nothing undid it; gitsync signs in nowhere here
+        ),  # git sets no tags, so nothing undid it; gitsync does not sign in here
         ("shoporders", "written", "other", "rob@contoso.com", True),
     ]
 

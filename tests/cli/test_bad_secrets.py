@@ -1,4 +1,4 @@
-"""What is wrong with secrets and expressions, by the command: exit code, what, where, how to mend it, and no value.
+"""What is wrong with secrets and expressions, by the command: exit code, what, where, how to fix it, and no value.
 
 Nothing is half exported: where one export of a resource cannot be made or written, none of them is.
 """
@@ -76,7 +76,7 @@ UNFIT = {
 
 @pytest.fixture(scope="module")
 def unfit(tmp_path_factory):
-    """What validate and sync say of all of them, one account each, and whether anything was exported."""
+    """What validate and sync report of all of them, one account each, and whether anything was exported."""
     with azure(operations=AT_ONCE) as served:
         estate = Estate(tmp_path_factory.mktemp("unfit"), served)
         accounts = {

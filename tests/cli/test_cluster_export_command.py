@@ -1,4 +1,4 @@
-"""`gitsync import --from-cluster-export`: what it writes and says, and what it refuses."""
+"""`gitsync import --from-cluster-export`: what it writes and reports, and what it refuses."""
 
 import json
 import subprocess
@@ -98,7 +98,7 @@ def test_a_manifest_for_another_resource_is_an_error(elsewhere, capsys):
 
 
 def test_an_empty_export_is_not_a_success(elsewhere, capsys):
-    """kubectl writes it, with exit code 0, if it was asked for the wrong kinds."""
+    """kubectl writes it, with exit code 0, if it was started for the wrong kinds."""
     (elsewhere / "export.yaml").write_text(make_list([]))
     assert take() == 1
     assert "error: NothingExported" in capsys.readouterr().out

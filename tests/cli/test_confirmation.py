@@ -1,4 +1,4 @@
-"""The question before the first sync of a target: who is asked, what is shown, and which answers mean yes."""
+"""The prompt before the first sync of a target: who gets it, what is shown, and which answers mean yes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a command ends: exit codes, and what is said on stderr."""
+"""How a command ends: exit codes, and what is reported on stderr."""
 
 import os
 import signal

@@ -1,6 +1,6 @@
-"""Every exit code of the command as pipelines run it: 0, 1, 2, 3, 4, 70, 75, 130, and 141 where nobody reads.
+"""Every exit code of the command as pipelines run it: 0, 1, 2, 3, 4, 70, 75, 130, and 141 where no one reads.
 
-Most are told by the function that a process ends with; 1, 70, 130 and 141 are seen of processes too.
+Most are seen of the function that a process ends with; 1, 70, 130 and 141 are seen of processes too.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Repository:
         subprocess.run(["git", *arguments], cwd=self.folder, check=True, capture_output=True)
 
     def says(self, **documents: str) -> Repository:
-        """Make a commit that says exactly this: a document a name."""
+        """Make a commit with exactly this: a document a name."""
         for old in self.folder.glob("*.yaml"):
             old.unlink()
         for name, text in documents.items():
@@ -101,7 +101,7 @@ def report(end: Ended) -> dict[str, Any]:
 
 
 def script(repository: Repository, *rules: str) -> str:
-    """Rules for Azure, which otherwise does at once what it is asked for."""
+    """Rules for Azure, which otherwise does at once what is requested."""
     file = repository.outside / "script.yaml"
     file.write_text(f"settings: {{operations: {{style: done}}}}\nrules: [{', '.join(rules)}]\n")
     return str(file)
@@ -305,7 +305,7 @@ def copied(folder: Path) -> Path:
 
 
 def test_70_an_internal_error_in_one_turn(repository):
-    """The others come to their end, status is written, and the fault is told on stderr without a value."""
+    """The others come to their end, status is written, and the fault is reported on stderr without a value."""
     broken = copied(repository.outside / "broken")
     with (broken / "extensions" / "builtin" / "network.py").open("a") as module:
         module.write(

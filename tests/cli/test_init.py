@@ -1,4 +1,4 @@
-"""`gitsync init` and `gitsync schema`: what they write, and what they leave alone."""
+"""`gitsync init` and `gitsync schema`: what they write, and what they keep."""
 
 import json
 from xml.etree import ElementTree as ET

@@ -1,4 +1,4 @@
-"""Where a report goes, and what is said when it cannot go there."""
+"""Where a report goes, and what is reported when it cannot go there."""
 
 import json
 from dataclasses import replace

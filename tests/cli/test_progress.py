@@ -1,4 +1,4 @@
-"""What a run says of its resources while it works: a line for a person or a line of the log, never both."""
+"""What a run reports of its resources while it works: a line for a person or a line of the log, never both."""
 
 import json
 from textwrap import dedent

@@ -50,7 +50,7 @@ stringData: {password: hunter2hunter2}
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
-    """Away from settings of the working folder and of whoever runs the tests."""
+    """Away from settings of the working folder and of the user who runs the tests."""
     folder = tmp_path / "cwd"
     folder.mkdir()
     monkeypatch.chdir(folder)

@@ -1,5 +1,5 @@
-"""Plans that people review, where secrets come from exports, from elsewhere and from encrypted files: what is told of
-them, what is not, and that nothing is passed over without a word.
+"""Plans that people review, where secrets come from exports, from elsewhere and from encrypted files: what is reported of
+them, what is not, and that nothing is skipped without a word.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def verdicts(ended):
 
 
 def test_a_reviewed_plan_holds_what_it_saw_and_reports_what_it_could_not(estate, ca, vault):
-    """A secret of the repository is held to its digest; one that only the sync asks for is named in the plan's file."""
+    """A secret of the repository is held to its digest; one that only the sync requests is named in the plan's file."""
     sources = ("--secret-sources", "manifests,key-vault", "--key-vault", vault.url, "--ca-bundle", str(ca.bundle))
     servers = {"one": server("one", "lake", "first"), "two": server("two", "db"), "three": server("three", "plain")}
     estate.says(group=GROUP, account=account(KEY_1), plain=secret("plain", "Marker-plain"), **servers)

@@ -1,7 +1,7 @@
-"""Secrets from every place on this machine and in Key Vault to every other one, by the command as people start it.
+"""Secrets from every location on this machine and in Key Vault to every other one, by the command as people start it.
 
 Kubernetes is reached by the files that it mounts into a pod, at a path that no setting changes: whole runs with it are
-with the tests of the places elsewhere.
+with the tests of the locations elsewhere.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ FILE_SETTINGS = [s for s in SETTINGS.values() if s.key and s.form not in {Settin
 
 # For each form three texts that differ in what they mean, as a flag, a variable and a file may hold them.
 NO_TEXTS = {SettingForm.SECRET, SettingForm.UNITS}
-"""Forms of which no message shows a text, or that are no text at all."""
+"""Forms of which no message shows a text, or that are not text at all."""
 
 SAMPLES = {
     SettingForm.TEXT: ("near", "middle", "far"),

@@ -64,7 +64,7 @@ def planned(*arguments, folder):
 
 
 def test_a_chain_of_links_through_a_work_tree_gives_no_operator_setting(work, plain, tmp_path):
-    """The link in the work tree decides which file is read, so whoever commits decides."""
+    """The link in the work tree decides which file is read, so anyone who commits decides."""
     (tmp_path / "ops.yaml").write_text("prune: true\n")
     (work / "link.yaml").symlink_to("../ops.yaml")
     (plain / "gitsync.yaml").symlink_to("../estate/link.yaml")
@@ -249,7 +249,7 @@ def test_the_last_policy_is_found_under_the_namespace_of_its_time(work, settings
     (work / "gitsync.yaml").unlink()
     (work / "group.yaml").unlink()
     commit_all(work)
-    if "prune" in settings:  # that revision's file is no source's file: what counts now is the best guess
+    if "prune" in settings:  # that revision's file is not the file of a source: what counts now is the best guess
         (work / "gitsync.yaml").write_text("namespace: first\n")
         commit_all(work)
     now = ["--prune", "--status-dir", "status", "--output", "json", "--max-deletes", "2"]

@@ -87,7 +87,7 @@ def test_every_setting_has_a_class_and_a_repository_gives_only_source_settings(s
 
 
 class Listener(http.server.ThreadingHTTPServer):
-    """Counts whoever comes."""
+    """Counts each caller."""
 
     def __init__(self):
         self.calls = []

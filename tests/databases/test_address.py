@@ -1,4 +1,4 @@
-"""Where a password or a token may go: to the domain of the cloud's database service and nowhere else."""
+"""Where a password or a token may go: to the domain of the cloud's database service and to no other."""
 
 import pytest
 

@@ -19,7 +19,7 @@ from gitsync.run.workers import Worker, find_worker
 from tests.deploy.cluster_tools import BASE, CHART, KUBERNETES, build, index, read_block, refuse, template
 from tests.support.programs import needs_helm, needs_kustomize
 
-VERSIONS = ("1.25", "1.37")  # the oldest that the chart allows, and the newest that the validator knows
+VERSIONS = ("1.25", "1.37")  # the oldest that the chart allows, and the newest that the validator has
 OVERLAY, VALUES = read_block("kustomization.yaml"), read_block("values.yaml")
 MORE_OVERLAY = """\
 components:

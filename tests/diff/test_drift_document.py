@@ -1,4 +1,4 @@
-"""docs/drift.md tells every rule, with its evidence, as the tables in the code do."""
+"""docs/drift.md has every rule, with its evidence, as the tables in the code do."""
 
 from pathlib import Path
 

@@ -413,7 +413,7 @@ def test_a_value_is_what_it_is(name, value):
 
 @given(TEXTS.filter(lambda text: text.swapcase() != text))
 def test_a_change_of_case_in_free_text_is_found(text):
-    """But for those whose own rules say that case means nothing: they are told by their shape."""
+    """Except those whose own rules ignore case: they are recognized by their shape."""
     outcome, rule = judge(("properties", "note"), text, text.swapcase(), Hints(own_id=OWN))
     assert outcome is OTHER or rule in {
         "an ARM id",

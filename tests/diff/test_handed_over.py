@@ -1,4 +1,4 @@
-"""What a manifest hands over to Azure is no drift, and what a write sends in its place is Azure's value."""
+"""What a manifest hands over to Azure is not drift, and what a write sends instead is Azure's value."""
 
 from __future__ import annotations
 

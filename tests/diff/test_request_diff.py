@@ -1,4 +1,4 @@
-"""How two request bodies differ: laws, lists, and secrets that show nowhere."""
+"""How two request bodies differ: laws, lists, and secrets that show nothing."""
 
 from __future__ import annotations
 

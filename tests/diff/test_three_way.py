@@ -384,7 +384,7 @@ def test_a_change_of_what_azure_made_of_it_is_found(applied, made, data):
 
 @given(documents, documents)
 def test_what_differs_differs_with_a_record_of_what_azure_had(desired, live):
-    """A record made by hand of what git asks for hides nothing that first sight finds."""
+    """A record made by hand of what git requests hides nothing that first sight finds."""
     found = compare(desired, live, Remembered(applied=remove_secrets(desired), baseline=None))
     assert found.differences == compare(desired, live, None).differences
 

@@ -1,4 +1,4 @@
-"""A value that a plan does not know counts on no side of a comparison, wherever it is."""
+"""A value that a plan does not have counts on no side of a comparison, wherever it is."""
 
 from __future__ import annotations
 

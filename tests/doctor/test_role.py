@@ -1,4 +1,4 @@
-"""What is in a role, where it is needed, and what a change needs in addition: git alone is asked."""
+"""What is in a role, where it is needed, and what a change needs in addition: only git is read."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_what_is_in_no_subscription_is_named_with_its_actions(world):
 
 
 def compare(world, before, after, **settings):
-    """The names and messages of what a change says."""
+    """The names and messages of what a change reports."""
     world.says(**before).says(**after)
     config = Config(source=str(world.folder), from_revision="HEAD~1", **settings)
     return [f"{check.level} {check.name}: {check.message}" for check in compare_rights(config, Redactions())]

@@ -1,4 +1,4 @@
-"""The role of `gitsync doctor --role` in whole runs: with it a run gets all it asks for, and without any one of its
+"""The role of `gitsync doctor --role` in whole runs: with it a run can do all it needs, and without any one of its
 actions something is refused.
 """
 

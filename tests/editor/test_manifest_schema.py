@@ -1,4 +1,4 @@
-"""The entry schema: it selects the schema of a document, and leaves alone what is for other tools."""
+"""The entry schema: it selects the schema of a document, and skips what is for other tools."""
 
 import pytest
 import yaml

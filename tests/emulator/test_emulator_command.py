@@ -1,4 +1,4 @@
-"""`gitsync emulator`: served to other processes, until it is told to stop."""
+"""`gitsync emulator`: served to other processes, until it is stopped."""
 
 import json
 import os

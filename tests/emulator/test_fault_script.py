@@ -1,4 +1,4 @@
-"""The script: what it may say, and what then goes wrong."""
+"""The script: what it may have, and what then goes wrong."""
 
 import re
 from dataclasses import replace

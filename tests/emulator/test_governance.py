@@ -440,7 +440,7 @@ async def test_policies_change_what_is_stored(policies, sent, stored, why):
         assert received == {"location": "westeurope", **stored}, why
 
 
-# How a file says it, and what it gets wrong.
+# How a file reports it, and what it gets wrong.
 
 POLICY = "{name: a, scope: /subscriptions/s, effect: deny, if: {field: location, equals: x}}"
 WRONG = [

@@ -1,4 +1,4 @@
-"""Several registrations for one kind: in which order they are asked, and what becomes of what they say."""
+"""Several registrations for one kind: in which order they are called, and what becomes of their results."""
 
 from dataclasses import replace
 
@@ -61,7 +61,7 @@ async def test_importers_are_a_chain_that_ends_in_the_reading():
 
 
 def secrets(**given):
-    """An exporter of secrets that knows these, and notes what it is asked for."""
+    """An exporter of secrets that has these, and notes what is requested."""
 
     async def export(about, azure, wanted):
         export.asked.append(sorted(wanted))

@@ -1,4 +1,4 @@
-"""The exporters and the facts keep step: what a manifest may ask for, something can give."""
+"""The exporters and the facts keep step: what a manifest may request, something can give."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.support.recordings import needs_recordings, read_aso_list
 SPEC = RECORDINGS / "spec" / "extensions.yaml"
 TOLD: dict[str, Any] = read_aso_list()
 NOT_EXPORTED_BY_ASO = {("containerservice.azure.com", "Fleet")}
-"""ASO lets a manifest ask, and writes nothing; docs/extensions.md says so."""
+"""ASO accepts the field, and writes nothing; docs/extensions.md lists it."""
 
 
 @cache
 def declared(part: str) -> dict[tuple[str, str], dict[str, frozenset[str]]]:
-    """By kind and version: the fields of `operatorSpec.<part>`, but for those that the facts alone tell of."""
+    """By kind and version: the fields of `operatorSpec.<part>`, except those that the facts alone list."""
     catalog = open_catalog()
     found: dict[tuple[str, str], dict[str, frozenset[str]]] = {}
     for group in catalog.groups():

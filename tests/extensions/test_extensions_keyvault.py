@@ -1,4 +1,4 @@
-"""Vaults whose name a deleted one may still hold: what is asked, sent, called and foretold."""
+"""Vaults whose name a deleted one may still hold: what is requested, sent, called and foretold."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Names of people in texts of Azure, by their forms."""
+"""Names of people in Azure texts, by their forms."""
 
 import pytest
 from hypothesis import given

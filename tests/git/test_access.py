@@ -1,4 +1,4 @@
-"""Credentials reach the server they are for, and show nowhere on the way."""
+"""Credentials reach the server they are for, and are not shown on the way."""
 
 import ipaddress
 import socket

@@ -1,4 +1,4 @@
-"""A folder is read as it lies, and told apart from its revision."""
+"""A folder is read as it is, and distinguished from its revision."""
 
 import os
 import shutil
@@ -131,7 +131,7 @@ def test_ignore_files_apply_to_what_is_below_them(work, ref):
 @pytest.mark.parametrize("ref", [None, "main"])
 @pytest.mark.parametrize("line", ["\\", "!", "[z-a]", "a[z-a]b/", "!\\", "x\\", "/", "[[:nope:]z-a]"])
 def test_a_line_of_an_ignore_file_that_is_not_a_pattern_is_reported(work, ref, line):
-    """It is not passed over: what somebody wants ignored would be read."""
+    """It is not skipped: what somebody wants ignored would be read."""
     work.put("apps/.gitsyncignore", f"# comment\n\n*.txt\n{line}\nb.yaml\n")
     work.put("apps/a.yaml", "x")
     work.commit()

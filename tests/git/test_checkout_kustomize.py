@@ -13,7 +13,7 @@ from gitsync.model.problem import Level
 
 @pytest.fixture(autouse=True)
 def _kustomize(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A tool that knows no origins, and prints every file below the folder that it builds, and of its base."""
+    """A tool that has no origins, and prints every file below the folder that it builds, and of its base."""
     folder = tmp_path / "bin"
     folder.mkdir()
     script = 'for last; do :; done\ncd "$last"\ngrep -q buildMetadata *.yaml && exit 1\ncat *.yaml ../base/*.yaml .env 2>/dev/null\nexit 0\n'

@@ -77,7 +77,7 @@ def test_a_bare_repository_is_a_source_by_its_url_alone(published, bare):
 
 @pytest.mark.parametrize("protocol", ["0", "2"])
 def test_a_commit_is_fetched_by_itself_or_with_all_history(published, bare, monkeypatch, protocol):
-    """With protocol 0 a server hands out only branches and tags, unless it is told otherwise."""
+    """With protocol 0 a server hands out only branches and tags, unless it is configured otherwise."""
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "protocol.version")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", protocol)

@@ -1,4 +1,4 @@
-"""Exported config maps on the status tree: one file each, which says whose it is."""
+"""Exported config maps on the status tree: one file each, which shows whose it is."""
 
 from pathlib import Path
 

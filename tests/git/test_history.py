@@ -73,7 +73,7 @@ exec {git} "$@"
 
 
 def test_git_runs_once_for_what_does_not_change(story, cloned, tmp_path, monkeypatch):
-    """What a run asks: some of it twice, since its parts do not know of each other."""
+    """What a run requests: some of it twice, since its parts do not share it."""
     log, program = tmp_path / "log", tmp_path / "bin" / "git"
     program.parent.mkdir()
     program.write_text(LOGGED.format(log=log, git=shutil.which("git")))

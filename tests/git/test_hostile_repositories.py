@@ -180,7 +180,7 @@ TRIED = [
     *(pytest.param([row], "ext", TOKEN, id=row[0]) for row in select("ext")),
     *(pytest.param([row], "http", None, id=f"{row[0]}, no token") for row in select("http", words="password")),
 ]
-"""Settings that try it together, where each program tells its name, or alone, where they are in one another's way.
+"""Settings that try it together, where each program reports its name, or alone, where they are in one another's way.
 Without a token, git looks for a password; it needs one over http alone.
 """
 

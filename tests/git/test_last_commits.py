@@ -62,7 +62,7 @@ def test_paths_count_from_the_folder_of_the_source(story, cloned):
 
 
 def test_a_shallow_clone_does_not_know_what_came_before_it(story, cloned, tmp_path):
-    """There, git would say that the first commit of the clone added every file."""
+    """There, git would report that the first commit of the clone added every file."""
     cloned.git("push", "--quiet", "origin", "main")
     origin = cloned.git("remote", "get-url", "origin")
     subprocess.run(["git", "clone", "-q", "--depth=3", f"file://{origin}", str(tmp_path / "copy")], check=True)

@@ -1,4 +1,4 @@
-"""What may be said of a source, and that nothing reaches git as an option, a transport or a password."""
+"""What may be shown of a source, and that nothing reaches git as an option, a transport or a password."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Laws of merging: nothing that only others changed is lost, and what says nothing new is no change."""
+"""Laws of merging: nothing that only others changed is lost, and what adds nothing new is not a change."""
 
 from dataclasses import replace
 

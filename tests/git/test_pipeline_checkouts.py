@@ -38,7 +38,7 @@ def github_with_a_file(work, url, outside):
 
 
 def gitlab(work, url, outside):
-    """GitLab Runner: the token of the job stands in the address."""
+    """GitLab Runner: the token of the job is in the address."""
     origin(work, url.replace("://", "://gitlab-ci-token:t0ken-of-the-job@"))
 
 

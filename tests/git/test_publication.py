@@ -1,4 +1,4 @@
-"""A commit that no branch of the remote has is found, and a doubt is no finding."""
+"""A commit that no branch of the remote has is found, and a doubt is not a finding."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""One revision by its name: at hand, counted back, or fetched for a clone that lacks it."""
+"""One revision by its name: available, counted back, or fetched for a clone that lacks it."""
 
 import subprocess
 from contextlib import ExitStack

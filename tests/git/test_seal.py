@@ -115,7 +115,7 @@ def test_a_seal_cannot_be_moved_to_another_resource():
 
 HERE, THERE = name_place("github.com/acme/estate", "gitsync/status"), name_place("github.com/acme/other")
 FORMER = "hmac-sha256:34e91cfc:26516244856addbb58b8780dd294114592fda77cae112aa24414194863f4e9d0"
-"""Of `FORMER_RECORD` with `KEY`, as version 0.1.0 made it before seals had a place."""
+"""Of `FORMER_RECORD` with `KEY`, as version 0.1.0 made it before seals had a location."""
 FORMER_RECORD = record(
     vnet(), vnet_id(), agent="us", writes=3, unit="net",
     applied={"location": "westeurope", "size": 1.5, "list": [1, True, None, "é"]},

@@ -182,7 +182,7 @@ def test_nothing_is_lost_if_a_run_that_did_not_see_a_worker_pushes_first(open_st
 
 
 def test_the_seal_of_a_record_is_that_of_its_worker_whichever_worker_takes_it_in(bare, clock, open_status):
-    """Otherwise whoever can push to such a branch would have a record sealed by the next run."""
+    """Otherwise anyone who can push to such a branch would have a record sealed by the next run."""
     remote = open_remote(Url(bare.url, "file"), GitAccess())
     sealed = RecordSeals("gitsync", Secret("k" * 32), place="here")
 
@@ -200,7 +200,7 @@ def test_the_seal_of_a_record_is_that_of_its_worker_whichever_worker_takes_it_in
 
 
 NO_NAME = RecordSeals("gitsync", Secret("k" * 32), place="#gitsync/status")
-"""Of a repository without a remote, where only the identity tells one status from another."""
+"""Of a repository without a remote, where only the identity distinguishes one status from another."""
 
 
 def open_sealed(bare, clock, name=NAME):

@@ -33,7 +33,7 @@ SUBNET = f"{NETWORK}/subnets/one"
 SECURITY = at("Microsoft.Network/networkSecurityGroups/nsg")
 ALERT = at("Microsoft.Insights/activityLogAlerts/a")
 WANTED = {"condition": {"allOf": []}, "scopesReferences": []}
-"""What the kind of an alert requires, in a form that asks for nothing."""
+"""What the kind of an alert requires, in a form that requests nothing."""
 BLOBS = f"{ACCOUNT}/blobServices/default"
 RULE = {
     "allowedHeaders": ["*"],

@@ -1,4 +1,4 @@
-"""The hunt for names of people in what Azure says: refusals, notes of locks, texts of policies, failed reads.
+"""The hunt for names of people in what Azure returns: refusals, notes of locks, texts of policies, failed reads.
 
 Runs meet a name in each of these texts. Who may read it is as for who changed a resource: `--who` decides.
 """

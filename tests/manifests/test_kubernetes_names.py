@@ -1,4 +1,4 @@
-"""What a manifest names as a Secret, a config map or a key, judged offline: a table of what Kubernetes has not."""
+"""What a manifest names as a Secret, a config map or a key, evaluated offline: a table of what Kubernetes has not."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Files and documents beside manifests that look like some: what is read, passed over, and refused."""
+"""Files and documents beside manifests that look like some: what is read, skipped, and refused."""
 
 import pytest
 

@@ -28,7 +28,7 @@ def kustomization(patches):
 
 
 def locate(spec, files, *path):
-    """The place of a field of the built manifest with a spec."""
+    """The location of a field of the built manifest with a spec."""
     contents = {"base/a.yaml": BASE.encode(), **{name: text.encode() for name, text in files.items()}}
     unit = Unit(
         name="prod", path="prod", kind=UnitKind.KUSTOMIZATION, file="prod/kustomization.yaml", contents=contents
@@ -123,7 +123,7 @@ def add(at, *values):
 
 
 def place_objects(built, files):
-    """The places of the objects inside of a built object of CAPZ, by name, and those of their locations."""
+    """The locations of the objects inside a built object of CAPZ, by name, and those of their locations."""
     contents = {"base/c.yaml": CLUSTER.encode(), **{name: text.encode() for name, text in files.items()}}
     unit = Unit(
         name="over", path="over", kind=UnitKind.KUSTOMIZATION, file="over/kustomization.yaml", contents=contents

@@ -1,4 +1,4 @@
-"""Documents whose header is wrong: those that were meant for gitsync are errors, those of other tools are passed over."""
+"""Documents whose header is wrong: those that were meant for gitsync are errors, those of other tools are skipped."""
 
 import json
 import random
@@ -124,7 +124,7 @@ def test_what_was_meant_for_gitsync_is_an_error(text, code, line, field, hint, w
     ],
 )
 def test_a_resource_in_the_form_of_arm_beside_manifests_is_reported(text, level, why):
-    """It is no manifest with a mistake, unless it has parts of one; it may be one, so it holds deletes."""
+    """It is not a manifest with a mistake, unless it has parts of one; it may be one, so it holds deletes."""
     found = read(text)
     (problem,) = found.problems
     assert (problem.code, problem.level, problem.field) == ("ArmType", level, "type"), why

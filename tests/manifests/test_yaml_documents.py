@@ -196,7 +196,7 @@ def test_a_file_has_a_budget():
 def test_json_reads_as_json(value):
     text = json.dumps({"value": value})
     found = read(text, "a.json")
-    if '"\\ud8' in text or any(p.code == "InvalidYaml" for p in found.problems):  # half a character is no text
+    if '"\\ud8' in text or any(p.code == "InvalidYaml" for p in found.problems):  # half a character is not a text
         return
     assert found.documents[0].value == {"value": value}
 

@@ -56,7 +56,7 @@ def test_a_scheduled_job_opens_a_pull_request_and_closes_it(estate, tmp_path):
     assert "Unchanged: Accept drift of ResourceGroup/web" in accept(estate)[1]
     assert estate.host.requests == [request]
 
-    job.run("Install gitsync")  # the next sync takes it back
+    job.run("Install gitsync")  # the next sync reverts it
     assert "Closed, since its drift is gone" in accept(estate)[1]
     assert estate.host.requests[0]["state"] == "closed"
     assert request["branch"] not in estate.git("--git-dir", str(bare), "branch", "--list")

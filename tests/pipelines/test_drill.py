@@ -100,7 +100,7 @@ def test_azure_pipelines_drills_in_a_schedule_of_that_name(tmp_path, owner, code
 
 
 def run(lines, folder, variables):
-    """Run the only line of a job, which is a command of gitsync."""
+    """Run the only line of a job, which is a gitsync command."""
     (line,) = lines
     program, *words = shlex.split(line.removeprefix("exec "))
     assert program == "gitsync"

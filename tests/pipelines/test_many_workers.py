@@ -100,7 +100,7 @@ def test_github_runs_one_job_unless_more_are_requested():
 
 
 def call(line, folder, variables):
-    """Run a line of a script that is one command of gitsync."""
+    """Run a line of a script that is one gitsync command."""
     ended = run_here(*line.removeprefix("exec ").split()[1:], folder=folder, **variables)
     assert ended.code == 0, ended.err
     return ended.out

@@ -1,4 +1,4 @@
-"""`gitsync comment --status`: what the commit of a job says of a run, once, on every host."""
+"""`gitsync comment --status`: what the commit of a job reports of a run, once, on every host."""
 
 import json
 

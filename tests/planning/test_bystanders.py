@@ -1,4 +1,4 @@
-"""What a run leaves alone holds back the delete of what it lies in."""
+"""What a run skips holds back the delete of what it is in."""
 
 from __future__ import annotations
 

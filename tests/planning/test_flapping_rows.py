@@ -1,4 +1,4 @@
-"""Writes in a row that something undoes: when they stop, when they start again, and what is told."""
+"""Writes in a row that something undoes: when they stop, when they start again, and what is reported."""
 
 from datetime import UTC, datetime, timedelta
 

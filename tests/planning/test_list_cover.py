@@ -1,4 +1,4 @@
-"""Which lists a run asks for: the fewest requests, from the counts of the plan; and which resources it samples."""
+"""Which lists a run requests: the fewest requests, from the counts of the plan; and which resources it samples."""
 
 from dataclasses import replace
 from datetime import date, timedelta

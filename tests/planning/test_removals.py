@@ -1,4 +1,4 @@
-"""What git gave up: found in an answer of Azure, retained in a record, and demanded by a body."""
+"""What git gave up: found in an Azure answer, retained in a record, and demanded by a body."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def test_a_secret_that_azure_returns_is_in_no_digest():
 
 
 def test_what_was_sent_counts_as_well():
-    """A field that left git is shown in the plan with what Azure has, so that must not move either."""
+    """A field that was removed from git is shown in the plan with what Azure has, so that must not move either."""
     sent = {"properties": {"mode": "a"}}
     one, two = (live(properties={"mode": value}) for value in ("1", "2"))
     assert digest_live(one, {}, sent) != digest_live(two, {}, sent)

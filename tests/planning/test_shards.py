@@ -181,7 +181,7 @@ def test_laws_of_a_cut(members: list[ShardMember], workers: int, shuffle: random
     shuffled = members.copy()
     shuffle.shuffle(shuffled)
     assert cut_shards(shuffled, workers) == shards
-    # A shard knows all that it waits for.
+    # A shard has all that it waits for.
     across = {(one.key, ref) for one in members for ref in one.references if by_key[one.key] != by_key[ref]}
     assert {pair for shard in shards for pair in shard.waits_for} == across
     # No worker has more than twice the fair share, unless one part alone is larger.

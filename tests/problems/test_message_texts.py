@@ -1,4 +1,4 @@
-"""Texts for people have no holes: a value that was missing, an open quote, a preposition with nothing after it."""
+"""Texts for people have no placeholders: a missing value, an open quote, a preposition with nothing after it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def is_message(call):
 
 
 def list_messages():
-    """Each text that the package gives to an error, a problem, a check or a condition, with its place."""
+    """Each text that the package gives to an error, a problem, a check or a condition, with its location."""
     for file in sorted(PACKAGE.rglob("*.py")):
         if "emulator" in file.parts:
             continue
@@ -134,7 +134,7 @@ def test_the_reports_have_no_placeholders(file):
 
 
 def list_docstrings(tree):
-    """The docstrings of a module, which are no texts for users except the first of a command."""
+    """The docstrings of a module, which are not texts for users except the first of a command."""
     return {
         node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }

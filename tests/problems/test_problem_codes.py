@@ -1,4 +1,4 @@
-"""The table of codes: every code of gitsync is in it, no other is, and its examples are real."""
+"""The table of codes: every one of gitsync's codes is in it, no other is, and its examples are real."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CODES = {meaning.code: meaning for meaning in load_codes()}
 NOT_OURS = {"ErrorRule"}
 """Calls whose codes are Azure's."""
 NO_CODES = {"Opaque", "NamespaceTerminating"}
-"""Words of Kubernetes that stand where a code would."""
+"""Kubernetes words in the position of a code."""
 
 
 @cache
@@ -68,7 +68,7 @@ def constants():
 
 @cache
 def code_parameters():
-    """Functions with a parameter that is a code, and its place."""
+    """Functions with a parameter that is a code, and its location."""
     return {
         node.name: place
         for node in nodes(ast.FunctionDef)

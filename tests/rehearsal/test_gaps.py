@@ -1,4 +1,4 @@
-"""What git cannot bring back: each gap is listed once, and nothing else is."""
+"""What git cannot restore: each gap is listed once, and nothing else is."""
 
 from __future__ import annotations
 

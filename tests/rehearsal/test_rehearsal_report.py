@@ -1,4 +1,4 @@
-"""A rehearsal as text, Markdown, JSON and a page: what it says first, what it leaves out, and hostile names."""
+"""A rehearsal as text, Markdown, JSON and a page: what it has first, what it leaves out, and hostile names."""
 
 import json
 import re
@@ -83,7 +83,7 @@ def test_what_stops_it_comes_before_the_writes(rehearsal, texts, name):
 
 
 def test_every_bad_end_is_explained():
-    """Also what only the settings make a failure: a report that fails must say why."""
+    """Also what only the settings make a failure: a report that fails must show why."""
     failed = replace(FINE, first=replace(FINE.first, exit_code=ExitCode.DRIFT))
     assert failed.exit_code is ExitCode.FAILED
     assert "The sync ends with" in FORMS["text"](failed)

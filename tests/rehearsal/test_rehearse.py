@@ -1,4 +1,4 @@
-"""Rehearsals of whole syncs: what they need, what they leave alone, and what they say of the values that they lack."""
+"""Rehearsals of whole syncs: what they need, what they skip, and how they fill the values that they lack."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def all_pieces() -> dict[str, str]:
     return {name: document(name, 0) for name in PIECES}
 
 
-# What it needs, and what it leaves alone.
+# What it needs, and what it skips.
 
 
 def test_the_first_sync_of_a_source_without_a_status(world):
@@ -218,7 +218,7 @@ def test_wrong_settings_are_an_error(settings, error, world):
         rehearse_world(world.says(group=GROUP), **settings)
 
 
-# What records say of Azure.
+# What records have about Azure resources.
 
 
 def test_an_agent_leaves_what_another_one_keeps(world):
@@ -496,7 +496,7 @@ def test_a_key_vault_is_never_opened(world):
     assert (len(rehearsal.writes), rehearsal.exit_code) == (2, 0)
 
 
-# Faults, and what the emulator cannot know.
+# Faults, and what the emulator cannot simulate.
 
 
 def test_a_script_injects_its_faults(world):

@@ -1,4 +1,4 @@
-"""What was read and what was passed over: counted in every form of a report, and listed where that is asked for."""
+"""What was read and what was skipped: counted in every form of a report, and listed where that is requested."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A report without its secrets: what is masked in it, and what stays whole because programs and people need it."""
+"""A report without its secrets: what is masked in it, and what stays complete because programs and people need it."""
 
 from dataclasses import fields, is_dataclass, replace
 
@@ -59,7 +59,7 @@ def test_what_is_reported_is_masked():
 
 
 def test_what_names_things_stays_complete():
-    """A broken id is no id, and a broken body would be sent again."""
+    """A broken id is not an id, and a broken body would be sent again."""
     told = mask_report(report(TOLD, problems=(PROBLEM,)), mask)
     one = told.results[0]
     for name in ("key", "arm_id", "unverified", "reviewed", "source", "policy", "verdict", "action"):
@@ -133,7 +133,7 @@ def raised(error: Exception) -> Exception:
 
 
 class StubbornError(Exception):
-    """One that makes its text anew each time."""
+    """One that makes its text again each time."""
 
     def __str__(self):
         return SAID

@@ -1,4 +1,4 @@
-"""Progress: what the line says, and that it comes by the clock alone."""
+"""Progress: what the line reports, and that it comes by the clock alone."""
 
 import io
 import queue
@@ -18,7 +18,7 @@ from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, failed, key,
 
 
 class Ticks:
-    """Seconds that pass when told to."""
+    """Seconds that pass when reported to."""
 
     def __init__(self):
         self.now = 0.0

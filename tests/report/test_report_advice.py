@@ -1,4 +1,4 @@
-"""What to do about an error is told in every form, beside what Azure said and not in it."""
+"""What to do about an error is reported in every form, beside what Azure said and not in it."""
 
 import json
 from dataclasses import replace

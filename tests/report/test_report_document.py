@@ -1,4 +1,4 @@
-"""A report that is read from its JSON: it says the same again, and anything else is refused."""
+"""A report that is read from its JSON: it reports the same again, and anything else is refused."""
 
 import json
 from dataclasses import replace

@@ -162,7 +162,7 @@ def test_the_page_is_well_formed_and_its_links_lead_somewhere():
 
 
 def test_every_control_is_described():
-    """Each control stands in a label, or is a button with words."""
+    """Each control is in a label, or is a button with words."""
     page = render(landing_zone(groups=3, every=5))
     form = page[page.index("<form") : page.index("</form>")]
     labels = re.findall(r"<label.*?</label>", form, flags=re.DOTALL)

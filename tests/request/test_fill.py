@@ -22,7 +22,7 @@ KEY = Key("g", "K", "team", "n")
 
 
 class Told:
-    """Values that say what they were asked for; what is called `missing` is not there."""
+    """Values that show what was requested; what is called `missing` is not there."""
 
     def secret(self, namespace, name, key):
         return Secret(f"{namespace}/{name}/{key}")

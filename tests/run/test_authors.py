@@ -1,4 +1,4 @@
-"""Who changed a resource, in whole runs: what a plan and a sync say of drift, when, and what it costs."""
+"""Who changed a resource, in whole runs: what a plan and a sync report of drift, when, and what it costs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def authors(report) -> dict[str, list[tuple[str, str]]]:
 
 
 def asked(world) -> list[str]:
-    """The questions of the last run, by the last word of their paths."""
+    """The checks of the last run, by the last word of their paths."""
     return sorted(r.path.rpartition("/")[2] for r in world.requests if r.path.endswith((f"/{GRAPH}", f"/{LOG}")))
 
 

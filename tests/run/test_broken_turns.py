@@ -1,4 +1,4 @@
-"""What breaks off the turn of one resource, and not the run: faults of ours, and of other packages' extensions."""
+"""What fails the turn of one resource, and not the run: internal errors, and faults of other packages' extensions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_fault_after_the_write_loses_nothing_of_it(tmp_path):
 
 
 def test_a_fault_is_not_tried_again_after_prunes(tmp_path):
-    """It could end better then, and nobody would hear of it."""
+    """It could end better then, and no one would hear of it."""
     asked = []
 
     async def once(subject, azure, next):

@@ -190,7 +190,7 @@ def test_a_made_up_leftover_removes_nothing_that_a_resource_exports(world, sinks
 
 
 def test_a_new_owner_takes_the_name_as_soon_as_the_old_one_is_forgotten(world, sinks):
-    """In the same run: whoever reads the Secret is not to be without it until the next one."""
+    """In the same run: anyone who reads the Secret is not to be without it until the next one."""
     world.synced(group=GROUP, lake=LAKE)
     report = world.says(group=GROUP, pond=POND).sync()
     assert "not owned by" in of(report, "StorageAccount", "pond").condition.message

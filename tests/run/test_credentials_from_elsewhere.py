@@ -1,5 +1,5 @@
 """Plans of resources whose credential is a Secret of the cluster: what a plan takes from the records instead, what it
-says that it did not check, and what it reads if it may.
+shows that it did not check, and what it reads if it may.
 """
 
 from __future__ import annotations

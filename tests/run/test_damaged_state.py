@@ -76,7 +76,7 @@ def test_cut_off(world, name, share):
 
 @pytest.mark.parametrize("lines", range(3, 13))
 def test_an_inventory_that_was_cut_off_between_lines(world, lines):
-    """What is left is YAML, and says less. The last two lines decide nothing: whether it is Ready, at which spec."""
+    """The rest is YAML, and has less. The last two lines decide nothing: whether it is Ready, at which spec."""
     file = world.state / INVENTORY
     content = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(content[:-lines]))
@@ -154,7 +154,7 @@ def test_restored_it_goes_on_as_if_nothing_had_been(world):
 
 
 def test_an_inventory_in_another_layout_is_read(world):
-    """An editor may quote and indent as it likes; what counts is what it says."""
+    """An editor may quote and indent as it likes; what counts is what it has."""
     file = world.state / INVENTORY
     file.write_text(
         re.sub(r"(?m)^(?=- |  )", "    ", file.read_text()).replace(f"key: {ORIGINAL}", f"key: '{ORIGINAL}'")

@@ -13,7 +13,7 @@ CONDITIONAL = {"max_deletes": 5, "prune": True}
 
 
 def with_deleter(tmp_path, delete, **settings):
-    """A world whose network has left git, and is deleted so."""
+    """A world whose network has was removed from git, and is deleted so."""
     world = World(tmp_path, **settings)
     world.synced(group=GROUP, vnet=VNET)
     world.extensions = (Extension(group="network.azure.com", kind="VirtualNetwork", delete=delete), *BUILT_IN)

@@ -1,4 +1,4 @@
-"""An empty list in git says that there are no entries. What somebody adds to it is drift, and a write takes it away."""
+"""An empty list in git has that there are not entries. What somebody adds to it is drift, and a write takes it away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run that failed leaves, and what the next plan says of it: tried again, and no drift."""
+"""What a run that failed leaves, and what the next plan reports of it: tried again, and no drift."""
 
 from __future__ import annotations
 

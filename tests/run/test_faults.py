@@ -1,4 +1,4 @@
-"""What Azure does besides answering 200: whole runs through the faults that it is known for."""
+"""What Azure does in addition answering 200: whole runs through the faults that it is known for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The target of a run, the question before the first sync of one, and what the log says of a run."""
+"""The target of a run, the check before the first sync of one, and what the log reports of a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.world import GROUP, SUBNET, SUBSCRIPTION, VNET, World, of
 
 
 class Answer:
-    """A person who gives one answer, and remembers what was asked."""
+    """A person who gives one answer, and remembers what was requested."""
 
     def __init__(self, yes: bool) -> None:
         self.yes = yes
@@ -64,7 +64,7 @@ def test_yes_goes_on_and_is_not_asked_again(world):
 
 
 def test_the_counts_are_those_that_azure_has(world):
-    """What exists already is adopted: this is what tells a wrong subscription."""
+    """What exists already is adopted: this is what reports a wrong subscription."""
     world.sync()
     world.state = world.state.with_name("another")
     world.confirm, world.is_local = Answer(yes=False), False

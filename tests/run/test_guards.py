@@ -196,7 +196,7 @@ def test_a_namespace_that_nothing_is_in_is_refused(world, writes):
     assert world.requests == []
 
 
-# ---- what a plan knows ----
+# ---- what a plan has ----
 
 
 def test_a_plan_foretells_that_a_region_cannot_change(world):

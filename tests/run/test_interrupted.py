@@ -1,4 +1,4 @@
-"""What a run that a person or a scheduler stopped says of what it was doing: `Interrupted`, unless it had an end."""
+"""What a run that a person or a scheduler stopped reports of what it was doing: `Interrupted`, unless it had an end."""
 
 from __future__ import annotations
 

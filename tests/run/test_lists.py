@@ -167,7 +167,7 @@ def test_a_list_of_strangers_is_given_up(world):
 
 
 def crowd(world, arm_ids):
-    """Create resources that git does not know."""
+    """Create resources that git does not have."""
     azure = world.azure()
     for arm_id in arm_ids:
         azure.put(arm_id, {"location": "westeurope", "properties": {"sku": {"name": "standard"}}})

@@ -1,4 +1,4 @@
-"""Odd answers where a list or a look decides, in whole runs: nothing is deleted or written because of one."""
+"""Unexpected answers where a list or a look decides, in whole runs: nothing is deleted or written because of one."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def find_place(arm_id, row):
 
 
 def play_malformed(world, **when):
-    """Put something foreign into each group, and answer its list as its row says."""
+    """Put something foreign into each group, and answer its list as its row describes."""
     played = []
     for row, (body, _) in enumerate(MALFORMED):
         world.outside("PUT", find_place(STRANGER_ID, row), STRANGER, "2023-01-01")

@@ -1,4 +1,4 @@
-"""Not read is not gone: a manifest that moved to a place which a run does not read is not deleted."""
+"""Not read is not gone: a manifest that moved to a location which a run does not read is not deleted."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(sorted(PLACES
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
 def test_only_what_is_missing_is_deleted_and_prune_never_stops(steps):
-    """Manifests move between places at random; some places are unreadable in every run."""
+    """Manifests move between locations at random; some locations are unreadable in every run."""
     with tempfile.TemporaryDirectory() as folder:
         world = World(Path(folder))
         at = dict.fromkeys(NAMES, "read")

@@ -1,4 +1,4 @@
-"""One resource's odd answer is that resource's failure: the records of the others are written."""
+"""One resource's unexpected answer is that resource's failure: the records of the others are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resources that ARM does not have, in whole runs: users of databases as the built-in Azure plays them.
+"""Resources that ARM does not have, in whole runs: users of databases as the emulator simulates them.
 
 Users on real servers are in tests/databases, groups in tests/entra.
 """

@@ -1,4 +1,4 @@
-"""Refusals that say that something else is going on: waited for in the run, read again before they are sent again."""
+"""Refusals because of something else going on: waited for in the run, read again before they are sent again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Status that others wrote: nothing that it says leads to a delete, and nothing of it is taken over in silence."""
+"""Status that others wrote: nothing in it leads to a delete, and nothing of it is taken over in silence."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def seal_as_before(world):
 
 
 def list_former(world):
-    """The records whose seals have no place."""
+    """The records whose seals have no location."""
     texts = {file.name: file.read_text() for file in world.state.rglob("default/**/*.yaml")}
     return sorted(
         name for name, text in texts.items() if re.search(r"seal: hmac-sha256:\w+:\w{64}$", text, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What left git: deleted in order, held back, or forgotten (docs/reference/design.md#prune)."""
+"""What was removed from git: deleted in order, held back, or forgotten (docs/reference/design.md#prune)."""
 
 from __future__ import annotations
 

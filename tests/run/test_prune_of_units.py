@@ -1,4 +1,4 @@
-"""What leaves git by a slip is held by its unit, and what leaves it elsewhere is deleted: whole runs with --prune."""
+"""What is removed from git by a slip is held by its unit, and what is removed elsewhere is deleted: whole runs with --prune."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A field that git no longer asks for is pending, shown as removed, and sent as such once."""
+"""A field that git no longer requests is pending, shown as removed, and sent as such once."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ OF_ACCOUNT = (
 
 _TWO_AT = "/identity/userAssignedIdentities/" + f"{IDS}/two".replace("/", "~1")
 
-KEPT = {  # what leaves git, the methods that take it away, its name, and how Azure has it in spite of them
+KEPT = {  # what is removed from git, the methods that take it away, its name, and how Azure has it in spite of them
     "an identity": (TWO, ["PUT", "PUT"], f'spec.identity.userAssignedIdentities["{IDS}/two"]', {_TWO_AT: {}}),
     "the identities": (IDENTITY, ["PUT", "PUT"], "spec.identity.type", {"/identity/type": "UserAssigned"}),
     "a tag": (", env: b", ["PUT", "PATCH"], "spec.tags.env", {"/tags/env": "b"}),
@@ -240,7 +240,7 @@ def test_a_field_that_has_its_value_without_git_has_azures_default(tmp_path, why
 
 
 def test_an_entry_that_azure_keeps_in_a_list_is_named(tmp_path):
-    """Nothing more can be said than the list without it."""
+    """Nothing more can be shown than the list without it."""
     world = World(tmp_path, rules=rules(OF_ACCOUNT))
     world.synced(group=GROUP, account=ACCOUNT)
     less = ACCOUNT.replace(", {ipAddressOrRange: 2.2.2.2}", "")

@@ -1,4 +1,4 @@
-"""What the checks cost: requests of whole plans. An unchanged estate costs none, many changes share their questions."""
+"""What the checks cost: requests of whole plans. An unchanged estate costs none, many changes share their checks."""
 
 from collections import Counter
 from dataclasses import replace

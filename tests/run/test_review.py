@@ -175,7 +175,7 @@ FEDERATION = """\
 
 
 def test_a_value_of_a_resource_that_the_plan_creates_again_is_written_with_it(world):
-    """The plan cannot know the new value, and its reader saw that the resource is created."""
+    """The plan cannot read the new value, and its reader saw that the resource is created."""
     name = re.search("name: (.*)", IDENTITY)[1]
     world.says(group=GROUP, identity=IDENTITY, other=EXPORTER, federation=FEDERATION.replace("IDENTITY", name)).sync()
     other = f"{GROUP_ID}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/other"
@@ -477,7 +477,7 @@ def test_another_layout_of_the_same_plan_is_the_same_plan(world):
 
 
 def test_without_a_key_an_edit_with_a_new_seal_is_not_found(world):
-    """The page says so: a plain digest finds accidents."""
+    """The page lists it: a plain digest finds accidents."""
     file = planned(world.says(group=GROUP, vnet=VNET))
     document = json.loads(file.read_text())
     narrow(document)

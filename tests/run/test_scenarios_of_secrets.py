@@ -199,7 +199,7 @@ def test_34_a_credential_is_exported_by_expressions(world, sink):
 
 
 def test_a_run_for_one_resource_leaves_the_exports_of_others_where_they_are(world, sink):
-    """--only names what a run is about: what another resource exports feeds it, and is written nowhere."""
+    """--only names what a run is about: what another resource exports feeds it, and is written nothing."""
     server = SERVER.replace("name: postgres\n        key: password", "name: lake\n        key: first")
     exports = "secrets: {key1: {name: lake, key: first}}\n        configMaps: {blobEndpoint: {name: where, key: blob}}"
     world.says(group=GROUP, account=account(exports), server=server)

@@ -64,7 +64,7 @@ def server_of(report):
 
 
 def stored(world: World) -> str:
-    """The password that Azure was sent; it shows it to nobody."""
+    """The password that Azure was sent; it shows it to no one."""
     found = world.store.resource(SERVER_ID.lower())
     return found.body["properties"]["administratorLoginPassword"]
 

@@ -76,7 +76,7 @@ def test_a_file_that_is_ignored_deletes_nothing(world):
 
 
 def test_what_a_run_of_the_folder_recorded_is_left_to_it(world):
-    """A record of the folder does not say which file had the resource."""
+    """A record of the folder does not show which file had the resource."""
     world.says_files({ONE: BOTH, TWO: OTHER}).sync()
     world.says_files({ONE: GROUP, TWO: OTHER})
     world.sync(path=ONE, prune=True)

@@ -1,4 +1,4 @@
-"""What single kinds do besides, in whole runs."""
+"""What single kinds do in addition, in whole runs."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def test_what_an_earlier_run_exported_to_the_folder_is_its_own(world, tmp_path):
 
 
 class RemoteWorld(World):
-    """A world whose runs read from a place elsewhere, and export to memory."""
+    """A world whose runs read from a remote store, and export to memory."""
 
     name = ""
 

@@ -40,7 +40,7 @@ NEIGHBOURS = {
     "apps/lost/kustomization.yaml": "resources:\n- ../nowhere\n",
     "apps/web/deployment.yaml": DEPLOYMENT,
 }
-"""Three kustomizations that cannot be built, and no manifest of ASO in any of them."""
+"""Three kustomizations that cannot be built, and no ASO manifest in any of them."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""States that a type ends in, and states that nobody knows: what a run waits for, says, and takes for success."""
+"""States that a type ends in, and states that no one has: what a run waits for, reports, and counts as success."""
 
 from __future__ import annotations
 

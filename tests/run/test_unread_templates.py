@@ -1,4 +1,4 @@
-"""A document with a group of ASO that is not read: a warning of a run, an error of `validate` and with --strict."""
+"""A document with an ASO group that is not read: a warning of a run, an error of `validate` and with --strict."""
 
 from __future__ import annotations
 

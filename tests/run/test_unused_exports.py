@@ -1,4 +1,4 @@
-"""Secrets that nobody would get: they are named once, and not asked for."""
+"""Secrets that no one would get: they are named once, and not requested."""
 
 import pytest
 

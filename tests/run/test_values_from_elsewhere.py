@@ -1,4 +1,4 @@
-"""Plans of resources whose values are elsewhere: what a plan reads, and what it says of values that it cannot know."""
+"""Plans of resources whose values are elsewhere: what a plan reads, and what it shows of values that it cannot read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deletes that would take along what the run leaves alone, in whole runs."""
+"""Deletes that would take along what the run skips, in whole runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def world(tmp_path):
 
 @pytest.mark.parametrize("only", [("ResourceGroup/core",), ("VirtualNetwork/hub",)])
 def test_only_some_of_what_was_removed_from_git_takes_nothing_else_along(world, only):
-    """An empty list of the group would say that there is nothing in it."""
+    """An empty list of the group would mean that there is nothing in it."""
     world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     world.settings = replace(world.settings, rules=rules(json.dumps(EMPTY)))
     report = world.says().sync(prune=True, max_deletes=3, only=only)

@@ -1,4 +1,4 @@
-"""Whatever Azure took of a run is told: in the headline, the results and the status, also if the run was stopped, an
+"""Whatever Azure took of a run is reported: in the headline, the results and the status, also after a stop, an
 answer was lost, or Azure refused the next step. The next run recovers.
 """
 
@@ -76,7 +76,7 @@ def list_taken(world: World) -> set[str]:
 
 
 def check_told(world: World, report: Report, taken: set[str]) -> None:
-    """Each write that Azure took stands in the results and the headline; no record says Ready of what is not there."""
+    """Each write that Azure took is in the results and the headline; no record has Ready for what is not there."""
     headline = format_headline(report)
     assert ("othing changed" in headline) is (not taken), (headline, taken)
     by_id = {result.arm_id.casefold(): result for result in report.results if result.arm_id}

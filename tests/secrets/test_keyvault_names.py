@@ -1,4 +1,4 @@
-"""Names in Key Vault: told beforehand where they can be, different for every place, and always allowed."""
+"""Names in Key Vault: reported beforehand where they can be, different for every path, and always allowed."""
 
 import re
 import string

@@ -25,7 +25,7 @@ from tests.support.recordings import FOLDER as RECORDINGS
 from tests.support.recordings import needs_recordings
 
 OF_CLIENTS = {"InvalidFilterInQueryString", "MissingApiVersionParameter", "OperationNotFound"}
-"""Mistakes in a request itself, which gitsync does not make and nobody who writes manifests can mend."""
+"""Mistakes in a request itself, which gitsync does not make and no one who writes manifests can fix."""
 
 TRAFFIC = RECORDINGS / "arm-traffic" / "errors"
 VAULT = ("keyvault.azure.com", "Vault")

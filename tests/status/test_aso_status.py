@@ -1,4 +1,4 @@
-"""What Azure says, as a status, and what of it is exported."""
+"""What Azure reports, as a status, and what of it is exported."""
 
 from dataclasses import replace
 

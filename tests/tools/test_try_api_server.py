@@ -1,4 +1,4 @@
-"""The cases on a real API server, where its programs are installed; what the tool says where they are not."""
+"""The cases on a real API server, where its programs are installed; what the tool reports where they are not."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""`gitsync unmanaged` with lists that are none: no crash, no row that Azure did not give, and an exit code that says when
+"""`gitsync unmanaged` with lists that are none: no crash, no row that Azure did not give, and an exit code that shows when
 something could not be read.
 """
 

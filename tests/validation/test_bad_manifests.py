@@ -1,6 +1,6 @@
-"""Manifests that are wrong, with all that is to be said of them beside them, as text.
+"""Manifests that are wrong, with all of their problems beside them, as text.
 
-Each file under bad/ is one set of manifests; what is expected stands in the .txt of the same name: for each problem its
+Each file under bad/ is one set of manifests; the expected output is in the .txt of the same name: for each problem its
 line, level, code and field, then the message and the hint.
 """
 
@@ -119,7 +119,7 @@ def places_apart(found):
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_the_order_of_documents_changes_nothing_but_lines(file):
-    """What is an error stays one, and is said of the same field; only what stands first among equals may be another."""
+    """An error stays one, and is reported of the same field; only what is first among equals may be another."""
     documents = file.read_text().split("---\n")
     turned = "---\n".join(reversed([text if text.endswith("\n") else f"{text}\n" for text in documents]))
     assert places_apart(problems(turned.encode())) == places_apart(problems(file.read_bytes()))

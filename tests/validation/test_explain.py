@@ -1,4 +1,4 @@
-"""Which kind is meant, and what it may say."""
+"""Which kind is meant, and what it may have."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The annotation gitsync/hold: what it may say, and on which day it holds."""
+"""The annotation gitsync/hold: what it may have, and on which day it holds."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""The annotation gitsync/ignore: what it may say, on which day it holds, and what is told where it says nothing."""
+"""The annotation gitsync/ignore: what it may have, on which day it holds, and what is reported where it has no effect."""
 
 from dataclasses import replace
 from datetime import date

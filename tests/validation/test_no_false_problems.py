@@ -1,4 +1,4 @@
-"""What is right is not complained of: manifests that Azure Service Operator takes have no errors."""
+"""Correct manifests have no problems: manifests that Azure Service Operator takes have no errors."""
 
 import json
 from pathlib import Path

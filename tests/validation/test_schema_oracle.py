@@ -1,4 +1,4 @@
-"""Shape and constraints against another judge: JSON Schema, as an API server holds it against a manifest.
+"""Shape and constraints against another evaluator: JSON Schema, as an API server holds it against a manifest.
 
 The types are turned into a schema, values are made at random, and both must agree on whether a value is right. Nulls in
 mappings are left out: an API server drops them before it looks.
