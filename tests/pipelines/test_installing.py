@@ -160,11 +160,11 @@ def test_the_constraints_are_in_step_with_the_project():
         (f"rich==14.1 ; sys_platform == 'linux' \\\n{HASH} \\\n{HASH}\n", "rich", [], "for one system, with two files"),
         (f"rich==12 \\\n{HASH}\n", "rich>=13.9", ["x.txt pins rich 12, and pyproject.toml wants >=13.9."], "too old"),
         (f"rich==14.1 \\\n{HASH}\n", "loguru", ["x.txt has no loguru."], "a new requirement"),
-        ("rich==14.1\n", "rich", ["x.txt has no rich.", "x.txt:1: this is no pin with hashes."], "no hash"),
+        ("rich==14.1\n", "rich", ["x.txt has no rich.", "x.txt:1: this is not a pin with hashes."], "no hash"),
         (
             f"--index-url https://mirror.example\nrich==14.1 \\\n{HASH}\n",
             "rich",
-            ["x.txt:1: this is no pin with hashes."],
+            ["x.txt:1: this is not a pin with hashes."],
             "the address of an index",
         ),
     ],

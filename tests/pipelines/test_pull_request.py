@@ -148,7 +148,7 @@ def test_when_the_action_posts_a_status(event, head, inputs, posts, why):
             "event": {"pull_request": {"head": {"repo": {"full_name": head}}}} if head else {},
         },
     }
-    steps = [step for step in ACTION["runs"]["steps"] if step["name"].startswith("Say ")]
+    steps = [step for step in ACTION["runs"]["steps"] if step["name"].endswith(" status")]
     assert tuple(holds(step["if"], contexts) for step in steps) == posts, why
 
 
