@@ -125,7 +125,7 @@ def read_file(path: Path) -> Iterator[Piece]:
     elif path.suffix != ".py":
         yield from read_markdown(text)
     elif _is_test(path):
-        yield Piece(1, "name", path.stem.replace("_", " "))
+        yield Piece(1, "name", path.stem.replace("_", " ") if path.stem.startswith("test_") else "")
         yield from read_tests(text)
     else:
         yield from read_module(text)
