@@ -30,6 +30,7 @@ import sys
 import tokenize
 import tomllib
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -205,6 +206,10 @@ def _join(node: ast.expr) -> str:
             return ""
 
 
+def find_in_file(path: Path) -> list[Finding]:
+    return find(read_file(path))
+
+
 def find(pieces: Iterable[Piece]) -> list[Finding]:
     """The findings of a file, by line."""
     return sorted(
@@ -253,11 +258,13 @@ def _show(path: Path) -> str:
 
 
 def main(arguments: list[str]) -> int:
+    paths = list_files(Path(name).resolve() for name in arguments) if arguments else list_project()
     count = 0
-    for path in list_files(Path(name).resolve() for name in arguments) if arguments else list_project():
-        for finding in find(read_file(path)):
-            print(f'{_show(path)}:{finding.line}: "{finding.word}" ({finding.sort}): {finding.instead}')
-            count += 1
+    with ProcessPoolExecutor() as pool:
+        for path, findings in zip(paths, pool.map(find_in_file, paths, chunksize=20), strict=True):
+            for finding in findings:
+                print(f'{_show(path)}:{finding.line}: "{finding.word}" ({finding.sort}): {finding.instead}')
+                count += 1
     if count:
         print(f"{count:,} words to replace.", file=sys.stderr)
     return 1 if count else 0
