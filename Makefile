@@ -75,7 +75,7 @@ bench: $(READY) ## how fast it is, as ratios against a bare client
 	$(BIN)/python -m bench.accept
 
 catalog: $(READY) ## pack the facts about kinds again: make catalog FACTS=folder
-	@test -n "$(FACTS)" || { echo "Say where the facts are: make catalog FACTS=folder" >&2; exit 2; }
+	@test -n "$(FACTS)" || { echo "Name the folder of the facts: make catalog FACTS=folder" >&2; exit 2; }
 	$(BIN)/python tools/build_catalog.py $(FACTS)
 
 azure-smoke: $(READY) ## a run in a real subscription, with free kinds: make azure-smoke SUBSCRIPTION=ID
@@ -96,7 +96,7 @@ clean: ## remove the environment and all that tools left behind
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "gitsync needs Python 3.11 or newer; say which one with PYTHON=." >&2; exit 2; }
+		{ echo "gitsync needs Python 3.11 or newer; name one with PYTHON=." >&2; exit 2; }
 	@echo "Setting up $(VENV), once; this takes a minute."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(if $(CONSTRAINTS),\

@@ -35,7 +35,7 @@ def commit(folder: Path) -> Path:
 
 
 def write(tree: Path, resources: int) -> None:
-    """One manifest a file, in a folder a group; owners come before what they own, so any number is whole."""
+    """One manifest a file, in a folder a group; owners come before what they own, so any number is complete."""
     documents = ((group, number, text) for group in count(1) for number, text in enumerate(_documents(group), 1))
     for group, number, text in islice(documents, resources):
         file = tree / f"group-{group:03}" / f"{number:02}.yaml"
@@ -44,7 +44,7 @@ def write(tree: Path, resources: int) -> None:
 
 
 def requests_of(tree: Path) -> list[dict[str, Any]]:
-    """The requests that the manifests stand for, as `gitsync render` tells them; owners come before what they own."""
+    """The requests that the manifests stand for, as `gitsync render` prints them; owners come before what they own."""
     command = [sys.executable, "-m", "gitsync", "render", str(tree), "--output=json", f"--subscription={SUBSCRIPTION}"]
     resources = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["resources"]
     return [

@@ -1,4 +1,4 @@
-"""What a client costs, told by its own process: seconds, processor time, memory, requests."""
+"""What a client costs, measured by its own process: seconds, processor time, memory, requests."""
 
 from __future__ import annotations
 

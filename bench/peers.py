@@ -30,7 +30,7 @@ from bench.processes import without_settings
 TENANT = "11111111-1111-1111-1111-111111111111"
 PROVIDER = "terraform-provider-azapi"
 TOP_LEVEL = ("id", "name", "location", "tags", "identity")
-"""Members of a body that are no part of azapi's."""
+"""Members of a body that azapi does not send."""
 MADE_BY_AZURE = frozenset({"Microsoft.Storage/storageAccounts/blobServices"})
 """Types that exist with their parent: azapi updates them, and refuses to create them."""
 
@@ -144,7 +144,7 @@ def serve_azure(folder: Path, script: str = "azure.yaml") -> Iterator[Azure]:
 
 
 class _Tokens(BaseHTTPRequestHandler):
-    """The managed identity of a machine: a token for whoever asks, which the emulator does not check."""
+    """The managed identity of a machine: a token for any caller, which the emulator does not check."""
 
     def do_GET(self) -> None:
         """Any path and any resource."""

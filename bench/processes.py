@@ -30,7 +30,7 @@ def azure(script: str = "azure.yaml", *flags: str) -> Iterator[str]:
 
 
 def client(name: str, *arguments: str | Path) -> Measure:
-    """Run a client that measures itself (`bench.meter`), and give what it tells."""
+    """Run a client that measures itself (`bench.meter`), and return what it prints."""
     command = [sys.executable, "-m", f"bench.{name}", *map(str, arguments)]
     told: Measure = json.loads(subprocess.run(command, cwd=HERE.parent, check=True, stdout=subprocess.PIPE).stdout)
     return told
@@ -51,5 +51,5 @@ def _cpu_of_children() -> float:
 
 
 def without_settings() -> dict[str, str]:
-    """Without the settings of whoever runs this."""
+    """Without the settings of the user who runs this."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("GITSYNC_", "AZURE_"))}

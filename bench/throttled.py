@@ -1,6 +1,6 @@
 """`python -m bench.throttled`: reads from a server with a twentieth of ARM's buckets, as ratios of the least time.
 
-Beside gitsync's client is one that sends without pacing and waits as each 429 says. Both read at once, each from an
+Beside gitsync's client is one that sends without pacing and waits as each 429 states. Both read at once, each from an
 emulator of its own. Exits 1 if gitsync's ratio is above `MOST`.
 """
 

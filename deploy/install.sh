@@ -4,7 +4,7 @@
 # usage: install.sh FOLDER [EXTRAS]
 #
 # FOLDER becomes a virtual environment without pip. EXTRAS are separated by commas. PYTHON is the interpreter; it needs
-# pip. Everything is downloaded and checked first: what builds and installs the package asks no index.
+# pip. Everything is downloaded and checked first: what builds and installs the package reads no index.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,4 +1,4 @@
-"""The benchmark runs, and the clients send the requests that it says; what it measures is not judged here."""
+"""The benchmark runs, and the clients send the requests that it states; what it measures is not evaluated here."""
 
 import json
 import subprocess

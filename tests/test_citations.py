@@ -74,7 +74,7 @@ def test_no_file_cites_documents_that_are_not_in_the_repository():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_anchors_are_unique_and_readable(page):
-    """A heading that occurs twice has a number in its anchor, and a section number says nothing to a reader."""
+    """A heading that occurs twice has a number in its anchor, and a section number means nothing to a reader."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert len(headings) == len({heading.casefold() for heading in headings})
     assert [heading for heading in headings if re.match(r"[\d.§]", heading)] == []

@@ -53,7 +53,7 @@ def _without_code(text: str) -> str:
 
 
 def _code(text: str) -> list[str]:
-    """Lines of code blocks and what stands between backticks, without prompts."""
+    """Lines of code blocks and what is between backticks, without prompts."""
     blocks = re.findall(r"^```.*?\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
     spans = re.findall(r"`([^`\n]+)`", _without_code(text))
     return [line.strip().removeprefix("$ ") for block in (*blocks, *spans) for line in block.splitlines()]
@@ -280,7 +280,7 @@ def test_every_promise_of_the_security_page_names_a_test_that_exists():
     ] == []
 
 
-def test_the_architecture_page_answers_twenty_questions_with_paths_that_exist():
+def test_the_architecture_page_answers_twenty_readers_with_paths_that_exist():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     questions = re.findall(r"^\| (Where .*\?) \| (.*) \|$", page, flags=re.MULTILINE)
     assert len(questions) >= 20

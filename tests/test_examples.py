@@ -46,7 +46,7 @@ def test_nothing_is_wrong_with_any_of_them(prepared):
     assert all(one.is_valid for one in prepared)
 
 
-def test_a_file_lies_in_the_folder_of_its_namespace(manifests):
+def test_a_file_is_in_the_folder_of_its_namespace(manifests):
     outside = [str(r.key) for r in manifests.resources if r.source.path.partition("/")[0] != r.key.namespace]
     assert outside == []
 
@@ -91,7 +91,7 @@ def test_there_is_no_secret_in_them(manifests):
     assert manifests.secrets == {}
 
 
-def test_the_command_line_says_the_same(manifests):
+def test_the_command_line_reports_the_same(manifests):
     command = [
         sys.executable,
         "-m",

@@ -1,4 +1,4 @@
-"""The house rules that no linter knows: sizes, names, docstrings, one import path a name, words that are not used."""
+"""The house rules that no linter has: sizes, names, docstrings, one import path a name, words that are not used."""
 
 import ast
 import re
@@ -84,7 +84,7 @@ def breaks_a_rule(path):
     return [*([] if module.is_documented else ["no docstring"]), *(f"{name} is too long" for name in long)]
 
 
-def test_a_module_is_small_and_says_what_it_is_for():
+def test_a_module_is_small_and_has_its_purpose():
     assert {name_of(path): wrong for path in [*MODULES, *TOOLS] if (wrong := breaks_a_rule(path))} == {}
 
 
@@ -134,7 +134,7 @@ def is_unfrozen(node):
 
 
 def list_assigned(statements):
-    """The attributes that statements assign to, but for those of self."""
+    """The attributes that statements assign to, except those of self."""
     for target in chain.from_iterable(map(list_targets, statements)):
         for node in ast.walk(target):
             is_assigned = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del)
@@ -197,7 +197,7 @@ def test_the_map_names_every_part_of_the_package():
 
 
 def patched(path):
-    """Names of gitsync that a test replaces; where that is needed, an argument is missing."""
+    """gitsync's names that a test replaces; where that is needed, an argument is missing."""
     text = path.read_text(encoding="utf-8")
     if not re.search(r"setattr|patch", text):  # most tests replace nothing, and parsing all of them takes long
         return []
@@ -216,7 +216,7 @@ def patched(path):
     return [target for target in targets if target.strip("'\"").split(".")[0] in ours | {"gitsync"}]
 
 
-def test_nothing_of_ours_is_patched_in_tests():
+def test_nothing_of_gitsync_is_patched_in_tests():
     assert {name_of(path): names for path in TESTS if (names := patched(path))} == {}
 
 

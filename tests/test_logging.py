@@ -66,7 +66,7 @@ def test_colour_is_on_the_outside(logs):
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_a_secret_shows_nowhere(logs, form):
+def test_a_secret_is_never_shown(logs, form):
     read = logs(form)
     logger.bind(header=f"Bearer {SECRET}", nested={"a": [SECRET]}).info(f"Sending {SECRET}")
     try:
@@ -137,7 +137,7 @@ HEARD = [
 
 
 @pytest.mark.parametrize(("level", "heard", "why"), HEARD, ids=[row[0] for row in HEARD])
-def test_the_level_of_logs_says_how_much_of_libraries_is_heard(logs, level, heard, why):
+def test_the_level_of_logs_sets_how_much_of_libraries_is_heard(logs, level, heard, why):
     read = logs("json", level)
     for one in ("debug", "info", "warning"):
         getattr(logging.getLogger("azure.core.pipeline"), one)("Signed in")

@@ -21,7 +21,7 @@ def test_a_folder_that_is_named_is_taken(tmp_path, monkeypatch, name):
     ("folder", "needed", "why"),
     [("missing", 0, "there is none"), (".", 1 << 60, "it is too small")],
 )
-def test_a_folder_of_no_use_is_left_alone(tmp_path, folder, needed, why):
+def test_a_folder_of_no_use_is_skipped(tmp_path, folder, needed, why):
     assert find_memory_folder(tmp_path / folder, needed=needed) is None, why
 
 

@@ -1,4 +1,4 @@
-"""The register of secret values: what it finds, in which spellings, and what it leaves alone."""
+"""The register of secret values: what it finds, in which spellings, and what it skips."""
 
 import base64
 import html

@@ -32,7 +32,7 @@ PATIENCE = 120  # seconds for the server to become ready
 _DAY = timedelta(days=1)
 
 
-class Refused(RuntimeError):  # noqa: N818 - it is what it says
+class Refused(RuntimeError):  # noqa: N818 - it is a refusal of the server
     """The server refused a request."""
 
     def __init__(self, status: int, message: str) -> None:

@@ -162,7 +162,7 @@ def make_drift(target: Target) -> None:
 
 
 def _is_gone(target: Target, arm_id: str, api: str, seconds: float) -> bool:
-    """Tell whether a resource that is being deleted is gone after these seconds at most."""
+    """Return whether a resource that is being deleted is gone after these seconds at most."""
     deadline = time.monotonic() + seconds
     while (status := send(target, "GET", arm_id, api)[0]) != NOT_FOUND and time.monotonic() < deadline:
         time.sleep(2)  # noqa: TID251 - a program of its own, without a run whose clock it could take

@@ -3,8 +3,8 @@
 usage: build_azure_values.py RECORDINGS [MANIFESTS…] [--file FILE]
 
 RECORDINGS is a folder of recordings: JSON lines with `path`, `apiVersion`, `put` (the body that was sent) and `get`
-(the answer to the read after it). MANIFESTS are folders of manifests. A leaf of a type is packed if no one is known to
-ask for it, in a recording or a manifest (whoever sets such a leaf means it), and if at least LEAST recorded resources
+(the answer to the read after it). MANIFESTS are folders of manifests. A leaf of a type is packed if nothing sets
+it, in a recording or a manifest (such a leaf is intended), and if at least LEAST recorded resources
 show it, either
 
 - always with one value: that one is packed, or
@@ -46,7 +46,7 @@ MADE = re.compile(
 """Values that a machine makes."""
 
 KEPT = re.compile(r".*/osDisk/managedDisk/id|.*/privateIPAddress")
-"""Leaves that are kept all the same: a disk that is attached is asked for by its id, a static address by itself."""
+"""Leaves that are kept anyway: a disk that is attached is set by its id, a static address by itself."""
 
 
 def read_recordings(folder: Path) -> Iterator[Mapping[str, Any]]:
@@ -55,7 +55,7 @@ def read_recordings(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def list_leaves(recording: Mapping[str, Any], catalog: Catalog) -> tuple[str, list[tuple[JsonPath, Any]]]:
-    """The ARM type of a recording, and the leaves of its answer that a manifest may set; none of an unknown kind."""
+    """The ARM type of a recording, and the leaves of its answer that a manifest may set; none without a kind."""
     arm_type, leaves = parse_arm_type(recording["path"]), []
     kind = catalog.by_arm_type(arm_type, recording["apiVersion"])
 
@@ -71,7 +71,7 @@ def list_leaves(recording: Mapping[str, Any], catalog: Catalog) -> tuple[str, li
 
 
 def is_asked(path: JsonPath, put: Any) -> bool:
-    """Tell whether a body sets a leaf; in a list, whether any entry does."""
+    """Return whether a body sets a leaf; in a list, whether any entry does."""
     for place, step in enumerate(path):
         if step == "*":
             return isinstance(put, list) and any(is_asked(path[place + 1 :], entry) for entry in put)

@@ -38,7 +38,7 @@ OTHER_KINDS = Path(__file__).resolve().parent / "other_kinds.json"
 NUMBERS = ("integer", "number")
 
 LEVELS = {"group": "group", "parent": "parent", "scope_list": "scope", "subscription": "subscription"}
-"""The columns of `lists.tsv` that say at which levels a type has a list, and the words of the index for them."""
+"""The columns of `lists.tsv` for the levels at which a type has a list, and the words of the index for them."""
 
 
 def pack(*values: Any) -> bytes:
@@ -53,7 +53,7 @@ def pack_group(facts: Mapping[str, Any]) -> bytes:
 
 
 def convert_choices(value: Any) -> Any:
-    """The same facts with the choices of integers and numbers as numbers. ValueError for a choice that is no number."""
+    """The facts with the choices of integers and numbers as numbers. ValueError for a choice that is not one."""
     if isinstance(value, list):
         return [convert_choices(item) for item in value]
     if not isinstance(value, dict):

@@ -3,8 +3,8 @@
 usage: python tools/build_constraints.py [--check | --upgrade]
 
 Each file of deploy/constraints has all packages for every supported Python, and the hashes of all their files. Writing
-them asks the package index, with uv (`pip install uv`). Pins that satisfy pyproject.toml stay, unless `--upgrade`
-raises them. `--check` asks nothing: it tells whether the pins satisfy pyproject.toml, and whether each has a hash.
+them reads the package index, with uv (`pip install uv`). Pins that satisfy pyproject.toml stay, unless `--upgrade`
+raises them. `--check` sends nothing: it reports whether the pins satisfy pyproject.toml, and whether each has a hash.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FOLDER = ROOT / "deploy" / "constraints"
 FOR_WORK = frozenset({"dev", "docs"})
 """The extras for work on gitsync itself. All others are for its users."""
 EDITABLE = ("editables>=0.5",)
-"""What hatchling builds an editable install with, which has no place in pyproject.toml."""
+"""What hatchling builds an editable install with, which is not in pyproject.toml."""
 RELEASE = ("cyclonedx-bom>=7", "pip-audit>=2.9")
 """The programs that a release and the weekly scan run."""
 
@@ -61,7 +61,7 @@ def list_inputs(project: Mapping[str, Any]) -> dict[str, Sequence[str]]:
 
 
 def find_faults(name: str, requirements: Sequence[str], text: str) -> Iterator[str]:
-    """What is wrong with a file: a requirement that no pin satisfies, or a line that is no pin with hashes."""
+    """What is wrong with a file: a requirement that no pin satisfies, or a line that is not a pin with hashes."""
     pins = {canonicalize_name(package): Version(version) for package, version, _ in _PIN.findall(text)}
     for requirement in map(Requirement, requirements):
         pin = pins.get(canonicalize_name(requirement.name))
@@ -71,7 +71,7 @@ def find_faults(name: str, requirements: Sequence[str], text: str) -> Iterator[s
             yield f"{name}.txt pins {requirement.name} {pin}, and pyproject.toml wants {requirement.specifier}."
     for number, line in enumerate(text.splitlines(), 1):
         if not _LINE.fullmatch(line):
-            yield f"{name}.txt:{number}: this is no pin with hashes."
+            yield f"{name}.txt:{number}: this is not a pin with hashes."
 
 
 def compile_file(name: str, requirements: Sequence[str], *flags: str) -> None:

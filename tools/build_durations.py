@@ -2,18 +2,18 @@
 
 usage: build_durations.py OPERATIONS PAIRS [--file FILE]
 
-Both are folders of JSON lines from the same recordings of Azure. A row of OPERATIONS is a write that Azure did not
+Both are folders of JSON lines from the same Azure recordings. A row of OPERATIONS is a write that Azure did not
 complete with its answer: `method`, `path`, `status`, `body` and `headers` of the answer, and `polls`, each with
 `headers` and `body`. A row of PAIRS has the `path` of a resource that was put, whether or not that took time.
 
 The recordings are thinned out: of most operations, the first two polls and the last are left. So the number of polls
-says nothing where it is three, and a write has a figure only if its recording shows one of these:
+means nothing where it is three, and a write has a figure only if its recording shows one of these:
 
 - when the operation began and ended, by its own status;
 - when Azure signed its first poll URL, and the last one (`t=`, in ticks of .NET);
 - that it was over when the waits that Azure asked for (Retry-After) were, with another number of polls than three.
 
-The largest counts: a client sees the end no earlier. A write whose answer says that it has ended, and a type of which
+The largest counts: a client sees the end no earlier. A write whose answer is final, and a type of which
 LEAST resources were put and no PUT is in OPERATIONS, take a second. Failed operations count for nothing. An answer of
 200 to a PUT is an update, any other a create. The figure of a type is the median of its recordings.
 

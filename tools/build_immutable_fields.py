@@ -6,7 +6,7 @@ PACKAGES is a folder with unpacked packages azure-mgmt-* of Python (`pip downloa
 Microsoft generates from the descriptions of its APIs. A field is packed if its model
 
 - has the visibility read and create, without update (`create-only`), or
-- says in its description that it cannot change after the create (`described`),
+- has a description that it cannot change after the create (`described`),
 
 and if a kind of the catalog can set it. Fields inside lists and maps are left out: their entries may be replaced. So is
 a field of which the description names conditions, and one of CHANGEABLE. REFUSED adds fields that Azure has refused
@@ -77,7 +77,7 @@ CHANGEABLE = {
     ("microsoft.web/sites", "/properties/siteConfig"): "part of a configuration that is written again",
     ("microsoft.web/sites/sourcecontrols", "/properties"): "can be connected again",
 }
-"""What the packages call fixed and Azure changes nevertheless, with the reason: a field and all below it."""
+"""What the packages call fixed and Azure changes anyway, with the reason: a field and all below it."""
 
 Path_ = tuple[str, ...]
 
@@ -175,7 +175,7 @@ def walk_model(name: str, models: Mapping[str, Model], path: Path_ = ()) -> Iter
 
 
 def has_field(arm_type: str, path: Path_, catalog: Catalog) -> bool:
-    """Tell whether a manifest can set the field, at any version."""
+    """Return whether a manifest can set the field, at any version."""
     home = catalog.home_of(arm_type)
     kinds = [catalog.kind(GVK(home[0], version, home[1])) for version in catalog.versions(*home)] if home else []
     return any(find_misfit(kind, path, any_step="*", chooses=lambda _step: False) is None for kind in kinds if kind)

@@ -49,7 +49,7 @@ def make_module() -> str:
 
 
 def build(name: str, folder: Path) -> None:
-    """Build a program, which then says its version as a release does."""
+    """Build a program, which then prints its version as a release does."""
     flags = f"{os.environ.get('GOFLAGS', '')} -mod=mod".strip()
     versions = f"-X k8s.io/component-base/version.gitVersion={VERSION}"
     subprocess.run(

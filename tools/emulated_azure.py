@@ -1,4 +1,4 @@
-"""The built-in Azure as a process of its own, for tools that play runs against it."""
+"""The emulator as a process of its own, for tools that start runs against it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class EmulatedAzure(NamedTuple):
         return json.loads(text) if text else None
 
     def list_writes(self) -> list[dict[str, Any]]:
-        """What it was sent since `forget` that changes something. The questions of checks are no writes."""
+        """What it was sent since `forget` that changes something. Checks are not writes."""
         asked = self.ask("GET", "/_emulator/requests")["requests"]
         sent = [one for one in asked if one["method"] in {"PUT", "PATCH", "POST", "DELETE"} and one["status"]]
         return [one for one in sent if one["method"] != "POST" or not is_question(one["path"])]

@@ -89,7 +89,7 @@ class Block(NamedTuple):
 
 
 def follow_page(server: Server, folder: Path) -> str:
-    """Run every command of the page, and return what happened otherwise than it says; "fine" if nothing did."""
+    """Run every command of the page, and return what happened otherwise than it describes; "fine" if nothing did."""
     folder.mkdir()
     for held in ESTATE:
         server.ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", make_definition(held))

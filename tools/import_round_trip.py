@@ -2,7 +2,7 @@
 
 usage: import_round_trip.py RECORDINGS
 
-RECORDINGS is a folder of JSON lines with `path`, `apiVersion` and `get`, the answer of Azure to a GET. Each resource is
+RECORDINGS is a folder of JSON lines with `path`, `apiVersion` and `get`, Azure's answer to a GET. Each resource is
 imported, its manifest written as YAML, read, validated and rendered, and the request compared with the recording, as
 `gitsync import` does at its end. Prints the counts by type, what differs, and the values that were left out because the
 kind does not allow them. Exits 1 if anything differs or is not valid.
@@ -55,7 +55,7 @@ def find_resource(recording: Mapping[str, Any], catalog: Catalog) -> FoundResour
 
 
 def try_round_trip(resource: FoundResource, catalog: Catalog) -> tuple[ImportProof, tuple[str, ...]]:
-    """The proof of one import, and the places that the kind does not allow."""
+    """The proof of one import, and the fields that the kind does not allow."""
     (manifest,) = make_manifests([resource], ManifestStyle(existing={}, namespace=NAMESPACE))
     text = format_manifests([manifest])
     manifests = read_manifests({"manifest.yaml": text}, namespace=NAMESPACE)

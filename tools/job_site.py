@@ -79,7 +79,7 @@ def open_bench(server: Server, runner: PodRunner, folder: Path) -> Bench:
 
 @dataclass(frozen=True)
 class Trial:
-    """What differs from case to case: rules of Azure, nodes out of order, and fields of the CronJob."""
+    """What differs from case to case: Azure rules, nodes out of order, and fields of the CronJob."""
 
     rules: tuple[dict[str, Any], ...] = ()
     trouble: Variables = lambda _: {}
@@ -121,7 +121,7 @@ class Site:
         return run([str(GITSYNC), *arguments], self.folder, environment, code)
 
     def install(self, trial: Trial) -> None:
-        """Apply the base with the component for many workers, as docs/kubernetes.md says."""
+        """Apply the base with the component for many workers, as docs/kubernetes.md describes."""
         shutil.copytree(BASE, self.folder / "base")
         component = self.folder / "base/shards/kustomization.yaml"
         component.write_text(set_completions(component.read_text()))
@@ -310,7 +310,7 @@ def make_manifests(group: str, following: str) -> str:
 
 
 def set_completions(component: str) -> str:
-    """The number of workers, where docs/kubernetes.md says that it is changed."""
+    """The number of workers, where docs/kubernetes.md changes it."""
     return re.sub(r"(/completions\n +value:) 8\n", rf"\1 {WORKERS}\n", component)
 
 

@@ -12,7 +12,7 @@ TAG is `v` and the version of the package, and CHANGELOG.md has a section for it
 It needs the packages of deploy/constraints/release.txt. If GITHUB_OUTPUT names a file, `version` and `image` (the name
 for the registry: the repository in lower case) are added to it.
 
-Before anything is built, it asks the index of packages whose name it is: one that names another repository is not ours
+Before anything is built, it looks up the name in the index of packages: one of another repository is not ours
 to publish, and neither is a version that is there already. PACKAGE_INDEX is the address of another index than PyPI.
 The exit code is 2 if the tag cannot be released.
 """
@@ -67,7 +67,7 @@ def read_notes(version: str) -> str:
 
 
 def check_name(version: str) -> None:
-    """Ask the index of packages for our name. NotReleasableError unless it is free or is of our repository, without
+    """Look up our name in the index of packages. NotReleasableError unless it is free or is of our repository, without
     this version.
 
     Anybody may write our address into a package: this finds a mistake before images and signatures are pushed. What

@@ -2,7 +2,7 @@
 
 usage: python tools/report_pictures.py [FOLDER]
 
-Syncs examples/manifests to the built-in Azure as `make demo` does, changes one resource in Azure and three in git, and
+Syncs examples/manifests to the emulator as `make demo` does, changes one resource in Azure and three in git, and
 takes screenshots of the plan with a headless Chromium or Chrome from PATH: the HTML page, terminals of 80 and 140
 columns, and the comment on a pull request, as GitHub would show it; and of the page of a rehearsal from nothing.
 """
@@ -130,7 +130,7 @@ def show_terminal(demo: Demo, columns: int, folder: Path) -> Shot:
 def _read_terminal(descriptor: int) -> bytes:
     try:
         return os.read(descriptor, 1 << 16)
-    except OSError:  # how Linux says that nothing more comes
+    except OSError:  # how Linux reports the end
         return b""
 
 

@@ -58,7 +58,7 @@ def _rewrite(text: str, source: str, repository: str) -> str:
 
 
 def _place(path: str, source: str, repository: str) -> str:
-    """Where the site has a file of the repository, as seen from a page; empty if nowhere."""
+    """Where the site has a file of the repository, as seen from a page; empty if it has none."""
     if path.startswith(f"{DOCS}/") or path in BESIDE_DOCS:
         return posixpath.relpath(_on_site(path), posixpath.dirname(_on_site(source)) or ".")
     return f"{repository}/blob/HEAD/{path}" if repository else ""

@@ -4,7 +4,7 @@
 
 It starts both programs on the loopback interface, makes a service account with the Role of docs/secrets.md, and takes
 gitsync's client through the table of cases; one of them runs the commands of docs/from-aso.md with kubectl. It prints
-what was said in each; the exit code is 1 if a case ended in another way, and 2 if a program is missing.
+the output of each; the exit code is 1 if a case ended in another way, and 2 if a program is missing.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Bench:
         return self.server.ask("GET", f"/api/v1/namespaces/{address.namespace}/{kind}/{address.name}")
 
     async def act(self, action: Action) -> str:
-        """What an action says, or the error that it ends with."""
+        """What an action prints, or the error that it ends with."""
         try:
             async with open_kubernetes(self.environment, SystemClock(), self.account) as cluster:
                 return await action(self, cluster)
@@ -129,7 +129,7 @@ Action = Callable[[Bench, Kubernetes], Awaitable[str]]
 
 @dataclass(frozen=True)
 class Case:
-    """`expected` is a pattern that occurs in what the action says."""
+    """`expected` is a pattern that occurs in what the action prints."""
 
     name: str
     act: Action
@@ -384,7 +384,7 @@ async def follow_the_page_of_aso(bench: Bench, _cluster: Kubernetes) -> str:
 
 
 CASES = (
-    Case("the commands of docs/from-aso.md do what it says", follow_the_page_of_aso, FINE),
+    Case("the commands of docs/from-aso.md do what it describes", follow_the_page_of_aso, FINE),
     Case("a Secret is read", read_what_is_there, FINE),
     Case("a Secret that is not there is absent", read_what_is_absent, FINE),
     Case("the Role of the documentation has every right", check_all_rights, FINE),

@@ -3,7 +3,7 @@
     PATH=$(python tools/build_kubernetes.py):$PATH python tools/try_jobs.py [WORD ...]
 
 It starts etcd, kube-apiserver and the controllers of Jobs on the loopback interface, applies the objects of
-deploy/kubernetes as docs/kubernetes.md says, and runs each pod as a process. Kubernetes' controllers decide about
+deploy/kubernetes as docs/kubernetes.md describes, and runs each pod as a process. Kubernetes' controllers decide about
 tries, failures and ends; what came of it is compared with the records of one worker, and with what Azure was sent. It
 prints what was seen in each case; WORD selects cases by their names. The exit code is 1 if a case ended in another way,
 and 2 if a program is missing.
@@ -102,7 +102,7 @@ def write_nothing_twice(site: Site) -> None:
 
 
 def leave_the_rest_to_the_next_run(site: Site) -> None:
-    """A run of one worker ends what is left, and the one after it is silent."""
+    """A run of one worker ends what is left, and the next one is silent."""
     before = len(site.azure.list_writes())
     site.gitsync("sync")
     site.said.append(f"the next run sent {len(site.azure.list_writes()) - before} writes")
@@ -199,7 +199,7 @@ def run_out_of_time(site: Site) -> None:
     end_as(site.start_job(), FAILED)
     kept = site.read_records()
     ready = sum(record == site.bench.alone.get(key) for key, record in kept.items())
-    site.said.append(f"{ready} of {len(site.bench.alone)} records are whole, {len(kept) - ready} begun")
+    site.said.append(f"{ready} of {len(site.bench.alone)} records are complete, {len(kept) - ready} begun")
     expect(ready >= 12, "what was done is recorded")
     leave_the_rest_to_the_next_run(site)
 
@@ -243,7 +243,7 @@ def follow_a_schedule(site: Site) -> None:
 
 
 def slow(name: str, seconds: int) -> dict[str, Any]:
-    """A rule of Azure: it works on a resource for so long."""
+    """An Azure rule: it works on a resource for so long."""
     return {"match": {"method": "PUT", "path": f"*/{name}"}, "operation": {"style": "async", "seconds": seconds}}
 
 

@@ -1,170 +1,273 @@
-"""List words that gitsync does not use, in its messages, help, docstrings and documentation.
+"""List words that gitsync does not use, in what people read and in what engineers read of the code.
 
-usage: python tools/words.py [FILE...]
+usage: python tools/words.py [PATH...]
 
-Without FILE, it reads the string constants and docstrings of every module in gitsync/ (never names), its templates, and
-the Markdown of docs/, examples/, .github/ and the top folder. It prints one line for each finding, `file:line: "word":
-what to write instead`, and exits with 1 if there is any.
+PATH is a file or a folder; without one, the project is read. It prints one line for each finding, `file:line: "word"
+(docstring): what to write instead`, and exits with 1 if there is any. words.toml has the words, and docs/style.md the
+rules.
 
-These are left out:
+What is read:
 
-- in Markdown: fenced code blocks, code between backticks, block quotes, comments, and the targets of links;
-- in Python: code between backticks, and every string constant that has the comment `# quoted from ASO` or
-  `# quoted from Azure` at the end of one of its lines. A string of several lines needs one comment, on any of them.
+- Markdown, templates, tables of problems, workflows, scripts: their text;
+- modules: strings (an f-string is one text), docstrings and comments;
+- modules of tests: docstrings, comments, and the names of tests. Their strings are input and expected output.
+
+What is left out:
+
+- code: between backticks, in fenced blocks, file names, and a string of one word that may be a key (`passedOver`);
+- in Markdown: block quotes, comments, and the targets of links;
+- a string that has the comment `# quoted from ASO` or `# quoted from Azure` at the end of one of its lines, and a line
+  of any other file that ends with such a comment.
 """
 
 from __future__ import annotations
 
 import ast
+import bisect
+import io
 import re
 import sys
-from collections.abc import Iterator
+import tokenize
+import tomllib
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-class Banned(NamedTuple):
-    """Words that are not used: a regular expression, in which a blank is any white space, and what to write instead."""
+class Row(NamedTuple):
+    """A row of words.toml, which describes the members."""
 
-    words: str
-    instead: str
+    ours: str
+    field: str
+    pattern: re.Pattern[str]
+    caught: list[str]
+    allowed: list[str]
 
 
-BANNED = tuple(
-    Banned(*row)
-    for row in (
-        ("mend(?:s|ed|ing)?", "fix, correct"),
-        ("unmendable", "permanent"),
-        ("told", "reported, shown, known, or an active verb"),
-        ("untold", "unknown, not reported"),
-        ("tells (?:of|what|how|where|who|which)", "shows, reports, names"),
-        ("whom", "turn the sentence around: which identity, which credential"),
-        ("whoever", "a person who, a process that"),
-        ("nobody", "no one, nothing; or name what is missing"),
-        ("nowhere", "not used anywhere; name the place that is missing"),
-        ("lies", "is, is in, contains"),
-        ("as it lay", "as it was"),
-        ("stands? (?:there|on|at|below|under|beside|above|where|between)", "is, is in"),
-        ("stands? in (?!for)", "is in"),
-        ("(?:git|Azure|manifests?) asks", "git sets, the desired state; requests"),
-        ("asks? (?:git|it nothing)", "requests, reads from"),
-        ("git says", "the desired state, the value in git"),
-        ("Azure says", "the live state, the value in Azure, the response of Azure"),
-        ("(?:git|Azure) (?:has|have) (?:moved|lost)", "changed in git, changed in Azure, deleted outside git"),
-        ("left git", "was removed from git"),
-        ("leaves? git", "is removed from git"),
-        ("needs? a look", "needs attention; or say what is wrong"),
-        ("of ours", "that gitsync manages, of gitsync"),
-        ("(?:is|are) to be", "must be, will be"),
-        ("fit to be", "ready to be, valid as"),
-        ("at hand", "available"),
-        ("anew", "again"),
-        ("besides", "also, in addition to, next to"),
-        ("meanwhile", "at the same time, in between"),
-        ("thereby", "by that; or a new sentence"),
-        ("thereupon", "then"),
-        ("whims?", "special behaviour"),
-        ("graves?", "deleted resources"),
-        ("veil(?:s|ed)?", "mask, redact"),
-        ("holes?", "placeholder; gap"),
-        ("break(?:s|ing)? the ring", "remove one of the references of the cycle"),
-        ("(?:break|breaks|broken|breaking) off", "abort, cancel, truncate"),
-        ("for ever", "without limit"),
-        ("and its kin", "and similar actions"),
-        ("by which right", "with which claim"),
-    )
-)
+class Piece(NamedTuple):
+    """A text of a file, the line that it begins at, and what it is."""
 
-PATTERNS = tuple(
-    (re.compile(r"\b" + row.words.replace(" ", r"\s+") + r"\b", re.IGNORECASE), row.instead) for row in BANNED
-)
-
-_CODE = re.compile(r"`[^`\n]*`")
-_QUOTED = re.compile(r"# quoted from (?:ASO|Azure)$")
-_NOT_PROSE = re.compile(
-    r"^ *(?P<fence>```|~~~).*?^ *(?P=fence)"  # a code block
-    r"|`[^`\n]*`"  # code in a line
-    r"|^ *>.*?$"  # a quote
-    r"|<!--.*?-->"
-    r"|(?<=\])\([^)\s]*\)",  # where a link leads
-    flags=re.MULTILINE | re.DOTALL,
-)
+    line: int
+    sort: str
+    text: str
+    source: tuple[str, ...] = ()
+    """The lines of a string whose text has other lines: one of several literals, or with escapes."""
 
 
 class Finding(NamedTuple):
     line: int
     word: str
+    sort: str
     instead: str
 
 
+def read_rows() -> list[Row]:
+    rows = tomllib.loads((ROOT / "tools" / "words.toml").read_text(encoding="utf-8"))["words"]
+    return [Row(**row | {"pattern": _compile(row["pattern"])}) for row in rows]
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE)
+
+
+ROWS = read_rows()
+
+_CODE = re.compile(r"`[^`\n]*`|(?:[\w.-]+/)*[\w-]+\.(?:bash|html|json|md|py|sh|toml|ya?ml)\b")
+_COMMENTED = r"quoted from (?:ASO|Azure)(?: -->)?$"
+_QUOTED = re.compile(_COMMENTED)
+_KEY = re.compile(r"[^\sA-Z]\S*|\S*[^A-Za-z\s]\S*|[A-Z][a-z]*[A-Z]\S*")
+_NOT_PROSE = re.compile(
+    r"^ *(?P<fence>```|~~~).*?^ *(?P=fence)"  # a code block
+    r"|^ *>[^\n]*$"  # a quote
+    rf"|^[^\n]*{_COMMENTED}"
+    r"|<!--.*?-->"
+    r"|(?<=\])\([^)\s]*\)",  # where a link leads
+    flags=re.MULTILINE | re.DOTALL,
+)
+_TAG = re.compile(r"<[^>]*>")
+_FILLED = re.compile(r"\{[{%#].*?[}%#]\}", flags=re.DOTALL)
+
+
 def search(text: str) -> Iterator[tuple[int, str, str]]:
-    """Offset, word and advice for each banned word of a text."""
-    for pattern, instead in PATTERNS:
-        for match in pattern.finditer(text):
-            yield match.start(), " ".join(match.group().split()), instead
+    """Offset, word and advice for each finding in a text."""
+    offsets, flat = _flatten(_CODE.sub(lambda code: "·" * len(code.group()), text))
+    for row in ROWS:
+        for match in row.pattern.finditer(flat):
+            before, origin = offsets[bisect.bisect_right(offsets, (match.start(), len(text))) - 1]
+            yield origin + match.start() - before, match.group(), row.field
 
 
-def in_markdown(text: str) -> list[Finding]:
-    """The banned words in the prose of a page."""
-    prose = _NOT_PROSE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
-    return sorted(Finding(prose.count("\n", 0, at) + 1, word, instead) for at, word, instead in search(prose))
+def _flatten(text: str) -> tuple[list[tuple[int, int]], str]:
+    """Make white space one blank, or a line feed between paragraphs.
+
+    Also the offset of each word: in the result, and in the text.
+    """
+    offsets: list[tuple[int, int]] = []
+    words: list[str] = []
+    length = 0
+    for match in re.finditer(r"\S+|\s+", text):
+        word = match.group()
+        if word.isspace():
+            word = "\n" if word.count("\n") > 1 else " "
+        offsets.append((length, match.start()))
+        words.append(word)
+        length += len(word)
+    return offsets, "".join(words)
 
 
-def in_python(text: str) -> list[Finding]:
-    """The banned words in string constants and docstrings of a module."""
+def read_file(path: Path) -> Iterator[Piece]:
+    """All that is read of a file."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        yield from read_template(text)
+    elif path.suffix != ".py":
+        yield from read_markdown(text)
+    elif _is_test(path):
+        yield Piece(1, "name", path.stem.replace("_", " ") if path.stem.startswith("test_") else "")
+        yield from read_tests(text)
+    else:
+        yield from read_module(text)
+
+
+def read_markdown(text: str) -> Iterator[Piece]:
+    """The prose of a page."""
+    yield Piece(1, "text", _NOT_PROSE.sub(_blank, text))
+
+
+def read_template(text: str) -> Iterator[Piece]:
+    """The text of an HTML template: outside of tags and of what the template fills in."""
+    return read_markdown(_TAG.sub(_blank, _FILLED.sub(_blank, text)))
+
+
+def _blank(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", match.group())
+
+
+def read_module(text: str) -> Iterator[Piece]:
+    """Strings, docstrings and comments."""
+    yield from _read_comments(text)
+    yield from _read_strings(text, list(ast.walk(ast.parse(text))))
+
+
+def read_tests(text: str) -> Iterator[Piece]:
+    """Docstrings, comments and the names of tests."""
+    nodes = list(ast.walk(ast.parse(text)))
+    yield from _read_comments(text)
+    yield from (piece for piece in _read_strings(text, nodes) if piece.sort == "docstring")
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            yield Piece(node.lineno, "name", node.name.replace("_", " "))
+
+
+def _read_comments(text: str) -> Iterator[Piece]:
+    """Comments; those of consecutive lines are one text."""
+    lines: list[str] = []
+    first = last = 0
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type != tokenize.COMMENT:
+            continue
+        row, column = token.start
+        alone = not token.line[:column].strip()
+        if not (lines and alone and row == last + 1):
+            yield Piece(first, "comment", "\n".join(lines))
+            first, lines = row, []
+        last = row if alone else 0
+        lines.append(token.string.lstrip("# "))
+    yield Piece(first, "comment", "\n".join(lines))
+
+
+def _read_strings(text: str, nodes: list[ast.AST]) -> Iterator[Piece]:
     lines = text.splitlines()
+    documents = {node.value for node in nodes if isinstance(node, ast.Expr)}
+    parts = {part for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    names = parts | {key for node in nodes if isinstance(node, ast.Subscript) for key in ast.walk(node.slice)}
+    for node in nodes:
+        if not isinstance(node, ast.Constant | ast.JoinedStr) or node in names:
+            continue
+        value = _join(node)
+        source = tuple(lines[node.lineno - 1 : node.end_lineno])
+        if not _KEY.fullmatch(value) and not any(_QUOTED.search(line) for line in source):
+            has_same_lines = value.count("\n") == len(source) - 1
+            sort = "docstring" if node in documents else "string"
+            yield Piece(node.lineno, sort, value, () if has_same_lines else source)
+
+
+def _join(node: ast.expr) -> str:
+    """The text of a literal, with "·" for each expression of an f-string."""
+    match node:
+        case ast.Constant(value=str(value)):
+            return value
+        case ast.JoinedStr(values=values):
+            return "".join(_join(value) or "·" for value in values)
+        case _:
+            return ""
+
+
+def find_in_file(path: Path) -> list[Finding]:
+    return find(read_file(path))
+
+
+def find(pieces: Iterable[Piece]) -> list[Finding]:
+    """The findings of a file, by line."""
     return sorted(
-        Finding(_line_of(word, node, lines), word, instead)
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and not _is_quote(node, lines)
-        for _, word, instead in search(_CODE.sub("", node.value))
+        Finding(_find_line(piece, at, word), word, piece.sort, instead)
+        for piece in pieces
+        for at, word, instead in search(piece.text)
     )
 
 
-def in_template(text: str) -> list[Finding]:
-    """The banned words in the text of an HTML template: outside of tags and of what the template fills in."""
-    return in_markdown(
-        re.sub(r"<[^>]*>|\{[{%#].*?[}%#]\}", lambda tag: re.sub(r"[^\n]", " ", tag[0]), text, flags=re.DOTALL)
-    )
-
-
-READERS = {".py": in_python, ".html": in_template}
-
-
-def _is_quote(node: ast.Constant, lines: list[str]) -> bool:
-    return any(_QUOTED.search(line) for line in _source(node, lines))
-
-
-def _line_of(word: str, node: ast.Constant, lines: list[str]) -> int:
-    """The line of the constant that has the word, as far as the source shows it."""
+def _find_line(piece: Piece, at: int, word: str) -> int:
+    if not piece.source:
+        return piece.line + piece.text.count("\n", 0, at)
     first = word.split(maxsplit=1)[0].casefold()
-    places = (place for place, line in enumerate(_source(node, lines), node.lineno) if first in line.casefold())
-    return next(places, node.lineno)
+    return next((line for line, text in enumerate(piece.source, piece.line) if first in text.casefold()), piece.line)
 
 
-def _source(node: ast.Constant, lines: list[str]) -> list[str]:
-    return lines[node.lineno - 1 : node.end_lineno]
+FOLDERS = ("bench", "deploy", "docs", "examples", "gitsync", "tests", "tools", ".ci", ".github")
+FILES = ("*.md", "Makefile", "action.yml")
+PROSE = {".bash", ".css", ".html", ".js", ".md", ".py", ".sh", ".toml", ".yaml", ".yml", ""}
+NOT_PROSE = ("tools/words.toml",)
 
 
-def files() -> list[Path]:
-    """Everything that is read without arguments."""
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"), *ROOT.glob(".github/*.md")]
-    return sorted([*pages, *ROOT.glob("gitsync/**/*.py"), *ROOT.glob("gitsync/**/*.html")])
+def list_project() -> list[Path]:
+    return list_files([*(path for name in FILES for path in ROOT.glob(name)), *(ROOT / name for name in FOLDERS)])
+
+
+def list_files(paths: Iterable[Path]) -> list[Path]:
+    """The files given, and those of prose in the folders given."""
+    inside = {file for path in paths for file in ([path] if path.is_file() else filter(_is_prose, path.rglob("*")))}
+    return sorted(inside)
+
+
+def _is_prose(path: Path) -> bool:
+    """Whether a file is prose. Of the tests, only modules are: the other files are data."""
+    if not path.is_file() or path.suffix not in PROSE or _show(path) in NOT_PROSE:
+        return False
+    return path.suffix == ".py" or not _is_test(path)
+
+
+def _is_test(path: Path) -> bool:
+    return _show(path).startswith("tests/")
+
+
+def _show(path: Path) -> str:
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
 def main(arguments: list[str]) -> int:
-    found = 0
-    for path in map(Path, arguments) if arguments else files():
-        text = path.read_text(encoding="utf-8")
-        for finding in READERS.get(path.suffix, in_markdown)(text):
-            shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
-            print(f'{shown}:{finding.line}: "{finding.word}": {finding.instead}')
-            found += 1
-    if found:
-        print(f"{found} words to replace.", file=sys.stderr)
-    return 1 if found else 0
+    paths = list_files(Path(name).resolve() for name in arguments) if arguments else list_project()
+    count = 0
+    with ProcessPoolExecutor() as pool:
+        for path, findings in zip(paths, pool.map(find_in_file, paths, chunksize=20), strict=True):
+            for finding in findings:
+                print(f'{_show(path)}:{finding.line}: "{finding.word}" ({finding.sort}): {finding.instead}')
+                count += 1
+    if count:
+        print(f"{count:,} words to replace.", file=sys.stderr)
+    return 1 if count else 0
 
 
 if __name__ == "__main__":

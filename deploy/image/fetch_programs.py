@@ -18,7 +18,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 MOST = 300_000_000
-"""Bytes of a download: more is no release of these programs."""
+"""Bytes of a download: more is not a release of these programs."""
 
 
 def main(arguments: list[str]) -> int:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Install gitsync in a job of GitHub Actions or Azure Pipelines, once, with the places of secrets that need packages.
+# Install gitsync in a job of GitHub Actions or Azure Pipelines, once, with the stores of secrets that need packages.
 # It is on the PATH of later steps.
 set -euo pipefail
 

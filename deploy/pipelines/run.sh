@@ -11,7 +11,7 @@ case ${COMMAND:-} in
     plan | sync | validate) flags=() ;;
     rehearse)
         flags=()
-        if [[ ${GITSYNC_FROM:-} == nothing ]]; then # a drill, of which the flag is no setting
+        if [[ ${GITSYNC_FROM:-} == nothing ]]; then # a drill, whose flag is not a setting
             flags=(--from-nothing)
             unset GITSYNC_FROM
         fi

@@ -1,4 +1,4 @@
-"""What Contoso asks of storage accounts besides what Azure asks: no changes in a freeze, and a person's approval.
+"""Contoso's rules for storage accounts, in addition to Azure's: no changes in a freeze, and a person's approval.
 
 A worked example of an extension for gitsync: a check before a write, a check after it, and a rule for an error.
 """
@@ -18,7 +18,7 @@ RESOURCES_API_VERSION = "2021-04-01"
 
 
 async def no_change_in_a_freeze(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:
-    """Nothing is written while the resource group has the tag `changeFreeze`: the run waits, and tells who to ask."""
+    """Nothing is written while the resource group has the tag `changeFreeze`: the run waits, and names a contact."""
     group = await azure.get(subject.arm_id.partition("/providers/")[0], RESOURCES_API_VERSION)
     freeze = _tag(group.body if group else {}, FREEZE)
     if freeze:
@@ -29,11 +29,11 @@ async def no_change_in_a_freeze(subject: Subject, azure: ReadsAzure, next: NextC
 async def somebody_approved(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:
     """An account is Ready once somebody has tagged it in Azure as approved.
 
-    A PUT says what tags there are, and git knows nothing of this one: each change of git's takes it away, and wants an
+    A PUT sets all tags, and git does not have this one: each change in git removes it, and wants an
     approval of its own.
     """
     if not _tag(subject.live.body if subject.live else {}, APPROVAL):
-        return failure(f"Nobody has approved the account yet: tag it {APPROVAL} with your name.")
+        return failure(f"The account is not approved yet: tag it {APPROVAL} with your name.")
     return await next(subject, azure)
 
 

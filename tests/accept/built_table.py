@@ -1,4 +1,4 @@
-"""The table of drifts of resources that a unit renders: what somebody did in Azure, and which text says it then."""
+"""The table of drifts of resources that a unit renders: what somebody did in Azure, and which text sets it then."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.accept.drift_table import STORAGE, VNET
 class BuiltDrift:
     """One row. `files` are those of its unit, by their paths. `changes` are what somebody sets in Azure of resources by
     JSON pointers, and `remove` what they remove. `edits` are the pieces of files that change: path, old and new text.
-    `left` are the places that are named for a person.
+    `left` are the locations that are named for a person.
     """
 
     why: str
@@ -234,7 +234,7 @@ KUSTOMIZE = [
 
 
 def kustomization(name: str, more: str = "") -> str:
-    """An object of Flux that builds a folder."""
+    """A Flux object that builds a folder."""
     return (
         "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n"
         f"metadata: {{name: {name}, namespace: flux-system}}\nspec:\n  interval: 10m\n  prune: true\n  path: ./apps/{name}\n"
@@ -365,7 +365,7 @@ def templated(name: str, sku: str = "Standard_LRS", tags: str = "") -> str:
 
 
 def release(name: str, more: str) -> str:
-    """An object of Flux that releases a chart."""
+    """A Flux object that releases a chart."""
     return (
         "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n"
         f"metadata: {{name: {name}, namespace: flux-system}}\nspec:\n  interval: 10m\n  targetNamespace: default\n"

@@ -1,4 +1,4 @@
-"""The table of drifts over plain files: what somebody did in Azure, and what the file says after `gitsync accept`."""
+"""The table of drifts over plain files: what somebody did in Azure, and what the file has after `gitsync accept`."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ spec:
 
 @dataclass(frozen=True, kw_only=True)
 class Drift:
-    """One row. `name` is that of the resource, and of its file with `suffix`. `why` says what the row shows.
+    """One row. `name` is that of the resource, and of its file with `suffix`. `why` is what the row shows.
 
     `text` is the file before; `changes` are what somebody sets in Azure by JSON pointers, and `remove` what they remove;
-    `deletes` says that the resource goes. `edits` are the pieces of the text that change, each of which is there once;
-    `is_gone` says that the file is removed. `left` are the fields that stay, with a part of the reason. A row that
+    `deletes` means that the resource goes. `edits` are the pieces of the text that change, each of which is there once;
+    `is_gone` means that the file is removed. `left` are the fields that stay, with a part of the reason. A row that
     `is_named` is accepted by its name only, with that of `others`, and `pointers` are its `--field`. `git` is the text that git has by then.
     """
 

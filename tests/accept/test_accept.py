@@ -92,13 +92,13 @@ def result_of(report: Report, key: Key) -> Result | None:
 
 
 @pytest.mark.parametrize("drift", ALL, ids=lambda one: one.name)
-def test_the_file_changes_where_it_must_and_nowhere_else(story: Story, drift: Drift) -> None:
+def test_the_file_changes_only_where_it_must(story: Story, drift: Drift) -> None:
     file = story.folder / drift.path
     assert (file.read_bytes() if file.exists() else None) == drift.after, drift.why
 
 
 @pytest.mark.parametrize("drift", ALL, ids=lambda one: one.name)
-def test_what_is_left_is_named_with_its_place(story: Story, drift: Drift) -> None:
+def test_what_is_left_is_named_with_its_location(story: Story, drift: Drift) -> None:
     accepted = story.by_name if drift.is_named else story.bulk
     key = find_key(drift, story.tree)
     left = {one.field: one for one in accepted.left if one.key == key}
@@ -134,7 +134,7 @@ def test_an_item_of_a_list_and_an_owner_without_its_child_stay_without_their_nam
 
 
 @pytest.mark.parametrize("drift", ALL, ids=lambda one: one.name)
-def test_the_next_plan_says_nothing_of_what_was_accepted(story: Story, drift: Drift) -> None:
+def test_the_next_plan_reports_nothing_of_what_was_accepted(story: Story, drift: Drift) -> None:
     key = find_key(drift, story.tree)
     before = result_of(story.found, key)
     assert before
@@ -179,7 +179,7 @@ def test_no_secret_is_accepted(tmp_path: Path) -> None:
     assert "Not-really" not in repr(accepted)
 
 
-def test_what_cannot_be_compared_is_not_passed_over(tmp_path: Path) -> None:
+def test_what_cannot_be_compared_is_not_skipped(tmp_path: Path) -> None:
     group = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: shop}\n"
     world = World(tmp_path)
     world.says(group=f"{group}spec: {{location: 5}}\n")
@@ -208,7 +208,7 @@ def test_of_a_conflict_only_named_fields_go_and_none_that_git_alone_changed(tmp_
     assert (world.folder / "group.yaml").read_text() == group + after, "what git alone changed is not taken back"
 
 
-def test_what_git_has_removed_and_a_run_keeps_is_no_drift(tmp_path: Path) -> None:
+def test_what_git_has_removed_and_a_run_keeps_is_not_drift(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     world.says(subnet=SUBNET)  # its owner is gone from git, so the delete of that is held

@@ -114,7 +114,7 @@ def amend_as_somebody(repository):
 
 
 def replace_in_the_commit(repository, pattern, by):
-    """Make the commit anew with another header, letter by letter the same elsewhere."""
+    """Make the commit again with another header, letter by letter the same elsewhere."""
     content = repository.git("cat-file", "commit", "HEAD") + "\n"
     raw = repository.folder / ".git" / "raw"
     raw.write_text(re.sub(pattern, by, content, count=1, flags=re.MULTILINE))
@@ -223,7 +223,7 @@ def test_the_author_is_that_of_the_status_branch(repository):
         ("<>", "ana@example.com", "gitsync <gitsync@localhost>", "nor is a name of nothing"),
     ],
 )
-def test_a_branch_is_committed_by_the_person_whom_git_knows(repository, name, address, expected, why):
+def test_a_branch_is_committed_by_the_person_of_the_git_settings(repository, name, address, expected, why):
     repository.git("config", "user.name", name)
     repository.git("config", "user.email", address)
     first = commit(repository)
@@ -317,7 +317,7 @@ def test_a_folder_without_git_is_refused(tmp_path, repository):
         ("Main", "what is checked out, in other letters"),
     ],
 )
-def test_a_branch_of_git_or_gitsync_is_refused(repository, branch, why):
+def test_a_branch_that_git_or_gitsync_owns_is_refused(repository, branch, why):
     before = repository.git("for-each-ref"), repository.snapshot()
     publication = replace(repository.publication(), status_branch="state/prod", ref="release")
     with pytest.raises(ConfigError):

@@ -133,7 +133,7 @@ def test_a_merged_request_leaves_a_branch_to_delete(run):
     assert (run.branches, run.host.comments) == ({}, [])
 
 
-def test_a_merged_request_is_no_answer_to_new_drift(on_github):
+def test_a_merged_request_is_not_an_answer_to_new_drift(on_github):
     run = on_github
     run.publish(accepted())
     run.take(100, "merged")
@@ -194,7 +194,7 @@ def test_our_branch_stays_ours_when_its_target_moves_or_an_older_commit_is_read(
     assert updated.action is PublishedAs.UPDATED
 
 
-def test_only_drift_that_this_run_knows_is_gone(on_github):
+def test_only_drift_that_this_run_has_recorded_is_gone(on_github):
     run = on_github
     run.publish(accepted())
     tips = run.branches
@@ -215,7 +215,7 @@ def test_a_request_that_another_one_contains_names_it(on_github):
     assert run.host.comments[0]["body"] == f"This drift is part of {opened.url} now."
 
 
-def test_a_new_commit_on_main_is_no_reason_to_push(on_github):
+def test_a_new_commit_on_main_is_not_a_reason_to_push(on_github):
     run = on_github
     run.publish(accepted())
     tips = run.branches
@@ -278,7 +278,7 @@ def test_a_deleted_resource_and_an_unknown_author(on_github):
 
 
 @pytest.mark.parametrize("program", HOSTS)
-def test_a_refusal_says_what_to_grant(tmp_path, monkeypatch, program):
+def test_a_refusal_reports_what_to_grant(tmp_path, monkeypatch, program):
     monkeypatch.setenv("HOME", str(tmp_path))
     run = Run(tmp_path, program)
     run.host.refuse("HTTP 403: Resource not accessible by integration\n")
@@ -454,7 +454,7 @@ WEAK = NotAccepted(key=rg(), field="spec.tags.env", reason="It weakens.")
         (Verdict.SKIP, {}, [], set()),
     ],
 )
-def test_the_drift_of_which_fields_a_plan_knows(verdict, more, left, known):
+def test_which_fields_have_drift_in_a_plan(verdict, more, left, known):
     one = replace(result(rg(), verdict=verdict, **more), arm_id=group_id())
     without_id = result(rg("other"), verdict=verdict)
     examined = list_examined(report(one, without_id), left)

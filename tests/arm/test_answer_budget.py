@@ -1,4 +1,4 @@
-"""The bound on all answers that are read at once: it holds, and nobody waits for ever."""
+"""The bound on all answers that are read at once: it holds, and no one waits without end."""
 
 import asyncio
 import json

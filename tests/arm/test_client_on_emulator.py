@@ -112,7 +112,7 @@ async def test_a_list_of_many_pages():
 
 
 async def test_a_crowd_of_readers_keeps_within_the_buckets():
-    """With ARM's answers for guidance, a client that knows the limits is hardly ever refused."""
+    """With ARM's answers for guidance, a client that measures the limits is hardly ever refused."""
     small = Bucket(size=20, per_second=200)
     clock = SystemClock()
     limits = Limits(reads=small, writes=small, deletes=small)

@@ -1,4 +1,4 @@
-"""Reading over a real socket: what is asked, what counts as absent, what is tried again."""
+"""Reading over a real socket: what is requested, what counts as absent, what is tried again."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""As whom: every way to get a token, against an authority and token sources on real sockets."""
+"""Which identity: every way to get a token, against an authority and token sources on real sockets."""
 
 import asyncio
 import re
@@ -510,7 +510,7 @@ async def test_the_old_token_serves_while_the_job_has_no_new_one(entra: Entra):
 
 @pytest.mark.parametrize("answer", [Say(503, "down"), Say(403, PENDING), Say(401, "no"), Say(fault=BREAK)])
 async def test_a_token_that_is_still_good_serves_while_it_cannot_be_renewed(entra: Entra, answer: Say):
-    """azure-identity asks for a new one with each request, as the first has no second to live by its clock; by the
+    """azure-identity requests a new one with each request, as the first has no second to live by its clock; by the
     clock of the run, it has.
     """
     entra.job.on("GET", "/token", Say(200, {"value": "vouched"}), answer)

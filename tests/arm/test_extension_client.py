@@ -1,4 +1,4 @@
-"""What extensions that act are handed, over a real socket: actions to their end, and no key in what is told of them."""
+"""What acting extensions get, over a real socket: actions to their end, and no key in what is reported of them."""
 
 import pytest
 from loguru import logger

@@ -67,7 +67,7 @@ def test_details_are_kept_and_bounded():
     assert len(kept[0]["message"]) < 4100
 
 
-def test_an_error_has_all_that_support_asks_for():
+def test_an_error_has_all_that_support_needs():
     answer = answered(
         {"error": {"code": "Conflict", "message": "busy", "details": [{"target": "x"}]}},
         409,
@@ -118,7 +118,7 @@ def test_long_texts_are_cut_and_say_so():
 
 
 @given(st.text(min_size=1), st.text(), st.text())
-def test_a_secret_never_survives_in_what_azure_says(secret: str, before: str, after: str):
+def test_a_secret_never_survives_in_what_azure_returns(secret: str, before: str, after: str):
     payload = encode_payload({"p": Secret(secret)})
     said = f"{before.replace(secret, '')}{secret}{after}"
     shown = mask_payload([{"message": said}], payload.secrets)[0]["message"]
@@ -151,7 +151,7 @@ def test_a_body_is_written_as_json():
         ("a.WzFd.c", None, "claims that are no object"),
     ],
 )
-def test_whom_a_token_speaks_for(token: str, expected: Principal | None, why: str):
+def test_the_identity_of_a_token(token: str, expected: Principal | None, why: str):
     assert read_principal(token) == expected, why
 
 

@@ -112,7 +112,7 @@ async def test_a_token_that_never_comes_ends_with_the_deadline():
 
 
 class OddCredential:
-    """Stumbles as azure-identity does over an answer that is no authority's."""
+    """Stumbles as azure-identity does over an answer that is not an authority's."""
 
     def __init__(self, fault):
         self.fault = fault
@@ -229,7 +229,7 @@ async def test_malformed_json_is_no_answer(rig: Rig, body, why):
         ("", None),
     ],
 )
-def test_an_odd_retry_after_is_ignored_and_a_long_one_bounded(value, seconds):
+def test_an_unexpected_retry_after_is_ignored_and_a_long_one_bounded(value, seconds):
     assert Response(status=429, headers={"retry-after": value}).read_retry_after(NOW) == seconds
     if seconds is None:
         assert Response(status=429, headers={"retry-after-ms": value}).read_retry_after(NOW) is None
@@ -289,7 +289,7 @@ async def test_a_token_with_deep_claims_does_not_break_a_refusal():
 
 
 async def test_a_header_that_comes_twice_is_one_list():
-    """RFC 9110 §5.3: neither value alone is what the server says."""
+    """RFC 9110 §5.3: neither value alone is what the server reports."""
     answer = whole(b'{"error": {"code": "Conflict"}}', "X-Ms-Request-Id: a", "x-ms-request-id: b", status="400 No")
     async with real(once(answer)) as (arm, talk):
         with pytest.raises(ArmError) as caught:

@@ -1,4 +1,4 @@
-"""Answers that are no answers, over a real socket: odd lists, odd resources, odd ends of operations."""
+"""Answers that are not answers, over a real socket: malformed lists, resources and ends of operations."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def test_a_proxy_that_does_not_speak_http_is_refused():
 
 
 async def test_requests_go_through_the_proxy():
-    """A proxy is asked to connect to the endpoint (RFC 9110 §9.3.6), and its refusal is no write of unknown outcome."""
+    """A proxy connects to the endpoint (RFC 9110 §9.3.6), and its refusal is not a write of unknown outcome."""
     asked: list[bytes] = []
 
     async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""Another service of Azure, reached with the credential of Azure Resource Manager: which token goes where."""
+"""Another Azure service, reached with the credential of Azure Resource Manager: which token goes where."""
 
 from typing import Any
 

@@ -26,7 +26,7 @@ def private_ca(tmp_path_factory: pytest.TempPathFactory) -> PrivateCa:
 
 
 def refusing() -> str:
-    """The URL of a port that nobody listens on."""
+    """The URL of a port that no one listens on."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         return f"http://127.0.0.1:{taken.getsockname()[1]}"
 
@@ -69,7 +69,7 @@ async def test_a_port_that_refuses_has_fifteen_seconds():
 
 
 async def test_a_port_that_refuses_is_not_asked_again_by_who_has_no_patience():
-    """As the doctor, for whom a person waits."""
+    """As the doctor, which a person waits for."""
     clock = FakeClock()
     assert "cannot be reached" in (await refusal(anonymous(refusing(), patience=0), clock, "reach")).message
     assert clock.slept == []
@@ -103,7 +103,7 @@ async def test_reaching_asks_nothing_and_leaves_its_connection_to_the_first_requ
 
 
 async def test_a_request_to_a_host_that_cannot_be_right_is_not_tried_again():
-    """As that of a resource whose credential names another cloud: the resource fails, and nobody waits for it."""
+    """As that of a resource whose credential names another cloud: the resource fails, and no one waits for it."""
     clock = FakeClock()
     access = anonymous(refusing())
     async with open_arm(access, clock) as arm:

@@ -19,7 +19,7 @@ pytestmark = needs_recordings(RECORDED)
 
 
 def played(answer: dict) -> Say:
-    """A recorded answer, with the server in Azure's place."""
+    """A recorded answer, with the server instead of Azure."""
     headers = {
         name: value.replace("https://management.azure.com", "{url}")
         for name, value in answer.get("headers", {}).items()

@@ -1,4 +1,4 @@
-"""What a session says it waits for, at each place that waits."""
+"""What a session reports it waits for, at each point that waits."""
 
 import asyncio
 from collections.abc import Awaitable

@@ -1,4 +1,4 @@
-"""A clock without waits: when nothing else can go on, it jumps to whoever wakes first. For simulations, not sockets."""
+"""A clock without waits: when nothing else can go on, it jumps to the next timer. For simulations, not sockets."""
 
 import asyncio
 import heapq

@@ -1,4 +1,4 @@
-"""Who changed a resource: what is reported of Azure's rows, and what is asked for it."""
+"""Who changed a resource: what is reported of Azure's rows, and what is requested for it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def drift(questions, arm_id=VAULT, paths=(SKU,), **more) -> Drift:
 
 
 async def ask(graph, log, *, arm_id=VAULT, who=None, **more):
-    """Ask about one resource a server that says this; what is reported, and what was sent."""
+    """Query a server that returns this about one resource; what is reported, and what was sent."""
     async with rigged(access=anonymous, credential=who) as rig:
         rig.server.on("POST", GRAPH, *(graph if isinstance(graph, list) else [graph]))
         rig.server.on("GET", LOG, log)

@@ -1,4 +1,4 @@
-"""Rows of Azure's logs that are none: any JSON is no change or one that the row says, in short texts, without the bodies
+"""Rows of Azure's logs that are none: any JSON is a change of the row or none, in short texts, without the bodies
 of requests, and soon.
 """
 
@@ -43,7 +43,7 @@ def list_texts(changes):
 
 
 @given(rows)
-def test_any_row_is_no_change_or_one_in_short_texts(found):
+def test_any_row_is_a_change_in_short_texts_or_none(found):
     changes = list(read_operations(found))
     assert all(SECRET not in text and len(text) < LONGEST for text in list_texts(changes))
     assert all(change.arm_id.startswith("/") and change.at.tzinfo for change in changes)

@@ -57,7 +57,7 @@ def pointer(field: str) -> str:
 
 
 @given(histories, st.sets(st.sampled_from(FIELDS), min_size=1))
-def test_each_path_is_of_the_last_person_who_changed_it_and_nobody_else_is_named(history, differing):
+def test_each_path_is_of_the_last_person_who_changed_it_and_no_one_else_is_named(history, differing):
     rows = [graph_row(VAULT, minute, by, *fields) for minute, (by, fields) in enumerate(history) if fields]
     found = find(rows, [], paths=tuple(sorted(map(pointer, differing))))
     last = {field: by for by, fields in history for field in sorted(fields)}
@@ -79,7 +79,7 @@ def test_neither_the_order_of_rows_nor_the_source_decides_who_is_named(history):
 
 
 @given(st.lists(st.dictionaries(st.sampled_from([*graph_row(VAULT, 1), *log_rows(VAULT, 1)[0]]), odd), max_size=4), odd)
-def test_odd_rows_fail_nothing(rows, cell):
+def test_unexpected_rows_fail_nothing(rows, cell):
     graph = [*rows, graph_row(VAULT, 1) | {"attrs": cell, "changes": cell}]
     log = [*rows, log_rows(VAULT, 1)[0] | {"claims": cell, "caller": cell, "properties": cell, "status": cell}]
     for is_missing in (False, True):

@@ -177,7 +177,7 @@ async def test_without_an_identity_an_application_may_be_gitsync():
 
 
 async def test_the_last_half_hour_is_open():
-    done = await look(log_rows(VAULT, 29, ROB), log_rows(VAULT, 31, AMY))  # the clock says 12:00
+    done = await look(log_rows(VAULT, 29, ROB), log_rows(VAULT, 31, AMY))  # the clock is at 12:00
     assert [one.is_open for one in done.operations] == [True, False]
 
 

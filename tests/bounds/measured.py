@@ -57,7 +57,7 @@ def read(reader: str, file: str) -> int:
 
 
 def be_quiet() -> None:
-    """Print to nowhere from now on."""
+    """Discard what is printed from now on."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
         os.dup2(nothing, stream)

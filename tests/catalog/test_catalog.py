@@ -58,7 +58,7 @@ def test_what_is_not_there_is_none(catalog, asked, why):
     assert catalog.kind(asked) is None, why
 
 
-def test_two_shapes_under_one_date_are_told_apart_by_their_spelling(catalog):
+def test_two_shapes_under_one_date_are_distinguished_by_their_spelling(catalog):
     assert catalog.kind(gvk("v1api20240413", "kusto.azure.com", "PrincipalAssignment")) is not None
     assert "v20240413" not in catalog.versions("kusto.azure.com", "PrincipalAssignment")
     older = catalog.kind(gvk("v1api20240413", "kusto.azure.com", "Cluster"))
@@ -68,7 +68,7 @@ def test_two_shapes_under_one_date_are_told_apart_by_their_spelling(catalog):
     }
 
 
-def test_every_kind_at_every_version_is_whole(catalog):
+def test_every_kind_at_every_version_is_complete(catalog):
     count = 0
     for group in catalog.groups():
         for kind in catalog.kinds(group):
@@ -149,7 +149,7 @@ def test_a_kind_has_a_provider_and_only_those_of_arm_are_found_by_their_type(cat
         ),
     ],
 )
-def test_a_kind_says_where_it_stands(catalog, place, scope, owner, any_owner, name, why):
+def test_a_kind_reports_its_location(catalog, place, scope, owner, any_owner, name, why):
     kind = catalog.kind(GVK(place[0], catalog.versions(*place)[-1], place[1]))
     assert (kind.scope, kind.owner, kind.any_owner, kind.fixed_azure_name) == (scope, owner, any_owner, name), why
 
@@ -175,7 +175,7 @@ def test_groups_are_opened_when_they_are_needed_and_once():
     ("content", "why"),
     [(b"not xz", "not packed"), (lzma.compress(b"{"), "not JSON"), (None, "not there")],
 )
-def test_damaged_facts_are_a_fault_of_ours(content, why):
+def test_damaged_facts_are_an_internal_error(content, why):
     def read(name):
         if content is None:
             raise FileNotFoundError(name)

@@ -79,7 +79,7 @@ def test_every_row_is_of_a_type_that_the_catalog_has():
 
 
 @given(st.text(st.sampled_from("aZ0-_.() $"), min_size=1, max_size=12))
-def test_a_name_with_a_blank_at_an_end_is_no_name_of_any_type_with_a_rule(name):
+def test_a_name_with_a_blank_at_an_end_is_not_a_name_of_any_type_with_a_rule(name):
     for arm_type in (GROUP, SUBNET, MACHINE, ZONE, SITE, SERVER, CONTAINER, DATABASE, GROUPS, POSTGRES, IDENTITY):
         assert any(find_alphabet(arm_type).find_faults(f"{name} ")), arm_type
 

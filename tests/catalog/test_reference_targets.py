@@ -32,7 +32,7 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         ("PrivateEndpoint", "privateLinkServiceConnections.privateLinkServiceReference", None, "any with a private link"),
     ],
 )  # fmt: skip
-def test_what_the_name_of_a_field_says(kind, path, target, why):
+def test_what_the_name_of_a_field_has(kind, path, target, why):
     found = find_target(find_kind(kind, CATALOG).kind, f"spec.{path}", CATALOG)
     assert (found[1] if found else None) == target, why
 

@@ -119,7 +119,7 @@ DIRECTIONS = {
     ("wireguard",): "transitencryption",
     ("securedbyperimeter",): "publicnetworkaccess publicnetworkaccessforingestion publicnetworkaccessforquery",
 }
-"""The values that weaken nothing, of all members whose names say that they guard something; any other value does."""
+"""The values that weaken nothing, of all members whose names suggest a guard; any other value does."""
 
 ANY = """
     accesskey accesspolicies accountkey apikey auth authconfig authentication authenticationmethod authenticationsettings
@@ -173,7 +173,7 @@ def find_deciding(path, names):
 
 
 def test_every_switch_of_the_catalog_that_guards_something_was_looked_at():
-    """Each is in one of the tables above, and every value of it goes the way that they say."""
+    """Each is in one of the tables above, and every value of it goes the way that they define."""
     safe = {}
     for values, names in DIRECTIONS.items():
         for name in names.split():

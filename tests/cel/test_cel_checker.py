@@ -1,4 +1,4 @@
-"""Types: what fits, what comes of it, and what is told where something does not fit."""
+"""Types: what fits, what comes of it, and what is reported where something does not fit."""
 
 import pytest
 from hypothesis import given, settings
@@ -178,7 +178,7 @@ def test_what_comes_of_an_expression(text, type_, why):
         ("1 +\n  self.name", "1:3", "found no matching overload for '_+_' applied to '(int, string)'"),
     ],
 )
-def test_what_does_not_fit_is_told_in_cels_words(text, at, said):
+def test_what_does_not_fit_is_reported_in_cels_words(text, at, said):
     (mistake,) = checked(text).mistakes
     assert (f"{mistake.at.line}:{mistake.at.column}", mistake.said) == (at, said)
 
@@ -193,12 +193,12 @@ def test_what_does_not_fit_is_told_in_cels_words(text, at, said):
         ("1 + 1.0", ""),
     ],
 )
-def test_what_may_mend_it(text, hint):
+def test_what_may_fix_it(text, hint):
     (mistake,) = checked(text).mistakes
     assert mistake.hint == hint
 
 
-def test_every_mistake_is_told_and_each_once():
+def test_every_mistake_is_reported_and_each_once():
     said = [mistake.said for mistake in checked("self.a + self.b + (1 + 'x')").mistakes]
     assert said == [
         "undefined field 'a'",
@@ -226,7 +226,7 @@ def test_which_secrets_an_expression_names(text, names, whole, why):
     assert (found.secrets, found.uses_secret_whole, found.mistakes) == (names, whole, ()), why
 
 
-def test_the_table_of_overloads_is_read_whole():
+def test_the_table_of_overloads_is_read_in_full():
     assert {"strings.quote", "optional.of", "aso.parseResourceId"} <= list_namespaced()
     assert [str(row.result) for row in list_overloads()["split"]] == ["list(string)", "list(string)"]
     assert [tuple(map(str, row.args)) for row in list_overloads()["getDate"]] == [
@@ -272,7 +272,7 @@ def combined(parts):
 @settings(max_examples=150, deadline=None)
 @given(st.recursive(st.sampled_from(ATOMS), combined, max_leaves=12))
 def test_whatever_can_be_read_can_be_checked(text):
-    """And what is told is in order: a place in the text, and a type where nothing is wrong."""
+    """And what is reported is in order: a location in the text, and a type where nothing is wrong."""
     try:
         tree = parse(text)
     except ExpressionError:

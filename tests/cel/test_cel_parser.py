@@ -1,4 +1,4 @@
-"""Texts and trees: values, operators, macros, and what is no expression."""
+"""Texts and trees: values, operators, macros, and what is not an expression."""
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +22,7 @@ from gitsync.errors import ExpressionError
 
 
 def told(node):
-    """A tree in one line, for tables: what it is made of, without places."""
+    """A tree in one line, for tables: what it is made of, without locations."""
     match node:
         case Literal() | Ident():
             return node.name if isinstance(node, Ident) else repr(node.value)
@@ -75,7 +75,7 @@ def test_a_literal_has_its_value(text, value, why):
     assert (tree.value, type(tree.value) is bool) == (value, type(value) is bool), why
 
 
-def test_a_uint_is_told_from_an_int():
+def test_a_uint_is_distinguished_from_an_int():
     assert type(parse("1u").value) is Uint
     assert type(parse("1").value) is int
 
@@ -122,11 +122,11 @@ def test_a_uint_is_told_from_an_int():
         ("type(a) == google.protobuf.Timestamp", "_==_(type(a), google.protobuf.Timestamp)", "a type with dots"),
     ],
 )
-def test_what_an_expression_says(text, tree, why):
+def test_what_an_expression_returns(text, tree, why):
     assert told(parse(text)) == tree, why
 
 
-def test_a_node_knows_its_place():
+def test_a_node_has_its_location():
     tree = parse("a.b +\n  c(1)")
     assert (tree.at.line, tree.at.column) == (1, 5)
     assert (tree.args[0].at.line, tree.args[0].at.column) == (1, 2)
@@ -168,7 +168,7 @@ def test_a_node_knows_its_place():
         (" " * 100_001, "1:1: expression has 100001 characters, more than 100000"),
     ],
 )
-def test_what_is_no_expression(text, message):
+def test_what_is_not_an_expression(text, message):
     with pytest.raises(ExpressionError) as caught:
         parse(text)
     assert caught.value.message == f"ERROR: <input>:{message}"

@@ -1,4 +1,4 @@
-"""The recorded expressions, where they are at hand, with what ASO's own evaluator made of them."""
+"""The recorded expressions, where they are available, with what ASO's own evaluator made of them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ FOLDER = RECORDINGS / "conformance"
 pytestmark = needs_recordings(FOLDER / "cel-aso.json")
 
 
-def test_every_recorded_expression_comes_to_what_aso_says(capsys):
+def test_every_recorded_expression_comes_to_what_aso_reports(capsys):
     exit_code = check_expressions.main([str(FOLDER)])
     said = capsys.readouterr().out
     assert exit_code == 0, said
     assert said.splitlines()[-1].endswith("expressions agree.")
 
 
-def test_a_difference_is_told(tmp_path, capsys):
+def test_a_difference_is_reported(tmp_path, capsys):
     for name in ("cel-aso.json", "cel.json"):
         recorded = json.loads((FOLDER / name).read_text(encoding="utf-8"))
         recorded["cases"] = recorded["cases"][:3]
@@ -29,6 +29,6 @@ def test_a_difference_is_told(tmp_path, capsys):
     assert "4 of 6 expressions agree." in capsys.readouterr().out
 
 
-def test_recordings_that_are_not_there_are_told(tmp_path, capsys):
+def test_recordings_that_are_not_there_are_reported(tmp_path, capsys):
     assert check_expressions.main([str(tmp_path / "none")]) == 2
     assert "The recordings cannot be read" in capsys.readouterr().err

@@ -517,7 +517,7 @@ def test_values_that_lie_too_deep_are_an_error_and_not_a_crash():
         "[1].all(x, dyn(secret.primaryKey))",
     ],
 )
-def test_no_failure_tells_a_secret(expression):
+def test_no_failure_reveals_a_secret(expression):
     tree = parse(expression)
     with pytest.raises(EvaluationError) as failed:
         evaluate(tree, {"self": SELF, "secret": SECRET})

@@ -1,4 +1,4 @@
-"""What holds for every expression: it has a value or says why not, whatever it is made of."""
+"""What holds for every expression: it has a value or explains why not, whatever it is made of."""
 
 import pytest
 from hypothesis import given
@@ -121,6 +121,6 @@ def test_equality_is_the_same_from_both_sides(left, right):
     )
 
 
-def test_what_the_checker_lets_through_is_known_here():
+def test_what_the_checker_allows_is_supported_here():
     """Every function and operator that has a signature can be called, and nothing can be called that has none."""
     assert set(list_overloads()) == NAMES | LAZY | ACCESS

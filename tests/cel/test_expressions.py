@@ -1,4 +1,4 @@
-"""Expressions of manifests: compiled, told of when they are wrong, and worked out."""
+"""Expressions of manifests: compiled, reported when they are wrong, and worked out."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from tests.cel.lamps import LAMP, exporting, lamp, lamp_kind
 from tests.support.builders import lines_of
 
 
-def test_a_program_knows_its_type_and_its_secrets():
+def test_a_program_has_its_type_and_its_secrets():
     program = compile_expression("self.status.id + secret.a + secret['b']", UNTYPED)
     assert (str(program.type), program.secrets, program.uses_secret_whole) == ("string", {"a", "b"}, False)
     assert compile_expression("self.status.id", UNTYPED) is compile_expression("self.status.id", UNTYPED)
@@ -52,7 +52,7 @@ def test_an_ill_typed_expression_is_refused_in_asos_words():
         ("x" * 500, f'"{"x" * 200}…"'),
     ],
 )
-def test_every_mistake_has_its_place(text, message):
+def test_every_mistake_has_its_location(text, message):
     with pytest.raises(ExpressionError) as caught:
         compile_expression(text, UNTYPED)
     assert message in caught.value.message
@@ -173,7 +173,7 @@ def test_what_is_wrong_with_an_expression(entry, field, code, message, hint):
 
 
 @pytest.mark.parametrize("text", [f"'a' '{'b' * 50_000}'", f"string({'1,' * 30_000}1)"])
-def test_a_mistake_is_told_in_a_few_words_however_long_the_expression(text):
+def test_a_mistake_is_reported_in_a_few_words_however_long_the_expression(text):
     with pytest.raises(ExpressionError) as caught:
         compile_expression(text, UNTYPED)
     assert len(str(caught.value)) < 1500
@@ -196,7 +196,7 @@ def test_a_config_map_may_hold_no_secret():
     assert problem.hint == "Move the expression to secretExpressions: config maps are not confidential."
 
 
-def test_a_kind_without_secrets_says_so():
+def test_a_kind_without_secrets_reports_it():
     bare = lamp_kind()
     types = {
         **bare.types,
@@ -207,7 +207,7 @@ def test_a_kind_without_secrets_says_so():
     assert problem.hint == "It has no secrets to export."
 
 
-def test_every_problem_is_told_with_its_file_and_line():
+def test_every_problem_is_reported_with_its_file_and_line():
     resource = exporting(
         [{"name": "n", "key": "k", "value": "nosuch", "labels": {"l": "1"}}],
         [{"name": "n", "key": "k", "value": "self.status.port"}],
@@ -295,7 +295,7 @@ def test_a_text_goes_to_its_key_and_a_map_to_its_own():
         ({"value": "{'a': self.status.principalId}"}, "gives a value that is not a map of strings"),
     ],
 )
-def test_what_has_no_value_is_an_error_that_only_the_manifest_mends(entry, message):
+def test_what_has_no_value_is_an_error_that_only_the_manifest_fixes(entry, message):
     with pytest.raises(ExportError) as caught:
         outcome(exporting([{"name": "n", **entry}]), {"principalId": 7})
     assert message in f"{caught.value.message} {caught.value.hint}"
@@ -303,7 +303,7 @@ def test_what_has_no_value_is_an_error_that_only_the_manifest_mends(entry, messa
 
 
 def test_all_expressions_of_a_manifest_have_one_budget():
-    """One of them may take half a second, a manifest holds thousands, and nothing else goes on meanwhile."""
+    """One of them may take half a second, a manifest holds thousands, and nothing else goes on during that."""
     costly = f"{'[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(x, ' * 4}string(x){')' * 4}.size() > 0 ? 'a' : 'b'"
     rows = [{"name": "n", "key": f"k{number}", "value": costly} for number in range(20)]
     assert len(outcome(exporting(rows[:2]))) == 2

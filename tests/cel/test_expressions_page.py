@@ -1,4 +1,4 @@
-"""What the page on expressions says is so: its manifest is good, and its tables are what comes out."""
+"""The page on expressions is correct: its manifest is good, and its tables are what comes out."""
 
 import json
 import re
@@ -55,7 +55,7 @@ def test_the_manifest_is_good():
 
 
 @pytest.mark.parametrize(("text", "shown"), rows("What can be said"))
-def test_an_expression_gives_what_the_page_says(text, shown):
+def test_an_expression_gives_what_the_page_describes(text, shown):
     good = manifest()
     spec = {**good.spec, "tags": {"team": "media", "cost-centre": "42"}}
     subject = make_self(Resource(key=good.key, gvk=good.gvk, spec=spec, source=good.source), KIND, STATUS)
@@ -66,12 +66,12 @@ def test_an_expression_gives_what_the_page_says(text, shown):
 
 
 @pytest.mark.parametrize(("text", "shown"), rows("Errors"))
-def test_an_expression_is_refused_as_the_page_says(text, shown):
+def test_an_expression_is_refused_as_the_page_describes(text, shown):
     (problem,) = check_expressions(with_expression(text), KIND)
     assert shown in problem.message
 
 
-def test_names_are_escaped_as_the_page_says():
+def test_names_are_escaped_as_the_page_describes():
     pairs = rows("Variables")
     assert len(pairs) == 5
     for written, spelt in pairs:

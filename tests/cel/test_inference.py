@@ -1,4 +1,4 @@
-"""How types fit: what is learnt of open types, what is taken back, and what is never so."""
+"""How types fit: what is learnt of open types, what is undone, and what is never so."""
 
 from hypothesis import given
 from hypothesis import strategies as st

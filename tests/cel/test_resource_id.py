@@ -76,7 +76,7 @@ def test_parts_of_an_id(arm_id, path, expected, why):
         (SUB, "parent.parent", False, "the tenant lies in nothing"),
     ],
 )
-def test_has_tells_which_parts_there_are(arm_id, path, expected, why):
+def test_has_reports_which_parts_there_are(arm_id, path, expected, why):
     assert evaluate(parse(f"has(aso.parseResourceId(id).{path})"), {"id": arm_id}) is expected, why
 
 
@@ -99,7 +99,7 @@ def test_has_tells_which_parts_there_are(arm_id, path, expected, why):
         (f"{SUB}{'/a/b' * 1100}", "thousands of parts, each with all types above it, would fill the memory"),
     ],
 )
-def test_what_is_no_id_is_refused(text, why):
+def test_what_is_not_an_id_is_refused(text, why):
     with pytest.raises(EvaluationError) as failed:
         part_of(text, "name")
     assert failed.value.message.startswith("aso.parseResourceId: invalid resource ID"), why

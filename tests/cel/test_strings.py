@@ -85,7 +85,7 @@ def test_functions_of_text_refuse(expression, message):
     assert failure_of(expression) == message
 
 
-def test_what_is_no_character_is_quoted_as_one_that_says_so():
+def test_what_is_not_a_character_is_quoted_as_one_that_shows_it():
     assert value_of("strings.quote(x)", x="a\ud800") == '"a\ufffd"'
 
 
@@ -176,7 +176,7 @@ def test_conversions_refuse(expression, message):
     assert failure_of(expression) == message
 
 
-def test_text_that_is_no_unicode_has_no_bytes():
+def test_text_that_is_not_unicode_has_no_bytes():
     assert failure_of("bytes(x)", x="\ud800") == "bytes: the string cannot be read as bytes"
 
 

@@ -50,7 +50,7 @@ def test_timestamps_are_rfc_3339(text, written):
         ("", "nothing is none"),
     ],
 )
-def test_what_is_no_timestamp_is_refused(text, why):
+def test_what_is_not_a_timestamp_is_refused(text, why):
     with pytest.raises(EvaluationError, match="timestamp"):
         value_of("timestamp(x)", x=text)
 
@@ -80,7 +80,7 @@ def test_durations_are_numbers_with_units(text, written):
 
 
 @pytest.mark.parametrize("text", ["", "5", "s", "1d", ".s", "1 h", "1h-5m", "--1s", "1hx", "-", "٣s"])
-def test_what_is_no_duration_is_refused(text):
+def test_what_is_not_a_duration_is_refused(text):
     with pytest.raises(EvaluationError, match="duration: the text is not a row of numbers with units"):
         value_of("duration(x)", x=text)
 

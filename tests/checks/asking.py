@@ -1,4 +1,4 @@
-"""Planned changes for tests of checks, and the questions of the real client to a scripted server."""
+"""Planned changes for tests of checks, and the real client against a scripted server."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def only(findings: Findings) -> CheckFinding:
 
 @asynccontextmanager
 async def asking():
-    """A rig, and questions to its server."""
+    """A rig, and the checks against its server."""
     async with rigged() as rig:
         yield rig, make_questions(rig)
 

@@ -1,4 +1,4 @@
-"""The role has what the checks of a plan ask for, and nothing that they do not ask for."""
+"""The role has what the checks of a plan request, and nothing that they do not request."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ settings:
 
 @pytest.mark.parametrize("check", [name for name in CheckName if name is not CheckName.PREFLIGHT])
 @pytest.mark.parametrize("documents", [("plain",), (*DOCUMENTS,)], ids=["one address", "every question"])
-def test_a_check_asks_for_just_the_actions_of_the_role(tmp_path, check, documents):
+def test_a_check_requests_just_the_actions_of_the_role(tmp_path, check, documents):
     world = World(tmp_path)
     world.outside("PUT", GROUP_ID, {"location": "westeurope"})
     world.says(**{name: DOCUMENTS[name] for name in documents})

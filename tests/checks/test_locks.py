@@ -1,4 +1,4 @@
-"""The check `locks`: what management locks and deny assignments say of a change, and what is asked for it."""
+"""The check `locks`: what management locks and deny assignments mean for a change, and what is requested for it."""
 
 from dataclasses import replace
 
@@ -99,7 +99,7 @@ def verdicts(change: PlannedChange, locks=(), denials=(), principal=None) -> lis
         (UPDATE, GROUP, "NotSpecified", ["warning"], "what this level forbids is not known"),
     ],
 )
-def test_what_a_lock_says_of_a_change(change, scope, level, expected, why):
+def test_what_a_lock_means_for_a_change(change, scope, level, expected, why):
     assert verdicts(change, [lock(scope, level)]) == expected, why
 
 
@@ -130,7 +130,7 @@ def test_what_a_lock_says_of_a_change(change, scope, level, expected, why):
         (DELETE, denial(GROUP, "*", to=[A_GROUP]), ["warning"], "a token does not tell our groups"),
     ],
 )
-def test_what_a_deny_assignment_says_of_a_change(change, denial, expected, why):
+def test_what_a_deny_assignment_means_for_a_change(change, denial, expected, why):
     assert verdicts(change, denials=[denial], principal=Principal(TENANT, "client", OBJECT)) == expected, why
 
 
@@ -195,7 +195,7 @@ def test_an_id_that_is_not_known_yet_is_checked_as_far_as_it_is_known():
         {"id": f"{GROUP}{LOCKS}/a"},
     ],
 )
-def test_an_odd_lock_is_no_lock(row):
+def test_an_unexpected_lock_is_not_a_lock(row):
     assert read_lock(row) is None
 
 
@@ -203,14 +203,14 @@ def test_an_odd_lock_is_no_lock(row):
     "properties",
     [{"scope": 1}, {"permissions": {}}, {"permissions": [1]}, {"principals": None}, {"excludePrincipals": [1]}],
 )
-def test_an_odd_deny_assignment_is_none(properties):
+def test_an_unexpected_deny_assignment_does_not_count(properties):
     row = denial(GROUP, "*")
     row["properties"] |= properties
     assert read_deny_assignment(row) is None
 
 
 async def _ask(changes, answers, credential=None):
-    """The findings by name of the resource, and the lines of what was asked."""
+    """The findings by name of the resource, and the lines of what was requested."""
     async with rigged(credential=credential, access=anonymous) as rig:
         for path, answer in answers.items():
             rig.server.on("GET", path, answer)

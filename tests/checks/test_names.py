@@ -1,4 +1,4 @@
-"""The check `names`: what holds the name of a create, what is asked for it, and the ways out."""
+"""The check `names`: what holds the name of a create, what is requested for it, and the options."""
 
 import pytest
 
@@ -88,7 +88,7 @@ def test_what_was_deleted_holds_the_name_until_it_is_recovered(arm_id, code, mod
         (create(ACCOUNT, True, group="new"), row(ACCOUNT), None, "the name of an account is that of its group"),
     ],
 )
-def test_a_deleted_resource_must_fit_to_be_recovered(create, entry, verdict, why):
+def test_a_deleted_resource_must_fit_to_recover_it(create, entry, verdict, why):
     finding = judge(create, entry)
     assert (finding and finding.verdict) == verdict, why
 
@@ -151,14 +151,14 @@ def test_a_subdomain_is_held_as_well():
         ),
     ],
 )
-def test_a_finding_shows_the_two_ways_out(create, entry, message, advice):
+def test_a_finding_shows_the_two_options(create, entry, message, advice):
     finding = judge(create, entry)
     assert (finding.message, finding.advice) == (message, advice)
 
 
 @pytest.mark.parametrize("arm_id", [VAULT, HSM, ACCOUNT, SERVICE, STORE])
 @pytest.mark.parametrize("entry", [{}, {"name": 1}, {"name": "x"}, {"name": "x", "properties": {"vaultId": 1}}])
-def test_an_odd_entry_says_nothing(arm_id, entry):
+def test_an_unexpected_entry_reports_nothing(arm_id, entry):
     assert read_holders([row(arm_id), entry], SOFT_DELETES[change(arm_id).arm_type.casefold()]) is None
 
 

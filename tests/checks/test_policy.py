@@ -1,4 +1,4 @@
-"""What the check `policy` asks, and what the answers mean. The real client asks a scripted server."""
+"""What the check `policy` requests, and what the answers mean. The real client queries a scripted server."""
 
 import pytest
 
@@ -113,7 +113,7 @@ async def test_a_child_names_its_owner(planned, scope, type_, owner):
 
 async def test_the_subscription_is_asked_about_what_goes_into_a_new_group():
     changes = [change(GROUP), storage(), storage("old", f"{SUB}/resourceGroups/old")]
-    """Its question names the group all the same."""
+    """Its request names the group anyway."""
     async with asking() as (rig, questions):
         for scope in (SUB, f"{SUB}/resourceGroups/old"):
             rig.server.on("GET", scope + ASSIGNMENTS, listed(assignment()))

@@ -1,4 +1,4 @@
-"""What preflight asks, and what its answers mean. The real client asks a scripted server."""
+"""What preflight requests, and what its answers mean. The real client queries a scripted server."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What a plan needs against what is left. The real client asks a scripted server."""
+"""What a plan needs against what is left. The real client queries a scripted server."""
 
 import pytest
 

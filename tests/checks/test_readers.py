@@ -1,4 +1,4 @@
-"""What the checks find out with the role Reader: all in a subscription; of one group, what that group can tell."""
+"""What the checks find out with the role Reader: all in a subscription; of one group, what that group can show."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the check `locks` says before a change is what the emulator does at the write, for each rule of both."""
+"""What the check `locks` reports before a change is what the emulator does at the write, for each rule of both."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the check `names` says before a create is what the emulator does at the write, for each rule of both."""
+"""What the check `names` reports before a create is what the emulator does at the write, for each rule of both."""
 
 import pytest
 

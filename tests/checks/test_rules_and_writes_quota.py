@@ -1,4 +1,4 @@
-"""What the check `quota` says before a change, beside what the emulator does at the write: it refuses at the limit,
+"""What the check `quota` reports before a change, beside what the emulator does at the write: it refuses at the limit,
 of which the check warns only, and it has the same sizes.
 """
 

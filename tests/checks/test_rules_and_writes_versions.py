@@ -1,4 +1,4 @@
-"""What the check `versions` says before a change is what the emulator does at the write, for each rule of both."""
+"""What the check `versions` reports before a change is what the emulator does at the write, for each rule of both."""
 
 import pytest
 
@@ -56,5 +56,5 @@ async def test_the_verdict_is_what_the_write_gets(change, settings, verdict, tmp
 
 @pytest.mark.parametrize("settings", [{}, lists(USED, arm_type="Microsoft.Storage/other")])
 async def test_a_type_that_is_not_listed_is_not_checked(settings, tmp_path):
-    """The emulator takes any version of it, which a check cannot know."""
+    """The emulator takes any version of it, which a check cannot predict."""
     assert await compare(check_versions, ACCOUNT, settings, tmp_path) == ({"not-checked"}, "")

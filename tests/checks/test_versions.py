@@ -1,4 +1,4 @@
-"""The check `versions`: api-versions and locations that a provider does not list, and what is asked for it."""
+"""The check `versions`: api-versions and locations that a provider does not list, and what is requested for it."""
 
 import pytest
 
@@ -61,7 +61,7 @@ def change(version="2023-01-01", location="westeurope", action=Action.CREATE, be
         (change(below="unheardOf"), "not-checked", "", "no metadata is complete"),
     ],
 )
-def test_what_the_metadata_says_of_a_change(change, verdict, path, why):
+def test_what_the_metadata_means_for_a_change(change, verdict, path, why):
     (finding,) = judge(change, read_listings(STORAGE))
     assert (finding.verdict.value, finding.path) == (verdict, path), why
 
@@ -115,7 +115,7 @@ def test_a_stable_version_is_preferred_to_a_newer_preview():
         {"resourceTypes": [{"resourceType": "storageAccounts", "apiVersions": ["2023-01-01"], "locations": "all"}]},
     ],
 )
-def test_odd_metadata_says_nothing(answer):
+def test_unexpected_metadata_reports_nothing(answer):
     assert read_listings(answer) is None
 
 

@@ -1,4 +1,4 @@
-"""What a check says of a change, and what the emulator does at the write of it, by the same settings file."""
+"""What a check reports of a change, and what the emulator does at the write of it, by the same settings file."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def test_drift_becomes_an_edit_and_the_next_plan_is_silent(estate: Estate) -> No
     assert not estate.served.sent("PATCH", "DELETE")
 
 
-def test_what_is_left_alone_ends_with_1_and_says_how_to_take_it(estate: Estate) -> None:
+def test_what_is_skipped_ends_with_1_and_reports_how_to_accept_it(estate: Estate) -> None:
     estate.drifts(sku="Premium_LRS", tls="TLS1_0")
     ended = estate.run("accept", "--quiet")
     assert (ended.code, ended.err) == (1, "")
@@ -174,14 +174,14 @@ def test_a_field_without_any_drift_is_an_error(estate: Estate) -> None:
     assert "Run gitsync plan to see what differs." in ended.err
 
 
-def test_what_only_a_pattern_selects_may_be_left_alone_beside_a_name(estate: Estate) -> None:
+def test_what_only_a_pattern_selects_may_be_skipped_beside_a_name(estate: Estate) -> None:
     estate.drifts(tls="TLS1_0")
     assert estate.run("accept", "ResourceGroup/core", "Storage*/*").code == 0
     assert estate.run("accept", "Storage*/*").code == 1
 
 
 @pytest.mark.parametrize("name", ["StorageAccount", "storageaccount", "storageaccounts"])
-def test_a_kind_is_no_name(estate: Estate, name: str) -> None:
+def test_a_kind_is_not_a_name(estate: Estate, name: str) -> None:
     ended = estate.run("accept", name)
     assert ended.code not in {0, 1}
     assert f"{name} is a kind, and no resource has that name." in ended.err

@@ -57,7 +57,7 @@ def fires(err):
     return [line for line in collect(err) if line.get("level") == "error"]
 
 
-def test_an_alert_fires_for_a_failed_run_and_says_what_to_look_for(estate):
+def test_an_alert_fires_for_a_failed_run_and_reports_what_to_look_for(estate):
     code, _, err = estate("sync", script=REFUSING, **CRON_JOB)
     failed, ended = fires(err)
     assert failed["message"] == "Resource failed"
@@ -78,7 +78,7 @@ def test_an_alert_fires_for_a_failed_run_and_says_what_to_look_for(estate):
         ("plan", ("--from", "HEAD"), 2),
     ],
 )
-def test_an_alert_fires_only_if_the_exit_code_says_so(estate, command, flags, code):
+def test_an_alert_fires_only_for_such_an_exit_code(estate, command, flags, code):
     ended, _, err = estate(command, *flags, **CRON_JOB)
     assert ended == code
     assert [line["exit_code"] for line in fires(err)] == ([] if code in {0, 3} else [code])
@@ -102,7 +102,7 @@ def test_no_secret_is_in_a_log_however_azure_repeats_it(estate, script, variable
     assert SECRET not in err
 
 
-def test_a_collected_log_repeats_no_message_of_azure(estate):
+def test_a_collected_log_repeats_no_azure_message(estate):
     """It may have a secret that the run has not read yet, so that nothing masks it."""
     _, out, err = estate("sync", script=REFUSING, **CRON_JOB)
     assert UNKNOWN not in err

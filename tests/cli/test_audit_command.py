@@ -81,7 +81,7 @@ def test_each_of_a_night_is_attributed_also_what_was_undone(night):
             "unknown",
             ROBOT,
             False,
-        ),  # git sets no tags, so nothing undid it; gitsync signs in nowhere here
+        ),  # git sets no tags, so nothing undid it; gitsync does not sign in here
         ("shoporders", "written", "other", "rob@contoso.com", True),
     ]
 
@@ -102,7 +102,7 @@ def git(folder, *arguments):
     return subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def test_text_says_who_and_what_is_open(night):
+def test_text_reports_who_and_what_is_open(night):
     done = audit(night)
     assert "By others:\n" in done.out
     assert "by rob@contoso.com with Azure Portal; undone since by a run of" in done.out
@@ -151,7 +151,7 @@ def test_what_was_before_the_beginning_is_not_shown(night):
     assert (done.code, json.loads(done.out)["operations"]) == (0, [])
 
 
-def test_a_log_without_a_right_is_no_quiet_night(night, tmp_path):
+def test_a_log_without_a_right_is_not_a_quiet_night(night, tmp_path):
     folder, source, variables = night
     refused = "rules:\n- match: {path: '*/eventtypes/management/values'}\n  answer: {code: AuthorizationFailed}\n"
     (tmp_path / "script.yaml").write_text(AT_ONCE + refused)

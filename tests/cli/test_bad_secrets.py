@@ -1,4 +1,4 @@
-"""What is wrong with secrets and expressions, by the command: exit code, what, where, how to mend it, and no value.
+"""What is wrong with secrets and expressions, by the command: exit code, what, where, how to fix it, and no value.
 
 Nothing is half exported: where one export of a resource cannot be made or written, none of them is.
 """
@@ -76,7 +76,7 @@ UNFIT = {
 
 @pytest.fixture(scope="module")
 def unfit(tmp_path_factory):
-    """What validate and sync say of all of them, one account each, and whether anything was exported."""
+    """What validate and sync report of all of them, one account each, and whether anything was exported."""
     with azure(operations=AT_ONCE) as served:
         estate = Estate(tmp_path_factory.mktemp("unfit"), served)
         accounts = {
@@ -93,7 +93,7 @@ def unfit(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", UNFIT)
-def test_what_cannot_be_exported_is_told_with_its_place_before_azure_is_asked(unfit, name):
+def test_what_cannot_be_exported_is_reported_with_its_location_before_the_first_request(unfit, name):
     _, words, why = UNFIT[name]
     for ended in unfit[:2]:
         assert ended.code == 1
@@ -177,7 +177,7 @@ def spoiled(estate, name):
         ("link", "out is a symbolic link"),
     ],
 )
-def test_a_place_that_others_may_enter_refuses_the_run(estate, name, words):
+def test_a_folder_that_others_may_enter_refuses_the_run(estate, name, words):
     spoiled(estate, name)
     sinks = ("--export-to", "folder,dotenv", "--export-folder", "../out", "--export-dotenv", "../.env")
     ended = estate.says(group=GROUP, account=account(KEY_1)).run("sync", *sinks)
@@ -213,7 +213,7 @@ def changed_by_hand(sealed: bytes) -> bytes:
         (bytes, False, "AGE-SECRET-KEY-1XYZ", "but sops is not installed", "no program"),
     ],
 )
-def test_a_file_that_cannot_be_decrypted_stops_who_needs_it_and_nobody_else(estate, change, with_sops, key, words, why):
+def test_a_file_that_cannot_be_decrypted_stops_only_what_needs_it(estate, change, with_sops, key, words, why):
     sealed = change(estate.sops.encrypted(secret("db", VALUE)))
     estate.says(group=GROUP, sealed=sealed, server=server("one", "db"), account=account(KEY_1))
     assert estate.run("validate", with_sops=with_sops).code == 0, "which decrypts nothing"

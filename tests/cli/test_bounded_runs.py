@@ -48,8 +48,8 @@ def at(url: str) -> dict[str, str]:
 
 @contextmanager
 def dripping() -> Iterator[tuple[str, threading.Event]]:
-    """A server that begins to answer, and then sends a byte every tenth of a second for ever: its URL, and what is set
-    once it was asked.
+    """A server that begins to answer, and then sends a byte every tenth of a second: its URL, and what is set
+    once it was reached.
     """
     asked, over = threading.Event(), threading.Event()
 
@@ -138,7 +138,7 @@ def write_program(file: Path, script: str) -> None:
 
 
 def end_by_sigterm(process: Any) -> Ended:
-    """The end of a command that is told to end, as it promises."""
+    """The end of a command that is stopped, as it promises."""
     process.send_signal(signal.SIGTERM)
     since = time.monotonic()
     end = ended(process)
@@ -159,7 +159,7 @@ def test_a_server_that_drips_does_not_outlast_the_time_of_the_run(folder: Path) 
 @beside_others
 def test_a_server_that_drips_does_not_outlast_sigterm(folder: Path) -> None:
     with dripping() as (url, asked):
-        # A run that still asks what Azure would refuse has not begun, and ends at once without a report.
+        # A run that is still in its checks has not begun, and ends at once without a report.
         process = start("sync", "--output", "json", "--checks=none", folder=folder, **at(url))
         assert asked.wait(LONG)
         end = end_by_sigterm(process)
@@ -210,7 +210,7 @@ def check_that_no_answer_is_waited_for(folder: Path, *, done: bool) -> None:
 
 @beside_others
 def test_a_push_that_hangs_does_not_outlast_sigterm(folder: Path) -> None:
-    """The run is told to end while git pushes, and a slow server has some time to answer."""
+    """The run is stopped while git pushes, and a slow server has some time to answer."""
     hangs, first = folder.with_name("hangs"), folder.with_name("first")
     program = folder.with_name("bin") / "git"
     write_program(
@@ -237,7 +237,7 @@ exec {shutil.which("git")} "$@\"""",
 
 @beside_others
 def test_a_git_server_that_hangs_does_not_outlast_sigterm(folder: Path) -> None:
-    """The push of the status is broken off; what may have been begun is on the branch since before the first write."""
+    """The push of the status is aborted; what may have been begun is on the branch since before the first write."""
     hangs, ssh = folder.with_name("hangs"), folder.with_name("ssh")
     write_program(ssh, f'if [ -e "{hangs}" ]; then exec sleep 3600; fi\nfor last; do :; done\nexec sh -c "$last"')
     named = {"GIT_SSH_COMMAND": str(ssh), "GIT_SSH_VARIANT": "simple"}
@@ -263,7 +263,7 @@ REFUSING = ("http://127.0.0.1:9", "Cannot connect to host 127.0.0.1:9", "Check t
     ids=["sync-unknown", "plan-unknown", "sync-refusing"],
 )
 def test_an_azure_that_cannot_be_reached_refuses_the_run_and_leaves_the_status(tmp_path, arguments, url, cause, hint):
-    """One that refuses is asked for a quarter of a minute, or as long as the run may take."""
+    """One that refuses is tried for a quarter of a minute, or as long as the run may take."""
     folder = make_folder(tmp_path)
     loopback = url.startswith("http:")
     named = at(url) | {

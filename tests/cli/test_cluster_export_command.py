@@ -1,4 +1,4 @@
-"""`gitsync import --from-cluster-export`: what it writes and says, and what it refuses."""
+"""`gitsync import --from-cluster-export`: what it writes and reports, and what it refuses."""
 
 import json
 import subprocess
@@ -66,7 +66,7 @@ To be provided before a sync needs it:
 """
 
 
-def test_it_writes_manifests_and_says_what_is_still_missing(elsewhere, capsys):
+def test_it_writes_manifests_and_reports_what_is_still_missing(elsewhere, capsys):
     assert take() == 0
     assert capsys.readouterr().out == WRITTEN
     files = {path.relative_to(elsewhere).as_posix(): path.read_text() for path in elsewhere.rglob("core/*.yaml")}
@@ -97,8 +97,8 @@ def test_a_manifest_for_another_resource_is_an_error(elsewhere, capsys):
     assert (document["imported"], document["requests"], document["leftOut"][0]["subject"]) == (2, None, "Secret")
 
 
-def test_an_empty_export_is_no_success(elsewhere, capsys):
-    """kubectl writes it, with exit code 0, if it was asked for the wrong kinds."""
+def test_an_empty_export_is_not_a_success(elsewhere, capsys):
+    """kubectl writes it, with exit code 0, if it was started for the wrong kinds."""
     (elsewhere / "export.yaml").write_text(make_list([]))
     assert take() == 1
     assert "error: NothingExported" in capsys.readouterr().out

@@ -41,7 +41,7 @@ def test_nothing_differs(files, capsys):
     assert capsys.readouterr().out == "0 differences, 0 unverified.\n"
 
 
-def test_what_differs_is_told_with_its_rule(files, capsys):
+def test_what_differs_is_reported_with_its_rule(files, capsys):
     files(
         desired={"location": "westus", "properties": {"a": 1, "b": 2}},
         live={"location": "eastus", "properties": {"a": 3}},
@@ -91,7 +91,7 @@ def test_a_baseline_holds_azure_to_what_it_said(files, capsys):
         ({"a": ["one"]}, {"a": ["one", "two"]}, 0, "and fill a list at any time"),
     ],
 )
-def test_a_null_asks_for_what_azure_chooses(files, baseline, live, code, why):
+def test_a_null_selects_what_azure_chooses(files, baseline, live, code, why):
     files(desired={"a": None}, live=live, baseline=baseline)
     assert run(["compare", "desired", "live", "--baseline", "baseline"]) == code, why
     assert run(["compare", "desired", "live"]) == 0
@@ -104,7 +104,7 @@ def test_the_id_of_the_resource_may_be_given(files, capsys):
     assert run(["compare", "desired", "live", "--id", f"{own}/subscriptions/x"]) == 0
 
 
-def test_many_questions_of_a_file(files, capsys):
+def test_many_comparisons_of_a_file(files, capsys):
     files(many="\n".join([line(desired={"a": 1}, live={"a": 1}), "", line(desired={"a": 1}, live={"a": 2})]))
     assert run(["compare", "--jsonl", "many"]) == 4
     same, other = map(json.loads, capsys.readouterr().out.splitlines())
@@ -112,7 +112,7 @@ def test_many_questions_of_a_file(files, capsys):
     assert [found["path"] for found in other["differences"]] == ["/a"]
 
 
-def test_many_questions_of_a_pipe(tmp_path):
+def test_many_comparisons_of_a_pipe(tmp_path):
     questions = [line(desired={"a": [{"name": "x", "v": i}]}, live={"a": [{"name": "x", "v": i}]}) for i in range(3000)]
     done = subprocess.run(
         [sys.executable, "-m", "gitsync", "compare", "--jsonl", "-"],
@@ -147,7 +147,7 @@ def test_many_questions_of_a_pipe(tmp_path):
     ],
     ids=lambda value: value[:30],
 )
-def test_a_bad_line_is_told_by_its_number(text, message, files, capsys):
+def test_a_bad_line_is_reported_by_its_number(text, message, files, capsys):
     files(many=f"{line()}\n{text}\n")
     assert run(["compare", "--jsonl", "many"]) == 2
     told = capsys.readouterr()
@@ -155,7 +155,7 @@ def test_a_bad_line_is_told_by_its_number(text, message, files, capsys):
     assert told.err.startswith(f"gitsync: {message}\n")
 
 
-def test_a_line_that_is_no_text(elsewhere, capsys):
+def test_a_line_that_is_not_a_text(elsewhere, capsys):
     (elsewhere / "many").write_bytes(b'{"desired": "\xff"}\n')
     assert run(["compare", "--jsonl", "many"]) == 2
     assert "Line 1 is not JSON: byte 14 is not UTF-8." in capsys.readouterr().err

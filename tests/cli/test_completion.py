@@ -144,7 +144,7 @@ def test_all_kinds_are_offered(inside):
     assert len(complete("explain", "")) == sum(len(catalog.kinds(group)) for group in catalog.groups())
 
 
-def test_candidates_say_what_they_mean(inside):
+def test_candidates_report_what_they_mean(inside):
     assert dict(list_candidates([], "sync")) == {"sync": COMMANDS["sync"].summary}
     assert dict(list_candidates(["status"], "Redis"))["Redis"] == "1 resource"
 
@@ -254,7 +254,7 @@ TYPED = {
         "gitsync plan --output=ma": "gitsync plan --output=markdown ",
         "gitsync plan --path net": "gitsync plan --path network/",
     },
-    "zsh": {  # which takes back a blank or a slash at the end when something else is typed
+    "zsh": {  # which removes a blank or a slash at the end when something else is typed
         "gitsync compl": "gitsync completion",
         "gitsync describe red": "gitsync describe Redis/sessions",
         "gitsync plan --output=ma": "gitsync plan --output=markdown",
@@ -294,7 +294,7 @@ def test_completion_imports_no_more_than_it_needs(words, repository):
 
 
 def test_a_resource_of_a_hostile_name_is_not_offered(inside):
-    """A shell would run what the name says."""
+    """A shell would run the name."""
     offered = "".join(complete("plan", "--only", ""))
     assert "hub" in offered
     assert "$" not in offered

@@ -1,4 +1,4 @@
-"""The question before the first sync of a target: who is asked, what is shown, and which answers mean yes."""
+"""The prompt before the first sync of a target: who gets it, what is shown, and which answers mean yes."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ def test_only_yes_means_yes(terminal, answer, goes_on):
 @pytest.mark.parametrize(
     "config", [Config(yes=True), Config(plan_file="plan.json"), Config(emulator="")], ids=["yes", "plan", "emulator"]
 )
-def test_some_runs_ask_nobody(terminal, config):
+def test_some_runs_prompt_no_one(terminal, config):
     terminal("n\n")
     assert make_confirm(config, nullcontext) is None
 
 
 @pytest.mark.parametrize("stream", ["stdin", "stderr"])
-def test_without_a_terminal_nobody_is_asked(terminal, monkeypatch, stream):
+def test_without_a_terminal_no_one_is_prompted(terminal, monkeypatch, stream):
     terminal("n\n")
     monkeypatch.setattr(f"sys.{stream}", io.StringIO())
     assert make_confirm(Config(), nullcontext) is None
 
 
-def test_the_display_is_away_while_the_question_stands(terminal):
+def test_the_display_is_hidden_during_the_prompt(terminal):
     """Else the bar would be drawn over it."""
     shown, told = terminal("y\n"), []
 
@@ -73,7 +73,7 @@ def test_the_display_is_away_while_the_question_stands(terminal):
     assert told[1].endswith("[y/N] ")
 
 
-def test_the_question_names_the_target_and_the_counts():
+def test_the_prompt_names_the_target_and_the_counts():
     question = format_question(TARGET, COUNTS)
     assert "Subscription: Production (1)" in question
     assert "This sync would create 12, update or adopt 3, delete 0." in question
@@ -81,5 +81,5 @@ def test_the_question_names_the_target_and_the_counts():
     assert "2 would fail or wait." in format_question(TARGET, COUNTS._replace(hindered=2))
 
 
-def test_no_name_of_azure_moves_the_cursor():
+def test_no_azure_name_moves_the_cursor():
     assert "\x1b" not in format_question(RunTarget(subscription_name="\x1b[2J", subscription="1"), COUNTS)

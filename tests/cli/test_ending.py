@@ -1,4 +1,4 @@
-"""How a command ends: exit codes, and what is said on stderr."""
+"""How a command ends: exit codes, and what is reported on stderr."""
 
 import os
 import signal
@@ -94,7 +94,7 @@ def test_the_code_of_a_command_is_passed_on():
     assert run_guarded(lambda: 4, str) == 4
 
 
-def test_a_message_and_its_hint_stand_on_lines_of_their_own(capsys):
+def test_a_message_and_its_hint_are_on_lines_of_their_own(capsys):
     run_guarded(raising(ConfigError("What is wrong.\nAnd what else.", hint="How to mend it.")), str)
     assert capsys.readouterr() == ("", "gitsync: What is wrong.\nAnd what else.\nHow to mend it.\n")
 
@@ -104,7 +104,7 @@ def test_foreign_text_moves_no_cursor_and_shows_no_secret(capsys):
     assert capsys.readouterr().err == "gitsync: a\\x1b[2Jb <secret>\n"
 
 
-def test_a_fault_is_told_by_places_and_versions_without_values():
+def test_a_fault_is_reported_by_locations_and_versions_without_values():
     password = "hunter2-in-a-variable"
     try:
         try:
@@ -122,6 +122,6 @@ def test_a_fault_is_told_by_places_and_versions_without_values():
     assert "azure-mgmt-resource " in told
 
 
-def test_every_member_of_a_group_is_told():
+def test_every_member_of_a_group_is_reported():
     told = "\n".join(format_fault(ExceptionGroup("x", [KeyError("a"), OSError("b")])))
     assert all(name in told for name in ("KeyError", "OSError", "ExceptionGroup"))

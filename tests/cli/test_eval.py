@@ -70,7 +70,7 @@ def test_what_is_not_recorded_is_unknown(repository, capsys, text):
     assert "--live" in told.err
 
 
-def test_live_is_what_azure_says(repository, capsys):
+def test_live_is_what_azure_returns(repository, capsys):
     flags = ("--live", "--emulator", str(repository[1]), "--output", "json")
     assert evaluate(repository, "secret.primaryKey + '@' + self.status.hostName", *flags) == 0
     assert json.loads(capsys.readouterr().out) == {
@@ -82,7 +82,7 @@ def test_live_is_what_azure_says(repository, capsys):
     }
 
 
-def test_what_azure_does_not_have_is_told(repository, capsys, tmp_path):
+def test_what_azure_does_not_have_is_reported(repository, capsys, tmp_path):
     assert evaluate(repository, "self.status.id", "--live", "--emulator", str(tmp_path / "empty")) == 2
     assert "does not exist in Azure" in capsys.readouterr().err
 
@@ -98,7 +98,7 @@ def test_what_azure_does_not_have_is_told(repository, capsys, tmp_path):
         (["--jsonl", "none.jsonl"], 2, "cannot be read"),
     ],
 )
-def test_what_cannot_be_evaluated_is_told(repository, monkeypatch, capsys, arguments, code, told):
+def test_what_cannot_be_evaluated_is_reported(repository, monkeypatch, capsys, arguments, code, told):
     monkeypatch.chdir(repository[0])
     assert run(["eval", *arguments]) == code
     assert told in capsys.readouterr().err

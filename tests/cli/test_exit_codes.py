@@ -1,6 +1,6 @@
-"""Every exit code of the command as pipelines run it: 0, 1, 2, 3, 4, 70, 75, 130, and 141 where nobody reads.
+"""Every exit code of the command as pipelines run it: 0, 1, 2, 3, 4, 70, 75, 130, and 141 where no one reads.
 
-Most are told by the function that a process ends with; 1, 70, 130 and 141 are seen of processes too.
+Most are seen of the function that a process ends with; 1, 70, 130 and 141 are seen of processes too.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Repository:
         subprocess.run(["git", *arguments], cwd=self.folder, check=True, capture_output=True)
 
     def says(self, **documents: str) -> Repository:
-        """Make a commit that says exactly this: a document a name."""
+        """Make a commit with exactly this: a document a name."""
         for old in self.folder.glob("*.yaml"):
             old.unlink()
         for name, text in documents.items():
@@ -101,7 +101,7 @@ def report(end: Ended) -> dict[str, Any]:
 
 
 def script(repository: Repository, *rules: str) -> str:
-    """Rules for Azure, which otherwise does at once what it is asked for."""
+    """Rules for Azure, which otherwise does at once what is requested."""
     file = repository.outside / "script.yaml"
     file.write_text(f"settings: {{operations: {{style: done}}}}\nrules: [{', '.join(rules)}]\n")
     return str(file)
@@ -271,7 +271,7 @@ def test_2_the_status_branch_cannot_be_pushed(repository, spoil, why):
     assert repository.run("plan").code == 0, "a plan writes nothing back"
 
 
-def test_3_changes_are_to_be_made(repository):
+def test_3_changes_are_pending(repository):
     repository.says(group=GROUP)
     assert repository.run("plan").code == 0, "without the flag"
     assert repository.run("plan", "--detailed-exitcode").code == 3, "a create"
@@ -304,8 +304,8 @@ def copied(folder: Path) -> Path:
     return folder / "gitsync"
 
 
-def test_70_a_fault_of_ours_in_one_turn(repository):
-    """The others come to their end, status is written, and the fault is told on stderr without a value."""
+def test_70_an_internal_error_in_one_turn(repository):
+    """The others come to their end, status is written, and the fault is reported on stderr without a value."""
     broken = copied(repository.outside / "broken")
     with (broken / "extensions" / "builtin" / "network.py").open("a") as module:
         module.write(
@@ -410,7 +410,7 @@ def test_75_git_did_not_answer(repository, status, code, why):
     assert repository.ids() == [], "nothing was sent to Azure"
 
 
-def test_75_nothing_listens_at_the_place_of_git(repository):
+def test_75_nothing_listens_at_the_git_address(repository):
     end = repository.says(group=GROUP).run("sync", "http://127.0.0.1:9/x.git")
     assert (end.code, end.out) == (75, "")
 
@@ -424,7 +424,7 @@ def test_130_ctrl_c(repository):
 
 
 @pytest.mark.parametrize("command", ["sync", "plan"])
-def test_141_nobody_reads_the_report(repository, command):
+def test_141_no_one_reads_the_report(repository, command):
     reader, writer = os.pipe()
     os.close(reader)
     repository.says(group=GROUP)

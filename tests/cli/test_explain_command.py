@@ -175,6 +175,6 @@ def test_a_word_as_json(capsys):
 
 
 @pytest.mark.parametrize("field", ["azureName", "osProfile.adminUsername", "location", "owner"])
-def test_a_field_that_azure_fixes_says_so(capsys, field):
+def test_a_field_that_azure_fixes_reports_it(capsys, field):
     assert run(["explain", f"VirtualMachine.{field}"]) == 0
     assert "  cannot be changed after the create\n" in capsys.readouterr().out

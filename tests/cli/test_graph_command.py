@@ -56,7 +56,7 @@ def test_what_is_left_out_is_not_missing(source, capsys):
     assert [vertex["presence"] for vertex in told["vertices"]] == ["manifest", "manifest"]
 
 
-def test_a_graph_with_errors_is_drawn_all_the_same(source, capsys):
+def test_a_graph_with_errors_is_drawn_anyway(source, capsys):
     (source / "all.yaml").write_text(MANIFESTS.replace("name: core}}", "name: cor}}"))
     assert run(["graph", str(source)]) == 1
     told = capsys.readouterr()

@@ -176,7 +176,7 @@ def test_a_list_that_leaves_out_properties_is_not_believed(small, tmp_path):
     assert read_all(tmp_path / "whole") == read_all(tmp_path / "trimmed")
 
 
-def test_a_list_that_is_refused_is_said(small, tmp_path):
+def test_a_list_that_is_refused_is_reported(small, tmp_path):
     match = Match(path="*/containers")
     for status, code, says in (
         (403, 1, "AuthorizationFailed, no right to read it"),
@@ -189,7 +189,7 @@ def test_a_list_that_is_refused_is_said(small, tmp_path):
 
 
 @pytest.mark.parametrize("odd", [GROUP, f"{GROUP}/", GROUP.rpartition("/resourceGroups")[0], f"{GROUP}/locks", ""])
-def test_a_list_of_resources_may_show_its_group_and_odd_ids(small, tmp_path, odd):
+def test_a_list_of_resources_may_show_its_group_and_unexpected_ids(small, tmp_path, odd):
     body = {"value": [{"id": odd, "name": "g00", "type": "Microsoft.Resources/resourceGroups"}, {"id": NETWORK}]}
     rule = FaultRule(match=Match(path="*/resources"), answer=Canned(body=body))
     done, _ = run_import(small, tmp_path, "--out", "out", rules=(rule,))
@@ -198,7 +198,7 @@ def test_a_list_of_resources_may_show_its_group_and_odd_ids(small, tmp_path, odd
 
 
 @pytest.mark.parametrize("entry", [{"id": GROUP}, {"id": GROUP, "name": ""}, {"id": GROUP, "name": 7}])
-def test_a_group_without_a_name_is_an_odd_list(small, tmp_path, entry):
+def test_a_group_without_a_name_is_an_unexpected_list(small, tmp_path, entry):
     rule = FaultRule(match=Match(path="*/resourcegroups"), answer=Canned(body={"value": [entry]}))
     done, _ = run_import(small, tmp_path, "--out", "out", rules=(rule,))
     assert (done.code, done.out) == (2, "")
@@ -290,7 +290,7 @@ def test_an_azure_that_does_not_answer_writes_nothing(small, tmp_path, status, p
     assert not (tmp_path / "out").exists()
 
 
-def test_a_single_read_that_is_refused_is_said_and_the_rest_goes_on(small, tmp_path):
+def test_a_single_read_that_is_refused_is_reported_and_the_rest_goes_on(small, tmp_path):
     match = Match(path="*/managementpolicies/default")
     rule = FaultRule(match=match, answer=Canned(status=400, code="FeatureNotSupportedForAccount", message="No."))
     done, _ = run_import(small, tmp_path, "--out", "out", rules=(rule,))
@@ -309,7 +309,7 @@ def test_a_folder_that_cannot_be_written_or_read_is_refused(small, tmp_path):
         assert says in done.err
 
 
-def test_secrets_are_to_be_provided_and_a_warning_until_then(tmp_path):
+def test_a_missing_secret_is_a_warning_until_it_is_provided(tmp_path):
     server = f"{GROUP}/providers/Microsoft.DBforPostgreSQL/flexibleServers/orders"
     properties = {"administratorLogin": "boss", "administratorLoginPassword": "hunter2hunter2", "version": "16"}
     store = fill({GROUP: SMALL[GROUP], server: {"location": "westeurope", "properties": properties}})

@@ -63,7 +63,7 @@ SPARED = [
 
 
 @pytest.mark.parametrize(("arguments", "code", "spared", "why"), SPARED, ids=[row[-1] for row in SPARED])
-def test_what_ends_before_azure_is_asked_imports_no_library_for_it(folder, arguments, code, spared, why):
+def test_what_ends_before_the_first_request_imports_no_library_for_it(folder, arguments, code, spared, why):
     ended, packages = imported(folder, *arguments)
     assert ended == code, why
     assert packages & spared == set(), why
@@ -80,7 +80,7 @@ def test_a_dirty_work_tree_is_refused_without_them(folder):
 
 
 def test_who_asks_azure_imports_them(folder):
-    """Otherwise the names above would prove nothing. A run that nobody watches imports nothing for that."""
+    """Otherwise the names above would prove nothing. A run that no one watches imports nothing for that."""
     _, packages = imported(folder, "plan", "--emulator")
     assert {"azure", "aiohttp", "tenacity"} <= packages
     assert packages & WATCHING == set()

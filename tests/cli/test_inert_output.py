@@ -1,4 +1,4 @@
-"""Output that commands no pipeline, whatever Azure or a file says: the commands that show what is recorded or compared."""
+"""Output that commands no pipeline, whatever Azure or a file has: the commands that show what is recorded or compared."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMMAND = "##vso[task.complete result=Succeeded;]"
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    """A group whose condition says such a command."""
+    """A group whose condition has such a command."""
 
     async def check(subject, azure, next):
         raise GitsyncError(COMMAND)

@@ -1,4 +1,4 @@
-"""`gitsync init` and `gitsync schema`: what they write, and what they leave alone."""
+"""`gitsync init` and `gitsync schema`: what they write, and what they keep."""
 
 import json
 from xml.etree import ElementTree as ET
@@ -62,7 +62,7 @@ def test_a_second_time_changes_nothing(folder, target):
     assert list_files(folder) == before
 
 
-def test_files_of_the_user_are_kept_and_what_they_lack_is_said(folder, target):
+def test_files_of_the_user_are_kept_and_what_they_lack_is_reported(folder, target):
     (folder / ".vscode").mkdir()
     (folder / ".vscode/settings.json").write_text('{"editor.tabSize": 2}\n')
     (folder / ".gitignore").write_text("*.log\n")

@@ -111,7 +111,7 @@ def test_what_is_refused_ends_with_2(arguments, variables, message, why, tmp_pat
     assert "Traceback" not in ended.err
 
 
-def test_a_wrong_file_in_the_working_folder_is_told_with_its_line(tmp_path):
+def test_a_wrong_file_in_the_working_folder_is_reported_with_its_line(tmp_path):
     (tmp_path / "gitsync.yaml").write_text("\nprunes: true\n")
     ended = run("status", folder=tmp_path)
     assert ended.returncode == 2
@@ -139,7 +139,7 @@ def test_every_command_keeps_the_contract(name, tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["explain"]], ids=" ".join)
-def test_a_closed_pipe_is_no_fault(arguments, tmp_path):
+def test_a_closed_pipe_is_not_a_fault(arguments, tmp_path):
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "w") as gone:
@@ -155,6 +155,6 @@ def test_a_closed_pipe_is_no_fault(arguments, tmp_path):
     assert (ended.returncode, ended.stderr) == (141, "")
 
 
-def test_a_terminal_without_arrows_is_no_fault(tmp_path):
+def test_a_terminal_without_arrows_is_not_a_fault(tmp_path):
     ended = run("explain", "ResourceGroup", folder=tmp_path, PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
     assert ended.returncode == 0

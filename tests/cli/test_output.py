@@ -1,4 +1,4 @@
-"""Where a report goes, and what is said when it cannot go there."""
+"""Where a report goes, and what is reported when it cannot go there."""
 
 import json
 from dataclasses import replace
@@ -44,7 +44,7 @@ def test_a_report_is_printed_as_asked_for(output, start, capsys):
     assert printed.endswith("\n")
 
 
-def test_colour_is_put_on_where_it_is_asked_for(capsys):
+def test_colour_is_added_where_it_is_requested(capsys):
     tell(REPORT, Config(color="always"), {})
     assert capsys.readouterr().out.startswith("\x1b[1m")
     tell(REPORT, Config(color="auto"), {})
@@ -108,7 +108,7 @@ def test_the_files_of_a_report_have_names_of_people_where_they_may(variables, wh
     assert "rob@" not in "".join(capsys.readouterr())
 
 
-def test_what_is_no_terminal_has_no_width():
+def test_what_is_not_a_terminal_has_no_width():
     assert find_terminal_width() is None
 
 
@@ -136,7 +136,7 @@ AZURE = "##vso[task.logissue type=error;sourcepath=a.yaml;code=NotYaml]This is n
 @pytest.mark.parametrize(
     ("variables", "line"), [({"GITHUB_ACTIONS": "true"}, GITHUB), ({"TF_BUILD": "True"}, AZURE), ({}, "::")]
 )
-def test_a_pipeline_is_told_in_its_own_way(variables, line, capsys):
+def test_a_pipeline_is_reported_in_its_own_way(variables, line, capsys):
     tell(WRONG, Config(), variables)
     assert (line in capsys.readouterr().out) == bool(variables)
 
@@ -180,7 +180,7 @@ def test_a_step_on_github_gets_the_figures_of_the_report_as_outputs(tmp_path):
     assert outputs.read_text().endswith("\n")
 
 
-def test_a_step_of_azure_pipelines_gets_them_as_variables_of_its_log(capsys):
+def test_an_azure_pipelines_step_gets_them_as_variables_of_its_log(capsys):
     tell(REPORT, Config(), {"TF_BUILD": "True"})
     assert "\n##vso[task.setvariable variable=deletes;isOutput=true]0\n" in capsys.readouterr().out
     tell(REPORT, Config(output="json"), {"TF_BUILD": "True"})
@@ -200,7 +200,7 @@ def test_a_summary_that_cannot_be_written_ends_nothing(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("A sync would change nothing\n")
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(
         PublishError, match=r"The report cannot be written: .*/file is not a folder\. Choose another folder\."

@@ -147,7 +147,7 @@ def test_a_link_of_the_operator_is_followed(checkout, option):
 
 @pytest.mark.parametrize("place", ["resources", "resources/ResourceGroup", ".lock", "inventory.yaml"])
 def test_no_link_inside_of_the_status_folder_is_written_through(checkout, place):
-    """The default place of a folder without a remote is inside of it."""
+    """The default location of a folder without a remote is inside it."""
     status = checkout.parent / "plain" / ".gitsync"
     target = checkout.parent / "elsewhere"
     (status / place).parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What a run says of its resources while it works: a line for a person or a line of the log, never both."""
+"""What a run reports of its resources while it works: a line for a person or a line of the log, never both."""
 
 import json
 from textwrap import dedent
@@ -39,7 +39,7 @@ def test_a_person_reads_a_line_for_each_change_and_failure(folder, capsys):
     assert [line.startswith(start) for line, start in zip(lines, (CREATED, FAILED), strict=True)] == [True, True]
 
 
-def test_a_plan_changes_nothing_so_its_report_says_what_it_would_change(folder, capsys):
+def test_a_plan_changes_nothing_so_its_report_shows_what_it_would_change(folder, capsys):
     assert err_of("plan", capsys, *TEXT, "--log-level", "warning") == []
 
 

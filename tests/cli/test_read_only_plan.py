@@ -62,7 +62,7 @@ def place(tmp_path):
 
 
 def run(place, *arguments, client=READER, secret="the-readers"):
-    """`gitsync ARGUMENTS manifests` as somebody; how it ended, and what the emulator was asked meanwhile."""
+    """`gitsync ARGUMENTS manifests` as somebody; how it ended, and what the emulator was sent in between."""
     settings = {
         "AZURE_RESOURCE_MANAGER_ENDPOINT": place.url,
         "AZURE_RESOURCE_MANAGER_AUDIENCE": place.url,
@@ -80,7 +80,7 @@ def run(place, *arguments, client=READER, secret="the-readers"):
 
 
 def asked(place):
-    """The emulator's log, which signing in is no part of."""
+    """The emulator's log, which signing in does not count to."""
     from ssl import create_default_context
     from urllib.request import urlopen
 
@@ -140,7 +140,7 @@ def test_a_plan_reads_and_writes_nothing(place):
     assert report["requests"]["writes"] == report["requests"]["deletes"] == 0
 
 
-def test_a_sync_that_may_not_write_says_so_and_leaves_nothing_half_done(place):
+def test_a_sync_that_may_not_write_reports_it_and_leaves_nothing_half_done(place):
     ended, log = run(place, "sync", "--output=json")
     assert ended.code == 1, ended
     assert {one["status"] for one in writes(log)} == {403}

@@ -197,7 +197,7 @@ def test_status_as_json_is_a_list_of_objects_that_a_health_script_reads(folder):
     assert ready == expected | {("ResourceGroup", "other"): "True"}
 
 
-def test_status_as_yaml_says_the_same_as_json(folder):
+def test_status_as_yaml_reports_the_same_as_json(folder):
     as_json = json.loads(run_here("status", "--output", "json", folder=folder).out)
     assert yaml.safe_load(run_here("status", "--output", "yaml", folder=folder).out) == as_json
 
@@ -212,7 +212,7 @@ def test_a_namespace_that_nothing_is_recorded_of_is_refused(folder):
         assert (ended.code, "No resource is in the namespace othr. Did you mean other?" in ended.err) == (2, True)
 
 
-def test_nothing_recorded_is_no_mistake(tmp_path):
+def test_nothing_recorded_is_not_a_mistake(tmp_path):
     ended = run_here("status", folder=tmp_path)
     assert (ended.code, ended.out) == (0, "No records yet. Run `gitsync sync` first.\n")
 
@@ -223,7 +223,7 @@ def test_a_name_that_nothing_has_is_refused(folder):
     assert "No resource is called VirtualNetwork/hbu. Did you mean VirtualNetwork/hub?" in ended.err
 
 
-def test_a_folder_that_is_no_status_is_refused(tmp_path):
+def test_a_folder_that_is_not_a_status_is_refused(tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.txt").write_text("")
     ended = run_here("status", "--status-dir", "docs", folder=tmp_path)
@@ -295,7 +295,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("arguments", "message", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
-def test_a_name_that_is_not_clear_is_refused(folder, arguments, message, why):
+def test_an_ambiguous_name_is_refused(folder, arguments, message, why):
     ended = run_here("status", *arguments, folder=folder)
     assert (ended.code, ended.out) == (2, ""), why
     assert message in " ".join(ended.err.split()), why

@@ -50,7 +50,7 @@ stringData: {password: hunter2hunter2}
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
-    """Away from settings of the working folder and of whoever runs the tests."""
+    """Away from settings of the working folder and of the user who runs the tests."""
     folder = tmp_path / "cwd"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -79,7 +79,7 @@ def documents(render, files, *flags):
     return code, json.loads(out)
 
 
-def test_json_says_all_of_a_resource(render):
+def test_json_shows_all_of_a_resource(render):
     code, document = documents(render, {"group": GROUP, "stuff": ACCOUNT.replace("POLICY", "skip")})
     assert (code, document["problems"]) == (0, [])
     assert document["resources"][1] == {
@@ -138,7 +138,7 @@ def test_problems(render, files, resource_codes, file_codes, why):
     ]
 
 
-def test_only_what_is_asked_for_is_shown_and_its_owner_still_counts(render):
+def test_only_what_is_requested_is_shown_and_its_owner_still_counts(render):
     files = {"group": GROUP, "stuff": ACCOUNT.replace("POLICY", "manage")}
     code, document = documents(render, files, "--only", "StorageAccount/stuff")
     assert code == 0
@@ -187,7 +187,7 @@ def test_text_is_yaml_with_the_requests_as_comments(render):
         ),
     ],
 )
-def test_text_says_what_would_be_done(render, files, line, why):
+def test_text_shows_what_would_be_done(render, files, line, why):
     assert line in render(files)[1].splitlines(), why
 
 
@@ -209,11 +209,11 @@ def test_text_holds_no_control_characters_of_manifests(render):
         ),
     ],
 )
-def test_notes_stand_beside_what_is_rendered(render, files, note, why):
+def test_notes_are_beside_what_is_rendered(render, files, note, why):
     assert note in render(files)[2].splitlines(), why
 
 
-def test_without_a_subscription_ids_show_zeros_and_a_note_says_so(tmp_path, capsys):
+def test_without_a_subscription_ids_show_zeros_and_a_note_reports_it(tmp_path, capsys):
     (tmp_path / "a.yaml").write_text(GROUP)
     assert run(["render", str(tmp_path / "a.yaml").rpartition("/")[0]]) == 0
     said = capsys.readouterr()

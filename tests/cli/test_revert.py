@@ -73,7 +73,7 @@ LEFT = [
 
 
 @pytest.mark.parametrize(("network", "drifted", "expected", "said", "why"), LEFT, ids=[row[-1] for row in LEFT])
-def test_what_is_no_drift_is_left_alone(world, network, drifted, expected, said, why):
+def test_what_is_not_drift_is_skipped(world, network, drifted, expected, said, why):
     for arm_id in drifted:
         drift(world, arm_id)
     world.says(group=GROUP, network=network, other=OTHER, subnet=SUBNET.replace("10.0.", "10.1."))
@@ -131,7 +131,7 @@ class Terminal(io.StringIO):
     [("y\n", [], 0, True), ("n\n", [], 2, True), ("", [], 2, True), ("n\n", ["--yes"], 0, False)],
     ids=["yes", "no", "no answer", "--yes"],
 )
-def test_on_a_terminal_it_asks(world, monkeypatch, answer, flags, code, asked):
+def test_on_a_terminal_it_prompts(world, monkeypatch, answer, flags, code, asked):
     drift(world)
     monkeypatch.setattr("sys.stdin", Terminal(answer))
     monkeypatch.setattr("sys.stderr", shown := Terminal())

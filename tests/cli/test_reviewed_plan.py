@@ -1,4 +1,4 @@
-"""`plan --out` and `sync --plan` as people start them: exit codes, and what is said of a plan that is not to be trusted."""
+"""`plan --out` and `sync --plan` as people start them: exit codes, and what is reported of a plan that is not to be trusted."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_plan_of_the_same_files_in_another_repository_is_refused(tmp_path):
     assert sync(one, file).code == 0, "the same repository, reached in another way"
 
 
-def test_a_place_that_cannot_be_written_is_told(place, tmp_path):
+def test_a_location_that_cannot_be_written_is_reported(place, tmp_path):
     (tmp_path / "file").touch()
     ended = run(place, "plan", "--out", str(tmp_path / "file" / "plan.json"))
     assert (ended.code, ended.out) == (2, "")
@@ -149,7 +149,7 @@ def test_a_digest_key_that_can_be_guessed_is_refused_and_not_shown(place, key):
     assert key not in ended.err
 
 
-def test_the_digest_key_shows_nowhere(place):
+def test_the_digest_key_is_never_shown(place):
     ended = run(place, "plan", "--out", str(place.parent / "plan.json"), "--log-level", "debug", GITSYNC_DIGEST_KEY=KEY)
     assert ended.code == 0
     assert KEY not in ended.out + ended.err + (place.parent / "plan.json").read_text()

@@ -1,5 +1,5 @@
-"""Plans that people review, where secrets come from exports, from elsewhere and from encrypted files: what is told of
-them, what is not, and that nothing is passed over without a word.
+"""Plans that people review, where secrets come from exports, from elsewhere and from encrypted files: what is reported of
+them, what is not, and that nothing is skipped without a word.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def verdicts(ended):
     return {one["name"]: (one["verdict"], one["reason"]) for one in json.loads(ended.out)["resources"]}
 
 
-def test_a_reviewed_plan_holds_what_it_saw_and_says_what_it_could_not(estate, ca, vault):
-    """A secret of the repository is held to its digest; one that only the sync asks for is named in the plan's file."""
+def test_a_reviewed_plan_holds_what_it_saw_and_reports_what_it_could_not(estate, ca, vault):
+    """A secret of the repository is held to its digest; one that only the sync requests is named in the plan's file."""
     sources = ("--secret-sources", "manifests,key-vault", "--key-vault", vault.url, "--ca-bundle", str(ca.bundle))
     servers = {"one": server("one", "lake", "first"), "two": server("two", "db"), "three": server("three", "plain")}
     estate.says(group=GROUP, account=account(KEY_1), plain=secret("plain", "Marker-plain"), **servers)
@@ -120,7 +120,7 @@ def test_two_revisions_tell_that_an_encrypted_secret_changed_and_want_no_key(est
     assert estate.azure.sent() == []
 
 
-def test_two_revisions_tell_what_is_wrong_with_an_expression(estate):
+def test_two_revisions_report_what_is_wrong_with_an_expression(estate):
     before = "configMapExpressions: [{name: c, key: k, value: self.status.id}]"
     estate.says(group=GROUP, account=account(before), plain=secret("plain", "Marker"), one=server("one", "plain"))
     broken = account(before.replace("status.id", "status.idd"))

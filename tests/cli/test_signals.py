@@ -1,4 +1,4 @@
-"""A run that is told to end: SIGTERM as a scheduler sends it, Ctrl-C as a person does.
+"""A run that is stopped: SIGTERM as a scheduler sends it, Ctrl-C as a person does.
 
 What hangs then, and is given up after some seconds, is in `test_bounded_runs`.
 """
@@ -49,7 +49,7 @@ def sync(folder: Path, served: Azure) -> subprocess.Popen[str]:
 
 
 def told(process: subprocess.Popen[str], served: Azure, by: signal.Signals, when: str) -> Ended:
-    """Let a command run until it asks for what has `when` in its path, and send it a signal then."""
+    """Let a command run until it requests what has `when` in its path, and send it a signal then."""
 
     def watch(moment: Any) -> bool:
         if when in moment.path and not moment.done:
@@ -74,7 +74,7 @@ def created(served: Azure) -> list[str]:
 
 
 def scripted(folder: Path, rule: str) -> dict[str, Any]:
-    """Settings of an emulator that plays one rule, and does at once what that leaves alone."""
+    """Settings of an emulator that plays one rule, and does at once what that skips."""
     script = folder.with_name("script.yaml")
     script.write_text(f"rules:\n  - {rule}\n")
     return {"rules": read_settings(script).rules, "operations": Timing(style=Style.DONE)}
@@ -126,7 +126,7 @@ def test_a_person_reads_at_once_what_is_unfinished(folder, by, first, last):
 
 @pytest.mark.parametrize(("by", "code"), SIGNALS)
 def test_a_wait_that_azure_asked_for_ends_too(folder, by, code):
-    """What Azure would say in ten minutes is left to the next run; it may have been on the way."""
+    """What Azure would return in ten minutes is left to the next run; it may have been on the way."""
     busy = scripted(folder, "{answer: {status: 503, code: ServerBusy, headers: {Retry-After: 600}}}")
     with azure(**busy) as served:
         end = told(sync(folder, served), served, by, when="/resourceGroups/core")
@@ -150,7 +150,7 @@ def test_a_plan_ends_too_and_writes_nothing(folder, by, code):
 
 @contextmanager
 def silence() -> Iterator[tuple[str, Callable[[], None]]]:
-    """A server that takes a request and never answers: its URL, and what waits until it was asked."""
+    """A server that takes a request and never answers: its URL, and what waits until it was sent."""
     with socket.create_server(("127.0.0.1", 0)) as server, ExitStack() as taken:
         server.settimeout(LONG)
 
@@ -162,8 +162,8 @@ def silence() -> Iterator[tuple[str, Callable[[], None]]]:
 
 
 @pytest.mark.parametrize(("by", "code"), SIGNALS)
-def test_a_second_signal_breaks_off(folder, by, code):
-    """Nobody waits for an Azure that never answers who asks twice."""
+def test_a_second_signal_aborts(folder, by, code):
+    """No one waits for an Azure that never answers after a second signal."""
     with silence() as (url, asked):
         named = {
             "GITSYNC_CHECKS": "none",  # before its first write, a run ends at the first signal
@@ -184,8 +184,8 @@ def test_a_second_signal_breaks_off(folder, by, code):
 
 
 @pytest.mark.parametrize(("by", "code"), SIGNALS)
-def test_what_has_not_begun_is_broken_off_at_once(folder, by, code):
-    """A git server that never answers holds nobody up, though git is not ended by what ends a terminal's programs."""
+def test_what_has_not_begun_is_aborted_at_once(folder, by, code):
+    """A git server that never answers holds no one up, though git is not ended by what ends a terminal's programs."""
     with silence() as (url, asked):
         process = start("sync", f"{url}/manifests.git", "--subscription", world.SUBSCRIPTION, folder=folder)
         asked()

@@ -1,4 +1,4 @@
-"""What a command line may say, and how it is told what it may not."""
+"""What a command line may have, and how mistakes are reported."""
 
 import argparse
 import re

@@ -25,7 +25,7 @@ WARNED = (
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
-    """Away from settings of the working folder and of whoever runs the tests."""
+    """Away from settings of the working folder and of the user who runs the tests."""
     folder = tmp_path / "cwd"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -59,7 +59,7 @@ worse.yaml:1: error: UnknownKind kind
 """
 
 
-def test_problems_are_told_file_by_file(source, capsys):
+def test_problems_are_reported_file_by_file(source, capsys):
     worse = "kind: SecurityGrip\napiVersion: entra.azure.com/v1\nmetadata: {name: x}\n"
     assert run(["validate", source(good=GOOD, bad=BAD.replace("core", "other"), worse=worse)]) == 1
     told = capsys.readouterr().out
@@ -128,7 +128,7 @@ DESTINATIONS = [
 
 
 @pytest.mark.parametrize("object_kind, exports, field", DESTINATIONS)
-def test_an_export_over_an_object_of_git_names_both_places(object_kind, exports, field, source, capsys):
+def test_an_export_over_a_git_object_names_both_locations(object_kind, exports, field, source, capsys):
     taken = f"# of people\napiVersion: v1\nkind: {object_kind}\nmetadata: {{name: taken}}\n"
     assert run(["validate", source(a=GOOD, b=IDENTITY.replace("EXPORTS", exports), c=taken)]) == 1
     told = capsys.readouterr().out
@@ -228,7 +228,7 @@ OF_AN_EXTENSION = LEADS_NOWHERE.replace("flux-system", "cluster-config")
 
 
 @pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="no kustomize here")
-def test_gitsync_yaml_says_which_source_is_this_repository(source, capsys):
+def test_gitsync_yaml_reports_which_source_is_this_repository(source, capsys):
     """The GitRepository of the AKS extension is in no repository: one that is would change what the controller does."""
     folder = source(a=OF_AN_EXTENSION, b__c=GOOD)
     run(["validate", folder])

@@ -25,7 +25,7 @@ def test_a_quiet_command_prints_nothing_if_all_is_well(command, folder, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_changes_are_no_failure(folder, capsys):
+def test_changes_are_not_a_failure(folder, capsys):
     assert run(["plan", "--quiet", "--detailed-exitcode", *AZURE]) == 3
     assert capsys.readouterr().out == ""
 

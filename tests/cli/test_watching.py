@@ -114,7 +114,7 @@ def test_a_run_that_fails_or_is_refused_keeps_the_last_success(job):
     assert (figures["gitsync_last_success_timestamp_seconds"], job.ref(HEARTBEAT)) == (first, beat)
 
 
-def test_some_resources_are_no_success_of_all(job):
+def test_some_resources_are_not_a_success_of_all(job):
     job.run("sync", "--heartbeat", "--metrics", str(job.metrics), "--only", "ResourceGroup/*")
     assert "gitsync_last_success_timestamp_seconds" not in job.figures()
     assert job.ref(HEARTBEAT) == ""

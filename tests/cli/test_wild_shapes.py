@@ -78,8 +78,8 @@ def test_every_document_is_rendered_or_named_with_a_reason(make, path, given, ex
 
 @dataclass(frozen=True)
 class Run:
-    """What people do with a repository: `steps` are files that they add as the first plan says, and `hints` what it
-    says. `logins` has the login and the password of each server, as they are sent to Azure.
+    """What people do with a repository: `steps` are files that they add as the first plan suggests, and `hints` what it
+    reports. `logins` has the login and the password of each server, as they are sent to Azure.
     """
 
     resources: int

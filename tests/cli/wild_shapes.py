@@ -1,4 +1,4 @@
-"""Made-up repositories in the shapes that real ones with manifests of ASO have: files by path."""
+"""Made-up repositories in the shapes that real ones with ASO manifests have: files by path."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def unset_variables() -> Shape:
 
 
 WITH_VALUES = cluster_variables("prod").replace("REGION: westeurope", "REGION: westeurope, SUFFIX: prod01")
-"""The ConfigMap of the cluster with the value that the hint asks for."""
+"""The ConfigMap of the cluster with the value that the hint requests."""
 
 
 def bootstrap_by_overlay() -> Shape:
@@ -217,7 +217,7 @@ def plain_variables() -> Shape:
 
 
 def variables_of_envsubst() -> Shape:
-    """Seventeen of them, in a folder that says what they were written for."""
+    """Seventeen of them, in a folder named after their purpose."""
     identities = {
         f"identities/i{i:02}.yaml": identity(f"i{i:02}-$RESOURCE_GROUP", "$RESOURCE_GROUP").replace(
             "location: westeurope", "location: $LOCATION"
@@ -431,7 +431,7 @@ spec:
 
 
 def published_charts() -> Shape:
-    """A chart that is also in a registry, from where objects of Flux and Argo CD take it, each with values of its own."""
+    """A chart that is also in a registry, from where Flux and Argo CD objects take it, each with values of its own."""
     release = """\
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
@@ -459,7 +459,7 @@ spec: {CHART, values: {accounts: [NAMEdata], group: NAME}}
 
 
 REMOTE = "https://github.com/contoso/estate"
-"""Of every repository: the objects of Argo CD name it."""
+"""Of every repository: Argo CD objects name it."""
 
 
 def argocd_application(name: str, namespace: str, source: str) -> str:
@@ -513,7 +513,7 @@ def server(name: str, owner: str, secret: str, *, namespace: str = "default", lo
 
 
 def sealed_tree(encrypt: Callable[..., bytes]) -> Shape:
-    """Secrets that SOPS encrypted: in plain folders with variables, in an overlay with variables of Flux that renames
+    """Secrets that SOPS encrypted: in plain folders with variables, in an overlay with Flux variables that renames
     them, in a chart, and as values of a HelmRelease.
     """
 

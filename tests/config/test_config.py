@@ -21,7 +21,7 @@ FILE_SETTINGS = [s for s in SETTINGS.values() if s.key and s.form not in {Settin
 
 # For each form three texts that differ in what they mean, as a flag, a variable and a file may hold them.
 NO_TEXTS = {SettingForm.SECRET, SettingForm.UNITS}
-"""Forms of which no message shows a text, or that are no text at all."""
+"""Forms of which no message shows a text, or that are not text at all."""
 
 SAMPLES = {
     SettingForm.TEXT: ("near", "middle", "far"),
@@ -87,7 +87,7 @@ def test_the_nearest_wins(setting, tmp_path):
 
 
 @pytest.mark.parametrize("setting", [s for s in FILE_SETTINGS if s.form is SettingForm.SWITCH], ids=lambda s: s.name)
-def test_a_switch_can_be_taken_back_by_a_nearer_one(setting, tmp_path):
+def test_a_nearer_switch_overrides_another(setting, tmp_path):
     off = flags_of(setting, "false")
     assert getattr(settings_of(off, {setting.variables[0]: "true"}, None, tmp_path), setting.name) is False
     assert (
@@ -159,7 +159,7 @@ VARIABLES = [
 
 
 @pytest.mark.parametrize(("variables", "name", "expected", "why"), VARIABLES, ids=[v[-1] for v in VARIABLES])
-def test_what_a_variable_says(variables, name, expected, why):
+def test_what_a_variable_sets(variables, name, expected, why):
     assert getattr(settings_of((), variables), name) == expected, why
 
 
@@ -177,7 +177,7 @@ FLAGS = [
 
 
 @pytest.mark.parametrize(("arguments", "name", "expected", "why"), FLAGS, ids=[f[-1] for f in FLAGS])
-def test_what_a_flag_says(arguments, name, expected, why):
+def test_what_a_flag_sets(arguments, name, expected, why):
     assert getattr(settings_of(arguments), name) == expected, why
 
 
@@ -258,7 +258,7 @@ FILES = [
 
 
 @pytest.mark.parametrize(("text", "expected", "why"), FILES, ids=[f[-1] for f in FILES])
-def test_what_a_file_says(text, expected, why, tmp_path):
+def test_what_a_file_sets(text, expected, why, tmp_path):
     config = settings_of((), {}, text, tmp_path)
     assert {name: getattr(config, name) for name in expected} == expected, why
 
@@ -297,7 +297,7 @@ def test_a_file_by_flag_is_read_instead_of_the_usual_one(tmp_path):
     assert (named.ref, named.prune, by_variable.ref) == ("other", False, "other")
 
 
-def test_a_file_that_is_no_text_is_refused(tmp_path):
+def test_a_file_that_is_not_a_text_is_refused(tmp_path):
     (tmp_path / "gitsync.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match="it is not UTF-8"):
         settings_of(folder=tmp_path)
@@ -309,7 +309,7 @@ def test_a_secret_is_in_no_repr():
     assert "value" not in repr(config)
 
 
-def test_a_misspelt_variable_is_told():
+def test_a_misspelt_variable_is_reported():
     variables = {"GITSYNC_MAX_DELETE": "1", "GITSYNC_PRUNE": "1", "GITSYNC_SECRET_A_B_C": "1", "GITSYNC_CI_RUN": "1"}
     assert find_misspelt_variables(variables) == [
         "GITSYNC_MAX_DELETE is not a setting. Did you mean GITSYNC_MAX_DELETES?"

@@ -60,7 +60,7 @@ def test_what_is_refused(flags, variables, message, tmp_path):
     assert message in str(refused.value)
 
 
-def test_a_variable_of_manifests_is_no_misspelt_setting():
+def test_a_variable_of_manifests_is_not_a_misspelt_setting():
     assert find_misspelt_variables({"GITSYNC_VAR_AGENT": "x", "GITSYNC_VARS": "y"}) == []
 
 

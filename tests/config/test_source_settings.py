@@ -87,7 +87,7 @@ def test_every_setting_has_a_class_and_a_repository_gives_only_source_settings(s
 
 
 class Listener(http.server.ThreadingHTTPServer):
-    """Counts whoever comes."""
+    """Counts each caller."""
 
     def __init__(self):
         self.calls = []
@@ -221,7 +221,7 @@ def test_an_operator_setting_in_a_fetched_source_is_refused(work):
     assert "gitsync.yaml:2: endpoint is an operator setting" in ended.err
 
 
-def test_a_run_takes_unknown_fields_as_its_source_says(work):
+def test_a_run_takes_unknown_fields_as_its_source_sets(work):
     commit(work, group__yaml=GROUP + "  colour: blue\n")
     strict = run_here("validate", folder=work)
     commit(work, gitsync__yaml="unknown-fields: warn\n")

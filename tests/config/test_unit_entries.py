@@ -116,7 +116,7 @@ def test_a_fault_has_its_line_and_its_key(text, said, why):
     assert said in str(refused.value), why
 
 
-def test_all_faults_are_told_at_once_and_not_without_end():
+def test_all_faults_are_reported_at_once_up_to_a_limit():
     with pytest.raises(ConfigError) as refused:
         read_source_settings(b"units:\n" + b"- {kind: x}\n" * 500, "gitsync.yaml")
     lines = refused.value.message.splitlines()

@@ -1,4 +1,4 @@
-"""Lines to a server that fail: silent, cut in the middle, and a MySQL that offers no TLS or asks for a token."""
+"""Lines to a server that fail: silent, cut in the middle, and a MySQL that offers no TLS or requests a token."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.database_servers import Server, connect_owner
 
 @asynccontextmanager
 async def silent_server() -> AsyncIterator[ServerAddress]:
-    """It takes connections, and never says a word."""
+    """It takes connections, and never sends a byte."""
     async with _serve(lambda _reader, _writer: asyncio.Event().wait()) as address:
         yield address
 
@@ -28,7 +28,7 @@ async def silent_server() -> AsyncIterator[ServerAddress]:
 @asynccontextmanager
 async def cutting_proxy(server: Server, pieces: int, *, passes_last: bool) -> AsyncIterator[ServerAddress]:
     """A way to a server that breaks with the n-th piece that the client sends; `passes_last` lets the server still do
-    what that says.
+    what it has.
     """
 
     async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -86,7 +86,7 @@ async def _serve(handle: Any) -> AsyncIterator[ServerAddress]:
 
 @contextmanager
 def accepting(handle: Callable[[socket.socket], None]) -> Iterator[ServerAddress]:
-    """A server on a thread that handles one line after another; a line that ends is no error."""
+    """A server on a thread that handles one line after another; a line that ends is not an error."""
 
     def accept(listener: socket.socket) -> None:
         while True:
@@ -109,9 +109,9 @@ def accepting(handle: Callable[[socket.socket], None]) -> Iterator[ServerAddress
 
 @dataclass
 class EntraMysql:
-    """A MySQL that asks for a password in clear, as Azure's does for a token, and has MariaDB do the rest.
+    """A MySQL that requests a password in plain text, as Azure's does for a token, and has MariaDB do the rest.
 
-    `secrets` are the names and passwords that came inside of TLS, `statements` what was asked. Without `offers_tls` it
+    `secrets` are the names and passwords that came inside of TLS, `statements` what was sent. Without `offers_tls` it
     has none, and takes nothing.
     """
 

@@ -1,4 +1,4 @@
-"""Users of a server on this machine, as a run asks for them."""
+"""Users of a server on this machine, as a run manages them."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def make_rig(service: Provider, server: Server, **fields: Any) -> Rig:
 
 
 def judge(user: ProvidedResource, live: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> Comparison:
-    """What a run says of a user that it wrote itself, and saw as `before`; at first sight without that."""
+    """What a run reports of a user that it wrote itself, and saw as `before`; at first sight without that."""
     assert user.body is not None
     applied = remove_secrets(user.body)
     remembered = Remembered(applied=applied, baseline=make_baseline(user.body, before)) if before else None

@@ -1,4 +1,4 @@
-"""Where a password or a token may go: to the domain of the cloud's database service and nowhere else."""
+"""Where a password or a token may go: to the domain of the cloud's database service and to no other."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def find(host, service=Provider.POSTGRESQL, cloud=PUBLIC, **properties):
         ("x.mysql.database.chinacloudapi.cn", Provider.MYSQL, CHINA, 3306),
     ],
 )
-def test_a_server_is_where_azure_says(host, service, cloud, port):
+def test_a_server_has_the_address_that_azure_returns(host, service, cloud, port):
     assert find(host, service, cloud) == ServerAddress(host.lower().rstrip("."), port)
 
 
@@ -46,7 +46,7 @@ def test_a_server_is_where_azure_says(host, service, cloud, port):
         ("x.postgres.database.azure.com", Provider.POSTGRESQL, PRIVATE),
     ],
 )
-def test_a_password_goes_nowhere_else(host, service, cloud):
+def test_a_password_goes_to_no_other_host(host, service, cloud):
     with pytest.raises(ProviderError) as failure:
         find(host, service, cloud)
     assert failure.value.code == "UnexpectedDatabaseHost"
@@ -67,7 +67,7 @@ def test_a_ready_server_is_used():
     assert find("x.postgres.database.azure.com", state="Ready")
 
 
-def test_a_token_is_asked_for_by_known_clouds_only():
+def test_a_token_is_requested_by_known_clouds_only():
     assert find_token_scope(PUBLIC) == "https://ossrdbms-aad.database.windows.net/.default"
     with pytest.raises(ProviderError):
         find_token_scope(PRIVATE)

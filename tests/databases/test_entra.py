@@ -1,4 +1,4 @@
-"""Users of Entra ID in MySQL, against a double of Azure's handshake: no other server speaks it."""
+"""Entra ID users in MySQL, against a double of Azure's handshake: no other server speaks it."""
 
 import pytest
 
@@ -62,7 +62,7 @@ async def test_a_local_user_without_a_password_of_its_administrator_is_made_with
 
 
 async def test_a_password_is_not_sent_in_clear(mysql, double):
-    """A server may ask for it. It is given tokens only, and only inside TLS."""
+    """A server may request it. It is given tokens only, and only inside TLS."""
     with pytest.raises(ProviderError) as failure:
         await mysql.find(mysql.user("joe"))
     assert failure.value.code == "DatabaseLoginFailed"

@@ -29,7 +29,7 @@ def ca(tmp_path_factory):
 
 
 class HostileServer:
-    """It begins TLS as its service does, and then says some bytes, whatever it is asked."""
+    """It begins TLS as its service does, and then sends some bytes, whatever it gets."""
 
     def __init__(self, service: Provider, tls: ssl.SSLContext, words: bytes) -> None:
         self._service = service

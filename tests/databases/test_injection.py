@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - letters that look alike are what is tested
-"""Hostile names and passwords: each is exactly the user that it says, and nothing else happened on the server."""
+"""Hostile names and passwords: each is exactly the user of that name, and nothing else happened on the server."""
 
 import json
 
@@ -47,7 +47,7 @@ async def test_a_hostile_name_is_that_user_and_nothing_else(rig, server):
             continue
         (made,) = list_users(server, rig.service) - before
         assert spell(name, rig.service) in made, name
-        # MySQL takes quotes around the name off at a login, so nobody can sign in as such a user.
+        # MySQL takes quotes around the name off at a login, so no one can sign in as such a user.
         is_quoted = not is_postgresql(rig) and len(name) > 1 and name[0] == name[-1] == "'"
         assert await log_in(server, name, password, is_postgresql=is_postgresql(rig)) is not is_quoted, name
         await rig.delete(rig.prune(name))

@@ -1,4 +1,4 @@
-"""Whatever git says one after the other: the server ends as git says last, and a second put sends nothing."""
+"""Whatever git has one after the other: the server ends as git has last, and a second put sends nothing."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -27,7 +27,7 @@ async def test_a_role_that_may_not_log_in_is_found_again(postgres, postgresql):
 
 
 async def test_a_missing_role_is_an_error_before_anything_is_written(postgres, postgresql):
-    """ASO grants nothing then, and says that all is well."""
+    """ASO grants nothing then, and reports success."""
     with pytest.raises(ProviderError) as failure:
         await postgres.put(postgres.user("hasty", roles=["app", "missing", "x" * 80]))
     assert failure.value.code == "DatabaseRoleNotFound"

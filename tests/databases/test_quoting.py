@@ -37,7 +37,7 @@ def test_a_name_of_a_database_survives_its_pattern(name):
 
 
 @pytest.mark.parametrize("pattern", ["app_9", "%", "a\\\\_"])
-def test_a_pattern_for_several_databases_is_no_name(pattern):
+def test_a_pattern_for_several_databases_is_not_a_name(pattern):
     assert unescape_database(pattern) is None
 
 

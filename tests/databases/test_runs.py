@@ -1,4 +1,4 @@
-"""Whole runs of the command: the built-in Azure has the servers of databases, and real ones on this machine their users."""
+"""Whole runs of the command: the emulator has the servers of databases, and real ones on this machine their users."""
 
 import json
 

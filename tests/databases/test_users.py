@@ -45,7 +45,7 @@ def is_postgresql(rig):
 
 
 def statements_since(server, start):
-    """What was sent that changes something, but for what begins and ends a transaction."""
+    """What was sent that changes something, except what begins and ends a transaction."""
     lines = server.log.read_text()[start:].splitlines()
     return [
         line for line in lines if any(f"{verb} " in line for verb in ("CREATE", "ALTER", "GRANT", "REVOKE", "DROP"))

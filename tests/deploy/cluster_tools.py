@@ -56,7 +56,7 @@ def _call_helm(values: str, folder: Path, version: str) -> tuple[str, ...]:
 
 
 def refuse(values: str, folder: Path, version: str = KUBERNETES) -> str:
-    """What helm says against values."""
+    """What helm reports against values."""
     command = _call_helm(values, folder, version)
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode != 0

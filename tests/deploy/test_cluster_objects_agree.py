@@ -19,7 +19,7 @@ from gitsync.run.workers import Worker, find_worker
 from tests.deploy.cluster_tools import BASE, CHART, KUBERNETES, build, index, read_block, refuse, template
 from tests.support.programs import needs_helm, needs_kustomize
 
-VERSIONS = ("1.25", "1.37")  # the oldest that the chart allows, and the newest that the validator knows
+VERSIONS = ("1.25", "1.37")  # the oldest that the chart allows, and the newest that the validator has
 OVERLAY, VALUES = read_block("kustomization.yaml"), read_block("values.yaml")
 MORE_OVERLAY = """\
 components:
@@ -211,7 +211,7 @@ def test_the_number_of_workers_is_written_once(tmp_path):
 
 
 @needs_helm
-def test_workers_are_told_apart_by_what_gitsync_reads(tmp_path):
+def test_workers_are_distinguished_by_what_gitsync_reads(tmp_path):
     """The variables of an Indexed Job make a worker of the settings, and the exit codes of its policy are those of the enum."""
     job = template(VALUES + MANY_WORKERS, tmp_path)["CronJob", "gitsync", "gitsync"]["spec"]["jobTemplate"]["spec"]
     [container] = job["template"]["spec"]["containers"]

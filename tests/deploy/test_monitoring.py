@@ -107,7 +107,7 @@ def test_every_metric_is_shown():
     assert set(METRICS) - shown == {"gitsync_run_end_timestamp_seconds"}, "an alert has it"
 
 
-def test_the_alert_on_drift_knows_every_verdict_that_is_drift():
+def test_the_alert_on_drift_covers_every_verdict_that_is_drift():
     [selector] = selectors(ALERTS["GitsyncDrift"]["expr"])
     [matcher] = [matcher for matcher in selector.matchers.matchers if matcher.name == "verdict"]
     assert set(matcher.value.split("|")) == {verdict.value for verdict in DRIFTED}
@@ -120,7 +120,7 @@ def test_the_operator_gets_the_same_alerts():
 
 
 @pytest.mark.parametrize("name", ALERTS)
-def test_an_alert_says_what_is_wrong_and_what_to_do(name):
+def test_an_alert_reports_what_is_wrong_and_what_to_do(name):
     rule = ALERTS[name]
     assert set(rule) == {"alert", "expr", "for", "labels", "annotations"}
     assert rule["labels"]["severity"] in {"critical", "warning", "info"}
@@ -146,7 +146,7 @@ def test_panels_do_not_overlap():
     assert max(x for cell in cells for x, _ in cell) < 24, "Grafana has 24 columns"
 
 
-def test_panels_ask_the_chosen_data_source_and_have_their_own_ids():
+def test_panels_use_the_chosen_data_source_and_have_their_own_ids():
     ids = [panel["id"] for panel in DASHBOARD["panels"]]
     assert len(set(ids)) == len(ids)
     variables = {variable["name"] for variable in DASHBOARD["templating"]["list"]}

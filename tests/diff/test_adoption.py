@@ -266,12 +266,12 @@ def at(path: str, value: Any) -> dict[str, Any]:
     ],
     ids=lambda value: value if isinstance(value, str) and " " in value else None,
 )
-def test_entries_of_azures_own_are_told_apart(arm_type, path, desired, live, paths, untold, why):
+def test_entries_of_azures_own_are_distinguished(arm_type, path, desired, live, paths, untold, why):
     differing, unverified = seen(at(path, desired), at(path, live), arm_type)
     assert (len(differing), len(unverified)) == (paths, untold), why
 
 
-def test_what_decided_is_said():
+def test_what_decided_is_reported():
     desired = {"l": [{"name": "a"}], "location": "westus", "x": 1, "tags": {"t": "1"}}
     found = compare_first_sight(desired, {"l": [{"name": "b"}], "location": "eastus", "x": 2, "tags": {}}, Hints())
     rules = [one.rule for one in found if not isinstance(one, Unverified)]

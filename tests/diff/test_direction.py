@@ -47,7 +47,7 @@ ONE_WAY: list[tuple[str, str, str, Any, Any, dict[str, Any]]] = [
     ("soft delete, which is always on", "Microsoft.KeyVault/vaults", "properties/enableSoftDelete", False, True, {}),
     ("a pricing tier of the past", "Microsoft.OperationalInsights/workspaces", "properties/sku/name", "Standalone", "PerGB2018", {}),
 ]  # fmt: skip
-"""The rule, the type, the leaf, what is asked for, what Azure makes of it, and what else it answers."""
+"""The rule, the type, the leaf, what is requested, what Azure makes of it, and what else it answers."""
 
 EITHER_WAY: list[tuple[str, str, str, Any, Any]] = [
     ("a path of the gateway", API, "properties/path", "/a", "a"),

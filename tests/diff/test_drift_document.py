@@ -1,4 +1,4 @@
-"""docs/drift.md tells every rule, with its evidence, as the tables in the code do."""
+"""docs/drift.md has every rule, with its evidence, as the tables in the code do."""
 
 from pathlib import Path
 
@@ -31,15 +31,15 @@ ROWS = [
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[:60])
-def test_a_rule_is_told(row):
+def test_a_rule_is_reported(row):
     assert row in TEXT, f"docs/drift.md lacks the row: {row}"
 
 
-def test_no_rule_is_told_that_is_not_there():
+def test_no_rule_is_reported_that_is_not_there():
     told = [line for line in TEXT.splitlines() if line.startswith("| ") and line.endswith(". |")]
     assert sorted(told) == sorted(ROWS)
 
 
 @pytest.mark.parametrize("names", [KEY_FIELDS, sorted(ORDERED), sorted(OPEN_LISTS)], ids=["keys", "ordered", "open"])
-def test_the_lists_are_told(names):
+def test_the_lists_are_reported(names):
     assert ", ".join(f"`{name}`" for name in names) in " ".join(TEXT.split())

@@ -367,7 +367,7 @@ def test_the_rule_that_decides_is_named(name, desired, live, rule):
     assert judge((name,), desired, live, Hints())[1] == rule
 
 
-def test_every_rule_says_what_it_rests_on():
+def test_every_rule_reports_what_it_rests_on():
     rules = [*SPELLING_RULES, *MIXED_RULES, *(row.rule for row in TYPE_RULES)]
     assert all(len(rule.evidence) > 10 and rule.evidence.endswith(".") for rule in rules)
     assert all(rule.name == rule.name.strip() and rule.name for rule in rules)
@@ -413,7 +413,7 @@ def test_a_value_is_what_it_is(name, value):
 
 @given(TEXTS.filter(lambda text: text.swapcase() != text))
 def test_a_change_of_case_in_free_text_is_found(text):
-    """But for those whose own rules say that case means nothing: they are told by their shape."""
+    """Except those whose own rules ignore case: they are recognized by their shape."""
     outcome, rule = judge(("properties", "note"), text, text.swapcase(), Hints(own_id=OWN))
     assert outcome is OTHER or rule in {
         "an ARM id",

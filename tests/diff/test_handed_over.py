@@ -1,4 +1,4 @@
-"""What a manifest hands over to Azure is no drift, and what a write sends in its place is Azure's value."""
+"""What a manifest hands over to Azure is not drift, and what a write sends instead is Azure's value."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def find_differences(arm_type: str, body: Any, live: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(("arm_type", "path", "git", "azure", "on", "off"), CASES)
-def test_a_field_is_handed_over_only_by_what_says_so(arm_type, path, git, azure, on, off):
+def test_a_field_is_handed_over_only_by_what_states_it(arm_type, path, git, azure, on, off):
     live = build(**{path: azure}, **on)
     taken = take_live_values(build(**{path: git}, **on), live, arm_type)
     assert find_at(taken.body, path) == azure
@@ -109,7 +109,7 @@ def test_git_decides_where_azure_would_not(arm_type, path, git, azure, on, why):
 
 
 @pytest.mark.parametrize(("live", "sent"), [(7, 5), (1, 2), (4, 4)])
-def test_a_count_stays_within_the_limits_of_git(live, sent):
+def test_a_count_stays_within_the_git_limits(live, sent):
     limits = {"properties/enableAutoScaling": True, "properties/minCount": 2, "properties/maxCount": 5}
     taken = take_live_values(build(**{"properties/count": 3}, **limits), build(**{"properties/count": live}), POOL)
     assert taken.body["properties"]["count"] == sent
@@ -161,7 +161,7 @@ def test_pools_in_a_cluster_are_paired_by_name():
         ("Microsoft.ServiceBus/namespaces", "sku/capacity", 1, 2, (AUTOSCALE_SETTING, "s")),
     ],
 )
-def test_what_another_manifest_says(arm_type, path, git, azure, told):
+def test_what_another_manifest_sets(arm_type, path, git, azure, told):
     body, live = build(**{path: git}), build(**{path: azure})
     assert take_live_values(body, live, arm_type).body == body
     assert take_live_values(body, live, arm_type, [told]).body == live
@@ -229,7 +229,7 @@ VALUES = st.recursive(
 
 
 @given(st.sampled_from(CASES), VALUES, VALUES, st.booleans())
-def test_no_value_of_either_side_is_too_odd(case, git, azure, is_limit):
+def test_no_value_of_either_side_is_too_strange(case, git, azure, is_limit):
     arm_type, path, _, _, on, _ = case
     more = dict.fromkeys(on, azure) if is_limit else on
     body, live = build(**{path: git}, **more), build(**{path: azure}, **on)

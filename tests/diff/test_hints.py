@@ -58,7 +58,7 @@ def test_a_leaf(arm_type, api_version, path, told, why):
     assert find_kind_hints(kind(arm_type, api_version)).told(steps) == told, why
 
 
-def test_every_kind_can_be_asked():
+def test_every_kind_can_be_queried():
     for group in CATALOG.groups():
         for name in CATALOG.kinds(group):
             hints = find_hints(CATALOG, CATALOG.arm_type(group, name) or "", "newest")

@@ -1,4 +1,4 @@
-"""Paths that are left alone: out of every comparison, and as Azure has them in every body that is sent."""
+"""Paths that are skipped: out of every comparison, and as Azure has them in every body that is sent."""
 
 import pytest
 from hypothesis import given
@@ -79,13 +79,13 @@ PATHS = st.lists(STEPS, max_size=3).map(tuple)
 
 
 @given(BODY, BODY, PATHS)
-def test_without_the_paths_what_is_sent_is_what_git_asks_for(body, live, paths):
-    """Members that hold nothing but what is left alone may come along with it."""
+def test_without_the_paths_what_is_sent_is_what_git_sets(body, live, paths):
+    """Members that hold nothing but what is skipped may come along with it."""
     assert _pruned(remove_paths(keep_live_paths(body, live, paths), paths)) == _pruned(remove_paths(body, paths))
 
 
 @given(BODY, PATHS)
-def test_a_resource_that_is_as_git_says_is_sent_as_git_says(body, paths):
+def test_a_resource_that_is_as_in_git_is_sent_as_in_git(body, paths):
     assert keep_live_paths(body, body, paths) == body
 
 

@@ -41,7 +41,7 @@ def test_what_was_a_secret_once_stays_hidden():
 @pytest.mark.parametrize(
     ("git", "azure"), [([Secret("k")], ["k"]), (["a", Secret("k")], ["k", "a"]), ([MASKED], ["k"])]
 )
-def test_a_list_with_a_secret_is_no_baseline_and_not_compared(git, azure):
+def test_a_list_with_a_secret_is_not_a_baseline_and_not_compared(git, azure):
     """Azure may keep it in another order, so any of its values may be the secret."""
     assert project({"list": git, "other": 1}, {"list": azure, "other": 1}) == {"other": 1}
     if git != [MASKED]:

@@ -1,4 +1,4 @@
-"""How two request bodies differ: laws, lists, and secrets that show nowhere."""
+"""How two request bodies differ: laws, lists, and secrets that show nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_order_of_keys_never_matters(new, old):
 
 
 @given(DOCUMENTS, DOCUMENTS)
-def test_what_is_told_can_be_written_and_holds_no_stand_in(new, old):
+def test_what_is_shown_can_be_written_and_holds_no_placeholder(new, old):
     text = json.dumps(told(new, old))
     assert "\\u0000" not in text
 
@@ -70,7 +70,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("new", "old", "expected", "why"), ROWS, ids=[row[-1] for row in ROWS])
-def test_what_is_told(new, old, expected, why):
+def test_what_is_shown(new, old, expected, why):
     assert told(new, old) == expected, why
 
 

@@ -52,7 +52,7 @@ def test_with_a_baseline(desired, live, verdict, expected, why, answer):
     assert tell(desired, live, remember(GIT, answer)) == (verdict, expected), why
 
 
-def test_an_unchanged_resource_is_told_at_once():
+def test_an_unchanged_resource_is_recognized_at_once():
     before = remember(GIT, SMALL)
     assert before.has_all(GIT, SMALL)
     assert before.has_all(GIT, GIT)
@@ -78,7 +78,7 @@ def spell(tags, upper):
 
 
 @given(TAGS, TAGS, TAGS, CASES, CASES, CASES, CASES)
-def test_no_spelling_changes_what_is_told(sent, desired, live, first, second, third, fourth):
+def test_no_spelling_changes_what_is_shown(sent, desired, live, first, second, third, fourth):
     """The verdict and the tags that differ are those of the same tags in one spelling."""
 
     def judge(*spellings):

@@ -236,7 +236,7 @@ def sized(objective: str) -> dict[str, Any]:
         ("P2", "P1", "P2", Verdict.IN_SYNC, "and Azure has it already"),
     ],
 )
-def test_what_azure_says_in_two_leaves_is_compared_with_a_baseline_too(desired, applied, later, verdict, why):
+def test_what_azure_returns_in_two_leaves_is_compared_with_a_baseline_too(desired, applied, later, verdict, why):
     record = remembered({"sku": {"name": applied}}, sized(applied))
     hints = Hints(arm_type="Microsoft.Sql/servers/databases")
     assert compare({"sku": {"name": desired}}, sized(later), record, hints).verdict is verdict, why
@@ -255,7 +255,7 @@ def test_a_record_never_holds_a_secret():
     assert make_baseline(body, {"properties": {"password": "hunter2-hunter2"}}) == {"properties": {}}
 
 
-def test_a_secret_that_azure_returns_is_no_drift():
+def test_a_secret_that_azure_returns_is_not_drift():
     body = {"properties": {"clientId": Secret("a-value-of-its-own")}}
     live = {"properties": {"clientId": "a-value-of-its-own"}}
     found = compare(body, live, remembered(body, live))
@@ -276,7 +276,7 @@ def test_what_azure_sets_itself_is_held_to_its_baseline():
     assert [d.path for d in compare(asked, asked, remembered(asked, first), hints).differences] == [path]
 
 
-def test_a_relative_id_is_compared_by_the_id_that_azure_says():
+def test_a_relative_id_is_compared_by_the_id_that_azure_returns():
     body = {"properties": {"scope": "/apis"}}
     live = {"id": f"{ID}/subscriptions/mine", "properties": {"scope": f"{ID}/apis"}}
     assert compare(body, live, None).differences == ()
@@ -384,7 +384,7 @@ def test_a_change_of_what_azure_made_of_it_is_found(applied, made, data):
 
 @given(documents, documents)
 def test_what_differs_differs_with_a_record_of_what_azure_had(desired, live):
-    """A record made by hand of what git asks for hides nothing that first sight finds."""
+    """A record made by hand of what git requests hides nothing that first sight finds."""
     found = compare(desired, live, Remembered(applied=remove_secrets(desired), baseline=None))
     assert found.differences == compare(desired, live, None).differences
 
@@ -398,7 +398,7 @@ def _leaves(value: Any, top: bool = True):
             yield value, key
 
 
-def test_an_entry_that_azure_has_added_is_no_drift_once_git_has_all_of_it() -> None:
+def test_an_entry_that_azure_has_added_is_not_drift_once_git_has_all_of_it() -> None:
     before = {"a": [{"name": "p", "v": 1}]}
     live = {"a": [{"name": "p", "v": 1}, {"name": "q", "v": 2}]}
     remembered = Remembered(applied=before, baseline=before)
@@ -408,7 +408,7 @@ def test_an_entry_that_azure_has_added_is_no_drift_once_git_has_all_of_it() -> N
     assert compare(other, live, remembered).differences, "a value of it that differs is one"
 
 
-def test_an_entry_that_azure_has_moved_is_compared_with_that_of_git() -> None:
+def test_an_entry_that_moved_in_azure_is_compared_with_that_in_git() -> None:
     before = {"a": [{"name": "p", "v": 1}, {"name": "q", "v": 2}]}
     live = {"a": [{"name": "q", "v": 3}, {"name": "p", "v": 1}]}
     remembered = Remembered(applied=before, baseline=before)
@@ -423,7 +423,7 @@ def test_an_entry_that_azure_has_moved_is_compared_with_that_of_git() -> None:
     assert [(one.desired, one.live) for one in compare(before, lost, remembered).differences] == [(2, None)]
 
 
-def test_a_list_that_git_no_longer_sets_and_azure_has_empty_is_no_difference() -> None:
+def test_a_list_that_git_no_longer_sets_and_azure_has_empty_is_not_a_difference() -> None:
     before = {"a": 1, "b": ["x"]}
     remembered = Remembered(applied=before, baseline=before)
     assert compare({"a": 1}, {"a": 1, "b": []}, remembered).verdict is Verdict.IN_SYNC

@@ -1,4 +1,4 @@
-"""A value that a plan does not know counts on no side of a comparison, wherever it is."""
+"""A value that a plan does not have counts on no side of a comparison, wherever it is."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SAME = [
 
 
 @pytest.mark.parametrize("desired, applied, live, path, why", SAME)
-def test_a_value_that_is_not_known_is_no_difference(desired, applied, live, path, why):
+def test_a_value_that_is_not_known_is_not_a_difference(desired, applied, live, path, why):
     found = judge(desired, applied, live, make_baseline(applied, applied))
     assert (found.verdict, found.differences) == (Verdict.IN_SYNC, ()), why
     assert found.unverified == (path,), why

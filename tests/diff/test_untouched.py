@@ -93,7 +93,7 @@ BODIES = st.dictionaries(KEYS, VALUES, max_size=3)
 
 
 def is_same_everywhere(desired: Any, applied: Any, baseline: Any, live: Any) -> bool:
-    """The same in three steps: what git asks for is in the baseline, in the last write, and in Azure."""
+    """The same in three steps: what git requests is in the baseline, in the last write, and in Azure."""
     asked = select_asked(desired)
     sides = (baseline, select_asked(applied), project(asked, live))
     return all(is_same(asked, one) for one in sides)

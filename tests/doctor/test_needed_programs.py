@@ -18,7 +18,7 @@ NEEDS = [
 
 
 @pytest.mark.parametrize(("units", "more", "expected", "why"), NEEDS, ids=[row[-1] for row in NEEDS])
-def test_what_is_needed_besides_git(units, more, expected, why):
+def test_what_is_needed_in_addition_to_git(units, more, expected, why):
     found = find_needed_tools(units, **{"encrypted": False, "exports_by_sops": False, **more})
     assert {tool.value for tool in found} == {"git", *expected}, why
 

@@ -114,13 +114,13 @@ def test_an_export_of_keys_needs_the_action_that_lists_them():
     assert needs(exporting) == needs(one), "without a reader of the Secret, keys are not listed"
 
 
-def test_a_record_of_all_names_is_no_wildcard():
+def test_a_record_of_all_names_is_not_a_wildcard():
     key = Key("network.azure.com", "DnsZonesARecord", "default", "all")
     one = prepared(key, f"{group_id()}/providers/Microsoft.Network/dnsZones/example.com/A/*")
     assert ("/resourceGroups/core", "Microsoft.Network/dnsZones/A/write") in needs(one)
 
 
-def test_ids_that_only_a_run_knows_are_left_out():
+def test_ids_that_only_a_run_has_are_left_out():
     assert needs(prepared(vnet(), f"{group_id('<name>')}/x"), replace(prepared(vnet("a"), ""), arm_id=None)) == set()
 
 

@@ -1,4 +1,4 @@
-"""What is in a role, where it is needed, and what a change needs in addition: git alone is asked."""
+"""What is in a role, where it is needed, and what a change needs in addition: only git is read."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ NOTES = [
 
 
 @pytest.mark.parametrize(("documents", "note", "why"), NOTES, ids=[row[-1] for row in NOTES])
-def test_what_the_role_lacks_is_said(world, documents, note, why):
+def test_what_the_role_lacks_is_reported(world, documents, note, why):
     role = role_of(world.says(a=IN_GROUP, **documents))
     assert [one for one in role.notes if one.startswith(note)], (why, role.notes)
     assert all(action.startswith(("Microsoft.Network/", GROUPS)) for action in role.actions)
@@ -121,7 +121,7 @@ def test_what_is_in_no_subscription_is_named_with_its_actions(world):
 
 
 def compare(world, before, after, **settings):
-    """The names and messages of what a change says."""
+    """The names and messages of what a change reports."""
     world.says(**before).says(**after)
     config = Config(source=str(world.folder), from_revision="HEAD~1", **settings)
     return [f"{check.level} {check.name}: {check.message}" for check in compare_rights(config, Redactions())]
@@ -134,7 +134,7 @@ def test_a_change_needs_what_the_base_does_not(world):
     ]
 
 
-def test_another_place_of_the_same_is_a_new_scope(world):
+def test_another_location_of_the_same_is_a_new_scope(world):
     said = compare(
         world, {"a": IN_GROUP}, {"a": IN_GROUP, "b": ELSEWHERE}, register_providers=False, checks=("none",), who="off"
     )
@@ -144,7 +144,7 @@ def test_another_place_of_the_same_is_a_new_scope(world):
     ]
 
 
-def test_what_nothing_needs_any_more_is_said_too(world):
+def test_what_nothing_needs_any_more_is_reported_too(world):
     said = compare(world, {"a": IN_GROUP, "s": SUBNET}, {"a": IN_GROUP})
     assert said[1:] == [
         f"ok old-right: {NET}/subnets/write is needed by HEAD~1 only. Remove it from the role once nothing uses it."

@@ -1,4 +1,4 @@
-"""The role of `gitsync doctor --role` in whole runs: with it a run gets all it asks for, and without any one of its
+"""The role of `gitsync doctor --role` in whole runs: with it a run can do all it needs, and without any one of its
 actions something is refused.
 """
 
@@ -182,7 +182,7 @@ def list_namespaces(role):
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=[shape.why for shape in SHAPES])
-def test_a_run_asks_for_just_the_actions_of_the_role(tmp_path, shape):
+def test_a_run_requests_just_the_actions_of_the_role(tmp_path, shape):
     world = make_world(tmp_path, shape)
     role = write_role(world.says(**number_them(*shape.keep, *shape.more)), shape)
     reports, requests = run_all(world, shape, role, list_namespaces(role))

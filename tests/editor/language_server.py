@@ -94,7 +94,7 @@ class LanguageServer:
         return message
 
     def _answer(self, message: dict):
-        """What the server asks of an editor: its settings."""
+        """What the server requests from an editor: its settings."""
         if message["method"] != "workspace/configuration":
             return None
         return [self._all_settings().get(item.get("section", ""), {}) for item in message["params"]["items"]]

@@ -56,7 +56,7 @@ def _validator(path):
 
 
 def find_errors(path, value):
-    """What a schema marks: the path of each place, and why."""
+    """What a schema marks: the path of each point, and why."""
     return [(".".join(map(str, e.absolute_path)), e.message) for e in _validator(path).iter_errors(value)]
 
 

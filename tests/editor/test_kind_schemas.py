@@ -210,8 +210,8 @@ HEADERS = {
 }
 
 
-def test_what_a_manifest_has_besides_its_spec():
-    """Both judges agree, and both have much to accept and to refuse."""
+def test_what_a_manifest_has_in_addition_to_its_spec():
+    """Both evaluators agree, and both have much to accept and to refuse."""
     example = build_example(find_kind("ResourceGroup", CATALOG).kind, CATALOG)
     documents = {
         what: {**example, **header, "metadata": {**example["metadata"], **header.get("metadata", {})}}

@@ -1,4 +1,4 @@
-"""The entry schema: it selects the schema of a document, and leaves alone what is for other tools."""
+"""The entry schema: it selects the schema of a document, and skips what is for other tools."""
 
 import pytest
 import yaml
@@ -67,7 +67,7 @@ def test_what_is_right_is_not_marked(text, why):
         ),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_marked_at_its_place(text, place, why):
+def test_what_is_wrong_is_marked_at_its_location(text, place, why):
     assert place in {path for path, _ in entry_errors(text)}, why
 
 

@@ -1,4 +1,4 @@
-"""The schemas of gitsync.yaml say what the reader of the file says."""
+"""The schemas of gitsync.yaml accept what the reader of the file accepts."""
 
 import pytest
 import yaml

@@ -90,7 +90,7 @@ def test_a_message_names_the_wrong_field(editor):
 
 
 @needs_language_server
-def test_each_document_of_a_file_is_judged_by_its_kind(editor):
+def test_each_document_of_a_file_is_evaluated_by_its_kind(editor):
     others = "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nspec: {path: 1, foo: 2}\n"
     wrong = "---\napiVersion: network.azure.com/v20250301\nkind: VirtualNetwrk\n"
     (mark,) = editor.open("several.yaml", SPEC + "  sku: {name: Standard_LRS}\n" + others + wrong)
@@ -145,7 +145,7 @@ def test_gitsync_yaml_has_a_schema_of_its_own(editor, workspace):
 
 @needs_language_server
 @pytest.mark.parametrize("name", ["kustomization.yaml", "chart/values-prod.yaml", ".github/workflows/sync.yaml"])
-def test_files_of_other_tools_are_not_judged(editor, name):
+def test_files_of_other_tools_are_not_evaluated(editor, name):
     assert editor.open(name, "apiVersion: network.azure.com/v1\nkind: Nothing\n") == []
 
 

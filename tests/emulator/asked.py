@@ -25,7 +25,7 @@ def at(kind, *names, scope=GROUP):
 
 
 VNET = at("Microsoft.Network/virtualNetworks", "hub")
-PLAIN = at("Contoso.Things/things", "one")  # a type that no table knows
+PLAIN = at("Contoso.Things/things", "one")  # a type that no table has
 
 
 class TestClock:

@@ -1,4 +1,4 @@
-"""Every type that keeps what was deleted, beside key vaults: how it is listed, what it holds, and both ways out."""
+"""Every type that keeps what was deleted, beside key vaults: how it is listed, what it holds, and both options."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`gitsync emulator`: served to other processes, until it is told to stop."""
+"""`gitsync emulator`: served to other processes, until it is stopped."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def test_it_prints_its_url_serves_and_stops_cleanly(tmp_path, number):
         assert server.stderr.read() == ""
 
 
-def test_other_processes_see_what_was_asked_and_what_is_there(tmp_path):
+def test_other_processes_see_what_was_requested_and_what_is_there(tmp_path):
     with served(tmp_path) as (_, out):
         url = out.readline().strip()
         ask(url, GROUP, "PUT", BODY)
@@ -104,7 +104,7 @@ def test_it_refuses_what_cannot_be(arguments, says, why, tmp_path):
     assert ended.out == ""
 
 
-def test_a_port_that_is_taken_is_told(tmp_path):
+def test_a_port_that_is_taken_is_reported(tmp_path):
     with served(tmp_path) as (_, out):
         port = out.readline().strip().rpartition(":")[2]
         ended = gitsync("emulator", "--port", port, folder=tmp_path)

@@ -120,7 +120,7 @@ def test_a_transaction_that_breaks_leaves_nothing_in_a_file(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"this is no database, but long enough to be read as one" * 20])
-def test_a_file_that_is_no_state_is_refused(tmp_path, content):
+def test_a_file_that_is_not_a_state_is_refused(tmp_path, content):
     path = tmp_path / "notes.txt"
     path.write_bytes(content)
     with pytest.raises(ConfigError, match=r"notes\.txt cannot hold"):

@@ -1,4 +1,4 @@
-"""The script: what it may say, and what then goes wrong."""
+"""The script: what it may have, and what then goes wrong."""
 
 import re
 from dataclasses import replace
@@ -45,7 +45,7 @@ def test_an_empty_script_changes_nothing(tmp_path):
     assert script(tmp_path, "") == EmulatorSettings()
 
 
-def test_every_setting_can_be_said(tmp_path):
+def test_every_setting_can_be_set(tmp_path):
     settings = script(
         tmp_path,
         """
@@ -85,7 +85,7 @@ settings:
     assert "hush" not in repr(settings)
 
 
-def test_what_is_recorded_can_be_asked_for(tmp_path):
+def test_what_is_recorded_can_be_requested(tmp_path):
     timing = script(
         tmp_path, "settings: {operations: {style: recorded, retryAfter: recorded}, throttle: on}"
     ).operations
@@ -132,7 +132,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "line", "says", "why"), WRONG, ids=[row[-1] for row in WRONG])
-def test_what_is_wrong_is_told_with_its_place(tmp_path, text, line, says, why):
+def test_what_is_wrong_is_reported_with_its_location(tmp_path, text, line, says, why):
     with pytest.raises(ConfigError) as caught:
         script(tmp_path, text)
     assert says in str(caught.value), why
@@ -140,7 +140,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path, text, line, says, why):
     assert caught.value.exit_code == 2
 
 
-def test_a_script_that_is_not_there_is_told(tmp_path):
+def test_a_script_that_is_not_there_is_reported(tmp_path):
     with pytest.raises(ConfigError, match="cannot be read"):
         read_settings(tmp_path / "nowhere.yaml")
 

@@ -440,7 +440,7 @@ async def test_policies_change_what_is_stored(policies, sent, stored, why):
         assert received == {"location": "westeurope", **stored}, why
 
 
-# How a file says it, and what it gets wrong.
+# How a file reports it, and what it gets wrong.
 
 POLICY = "{name: a, scope: /subscriptions/s, effect: deny, if: {field: location, equals: x}}"
 WRONG = [
@@ -510,7 +510,7 @@ def test_what_is_wrong_in_a_file_has_its_line(tmp_path, text, line, says, why):
     assert says in f"{caught.value} {caught.value.hint}", why
 
 
-def test_a_file_says_all_of_it(tmp_path):
+def test_a_file_sets_all_of_it(tmp_path):
     path = tmp_path / "azure.yaml"
     path.write_text(
         """

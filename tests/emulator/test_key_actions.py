@@ -1,4 +1,4 @@
-"""What resources give out when they are asked: the shapes that Azure answers in, the same keys each time."""
+"""What resources give out when they are called: the shapes that Azure answers in, the same keys each time."""
 
 import base64
 import json

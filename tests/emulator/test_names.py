@@ -1,4 +1,4 @@
-"""Names that only one resource in Azure can have: the questions about them, and what the PUT then gets."""
+"""Names that only one resource in Azure can have: the checks about them, and what the PUT then gets."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def body_with(unique, name):
 
 
 async def ask_for(azure, unique, name):
-    """Whether a name is free, as the question of its type says it."""
+    """Whether a name is free, as the check of its type reports it."""
     namespace = unique.type.split("/")[0]
     if unique.question == "databaseAccountNames":
         return (await azure.ask("HEAD", f"/providers/{namespace}/databaseAccountNames/{name}")).status == 404

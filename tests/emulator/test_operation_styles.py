@@ -1,4 +1,4 @@
-"""Long-running operations: every way in which ARM tells of one, and how they end."""
+"""Long-running operations: every way in which ARM reports one, and how they end."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Azure's recorded answers to the questions of checks, where they are at hand: the emulator answers in the same shapes."""
+"""Azure's recorded answers to checks, where they are available: the emulator answers in the same shapes."""
 
 import json
 

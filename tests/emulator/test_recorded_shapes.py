@@ -1,4 +1,4 @@
-"""Azure's recorded answers, where they are at hand: the emulator answers in the same shapes."""
+"""Azure's recorded answers, where they are available: the emulator answers in the same shapes."""
 
 import json
 import re
@@ -108,7 +108,7 @@ def test_types_show_what_was_recorded(namespace, trait):
 
 
 def told(row):
-    """How a recorded answer tells of an operation: accepted, with an Azure-AsyncOperation."""
+    """How a recorded answer reports an operation: accepted, with an Azure-AsyncOperation."""
     headers = {name.casefold() for name in row["headers"]}
     return row["status"] == 202, "azure-asyncoperation" in headers
 
@@ -199,7 +199,7 @@ def test_locks_of_the_settings_are_listed_as_recorded_ones():
 
 
 def lower_ids(entry):
-    """An entry whose id can be compared, without notes that say nothing."""
+    """An entry whose id can be compared, without notes without content."""
     properties = {name: value for name, value in entry["properties"].items() if value}
     return {**entry, "id": entry["id"].casefold(), "properties": properties}
 

@@ -1,4 +1,4 @@
-"""What stands where, who may change it, and what ARM says when not."""
+"""What is where, who may change it, and what ARM reports otherwise."""
 
 from dataclasses import replace
 

@@ -16,12 +16,12 @@ from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style
 from tests.emulator.asked import GROUP, OPEN, SUBSCRIPTION, VERSION, VNET, at
 
-HTTP = {"enforce_https": False}  # the SDK sends tokens over http only when told to
+HTTP = {"enforce_https": False}  # the SDK sends tokens over http only with this
 NETWORK = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}}}
 
 
 class AnyToken:
-    """A credential whose token nobody checks."""
+    """A credential whose token no one checks."""
 
     async def get_token(self, *_scopes, **_options):
         return AccessToken("token", int(time.time()) + 3600)

@@ -67,7 +67,7 @@ MADE = [
 
 
 @pytest.mark.parametrize(("kind", "body", "members"), MADE, ids=[row[0] for row in MADE])
-def test_a_provider_adds_what_only_it_knows(kind, body, members):
+def test_a_provider_adds_what_only_it_has(kind, body, members):
     made = add_provider_fields(kind, at(kind, "a"), body, "tenant")
     assert sorted(made.get("properties", {})) == members
     assert made == add_provider_fields(kind, at(kind, "a"), body, "tenant"), "the same each time"

@@ -1,4 +1,4 @@
-"""What single types do besides: role assignments, subscriptions, products, backups and private endpoints."""
+"""What single types do in addition: role assignments, subscriptions, products, backups and private endpoints."""
 
 from contextlib import asynccontextmanager
 from dataclasses import replace

@@ -49,7 +49,7 @@ def test_a_path_names(path, shape, kind, why):
     assert (target.shape, target.type.rstrip("/") or "/") == (shape, kind), why
 
 
-def test_a_nested_extension_knows_all_that_is_above_it():
+def test_a_nested_extension_has_all_that_is_above_it():
     path = "/subscriptions/s/resourceGroups/g/providers/A.B/cs/d/es/f/providers/G.H/is/j/ks/l"
     group = "/subscriptions/s/resourceGroups/g/providers/A.B/cs"
     assert [above.path for above in parse(path).ancestors] == [

@@ -43,7 +43,7 @@ def make_resource(body=ADMINS, *, name="admins", mode="", given_id="", **members
 
 @dataclass
 class GraphRig:
-    """A run of its own: `groups` knows what this run has learned. `azure` stays if another run begins."""
+    """A run of its own: `groups` has what this run has learned. `azure` stays if another run begins."""
 
     azure: Emulator
     clock: FakeClock

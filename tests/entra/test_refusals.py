@@ -1,4 +1,4 @@
-"""What Graph refuses, and answers that are none: an error that says what to do, never "absent"."""
+"""What Graph refuses, and answers that are none: an error that shows what to do, never "absent"."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Questions to what is built in, asked in a line: what would a check say, and of which class is a refusal?"""
+"""Checks of what is built in, in a line: what would a check report, and of which class is a refusal?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REGISTRY = Registry(BUILT_IN)
 
 
 class Nobody:
-    """A reader that nothing may be asked of: these checks look at what they are given."""
+    """A reader that nothing may be read from: these checks look at what they are given."""
 
     async def get(self, arm_id, api_version):
         raise AssertionError(arm_id)

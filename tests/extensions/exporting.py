@@ -12,9 +12,9 @@ from tests.extensions.asking import REGISTRY, subject
 
 
 class Answers:
-    """An Azure that answers actions by the end of their path, and notes what it was asked.
+    """An Azure that answers actions by the end of their path, and notes what it was sent.
 
-    `said` maps an ending to an answer, `read` an id to a body; whatever else is asked fails the test.
+    `said` maps an ending to an answer, `read` an id to a body; whatever else is requested fails the test.
     """
 
     def __init__(self, said: Mapping[str, Any] | None = None, read: Mapping[str, Any] | None = None) -> None:

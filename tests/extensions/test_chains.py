@@ -1,4 +1,4 @@
-"""Several registrations for one kind: in which order they are asked, and what becomes of what they say."""
+"""Several registrations for one kind: in which order they are called, and what becomes of their results."""
 
 from dataclasses import replace
 
@@ -61,7 +61,7 @@ async def test_importers_are_a_chain_that_ends_in_the_reading():
 
 
 def secrets(**given):
-    """An exporter of secrets that knows these, and notes what it is asked for."""
+    """An exporter of secrets that has these, and notes what is requested."""
 
     async def export(about, azure, wanted):
         export.asked.append(sorted(wanted))
@@ -118,7 +118,7 @@ async def test_every_handler_is_told_and_the_first_word_counts():
     assert foreseen.foreseen(ABOUT) == {"x": "1", "y": "2"}
 
 
-def test_body_modifiers_say_what_they_need_and_alter_two_bodies():
+def test_body_modifiers_declare_what_they_need_and_alter_two_bodies():
     def says(number, questions):
         return Modifier(
             asks=lambda _: questions,

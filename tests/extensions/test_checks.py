@@ -88,7 +88,7 @@ async def test_a_post_check_answers_success_or_failure():
     assert proceed().agrees
 
 
-def test_a_classifier_may_alter_what_the_rest_of_the_chain_says():
+def test_a_classifier_may_alter_what_the_rest_of_the_chain_returns():
     def fatal(error, next):
         return Classification(Retry.NEVER) if error.code == "Mine" else next(error)
 

@@ -61,7 +61,7 @@ def test_a_virtual_network_keeps_its_subnets_as_far_as_they_may_be_sent():
     }
 
 
-def test_an_older_api_version_knows_fewer_members_and_spells_one_otherwise():
+def test_an_older_api_version_has_fewer_members_and_spells_one_otherwise():
     body = sent("VirtualNetwork", {}, live(properties={"subnets": [SUBNET]}), api_version="2020-11-01")
     properties = body["properties"]["subnets"][0]["properties"]
     assert "defaultOutboundAccess" not in properties
@@ -111,7 +111,7 @@ def test_no_children_are_sent_as_nothing():
 
 
 @pytest.mark.parametrize("body", [{}, {"properties": None}, {"properties": {}}, {"properties": {"subnets": None}}])
-def test_an_answer_without_the_list_is_no_empty_list(body):
+def test_an_answer_without_the_list_is_not_an_empty_list(body):
     with pytest.raises(GitsyncError, match="could delete"):
         sent("VirtualNetwork", {}, Live(body=body))
 
@@ -175,7 +175,7 @@ def extensions_of(profile):
         ),
     ],
 )
-def test_a_scale_set_with_an_odd_list_of_extensions_is_not_sent(profile, why):
+def test_a_scale_set_with_an_unexpected_list_of_extensions_is_not_sent(profile, why):
     with pytest.raises(GitsyncError, match="a PUT could delete its entries"):
         sent(
             "VirtualMachineScaleSet",

@@ -14,7 +14,7 @@ PRODUCT = f"{SERVICE}/products/name-in-azure"
 
 
 class Deletes:
-    """Notes what is deleted; refuses where it is told to."""
+    """Notes what is deleted; refuses where it must."""
 
     def __init__(self, refusal=None):
         self.refusal = refusal

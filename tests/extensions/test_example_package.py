@@ -88,7 +88,7 @@ def test_an_account_is_ready_once_somebody_approved_it(folder, installed):
         found = synced(folder, installed, served.variables)
         assert (found["reason"], found["message"]) == (
             "PostReconciliationFailure",
-            "Nobody has approved the account yet: tag it approvedBy with your name.",
+            "The account is not approved yet: tag it approvedBy with your name.",
         )
         tagged(store, ACCOUNT_ID, approvedBy="ada")
         assert synced(folder, installed, served.variables)["reason"] == "Succeeded"

@@ -1,4 +1,4 @@
-"""The exporters and the facts keep step: what a manifest may ask for, something can give."""
+"""The exporters and the facts keep step: what a manifest may request, something can give."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.support.recordings import needs_recordings, read_aso_list
 SPEC = RECORDINGS / "spec" / "extensions.yaml"
 TOLD: dict[str, Any] = read_aso_list()
 NOT_EXPORTED_BY_ASO = {("containerservice.azure.com", "Fleet")}
-"""ASO lets a manifest ask, and writes nothing; docs/extensions.md says so."""
+"""ASO accepts the field, and writes nothing; docs/extensions.md lists it."""
 
 
 @cache
 def declared(part: str) -> dict[tuple[str, str], dict[str, frozenset[str]]]:
-    """By kind and version: the fields of `operatorSpec.<part>`, but for those that the facts alone tell of."""
+    """By kind and version: the fields of `operatorSpec.<part>`, except those that the facts alone list."""
     catalog = open_catalog()
     found: dict[tuple[str, str], dict[str, frozenset[str]]] = {}
     for group in catalog.groups():
@@ -53,11 +53,11 @@ def test_every_kind_with_secrets_has_an_exporter_and_no_other():
 
 
 @pytest.mark.parametrize("kind", sorted(exporters()), ids="-".join)
-def test_an_exporter_knows_every_field_in_every_version_and_no_other(kind):
+def test_an_exporter_supports_every_field_in_every_version_and_no_other(kind):
     assert declared("secrets")[kind] == dict.fromkeys(declared("secrets")[kind], exporters()[kind].fields)
 
 
-def test_every_config_map_that_the_status_does_not_tell_has_an_exporter():
+def test_every_config_map_that_the_status_does_not_have_has_an_exporter():
     own = {(e.group, e.kind) for e in BUILT_IN if e.export_config_maps}
     assert declared("configMaps").keys() == own
     assert {

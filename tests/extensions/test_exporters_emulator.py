@@ -73,7 +73,7 @@ def id_of(group: str, kind: str) -> str:
 
 
 def made(azure: Emulator, arm_id: str, properties: Any = None) -> None:
-    """Put a resource and all that it lies in."""
+    """Put a resource and all that contains it."""
     steps = arm_id.split("/")
     for end in range(9, len(steps) + 1, 2):
         azure.put("/".join(steps[:end]), {"location": "westeurope", "properties": dict(properties or {})})

@@ -1,4 +1,4 @@
-"""The private address of a "PrivateEndpoint": what its network interface tells."""
+"""The private address of a "PrivateEndpoint": what its network interface reports."""
 
 from __future__ import annotations
 

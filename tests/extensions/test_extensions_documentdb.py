@@ -1,4 +1,4 @@
-"""Accounts, Cassandra clusters, and what lies in them."""
+"""Accounts, Cassandra clusters, and what is in them."""
 
 import pytest
 

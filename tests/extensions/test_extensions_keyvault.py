@@ -1,4 +1,4 @@
-"""Vaults whose name a deleted one may still hold: what is asked, sent, called and foretold."""
+"""Vaults whose name a deleted one may still hold: what is requested, sent, called and foretold."""
 
 from dataclasses import replace
 
@@ -78,11 +78,11 @@ def test_nothing_is_in_the_way_of_a_vault_that_is_there(mode):
     assert (REGISTRY.first_calls(asked), REGISTRY.describe_calls(asked)) == ((), "")
 
 
-def test_a_name_that_only_a_later_step_knows_is_not_asked_for():
+def test_a_name_that_only_a_later_step_has_is_not_requested():
     assert REGISTRY.questions(about("createOrRecover", arm_id="/subscriptions/1/x/<configmap a/b>")) == ()
 
 
-def test_another_group_is_for_the_manifest_to_mend():
+def test_another_group_is_for_the_manifest_to_fix():
     with pytest.raises(PermanentError, match="was in resource group other, and cannot be recovered to core"):
         REGISTRY.compared(body("createOrRecover"), about("createOrRecover", deleted=was_in("other")))
 

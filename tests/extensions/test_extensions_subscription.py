@@ -11,7 +11,7 @@ OVERRIDE = "serviceoperator.azure.com/child-resource-id-override"
 
 
 class Azure:
-    """Says what it is told to of a cancel, and of the subscription."""
+    """Answers as it is configured to a cancel, and of the subscription."""
 
     def __init__(self, refusal=None, state=None, unreadable=None):
         self.asked = []

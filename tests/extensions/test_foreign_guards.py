@@ -1,4 +1,4 @@
-"""What becomes of an extension of another package that breaks off, or answers what nobody asked, at every point."""
+"""What becomes of an extension of another package that fails, or answers what no one asked, at every point."""
 
 from dataclasses import fields
 
@@ -54,7 +54,7 @@ SEES_KEYS = frozenset({"delete", "export_secrets", "succeeded"})
 
 
 async def asked(point, answer):
-    """What a registry says whose only extension answers so, or raises it."""
+    """What a registry returns whose only extension answers so, or raises it."""
 
     def says(*_args, **_more):
         if isinstance(answer, Exception):

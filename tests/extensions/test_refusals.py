@@ -1,4 +1,4 @@
-"""Rows that say what refusals mean."""
+"""Rows with the meaning of refusals."""
 
 import pytest
 

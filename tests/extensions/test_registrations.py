@@ -1,4 +1,4 @@
-"""What is registered, what docs/extensions.md says is registered, and what ASO's list has, are the same."""
+"""What is registered, what docs/extensions.md lists, and what ASO's list has, are the same."""
 
 import re
 from pathlib import Path
@@ -30,7 +30,7 @@ POINTS = {
     "success": "succeeded",
 }
 NOT_BUILT_IN = {("network.azure.com", "VirtualNetworksSubnet")}
-"""Post-checks of ASO's that mean nothing here; docs/extensions.md says why."""
+"""Post-checks of ASO's that mean nothing here; docs/extensions.md explains why."""
 
 both = needs_recordings(SPEC)
 

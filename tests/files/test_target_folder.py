@@ -74,7 +74,7 @@ def test_a_file_in_place_of_a_folder_is_an_error(tmp_path):
         TargetFolder(tmp_path).create("a/file", b"x")
 
 
-def test_what_is_no_plain_file_is_not_read(tmp_path):
+def test_what_is_not_a_plain_file_is_not_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     target = TargetFolder(tmp_path)
     assert target.read("pipe") is None
@@ -172,7 +172,7 @@ def test_if_one_file_is_not_as_it_must_be_none_is_changed(tmp_path, spoil, messa
     assert (tmp_path / "a").read_bytes() == b"old"
 
 
-def test_if_one_file_cannot_be_changed_those_before_are_put_back(tmp_path):
+def test_if_one_file_cannot_be_changed_those_before_are_restored(tmp_path):
     long_name = "b" * 250  # there is no room for the name of the new file beside it
     for name in ("a", long_name):
         (tmp_path / name).write_bytes(b"old")

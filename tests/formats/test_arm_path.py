@@ -18,7 +18,7 @@ def test_ids_compare_without_case_and_by_whole_steps():
     assert not is_below(group_id(), group_id())
 
 
-def test_upwards_leads_from_an_id_to_all_that_it_lies_in():
+def test_upwards_leads_from_an_id_to_all_that_contains_it():
     found = list(iterate_ancestors(vnet_id() + "/"))
     assert found[0] == vnet_id().casefold()
     assert group_id().casefold() in found
@@ -37,7 +37,7 @@ def test_what_an_id_is_about():
     assert find_provider(group_id()) == "Microsoft.Resources"
 
 
-def test_parents_of_a_text_that_is_no_id_are_bounded():
+def test_parents_of_a_text_that_is_not_an_id_are_bounded():
     """All parents together would have the square of its length."""
     found = list(iterate_ancestors("/a" * 100_000))
     assert (len(found[0]), len(found)) == (200_000, MOST_STEPS)

@@ -1,4 +1,4 @@
-"""Names of people in texts of Azure, by their forms."""
+"""Names of people in Azure texts, by their forms."""
 
 import pytest
 from hypothesis import given
@@ -78,7 +78,7 @@ def test_names_are_hidden(text, shown, why):
 
 
 @pytest.mark.parametrize(("text", "why"), KEPT, ids=[f"{number}: {row[-1]}" for number, row in enumerate(KEPT)])
-def test_what_is_no_name_of_a_person_stays(text, why):
+def test_what_is_not_a_name_of_a_person_stays(text, why):
     assert hide_people(text) == text, why
 
 

@@ -188,7 +188,7 @@ SAID = st.builds(
 
 
 def manifests(data, folder):
-    """Everything up to the requests; the problems of bad documents are no errors at all."""
+    """Everything up to the requests; the problems of bad documents are not errors at all."""
     files = {f"{number}.yaml": data.draw(slipped(*SEEDS)) for number in range(2)}
     found = read_manifests({**files, "a.json": data.draw(RAW)})
     prepare(found, catalog=open_catalog(), subscription="00000000-0000-0000-0000-000000000000")

@@ -95,7 +95,7 @@ def work(tmp_path: Path, templates: Path) -> GitFolder:
 
 @pytest.fixture
 def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
-    """The commands of git that were started since it was asked last."""
+    """The git commands that were started since the last call."""
     log, program = tmp_path / "commands", tmp_path / "bin" / "git"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\necho "$1" >> {log}\nexec {shutil.which("git")} "$@"\n')

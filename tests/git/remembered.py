@@ -28,7 +28,7 @@ class SetClock:
 
 
 def a_record(name: str, **changes: Any) -> Record:
-    """A resource that was created and is Ready, but for `changes`."""
+    """A resource that was created and is Ready, with `changes`."""
     plain = Record(
         key=Key("resources.azure.com", "ResourceGroup", "default", name),
         manifest_api_version="resources.azure.com/v1api20200601",

@@ -1,4 +1,4 @@
-"""Credentials reach the server they are for, and show nowhere on the way."""
+"""Credentials reach the server they are for, and are not shown on the way."""
 
 import ipaddress
 import socket
@@ -48,7 +48,7 @@ def test_the_token_arrives_and_shows_on_no_command_line(served):
     assert not [line for line in seen.command_lines if TOKEN in line or WRITER.split()[1] in line]
 
 
-def test_a_connection_that_breaks_is_no_refusal_of_a_commit(cloned, bare, tmp_path):
+def test_a_connection_that_breaks_is_not_a_refusal_of_a_commit(cloned, bare, tmp_path):
     """A commit of a pull request is on no branch: it comes by its id alone."""
     commit = bare.git("commit-tree", "-m", "of a pull request", "HEAD^{tree}").strip()
     bare.git("update-ref", "refs/pull/1/head", commit)
@@ -89,7 +89,7 @@ def test_the_user_name_can_be_chosen(cloned, bare, tmp_path: Path):
 @pytest.mark.parametrize(
     ("token", "hint"), [(None, "Set GITSYNC_GIT_TOKEN"), ("wrong", "The token was not accepted|Set GITSYNC_GIT_TOKEN")]
 )
-def test_without_the_right_token_nobody_is_asked_and_it_is_told(served, token, hint):
+def test_without_the_right_token_nothing_is_requested_and_it_is_reported(served, token, hint):
     url, _ = served
     with pytest.raises(SourceError, match=hint) as refused:
         open_checkout(url, access=access(token))

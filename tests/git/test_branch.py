@@ -78,7 +78,7 @@ def test_what_is_saved_is_loaded(store, bare, remote, clock):
     ]
 
 
-def test_the_branch_is_an_orphan_and_the_commit_says_what_it_speaks_of(cloned, bare, remote, clock):
+def test_the_branch_is_an_orphan_and_the_commit_names_what_it_is_about(cloned, bare, remote, clock):
     author = Author("Robo <script>\n", "robo@example.com")
     with StatusBranch(remote, NAME, clock=clock, author=author) as store:
         store.load()
@@ -157,7 +157,7 @@ def test_a_commit_where_something_changed(remote, clock, bare, change):
     assert files == ["default/resources.azure.com/ResourceGroup/one.yaml", "inventory.yaml"]
 
 
-def test_a_condition_that_says_the_same_keeps_its_time(remote, clock):
+def test_an_equal_condition_keeps_its_time(remote, clock):
     later = replace(READY, time="2025-01-01T00:00:00Z", request_id="2")
     with another(remote, clock) as store:
         store.load()
@@ -369,7 +369,7 @@ def test_a_branch_that_cannot_be_fetched_is_an_error_after_some_tries(remote, cl
     assert 1 < len(tried.read_text().splitlines()) < 10
 
 
-def test_a_remote_that_takes_nothing_is_told_after_some_tries(store, bare, remote, clock):
+def test_a_remote_that_takes_nothing_is_reported_after_some_tries(store, bare, remote, clock):
     store.load()
     hook = bare.put("hooks/pre-receive", "#!/bin/sh\necho 'The \x1b[31mbranch is closed' >&2\nexit 1\n")
     hook.chmod(0o755)
@@ -409,7 +409,7 @@ def test_a_check_finds_a_remote_that_went_away(store, bare, tmp_path: Path):
         store.check_writable()
 
 
-def test_a_remote_that_cannot_be_reached_is_no_empty_state(clock, tmp_path: Path):
+def test_a_remote_that_cannot_be_reached_is_not_an_empty_state(clock, tmp_path: Path):
     remote = open_remote(Url(f"file://{tmp_path}/nowhere.git", "file"), GitAccess())
     with another(remote, clock) as store, pytest.raises(StateError, match="cannot be read"):
         store.load()

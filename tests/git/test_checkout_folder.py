@@ -1,4 +1,4 @@
-"""A folder is read as it lies, and told apart from its revision."""
+"""A folder is read as it is, and distinguished from its revision."""
 
 import os
 import shutil
@@ -76,7 +76,7 @@ def test_path_chooses_a_folder_and_keeps_names_from_the_root(work):
         ("apps/Chart.yaml", "says how its folder is built"),
     ],
 )
-def test_a_path_that_has_no_manifests_is_told(work, ref, path, said):
+def test_a_path_that_has_no_manifests_is_reported(work, ref, path, said):
     work.put("apps/a.yaml", "x")
     work.put("apps/notes", "x")
     work.put("apps/Chart.yaml", "name: x")
@@ -109,7 +109,7 @@ def test_an_ignored_file_is_still_the_only_one(work, ref):
 
 
 @pytest.mark.parametrize("ref", [None, "main"])
-def test_ignore_files_speak_for_what_lies_below_them(work, ref):
+def test_ignore_files_apply_to_what_is_below_them(work, ref):
     work.put(".gitsyncignore", "# charts are no manifests\ncharts/\n*.tmpl.yaml\n/only-here.yaml\n")
     work.put("apps/.gitsyncignore", "!keep.tmpl.yaml\nsecret?.yaml\n")
     for name in (
@@ -130,8 +130,8 @@ def test_ignore_files_speak_for_what_lies_below_them(work, ref):
 
 @pytest.mark.parametrize("ref", [None, "main"])
 @pytest.mark.parametrize("line", ["\\", "!", "[z-a]", "a[z-a]b/", "!\\", "x\\", "/", "[[:nope:]z-a]"])
-def test_a_line_of_an_ignore_file_that_is_no_pattern_is_told(work, ref, line):
-    """It is not passed over: what somebody wants ignored would be read."""
+def test_a_line_of_an_ignore_file_that_is_not_a_pattern_is_reported(work, ref, line):
+    """It is not skipped: what somebody wants ignored would be read."""
     work.put("apps/.gitsyncignore", f"# comment\n\n*.txt\n{line}\nb.yaml\n")
     work.put("apps/a.yaml", "x")
     work.commit()
@@ -143,7 +143,7 @@ def test_a_line_of_an_ignore_file_that_is_no_pattern_is_told(work, ref, line):
 
 
 @pytest.mark.parametrize("line", ["\\", "!", "[z-a]"])
-def test_these_lines_are_no_patterns(work, line):
+def test_these_lines_are_not_patterns(work, line):
     work.put(".gitsyncignore", line)
     with pytest.raises(SourceError, match=r"\.gitsyncignore:1: .* is not a pattern"):
         names(work.path)
@@ -151,7 +151,7 @@ def test_these_lines_are_no_patterns(work, line):
 
 @settings(max_examples=150, deadline=None)
 @given(st.text(alphabet="ab/*?[]!\\-^ #\t{}().+$|:z\u00e9\0", max_size=12))
-def test_whatever_stands_in_an_ignore_file_is_a_pattern_or_told(line):
+def test_whatever_is_in_an_ignore_file_is_a_pattern_or_reported(line):
     try:
         read_rules({".gitsyncignore": line.encode()}).ignores("a/b.yaml")
     except SourceError as error:
@@ -172,7 +172,7 @@ def test_whatever_stands_in_an_ignore_file_is_a_pattern_or_told(line):
         {"apps/.git": ".git"},
     ],
 )
-def test_links_that_lead_in_a_circle_are_passed_over(work, tmp_path, links, ref):
+def test_links_that_lead_in_a_circle_are_skipped(work, tmp_path, links, ref):
     work.put("real.yaml", "x")
     work.put("apps/real.yaml", "x")
     work.commit()
@@ -189,7 +189,7 @@ def test_links_that_lead_in_a_circle_are_passed_over(work, tmp_path, links, ref)
 
 
 @pytest.mark.parametrize("where", ["SOURCE", "--path", "--status-dir", "an outer .git"])
-def test_a_circle_in_what_is_named_is_told(work, where):
+def test_a_circle_in_what_is_named_is_reported(work, where):
     work.put("apps/real.yaml", "x")
     work.commit()
     (work.path / "circle").symlink_to("circle")
@@ -212,7 +212,7 @@ def test_the_status_folder_is_not_read(work):
 
 
 @pytest.mark.parametrize("ref", [None, "main"])
-def test_links_and_submodules_are_passed_over_and_told(work, tmp_path: Path, ref):
+def test_links_and_submodules_are_skipped_and_reported(work, tmp_path: Path, ref):
     (tmp_path / "outside.yaml").write_text("secret: of this machine")
     work.put("real.yaml", "x")
     (work.path / "inside.yaml").symlink_to("real.yaml")
@@ -253,7 +253,7 @@ def test_a_mounted_volume_is_read_through_its_links(tmp_path: Path):
 
 
 @pytest.mark.parametrize("ref", [None, "main"])
-def test_a_name_that_could_not_be_printed_is_passed_over(work, ref):
+def test_a_name_that_could_not_be_printed_is_skipped(work, ref):
     for name in (b"bell\x07.yaml", b"latin\xe9.yaml", b"two\nlines.yaml", b"\xe2\x80\xaeright-to-left.yaml"):
         Path(os.fsdecode(os.fsencode(work.path) + b"/" + name)).write_text("x")
     work.put("für.yaml", "x")
@@ -350,7 +350,7 @@ def test_a_deleted_manifest_is_dirty_until_it_is_committed(work):
         assert not found.dirty
 
 
-def test_line_ends_that_git_converts_are_no_change(work):
+def test_line_ends_that_git_converts_are_not_a_change(work):
     work.put(".gitattributes", "*.yaml text eol=crlf\n")
     work.put('"quoted".yaml', "a: 1\r\n")
     work.put("sub/a.yaml", "a: 1\r\n")
@@ -390,7 +390,7 @@ def test_a_ref_is_read_from_the_repository_and_not_from_the_folder(work):
             assert (found.revision, found.files) == (first, {"a.yaml": b"first"})
 
 
-def test_a_ref_that_is_not_there_is_told(work, tmp_path: Path):
+def test_a_ref_that_is_not_there_is_reported(work, tmp_path: Path):
     work.commit()
     with pytest.raises(SourceError, match="no branch, tag or commit nope"):
         open_checkout(str(work.path), ref="nope")
@@ -398,7 +398,7 @@ def test_a_ref_that_is_not_there_is_told(work, tmp_path: Path):
         open_checkout(str(tmp_path / "home"), ref="main")
 
 
-def test_offline_asks_nothing_of_git(work):
+def test_offline_requests_nothing_from_git(work):
     work.put("a.yaml", "x")
     work.commit()
     with open_checkout(str(work.path), offline=True) as found:
@@ -466,7 +466,7 @@ def test_a_relative_remote_is_relative_to_the_work_tree(work, bare):
         assert Path(found.remote.url).resolve() == bare.path
 
 
-def test_a_remote_that_may_not_be_spoken_with_is_told_later(work):
+def test_a_remote_that_may_not_be_spoken_with_is_reported_later(work):
     work.git("remote", "add", "origin", "git://example.com/a")
     with open_checkout(str(work.path)) as found:
         assert found.remote is None
@@ -492,7 +492,7 @@ def test_without_git_a_work_tree_cannot_be_read_and_a_plain_folder_can(work, tmp
     assert done.stderr == "git cannot be started. Install git 2.31 or newer, and add it to the PATH.\n"
 
 
-def test_a_repository_that_lost_an_object_is_told(work):
+def test_a_repository_that_lost_an_object_is_reported(work):
     work.put("a.yaml", "x")
     work.commit()
     blob = work.git("rev-parse", "HEAD:a.yaml")
@@ -503,7 +503,7 @@ def test_a_repository_that_lost_an_object_is_told(work):
         assert not found.dirty
 
 
-def test_a_file_that_may_not_be_read_is_told(work):
+def test_a_file_that_may_not_be_read_is_reported(work):
     secret = work.put("a.yaml", "x")
     secret.chmod(0)
     if os.access(secret, os.R_OK):
@@ -512,7 +512,7 @@ def test_a_file_that_may_not_be_read_is_told(work):
         open_checkout(str(work.path))
 
 
-def test_a_file_that_has_changed_since_it_was_listed_is_read_whole_or_named(tmp_path):
+def test_a_file_that_has_changed_since_it_was_listed_is_read_in_full_or_named(tmp_path):
     listing = FolderListing(root=tmp_path)
     for name in ("grown", "gone"):
         (tmp_path / name).write_text("x")

@@ -13,7 +13,7 @@ from gitsync.model.problem import Level
 
 @pytest.fixture(autouse=True)
 def _kustomize(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A tool that knows no origins, and prints every file below the folder that it builds, and of its base."""
+    """A tool that has no origins, and prints every file below the folder that it builds, and of its base."""
     folder = tmp_path / "bin"
     folder.mkdir()
     script = 'for last; do :; done\ncd "$last"\ngrep -q buildMetadata *.yaml && exit 1\ncat *.yaml ../base/*.yaml .env 2>/dev/null\nexit 0\n'
@@ -111,7 +111,7 @@ def test_a_kustomization_that_cannot_be_built_is_a_problem_and_the_rest_is_read(
         assert not found.dirty
 
 
-def test_one_with_manifests_of_aso_is_an_error(tree):
+def test_one_with_aso_manifests_is_an_error(tree):
     tree.put("apps/prod/kustomization.yaml", "resources: [p.yaml, ../nowhere]\n")
     tree.put("apps/prod/p.yaml", "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\n")
     with open_checkout(str(tree.path), path="apps") as found:
@@ -119,7 +119,7 @@ def test_one_with_manifests_of_aso_is_an_error(tree):
 
 
 @pytest.mark.parametrize("mentions", [True, False])
-def test_without_a_tool_only_manifests_of_aso_matter(tree, monkeypatch, mentions):
+def test_without_a_tool_only_aso_manifests_matter(tree, monkeypatch, mentions):
     """The machine is wrong then, not the source: it would be the same for every kustomization."""
     if mentions:
         tree.put("apps/prod/p.yaml", "apiVersion: network.azure.com/v1api20201101\nkind: VirtualNetwork\n")

@@ -77,7 +77,7 @@ def test_a_bare_repository_is_a_source_by_its_url_alone(published, bare):
 
 @pytest.mark.parametrize("protocol", ["0", "2"])
 def test_a_commit_is_fetched_by_itself_or_with_all_history(published, bare, monkeypatch, protocol):
-    """With protocol 0 a server hands out only branches and tags, unless it is told otherwise."""
+    """With protocol 0 a server hands out only branches and tags, unless it is configured otherwise."""
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "protocol.version")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", protocol)
@@ -100,7 +100,7 @@ def test_a_path_of_a_repository(published, bare):
         open_checkout(bare.url, path="nowhere")
 
 
-def test_a_symlink_in_a_repository_leads_nowhere(cloned, bare):
+def test_a_symlink_in_a_repository_is_not_followed(cloned, bare):
     (cloned.path / "passwd.yaml").symlink_to("/etc/passwd")
     cloned.commit()
     cloned.git("push", "--quiet", "origin", "main")
@@ -118,7 +118,7 @@ def test_a_symlink_in_a_repository_leads_nowhere(cloned, bare):
         ("refs/heads/nope", "has no branch or tag refs/heads/nope"),
     ],
 )
-def test_a_ref_that_is_not_there_is_told(published, bare, temporary, ref, message):
+def test_a_ref_that_is_not_there_is_reported(published, bare, temporary, ref, message):
     with pytest.raises(SourceError, match=message):
         open_checkout(bare.url, ref=ref)
     assert list(temporary.iterdir()) == []
@@ -133,12 +133,12 @@ def test_a_name_that_is_both_a_branch_and_a_tag_is_not_guessed(published, bare):
         assert found.files == {"apps/rg.yaml": b"kind: Third\n"}
 
 
-def test_an_empty_repository_is_told(bare):
+def test_an_empty_repository_is_reported(bare):
     with pytest.raises(SourceError, match="no commits on its default branch"):
         open_checkout(bare.url)
 
 
-def test_a_repository_that_is_not_there_is_told(tmp_path: Path):
+def test_a_repository_that_is_not_there_is_reported(tmp_path: Path):
     with pytest.raises(SourceError, match=r"Cannot fetch file:///.* Check the URL"):
         open_checkout(f"file://{tmp_path}/nowhere.git")
 
@@ -154,7 +154,7 @@ def test_an_ssh_that_hangs_is_ended_with_its_children(tmp_path: Path, temporary,
     assert list(temporary.iterdir()) == []
 
 
-def test_ssh_is_asked_not_to_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_ssh_runs_without_prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folder = tmp_path / "bin"
     folder.mkdir()
     (folder / "ssh").write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/seen\nexit 255\n')

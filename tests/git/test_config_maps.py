@@ -1,4 +1,4 @@
-"""Exported config maps on the status tree: one file each, which says whose it is."""
+"""Exported config maps on the status tree: one file each, which shows whose it is."""
 
 from pathlib import Path
 
@@ -86,7 +86,7 @@ def test_a_file_that_we_did_not_write_is_refused(text: str, says: str, why: str)
         decode_config_map("default/ConfigMap/endpoints.yaml", text.encode())
 
 
-def test_a_place_is_either_a_record_s_or_a_config_map_s():
+def test_a_path_is_either_a_record_s_or_a_config_map_s():
     assert make_config_map_path(ADDRESS) == "default/ConfigMap/endpoints.yaml"
     for address in (
         ADDRESS,

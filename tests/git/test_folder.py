@@ -137,7 +137,7 @@ def test_the_lock_of_a_run_that_was_killed_does_not_hold(folder):
         assert store.save(an_update(a_record("one")))
 
 
-def test_killed_at_any_point_it_can_be_read_and_the_next_run_mends_it(folder):
+def test_killed_at_any_point_it_can_be_read_and_the_next_run_fixes_it(folder):
     command = [sys.executable, "-m", "tests.git.killed_while_saving", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -154,7 +154,7 @@ def test_a_folder_with_other_files_is_not_taken_for_status(tmp_path: Path):
     assert (tmp_path / "thesis.txt").read_text() == "precious"
 
 
-def test_a_file_is_no_folder(tmp_path: Path):
+def test_a_file_is_not_a_folder(tmp_path: Path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(StateError, match="is not a folder"):
         StatusFolder(tmp_path / "file").load()
@@ -197,14 +197,14 @@ def test_a_link_above_the_folder_is_where_people_put_it(tmp_path: Path):
     assert len(kept(tmp_path / "real" / "state").records) == 1
 
 
-def test_a_folder_that_cannot_be_made_is_told_before_anything_is_written(tmp_path: Path):
+def test_a_folder_that_cannot_be_made_is_reported_before_anything_is_written(tmp_path: Path):
     (tmp_path / "file").write_text("x")
     with StatusFolder(tmp_path / "file" / "state") as store, pytest.raises(PublishError, match="cannot be written"):
         store.check_writable()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_may_not_be_written_to_is_told(tmp_path: Path):
+def test_a_folder_that_may_not_be_written_to_is_reported(tmp_path: Path):
     tmp_path.chmod(0o500)
     with StatusFolder(tmp_path / "state") as store, pytest.raises(PublishError, match="Permission denied"):
         store.check_writable()

@@ -72,8 +72,8 @@ exec {git} "$@"
 """
 
 
-def test_git_is_asked_once_about_what_does_not_change(story, cloned, tmp_path, monkeypatch):
-    """What a run asks: some of it twice, since its parts do not know of each other."""
+def test_git_runs_once_for_what_does_not_change(story, cloned, tmp_path, monkeypatch):
+    """What a run requests: some of it twice, since its parts do not share it."""
     log, program = tmp_path / "log", tmp_path / "bin" / "git"
     program.parent.mkdir()
     program.write_text(LOGGED.format(log=log, git=shutil.which("git")))
@@ -165,7 +165,7 @@ def test_an_older_revision_is_known_as_such(story, cloned, bare, shallow, source
     assert after == {name: name not in older for name in [*story, "beside"]}
 
 
-def test_a_recorded_commit_that_is_nowhere_is_unknown(cloned, bare):
+def test_a_recorded_commit_that_is_missing_is_unknown(cloned, bare):
     with open_checkout(bare.url) as found:
         assert found.history.precedes("f" * 40) is None
     with open_checkout(str(cloned.path)) as found:

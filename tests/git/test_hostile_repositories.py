@@ -125,7 +125,7 @@ def test_one_deeper_in_a_source_is_files_like_any_other(work, evil, marker, cloc
     assert not marker.exists()
 
 
-def test_the_git_directory_itself_is_no_source(work, clock):
+def test_the_git_directory_itself_is_not_a_source(work, clock):
     work.commit()
     for folder in (work.path / ".git", work.path / ".git" / "hooks"):
         assert "looks like a bare git repository" in everything(folder, clock)
@@ -180,7 +180,7 @@ TRIED = [
     *(pytest.param([row], "ext", TOKEN, id=row[0]) for row in select("ext")),
     *(pytest.param([row], "http", None, id=f"{row[0]}, no token") for row in select("http", words="password")),
 ]
-"""Settings that try it together, where each program tells its name, or alone, where they are in one another's way.
+"""Settings that try it together, where each program reports its name, or alone, where they are in one another's way.
 Without a token, git looks for a password; it needs one over http alone.
 """
 

@@ -42,7 +42,7 @@ def write_story(cloned):
     return steps
 
 
-def test_each_place_has_its_own_commit_from_one_log(story, cloned):
+def test_each_path_has_its_own_commit_from_one_log(story, cloned):
     with open_checkout(str(cloned.path)) as source:
         found = source.find_last_commits(story["Write a README"], [HUB, SPOKE, UNIT, ("nothing.yaml",)])
     assert {place: (one.commit, one.author, one.subject) for place, one in found.items() if not one.doubt} == {
@@ -62,7 +62,7 @@ def test_paths_count_from_the_folder_of_the_source(story, cloned):
 
 
 def test_a_shallow_clone_does_not_know_what_came_before_it(story, cloned, tmp_path):
-    """There, git would say that the first commit of the clone added every file."""
+    """There, git would report that the first commit of the clone added every file."""
     cloned.git("push", "--quiet", "origin", "main")
     origin = cloned.git("remote", "get-url", "origin")
     subprocess.run(["git", "clone", "-q", "--depth=3", f"file://{origin}", str(tmp_path / "copy")], check=True)

@@ -1,4 +1,4 @@
-"""What may be said of a source, and that nothing reaches git as an option, a transport or a password."""
+"""What may be shown of a source, and that nothing reaches git as an option, a transport or a password."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from gitsync.git.source.location import Folder, Url, check_path, check_ref, is_l
         ("file:///srv/a.git", Url("file:///srv/a.git", "file"), "a repository on this machine"),
     ],
 )
-def test_urls_are_told_apart(text, url, why):
+def test_urls_are_distinguished(text, url, why):
     assert parse_location(text) == url, why
 
 
@@ -144,7 +144,7 @@ def test_names_of_branches_tags_and_commits_are_refs(ref):
         ("a\\b", "another system's slash"),
     ],
 )
-def test_what_is_no_ref_is_refused(ref, why):
+def test_what_is_not_a_ref_is_refused(ref, why):
     with pytest.raises(SourceError):
         check_ref(ref)
 

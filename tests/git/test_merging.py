@@ -1,4 +1,4 @@
-"""Laws of merging: nothing that only others changed is lost, and what says nothing new is no change."""
+"""Laws of merging: nothing that only others changed is lost, and what adds nothing new is not a change."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ updates = st.tuples(records, st.sets(st.sampled_from([a_record(name).key for nam
 
 
 @given(records)
-def test_what_was_loaded_is_no_change(base):
+def test_what_was_loaded_is_not_a_change(base):
     assert changes_of(base, base) == {}
 
 
@@ -51,7 +51,7 @@ def test_the_order_of_an_update_does_not_show(base, update):
 
 
 @given(records, st.text(max_size=3), st.text(max_size=3))
-def test_times_and_request_ids_alone_are_no_change(base, time, request):
+def test_times_and_request_ids_alone_are_not_a_change(base, time, request):
     later = {
         key: replace(record, condition=replace(record.condition, time=time, request_id=request))
         for key, record in base.items()

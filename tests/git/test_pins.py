@@ -96,7 +96,7 @@ def test_a_forged_pin_ends_the_worker(open_worker, bare, writer, reader, name):
         settle_pin(open_worker(), name, PIN, reader, AUTHOR)
 
 
-def test_a_branch_that_is_no_pin_ends_the_worker(open_worker, cloned, bare):
+def test_a_branch_that_is_not_a_pin_ends_the_worker(open_worker, cloned, bare):
     cloned.put("file", "text")
     cloned.commit("Revision: none")
     cloned.git("push", "--quiet", "origin", "HEAD:refs/heads/gitsync/runs/42")

@@ -38,7 +38,7 @@ def github_with_a_file(work, url, outside):
 
 
 def gitlab(work, url, outside):
-    """GitLab Runner: the token of the job stands in the address."""
+    """GitLab Runner: the token of the job is in the address."""
     origin(work, url.replace("://", "://gitlab-ci-token:t0ken-of-the-job@"))
 
 
@@ -207,13 +207,13 @@ def test_a_remote_that_is_not_reached_over_http_gets_no_header():
     assert find_headers(Url("ssh://git@github.com/o", "ssh"), (("http.ssh://git@github.com/.extraheader", "x"),)) == ()
 
 
-def test_settings_that_git_cannot_parse_are_told(cloned):
+def test_settings_that_git_cannot_parse_are_reported(cloned):
     cloned.put(".git/config", "[core\n")
     with pytest.raises(GitsyncError, match=r"git cannot read .*/\.git/config: .*bad config"):
         open_checkout(str(cloned.path))
 
 
-def test_a_persons_own_settings_say_how_remotes_are_spelt(cloned, bare, tmp_path, clock):
+def test_a_persons_own_settings_define_how_remotes_are_spelt(cloned, bare, tmp_path, clock):
     with serve(tmp_path, readers=(WRITER,)) as (url, seen):
         with (tmp_path / "home" / ".gitconfig").open("a") as settings:
             settings.write(f'[url "{url}/"]\n\tinsteadOf = host:\n')

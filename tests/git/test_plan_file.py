@@ -71,7 +71,7 @@ def with_node(**members):
         (b"\xff\xfe", "is incomplete", "not text"),
     ],
 )
-def test_a_file_that_is_no_plan_is_refused(tmp_path, text, word, why):
+def test_a_file_that_is_not_a_plan_is_refused(tmp_path, text, word, why):
     file = tmp_path / "plan.json"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ConfigError) as refused:

@@ -1,4 +1,4 @@
-"""A commit that no branch of the remote has is found, and a doubt is no finding."""
+"""A commit that no branch of the remote has is found, and a doubt is not a finding."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_a_detached_commit_beside_the_branches_is_on_none(cloned):
     assert published(cloned.path) is False
 
 
-def test_a_clone_that_knows_no_branch_asks_the_remote(cloned, bare):
+def test_a_clone_that_has_no_branch_reads_the_remote(cloned, bare):
     """As a pipeline makes one that fetches a commit by its id."""
     cloned.git("update-ref", "-d", "refs/remotes/origin/main")
     assert published(cloned.path) is True, "the tip of a branch"
@@ -57,7 +57,7 @@ def test_the_status_branch_does_not_count(cloned, bare):
 
 
 @pytest.mark.parametrize("why", ["the remote is gone"])
-def test_a_doubt_is_no_finding(cloned, bare, why):
+def test_a_doubt_is_not_a_finding(cloned, bare, why):
     cloned.commit("Second")
     bare.path.rename(bare.path.with_name("moved"))
     assert published(cloned.path) is None, why

@@ -413,12 +413,12 @@ def test_a_bomb_of_aliases_is_refused():
 
 
 @given(keys, keys)
-def test_another_key_has_another_place(one, other):
+def test_another_key_has_another_path(one, other):
     assert (make_record_path(one) == make_record_path(other)) == (one == other)
 
 
 @given(keys)
-def test_a_place_is_a_path_that_leads_nowhere_else(key):
+def test_a_location_is_a_path_that_leads_to_no_other(key):
     place = make_record_path(key)
     assert is_record_path(place)
     parts = place.split("/")
@@ -438,11 +438,11 @@ def test_a_place_is_a_path_that_leads_nowhere_else(key):
         (Key("g", "K", "", "a\x00 b"), "%/g/K/a%00%20b.yaml"),
     ],
 )
-def test_places(key, place):
+def test_locations(key, place):
     assert make_record_path(key) == place
 
 
-def test_long_names_are_told_apart_and_fit_a_file_system():
+def test_long_names_are_distinguished_and_fit_a_file_system():
     one, other = (Key("g", "K", "default", "n" * 252 + last) for last in "ab")
     assert make_record_path(one) != make_record_path(other)
     assert len(make_record_path(one).rpartition("/")[2]) < 255

@@ -1,4 +1,4 @@
-"""One revision by its name: at hand, counted back, or fetched for a clone that lacks it."""
+"""One revision by its name: available, counted back, or fetched for a clone that lacks it."""
 
 import subprocess
 from contextlib import ExitStack
@@ -63,7 +63,7 @@ def test_commit_ids_whole_and_short(three):
     assert read(work.path, commits[0][:10]).commit == commits[0]
 
 
-def test_what_lies_in_the_folder_does_not_matter(three):
+def test_the_content_of_the_folder_does_not_matter(three):
     work, _ = three
     work.put("a.yaml", "n: 9")
     assert content(read(work.path, "HEAD")) == {"a.yaml": "n: 3"}
@@ -72,12 +72,12 @@ def test_what_lies_in_the_folder_does_not_matter(three):
 @pytest.mark.parametrize(
     "name", ["", "-x", "--upload-pack=x", "a..b", "a:b", "HEAD@{1}", "a b", "~1", "main~99999", ":/Number", "a\nb"]
 )
-def test_what_is_no_name_is_refused(three, name):
+def test_what_is_not_a_name_is_refused(three, name):
     with pytest.raises(SourceError, match="is not the name of a revision"):
         read(three[0].path, name)
 
 
-def test_a_revision_that_is_nowhere_is_told_with_its_name(three):
+def test_a_revision_that_is_missing_is_reported_with_its_name(three):
     with pytest.raises(SourceError, match=r"has no revision nope. It has no remote .* Check the name"):
         read(three[0].path, "nope")
     with pytest.raises(SourceError, match="has no revision main~7"):
@@ -161,7 +161,7 @@ def test_a_url_is_fetched(three, name, number, why):
     assert read(work.url, name).commit == commits[number - 1], why
 
 
-def test_a_url_without_the_revision_says_so(three):
+def test_a_url_without_the_revision_reports_it(three):
     with pytest.raises(SourceError, match="has no branch or tag nope"):
         read(three[0].url, "nope")
     with pytest.raises(SourceError, match="has no revision main~9"):
@@ -178,7 +178,7 @@ def test_the_folder_of_the_status_is_left_out(three):
     assert list(found.files) == ["a.yaml"]
 
 
-def test_git_is_asked_once_about_what_never_changes_but_for_a_long_answer(work, commands):
+def test_git_runs_once_for_what_never_changes_except_for_a_long_answer(work, commands):
     """The listings of a large estate take more memory than git takes time."""
     work.put("short", "x")
     work.put("long", "x" * 1_000_000)

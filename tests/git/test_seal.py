@@ -104,7 +104,7 @@ def test_a_changed_record_is_altered(members, why):
         (changed(requestId="r-1"), OURS, Trust.SIGNED, "the id of a request belongs to the condition"),
     ],
 )
-def test_what_the_seal_of_a_file_says(content, seals, trust, why):
+def test_what_the_seal_of_a_file_has(content, seals, trust, why):
     assert find_trust(content, seals) is trust, why
 
 
@@ -115,7 +115,7 @@ def test_a_seal_cannot_be_moved_to_another_resource():
 
 HERE, THERE = name_place("github.com/acme/estate", "gitsync/status"), name_place("github.com/acme/other")
 FORMER = "hmac-sha256:34e91cfc:26516244856addbb58b8780dd294114592fda77cae112aa24414194863f4e9d0"
-"""Of `FORMER_RECORD` with `KEY`, as version 0.1.0 made it before seals had a place."""
+"""Of `FORMER_RECORD` with `KEY`, as version 0.1.0 made it before seals had a location."""
 FORMER_RECORD = record(
     vnet(), vnet_id(), agent="us", writes=3, unit="net",
     applied={"location": "westeurope", "size": 1.5, "list": [1, True, None, "é"]},
@@ -145,7 +145,7 @@ def test_a_seal_belongs_to_a_repository_and_a_branch(signed, read, trust, why):
     assert find_trust(encode_record(RECORD, signed), read) is trust, why
 
 
-def test_the_place_in_a_seal_cannot_be_changed_or_removed():
+def test_the_location_in_a_seal_cannot_be_changed_or_removed():
     scheme, name, place, digest = yaml.safe_load(encode_record(RECORD, at(HERE)))["gitsync"]["seal"].split(":")
     other = yaml.safe_load(encode_record(RECORD, at(THERE)))["gitsync"]["seal"].split(":")[2]
     assert place != other
@@ -155,7 +155,7 @@ def test_the_place_in_a_seal_cannot_be_changed_or_removed():
 
 
 @pytest.mark.parametrize("reader", [at(HERE), at(None), at(HERE, OTHER, previous=KEY)])
-def test_a_seal_of_an_older_version_is_known_as_one_without_a_place(reader):
+def test_a_seal_of_an_older_version_is_known_as_one_without_a_location(reader):
     document = yaml.safe_load(encode_record(FORMER_RECORD, UNSEALED))
     assert make_former_seal(KEY.reveal(), document) == FORMER
     document["gitsync"]["seal"] = FORMER

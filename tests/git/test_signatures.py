@@ -63,7 +63,7 @@ def test_a_commit_of_a_trusted_key_is_read_and_no_other(work, keys, trusted_pers
 
 
 @needs_gpg
-def test_pgp_keys_and_ssh_keys_stand_in_one_file(work, tmp_path, trusted_person):
+def test_pgp_keys_and_ssh_keys_share_one_file(work, tmp_path, trusted_person):
     with ExitStack() as stack:
         ann, bob = (stack.enter_context(open_pgp_signer(name)) for name in ("ann", "bob"))
         keys = keys_of(tmp_path, ann.public, trusted_person.public)
@@ -143,7 +143,7 @@ def test_a_forged_signature_is_none(work, keys, trusted_person, forgery):
         (".gitignore", "b.yaml\n", "b.yaml", "a file that git ignores"),
     ],
 )
-def test_what_is_not_committed_is_signed_by_nobody(work, keys, trusted_person, committed, text, changed, why):
+def test_what_is_not_committed_is_signed_by_no_one(work, keys, trusted_person, committed, text, changed, why):
     work.put(committed, text)
     trusted_person.commit(work.path)
     work.put(changed, "n: 2")

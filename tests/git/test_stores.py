@@ -1,4 +1,4 @@
-"""Which place is chosen for the state, and which choices cannot be."""
+"""Which location is chosen for the state, and which choices cannot be."""
 
 from pathlib import Path
 
@@ -184,7 +184,7 @@ def test_a_remote_that_cannot_be_used_is_never_replaced_by_a_folder(work, clock,
 
 
 def test_only_an_address_in_the_repository_makes_a_remote(work, clock, monkeypatch, tmp_path: Path):
-    """A person's own settings may say how every origin is fetched."""
+    """A person's own settings may define how every origin is fetched."""
     (tmp_path / "global").write_text('[remote "origin"]\n\tprune = true\n')
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "global"))
     with open_checkout(str(work.path)) as source, open_store(source, clock=clock) as store:
@@ -193,7 +193,7 @@ def test_only_an_address_in_the_repository_makes_a_remote(work, clock, monkeypat
 
 
 @pytest.mark.parametrize("place", ["", "apps"])
-def test_a_folder_that_git_tracks_is_no_state(work, clock, place):
+def test_a_folder_that_git_tracks_is_not_a_state(work, clock, place):
     source_folder = work.path / place
     source_folder.mkdir(exist_ok=True)
     with open_checkout(str(source_folder)) as source, open_store(source, clock=clock) as store:

@@ -89,7 +89,7 @@ def test_a_first_sync_by_workers_has_no_status_branch_before(open_status, open_w
     assert load(open_status()).records == {one.key: one, two.key: two}
 
 
-def test_a_worker_that_changed_nothing_still_says_that_it_ended(open_status, open_worker, bare):
+def test_a_worker_that_changed_nothing_still_reports_that_it_ended(open_status, open_worker, bare):
     one = a_record("one")
     save(open_status(), one)
     assert not save(open_worker(3, tip(bare), load(open_status())), one, ended=1)
@@ -181,8 +181,8 @@ def test_nothing_is_lost_if_a_run_that_did_not_see_a_worker_pushes_first(open_st
     assert load(open_status()).records == {one.key: one, other.key: other}
 
 
-def test_the_seal_of_a_record_is_that_of_the_worker_whoever_takes_it_in(bare, clock, open_status):
-    """Otherwise whoever can push to such a branch would have a record sealed by the next run."""
+def test_the_seal_of_a_record_is_that_of_its_worker_whichever_worker_takes_it_in(bare, clock, open_status):
+    """Otherwise anyone who can push to such a branch would have a record sealed by the next run."""
     remote = open_remote(Url(bare.url, "file"), GitAccess())
     sealed = RecordSeals("gitsync", Secret("k" * 32), place="here")
 
@@ -200,7 +200,7 @@ def test_the_seal_of_a_record_is_that_of_the_worker_whoever_takes_it_in(bare, cl
 
 
 NO_NAME = RecordSeals("gitsync", Secret("k" * 32), place="#gitsync/status")
-"""Of a repository without a remote, where only the identity tells one status from another."""
+"""Of a repository without a remote, where only the identity distinguishes one status from another."""
 
 
 def open_sealed(bare, clock, name=NAME):

@@ -18,7 +18,7 @@ STATUS = FOLDER / "status"
 RECORDS = sorted(p for p in STATUS.rglob("*.yaml") if p.name != "inventory.yaml" and p.parent.name != "ConfigMap")
 
 
-def test_a_status_is_read_whole():
+def test_a_status_is_read_in_full():
     state = read_state(FolderListing(root=STATUS))
     assert len(state.records) == len(RECORDS) > 15
     assert {record.claim for record in state.records.values()} == {Claim.CREATED}

@@ -132,7 +132,7 @@ def test_what_is_written_is_read_as_by_the_full_reader(value):
 
 @given(st.dictionaries(NAMES, VALUES, min_size=1, max_size=4), st.data())
 def test_what_a_person_edits_is_read_as_by_the_full_reader(value, data):
-    """As people write: what is said stays, or the full reader says what is wrong."""
+    """As people write: what it means stays, or the full reader reports what is wrong."""
     lines = dump(sort_keys(value)).decode().splitlines()
     indents = st.sampled_from(["", "", "", "  "])
     ends = st.sampled_from(["", "", " ", " # c", "\n", "\n# c", "\n    # c: d"])
@@ -145,9 +145,9 @@ def test_any_text_is_read_as_by_the_full_reader_or_left_to_it(text):
     assert is_same(text.encode())
 
 
-def test_what_is_known_of_other_texts_is_no_other_text():
+def test_what_is_known_of_other_texts_is_not_another_text():
     """Deep in a text, where the same lines are read once: all texts of few lines, so that most parts are known of
-    another place.
+    another location.
     """
     lines = ["a:", "  a:", "b: 1", "  b: 1", "- b: 1", "  - 1"]
     texts = ["".join(f"    {line}\n" for line in some) for size in (1, 2, 3) for some in product(lines, repeat=size)]
@@ -188,7 +188,7 @@ def body_of(text):
     return load(text)["gitsync"]["applied"]
 
 
-def test_what_records_say_alike_is_kept_once():
+def test_what_records_share_is_kept_once():
     """The bodies of an estate have the same parts again and again, and nothing changes a part in its place."""
     first, second = body_of(dump(RECORD)), body_of(dump({**RECORD, "apiVersion": "network.azure.com/v2"}))
     assert first == RECORD["gitsync"]["applied"]

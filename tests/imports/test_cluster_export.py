@@ -1,4 +1,4 @@
-"""What an export of a cluster becomes: clean manifests, counts of what is left out, and problems with their places."""
+"""What an export of a cluster becomes: clean manifests, counts of what is left out, and located problems."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_two_objects_of_one_name_with_other_content_are_an_error(catalog):
 
 
 def test_a_version_that_may_lack_fields_is_one_warning(catalog):
-    """Flux and Argo CD leave no note, so nothing says whether a later version was applied."""
+    """Flux and Argo CD leave no note, so nothing shows whether a later version was applied."""
     objects = [
         make_object(changed(REDIS, "metadata", "name", to=name), REDIS_ID, notes_apply=False) for name in ("a", "b")
     ]

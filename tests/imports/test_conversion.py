@@ -33,7 +33,7 @@ SUBNET = f"{NETWORK}/subnets/one"
 SECURITY = at("Microsoft.Network/networkSecurityGroups/nsg")
 ALERT = at("Microsoft.Insights/activityLogAlerts/a")
 WANTED = {"condition": {"allOf": []}, "scopesReferences": []}
-"""What the kind of an alert requires, in a form that asks for nothing."""
+"""What the kind of an alert requires, in a form that requests nothing."""
 BLOBS = f"{ACCOUNT}/blobServices/default"
 RULE = {
     "allowedHeaders": ["*"],
@@ -138,7 +138,7 @@ PASSWORD = {"name": "db1-flexibleserver", "key": "administratorLoginPassword"}
         (BLOBS, {"properties": {"cors": {"corsRules": [RULE]}}}, {"cors": {"corsRules": [RULE]}}, "an empty entry"),
     ],
 )
-def test_what_a_spec_says_of_a_body(arm_id, body, spec, why):
+def test_what_a_spec_sets_in_a_body(arm_id, body, spec, why):
     assert spec_of(find(arm_id, **body)) == spec, why
 
 
@@ -217,7 +217,7 @@ def test_a_field_that_the_kind_requires_stays_beside_one_that_is_set():
     assert spec_of(find(ACCOUNT, **body))["encryption"]["requireInfrastructureEncryption"] is True
 
 
-def test_the_table_knows_a_type_in_any_case_and_says_nothing_of_others():
+def test_the_table_has_a_type_in_any_case_and_no_others():
     leaf = ("properties", "encryption", "keySource")
     assert find_azure_values("MICROSOFT.STORAGE/storageAccounts").is_own(leaf, "Microsoft.Storage")
     assert not find_azure_values("Microsoft.Storage/storageAccounts").is_own(leaf, "Microsoft.Keyvault")

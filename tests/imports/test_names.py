@@ -32,7 +32,7 @@ ACCOUNT = at("Microsoft.Storage/storageAccounts/stuff")
         (at("Microsoft.Network/virtualNetworks/" + "a" * 300), None, "too long for Kubernetes"),
     ],
 )  # fmt: skip
-def test_a_name_says_which_resource_it_is(arm_id, name, why):
+def test_a_name_shows_which_resource_it_is(arm_id, name, why):
     found = name_manifests([find(arm_id)])[arm_id]
     assert found == name or (name is None and len(found) == MOST), why
 

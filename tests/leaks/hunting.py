@@ -1,6 +1,6 @@
 """Looks for secret values in whatever was written, in every spelling that a leak may take, and for parts of them.
 
-Apart from the register, and knowing nothing of it: whoever looks with the same eyes overlooks the same things.
+Apart from the register, and independent of it: anyone who looks with the same eyes overlooks the same things.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 PART = 10
-"""Characters; a leak of fewer is no use to anybody."""
+"""Characters; a leak of fewer does not help anybody."""
 
 
 class Hunt:
@@ -58,7 +58,7 @@ def _decoded(text: str) -> set[str]:
 
 
 def files(folder: Path, *, but: Iterable[Path] = ()) -> dict[str, str]:
-    """Every file below a folder by its path, but for some folders and files; git's objects are unpacked."""
+    """Every file below a folder by its path, except some folders and files; git's objects are unpacked."""
     left_out = tuple(but)
     texts = {}
     for path in sorted(folder.rglob("*")):

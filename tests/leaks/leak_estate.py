@@ -1,4 +1,4 @@
-"""An estate that draws on every source of secrets and exports to every sink, with an Azure that repeats what it is told.
+"""An estate that draws on every source of secrets and exports to every sink, with an Azure that repeats what it gets.
 
 Every value is distinctive. Those that are resolved by the run have characters that each way of writing spells its own
 way; what Azure and the extensions say of them are all of these spellings.
@@ -86,7 +86,7 @@ spec: {{location: westeurope, owner: {{name: core}}{more}}}
         ("ApplicationSecurityGroup", "v1api20240101", ""),
     )
 }
-"""Kinds that the extensions of another package break off at, each in a stage of its own."""
+"""Kinds that the extensions of another package fail at, each in a stage of its own."""
 
 EXTENSION = """\
 import logging
@@ -150,7 +150,7 @@ spec: {location: westeurope, owner: {name: core}, dnsPrefix: cluster}
 
 
 KNOWN_EARLY = (INPUTS["plain"], PEM, CREDENTIAL, *SETTINGS.values())
-"""What the run knows before it asks anybody anything."""
+"""What the run has before its first request."""
 
 
 def said(*values: str) -> str:
@@ -159,9 +159,9 @@ def said(*values: str) -> str:
 
 
 def faults() -> tuple[FaultRule, ...]:
-    """Azure repeats what it was never to repeat: when a server is read, written, while it works, and in other places.
+    """Azure repeats what it must never repeat: when a server is read, written, while it works, and elsewhere.
 
-    Not what is in Key Vault, since a plan does not know that.
+    Not what is in Key Vault, since a plan does not have that.
     """
     message = json.dumps(said(*(value for name, value in INPUTS.items() if name != "vault")))
     return rules(

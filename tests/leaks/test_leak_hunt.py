@@ -1,7 +1,7 @@
 """The leak hunt: the real command, every source and sink, at the most verbose level, with faults that raise in every stage.
 
 Then everything that was written is searched for every secret value, in every spelling, and for parts of them: they are
-in the sinks and in what was sent to Azure, and nowhere else.
+in the sinks and in what was sent to Azure, and in no other file.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Told:
 
     @property
     def streams(self) -> dict[str, str]:
-        """Every stream, without the lines by which a pipeline's host is told what to mask."""
+        """Every stream, without the lines by which a pipeline's host learns what to mask."""
         both = {
             f"{words}: {name}": getattr(ended, name) for words, ended in self.ended.items() for name in ("out", "err")
         }
@@ -65,7 +65,7 @@ class Told:
 
     @property
     def texts(self) -> dict[str, str]:
-        """Every file that is no sink, nor what was there before."""
+        """Every file that is not a sink, nor what was there before."""
         root, estate = self.estate.root, self.estate
         given = (estate.repository, root / "site", root / "bin", root / "mounted", root / "server.pem", root / "ca.pem")
         return files(root, but=(*estate.sinks, *given))
@@ -106,7 +106,7 @@ def told(tmp_path_factory):
 
 
 def _drift(served: Azure) -> None:
-    """Somebody writes secrets where they show: values that git has in clear. A plan does not know what is elsewhere."""
+    """Somebody writes secrets where they show: values that git has in plain text. A plan does not read the rest."""
     known = said(*(value for name, value in INPUTS.items() if name != "vault"))
     served.emulator.change(ACCOUNT_ID, "/kind", known)
     served.emulator.change(f"{SERVERS}/vault", "/properties/administratorLogin", known)
@@ -159,7 +159,7 @@ def test_secrets_are_in_the_sinks_and_in_what_azure_was_sent(told):
     assert hunt.found(told.sent) == {"first", "both"}, "what consumes an export gets it"
 
 
-def test_secrets_are_nowhere_else(told):
+def test_secrets_are_in_no_other_file(told):
     hunt = Hunt(**GIVEN, **told.exported)
     assert len(told.streams) > 20
     for name in (
@@ -177,7 +177,7 @@ def test_secrets_are_nowhere_else(told):
     assert hunt.everywhere(told.streams) == {}
 
 
-def test_only_exports_are_told_to_a_pipelines_host(told):
+def test_only_exports_are_reported_to_a_pipelines_host(told):
     lines = [x for ended in told.ended.values() for x in (ended.out + ended.err).splitlines() if x.startswith(MASKS)]
     assert {line.removeprefix(MASKS) for line in lines} == set(told.exported.values())
 
@@ -198,8 +198,8 @@ exit 1
 """
 
 
-def test_a_branch_that_cannot_be_pushed_says_no_secret_and_holds_none(tmp_path):
-    """The host of git repeats what it knows when it refuses, and the run has been written to Azure by then."""
+def test_a_branch_that_cannot_be_pushed_reveals_no_secret_and_holds_none(tmp_path):
+    """The git host repeats what it has when it refuses, and the run has been written to Azure by then."""
     told = Told(make(tmp_path))
     bare, repository = tmp_path / "bare", told.estate.repository
     for words in (
@@ -278,5 +278,5 @@ def test_the_hunt_finds_what_it_looks_for(value):
     assert hunt.found("nothing <secret> of it, nor -----BEGIN PRIVATE KEY-----") == set()
 
 
-def test_what_is_said_early_is_known_early():
+def test_what_is_reported_early_is_known_early():
     assert set(KNOWN_EARLY) <= set(GIVEN.values())

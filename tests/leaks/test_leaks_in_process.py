@@ -58,7 +58,7 @@ def world(tmp_path):
 
 
 def raise_in_a_chain():
-    """As what is deep inside fails, and each that catches it says what it was about."""
+    """As what is deep inside fails, and each that catches it adds what it was about."""
     try:
         try:
             Path(PASSWORD).read_bytes()
@@ -79,7 +79,7 @@ def chain(error: BaseException) -> list[BaseException]:
 
 
 @pytest.mark.parametrize("point", ["pre_check", "post_check", "succeeded"])
-def test_a_fault_that_a_report_hands_back_says_no_secret(world, point):
+def test_a_fault_that_a_report_hands_back_reveals_no_secret(world, point):
     world.extensions = (broken(point, raise_in_a_chain), *BUILT_IN)
     fault = of(world.sync(), "FlexibleServer").fault
     assert len(chain(fault)) >= 4
@@ -90,7 +90,7 @@ def test_a_fault_that_a_report_hands_back_says_no_secret(world, point):
 
 
 def test_no_object_of_a_run_shows_a_secret(world):
-    """Whatever stands in a frame of gitsync's while a stage runs: edges, run, turn, node, request, values, settings."""
+    """Whatever is in a frame of gitsync's while a stage runs: edges, run, turn, node, request, values, settings."""
     shown: dict[str, str] = {}
 
     def look():
@@ -165,14 +165,14 @@ def test_a_value_that_a_server_cuts_without_a_sign_is_masked_everywhere(tmp_path
 
 
 def test_what_is_masked_does_not_look_like_news(world):
-    """A record has the masked message; the next run says the same, and nothing is written for it."""
+    """A record has the masked message; the next run reports the same, and nothing is written for it."""
     world.extensions = (broken("pre_check", lambda: raise_with(f"It said {PASSWORD}.")), *BUILT_IN)
     first = of(world.sync(), "FlexibleServer").record
     assert of(world.sync(), "FlexibleServer").record == first
     assert first.condition.message == f"It said {MASKED}."
 
 
-def test_what_the_api_raises_says_no_secret(tmp_path):
+def test_what_the_api_raises_reveals_no_secret(tmp_path):
     folder = tmp_path / "x"
     folder.mkdir()
     token = "no-such-t0ken-marked"
@@ -192,7 +192,7 @@ def test_secrets_are_not_pickled(make):
 
 
 class Cluster:
-    """The cluster as a source and a sink, opened anew for each question."""
+    """The cluster as a source and a sink, opened again for each check."""
 
     name = "kubernetes"
     is_remote = True
@@ -263,7 +263,7 @@ stringData:
 
 
 def test_secrets_that_are_common_words_break_nothing(tmp_path):
-    """Ids are whole, bodies are what git says, and nothing looks like drift; only messages are poorer."""
+    """Ids are complete, bodies are what git has, and nothing looks like drift; only messages are poorer."""
     world = World(tmp_path).says(group=GROUP, words=WORDY, lake=ACCOUNT)
     first, second = world.sync(), world.sync()
     assert of(first, "StorageAccount").arm_id == ACCOUNT_ID
@@ -276,7 +276,7 @@ def test_secrets_that_are_common_words_break_nothing(tmp_path):
 
 
 def test_problems_of_offline_commands_quote_no_secret(tmp_path, capsys, monkeypatch):
-    """A manifest that has a secret where a word of a list belongs is told so, without the word."""
+    """A manifest that has a secret where a word of a list belongs is reported without the word."""
     manifest = ACCOUNT.replace("kind: StorageV2", f"kind: {json.dumps(PASSWORD)}")
     (tmp_path / "all.yaml").write_text(f"{GROUP}---\n{manifest}---\n{SECRET}")
     monkeypatch.chdir(tmp_path)

@@ -103,7 +103,7 @@ def test_names_of_people_are_in_these_files_and_streams_alone(told):
     assert set(hunt.everywhere(told.streams)) == MAY_SAY
 
 
-def test_what_has_no_names_says_that_it_was_a_person(told):
+def test_without_names_it_reports_a_person(told):
     """Without this the hunt would be one for nothing."""
     assert "Changed by a person with <code>Azure Portal</code>" in told.texts["plan/report.md"]
     for name in ("report.sarif", "report.junit.xml"):

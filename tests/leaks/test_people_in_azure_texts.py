@@ -1,4 +1,4 @@
-"""The hunt for names of people in what Azure says: refusals, notes of locks, texts of policies, failed reads.
+"""The hunt for names of people in what Azure returns: refusals, notes of locks, texts of policies, failed reads.
 
 Runs meet a name in each of these texts. Who may read it is as for who changed a resource: `--who` decides.
 """
@@ -137,7 +137,7 @@ def test_names_are_where_they_may_be(told):
         assert "sync: stdout" in hunt.everywhere(told.streams)
 
 
-def test_what_has_no_names_says_a_person_and_how_to_look_them_up(told):
+def test_without_names_it_reports_a_person_and_how_to_look_them_up(told):
     status = "".join(text for place, text in told.texts.items() if place.startswith("gitsync/status:"))
     assert f"The client 'a person' with object id '{OBJECT}' does not have authorization" in status
     assert "Look the person up in the activity log, by the correlation id " in status

@@ -131,7 +131,7 @@ def test_variables_are_replaced_in_what_is_filled_in(version, expected):
         ("AzureASOManagedClusterTemplate", True, Policy.SKIP, "It is part of a template, AzureASOManagedClusterTemplate, which CAPZ makes clusters of."),
     ],
 )  # fmt: skip
-def test_capz_manages_what_it_wraps_unless_the_unit_says_otherwise(kind, manages, policy, reason):
+def test_capz_manages_what_it_wraps_unless_the_unit_sets_otherwise(kind, manages, policy, reason):
     metadata = "{annotations: {serviceoperator.azure.com/reconcile-policy: manage}}"  # an order to ASO, not to gitsync
     text = wrapped(kind, "prod", ("ResourceGroup", metadata, "{location: westeurope}"))
     if kind.endswith("Template"):
@@ -154,7 +154,7 @@ def test_capz_manages_what_it_wraps_unless_the_unit_says_otherwise(kind, manages
         (GROUP.replace("metadata: {name: prod, namespace: fleet}\n", ""), 1, "an object without metadata"),
     ],
 )  # fmt: skip
-def test_what_wraps_nothing_is_passed_over(text, passed_over, why):
+def test_what_wraps_nothing_is_skipped(text, passed_over, why):
     found = read(text)
     assert (found.resources, found.passed_over) == ((), passed_over), why
 

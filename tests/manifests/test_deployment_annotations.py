@@ -23,7 +23,7 @@ KEEPERS = [
     (RESOURCE_POLICY, "delete", Policy.MANAGE),
     (RESOURCE_POLICY, "", Policy.MANAGE),
 ]
-"""A person who would be asked in Argo CD is not there in a run, so the resource stays."""
+"""A person who would confirm it in Argo CD is not there in a run, so the resource stays."""
 
 
 @pytest.mark.parametrize(("name", "value", "policy"), KEEPERS)

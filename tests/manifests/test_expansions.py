@@ -98,7 +98,7 @@ def test_texts_become_what_flux_makes_of_them(text, expected, why):
         ("${Z:=" * (MAX_NESTED + 1) + "}" * (MAX_NESTED + 1), "nested", "Set one variable"),
     ],
 )
-def test_what_is_no_expansion_is_refused(text, message, hint):
+def test_what_is_not_an_expansion_is_refused(text, message, hint):
     with pytest.raises(InvalidExpansionError) as refused:
         expand(text)
     assert message in refused.value.message
@@ -110,7 +110,7 @@ def test_a_variable_without_a_value_is_unset(text):
     assert expand(text).unset == (UnsetVariable("Z"),)
 
 
-def test_a_required_variable_says_why():
+def test_a_required_variable_reports_why():
     assert expand("${Z:?set it to ${N}} ${Z}").unset == (UnsetVariable("Z", "set it to 2"),)
 
 

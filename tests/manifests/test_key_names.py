@@ -61,7 +61,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("name", "message", "why"), WRONG, ids=[row[-1] for row in WRONG])
-def test_a_name_that_is_not_clear_is_refused(name, message, why):
+def test_an_ambiguous_name_is_refused(name, message, why):
     with pytest.raises(ConfigError, match=re.escape(message)):
         find_key(name, KEYS)
 

@@ -1,4 +1,4 @@
-"""What a manifest names as a Secret, a config map or a key, judged offline: a table of what Kubernetes has not."""
+"""What a manifest names as a Secret, a config map or a key, evaluated offline: a table of what Kubernetes has not."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def told(name, value):
         ),
     ],
 )
-def test_a_name_that_no_object_can_have_is_told(name, value, words, why):
+def test_a_name_that_no_object_can_have_is_reported(name, value, words, why):
     (message,) = told(name, value)
     assert message.startswith(words), why
 
@@ -49,9 +49,9 @@ def test_a_name_that_no_object_can_have_is_told(name, value, words, why):
         ("reference", {"name": "../x"}, "names a manifest, and no object of values"),
     ],
 )
-def test_what_is_no_matter_of_names(name, value, why):
+def test_what_is_not_a_matter_of_names(name, value, why):
     assert told(name, value) == [], why
 
 
-def test_both_are_told_at_once():
+def test_both_are_reported_at_once():
     assert len(told(REFERENCE, {"name": "A", "key": "/"})) == 2

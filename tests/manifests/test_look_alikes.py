@@ -1,4 +1,4 @@
-"""Files and documents beside manifests that look like some: what is read, passed over, and refused."""
+"""Files and documents beside manifests that look like some: what is read, skipped, and refused."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def item(text):
         ("composition.yaml", COMPOSITION, 0, 1, "a composition of Crossplane"),
     ],
 )  # fmt: skip
-def test_what_is_not_for_gitsync_is_passed_over_and_counted(path, text, resources, passed_over, why):
+def test_what_is_not_for_gitsync_is_skipped_and_counted(path, text, resources, passed_over, why):
     found = read_manifests({path: text.encode()})
     assert found.problems == (), why
     assert (len(found.resources), found.passed_over) == (resources, passed_over), why

@@ -1,4 +1,4 @@
-"""Which texts mention a group of ASO."""
+"""Which texts mention an ASO group."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def slip(text, start, end, dice):
 
 
 def slips(resource):
-    """Twenty different texts of the resource's file, each one slip away from what it says."""
+    """Twenty different texts of the resource's file, each one slip away from it."""
     text, dice = examples().texts[resource.source.path], random.Random(str(resource.key))
     start, end = header_of(resource)
     found = {}
@@ -143,7 +143,7 @@ def test_no_slip_in_a_header_leads_to_a_delete(resource):
 
 
 def test_a_manifest_that_is_removed_is_deleted():
-    """What the slips are held against: the same plan does delete what nobody mistyped."""
+    """What the slips are held against: the same plan does delete what no one mistyped."""
     path = "platform/dns.yaml"
     (zone,) = [one for one in examples().prepared if one.key.kind == "DnsZone"]
     start = examples().texts[path].index("apiVersion")

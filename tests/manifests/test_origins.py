@@ -67,7 +67,7 @@ def read(content, contents=None):
         ("rg", "repo: https://example.com", f"{FILE}:1", "an origin elsewhere"),
     ],
 )
-def test_the_place_of_a_manifest(name, origin, place, why):
+def test_the_location_of_a_manifest(name, origin, place, why):
     (resource,) = read(built(name, origin)).resources
     assert str(resource.source) == place, why
     assert resource.annotations == {}, "the annotation is not part of the manifest"
@@ -126,7 +126,7 @@ SHARED = textwrap.dedent("""\
 
 
 @pytest.mark.parametrize("kind", UnitKind)
-def test_what_two_units_have_word_for_word_is_no_duplicate(kind):
+def test_what_two_units_have_word_for_word_is_not_a_duplicate(kind):
     units = {f"{n}/k.yaml": Unit(name=n, path=n, kind=kind, file=f"{n}/k.yaml") for n in "ab"}
     problems = read_manifests(dict.fromkeys(units, SHARED), units=units).problems
     assert bool(problems) is (kind is UnitKind.FOLDER), "files of folders are read once, so a duplicate is one"

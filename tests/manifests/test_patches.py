@@ -28,7 +28,7 @@ def kustomization(patches):
 
 
 def locate(spec, files, *path):
-    """The place of a field of the built manifest with a spec."""
+    """The location of a field of the built manifest with a spec."""
     contents = {"base/a.yaml": BASE.encode(), **{name: text.encode() for name, text in files.items()}}
     unit = Unit(
         name="prod", path="prod", kind=UnitKind.KUSTOMIZATION, file="prod/kustomization.yaml", contents=contents
@@ -61,7 +61,7 @@ SPEC_FILE = {"prod/kustomization.yaml": kustomization("- path: p.yaml\n"), "prod
         ({"prod/kustomization.yaml": kustomization("- path: p.yaml\n"), "prod/p.yaml": FILE.replace("northeurope", "westus")}, ("spec", "location"), "base/a.yaml:5", "another value"),
     ],
 )  # fmt: skip
-def test_a_field_that_a_patch_set_has_the_place_of_the_patch(files, path, place, why):
+def test_a_field_that_a_patch_set_has_the_location_of_the_patch(files, path, place, why):
     assert locate(CHANGED, files, *path) == place, why
 
 
@@ -76,7 +76,7 @@ def test_a_field_that_a_patch_set_has_the_place_of_the_patch(files, path, place,
         "patches: [{patch: '{{'}]\n",
     ],
 )
-def test_odd_patches_are_no_origin(patches):
+def test_unexpected_patches_are_not_an_origin(patches):
     assert (
         locate(CHANGED, {"prod/kustomization.yaml": f"resources: [../base]\n{patches}"}, "spec", "location")
         == "base/a.yaml:5"
@@ -123,7 +123,7 @@ def add(at, *values):
 
 
 def place_objects(built, files):
-    """The places of the objects inside of a built object of CAPZ, by name, and those of their locations."""
+    """The locations of the objects inside a built object of CAPZ, by name, and those of their locations."""
     contents = {"base/c.yaml": CLUSTER.encode(), **{name: text.encode() for name, text in files.items()}}
     unit = Unit(
         name="over", path="over", kind=UnitKind.KUSTOMIZATION, file="over/kustomization.yaml", contents=contents
@@ -152,14 +152,14 @@ OVER = "over/kustomization.yaml"
         (add("/spec/resources", [FIRST, GATEWAY]), [FIRST, GATEWAY], {"nat": 6, "c1": 6}, "the list as a whole"),
     ],
 )
-def test_an_object_that_a_patch_added_has_the_place_of_the_patch(patches, built, places, why):
+def test_an_object_that_a_patch_added_has_the_location_of_the_patch(patches, built, places, why):
     files = {OVER: f"resources: [../base]\npatches:\n{patches}"}
     base = ("base/c.yaml:6", "base/c.yaml:9")
     expected = {name: (f"{OVER}:{line}",) * 2 if line else base for name, line in places.items()}
     assert place_objects(built, files) == expected, why
 
 
-def test_an_object_of_a_merged_patch_has_its_place_too():
+def test_an_object_of_a_merged_patch_has_its_location_too():
     lines = "".join(f"    - {json.dumps(one)}\n" for one in (FIRST, GATEWAY))
     patch = CLUSTER.partition("    - api")[0] + lines
     files = {OVER: "resources: [../base]\npatches: [{path: p.yaml}]\n", "over/p.yaml": patch}

@@ -45,7 +45,7 @@ def told(manifests):
     return [(p.code, p.line, p.field) for p in manifests.problems]
 
 
-def test_a_resource_is_read_whole():
+def test_a_resource_is_read_in_full():
     (resource,) = read(GROUP).resources
     assert resource.key == Key("resources.azure.com", "ResourceGroup", "team", "rg")
     assert resource.gvk == GVK("resources.azure.com", "v1api20200601", "ResourceGroup")
@@ -233,7 +233,7 @@ def test_secrets_are_kept_decoded_and_plain_text_wins():
         ("data: {a: /w==}", ("BinarySecret", 4, "data.a"), Level.WARNING, "bytes that are no text"),
     ],
 )
-def test_a_secret_that_cannot_be_read_is_told_without_its_value(line, expected, level, why):
+def test_a_secret_that_cannot_be_read_is_reported_without_its_value(line, expected, level, why):
     found = read(f"apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\n{line}\n---\n{user('s')}")
     assert told(found) == [expected], why
     assert found.problems[0].level is level
@@ -321,7 +321,7 @@ def test_one_name_plain_and_encrypted_stands_twice():
     assert (len(found.encrypted), found.secrets, told(found)) == (1, {}, [("DuplicateManifest", 8, "metadata.name")])
 
 
-def test_every_declared_object_has_its_place_and_the_owner_that_a_sink_noted():
+def test_every_declared_object_has_its_location_and_the_owner_that_a_sink_noted():
     annotated = "apiVersion: v1\nkind: Secret\nmetadata: {name: NAME, annotations: {gitsync/owner: me}}\n"
     sealed_text = annotated.replace("NAME", "b") + "sops: {mac: x}\n"
     found = read(
@@ -346,7 +346,7 @@ def test_namespaces_are_kept_with_their_annotations():
 
 
 @pytest.mark.parametrize("kind", ["ConfigMap", "Secret", "Namespace"])
-def test_of_two_with_one_name_the_first_counts_and_the_second_is_told(kind):
+def test_of_two_with_one_name_the_first_counts_and_the_second_is_reported(kind):
     one = "apiVersion: v1\nkind: {}\nmetadata: {{name: x, annotations: {{no1: '{}'}}}}\ndata: {{a: {}}}\n"
     files = {"b.yaml": one.format(kind, 2, "Mg==").encode(), "a.yaml": one.format(kind, 1, "MQ==").encode()}
     found = read_manifests(files)
@@ -385,7 +385,7 @@ def test_a_file_of_too_many_problems_is_not_read_to_its_end(text, line, why):
     assert found.unread[-1].is_rejected, "the rest may be manifests, so nothing may be deleted"
 
 
-def test_problems_of_items_are_told_of_their_items():
+def test_problems_of_items_name_their_items():
     text = "apiVersion: v1\nkind: List\nitems:\n- x: {a: 1, a: 2}\n  apiVersion: resources.azure.com/v1\n  kind: ResourceGroup\n  metadata: {name: b}\n"
     (resource,) = read(text).resources
     assert [(one.code, one.field, one.line) for one in resource.problems] == [("DuplicateKey", "x.a", 4)]
@@ -450,7 +450,7 @@ def test_a_document_with_a_placeholder_in_its_name_is_a_template(name, kind, lev
     assert [one.is_rejected or problem.holds_deletes for one in found.unread] == [True]
 
 
-def test_a_variable_in_a_name_is_no_placeholder():
+def test_a_variable_in_a_name_is_not_a_placeholder():
     found = read("apiVersion: v1\nkind: Secret\nmetadata:\n  name: ${NAME}\nstringData: {a: b}\n")
     assert (found.problems, list(found.secrets)) == ((), [("default", "${NAME}")])
 
@@ -465,7 +465,7 @@ def test_a_variable_in_a_name_is_no_placeholder():
         ),
     ],
 )
-def test_a_file_that_is_no_manifest_is_passed_over(path, text):
+def test_a_file_that_is_not_a_manifest_is_skipped(path, text):
     found = read_manifests({path: text.encode()})
     assert found.problems == ()
     assert [(one.form, one.is_rejected) for one in found.unread] == [("text that is not JSON", False)]
@@ -477,7 +477,7 @@ def test_yaml_without_any_sign_may_be_the_rest_of_a_manifest():
     assert [one.is_rejected for one in found.unread] == [True], "it holds deletes"
 
 
-def test_json_is_told_as_json():
+def test_json_is_reported_as_json():
     (problem,) = read_manifests({"a.json": b'{"kind": "Secret",\n "a": 1 "b": 2}'}).problems
     assert (problem.code, problem.line) == ("InvalidJson", 2)
     assert problem.message == "This is not JSON at column 9: expecting ',' delimiter."
@@ -506,7 +506,7 @@ def test_the_templates_of_a_chart_are_named_once(templates, count, why):
     assert {one.form for one in found.unread if "templates" in one.source.path} == {"Helm template"}
 
 
-def test_hooks_of_a_chart_are_passed_over():
+def test_hooks_of_a_chart_are_skipped():
     hook = "metadata:\n  name: x\n  annotations:\n    helm.sh/hook: test"
     rendered = f"---\n# Source: team/templates/a.yaml\n{ASO}---\n# Source: team/templates/h.yaml\n"
     rendered += (

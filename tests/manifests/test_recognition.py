@@ -1,4 +1,4 @@
-"""Documents whose header is wrong: those that were meant for gitsync are errors, those of other tools are passed over."""
+"""Documents whose header is wrong: those that were meant for gitsync are errors, those of other tools are skipped."""
 
 import json
 import random
@@ -123,8 +123,8 @@ def test_what_was_meant_for_gitsync_is_an_error(text, code, line, field, hint, w
         ("type: Microsoft.Cache/redis@2023-08-01\nspec: {sku: x}\n", Level.ERROR, "with its spec"),
     ],
 )
-def test_a_resource_in_the_form_of_arm_beside_manifests_is_said(text, level, why):
-    """It is no manifest with a mistake, unless it has parts of one; it may be one, so it holds deletes."""
+def test_a_resource_in_the_form_of_arm_beside_manifests_is_reported(text, level, why):
+    """It is not a manifest with a mistake, unless it has parts of one; it may be one, so it holds deletes."""
     found = read(text)
     (problem,) = found.problems
     assert (problem.code, problem.level, problem.field) == ("ArmType", level, "type"), why
@@ -222,13 +222,13 @@ LOOK_ALIKES = {
 
 
 @pytest.mark.parametrize("why", LOOK_ALIKES)
-def test_what_looks_alike_is_passed_over(why):
+def test_what_looks_alike_is_skipped(why):
     found = read(LOOK_ALIKES[why])
     assert (found.problems, found.resources) == ((), ())
     assert [one.is_rejected for one in found.unread] == [False]
 
 
-def test_what_is_passed_over_is_named_in_the_order_of_the_files():
+def test_what_is_skipped_is_named_in_the_order_of_the_files():
     texts = [LOOK_ALIKES[why] for why in ("a Service", "a workflow", "an ARM template")]
     found = read_manifests({"b.yaml": texts[1].encode(), "a.yaml": f"{texts[0]}---\n{texts[2]}\n".encode()})
     assert found.unread == (

@@ -56,7 +56,7 @@ UNCLEAR = [
 
 
 @pytest.mark.parametrize(("name", "message", "why"), UNCLEAR, ids=[row[-1] for row in UNCLEAR])
-def test_a_name_that_is_not_clear_is_refused(name, message, why):
+def test_an_ambiguous_name_is_refused(name, message, why):
     with pytest.raises(ConfigError, match=re.escape(message)):
         spell_out(Selection(only=(name,)), [HUB, HUBS, SPOKE])
 

@@ -51,12 +51,12 @@ def test_what_was_not_read_may_have_another_value_for_what_is_before_it():
     assert (found.unread, found.is_to_come) == (("Secret a/b cannot be read",), True)
 
 
-def test_a_sync_reads_all_or_says_what_it_cannot():
+def test_a_sync_reads_all_or_reports_what_it_cannot():
     to_come = ReferencedValues(fault="only a sync reads it", is_to_come=True)
     assert not find([FIRST, SECOND], [(FIRST, to_come), (SECOND, ReferencedValues(fault="gone"))]).is_to_come
 
 
-def test_what_nobody_looked_up_is_unknown():
+def test_what_no_one_looked_up_is_unknown():
     assert find([FIRST]).unread == ("ConfigMap flux-system/first was not looked up",)
 
 

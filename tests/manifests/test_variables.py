@@ -52,7 +52,7 @@ def list_problems(found):
     return [(one.code, one.level.value, one.path, one.line) for one in sorted(problems, key=lambda one: one.order)]
 
 
-def test_variables_are_replaced_in_what_gitsync_takes_and_nowhere_else():
+def test_variables_are_replaced_only_in_what_gitsync_takes():
     other = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: '${NONE}'}\n"
     found = read(a=group("${NAME}", "${LOCATION}"), b=other)
     (resource,) = found.resources
@@ -60,7 +60,7 @@ def test_variables_are_replaced_in_what_gitsync_takes_and_nowhere_else():
     assert (list_problems(found), found.variables) == ([], {"": {"NAME", "LOCATION"}})
 
 
-def test_a_variable_without_a_value_is_one_problem_with_all_of_its_places():
+def test_a_variable_without_a_value_is_one_problem_with_all_of_its_locations():
     found = read(a=group("one", "${ZONE}"), b=group("two", "${ZONE}"), c=group("three", "eastus"))
     one, three, two = found.resources
     (problem,) = one.problems
@@ -71,7 +71,7 @@ def test_a_variable_without_a_value_is_one_problem_with_all_of_its_places():
     assert "GITSYNC_VAR_ZONE" in problem.hint
 
 
-def test_of_many_places_the_first_are_named():
+def test_of_many_locations_the_first_are_named():
     texts = {f"f{number}": group(f"rg{number}", "${ZONE}") for number in range(9)}
     assert read(**texts).resources[0].problems[0].message.endswith("f3.yaml:6, f4.yaml:6 and 4 more.")
 
@@ -84,7 +84,7 @@ def test_of_many_places_the_first_are_named():
         ("${ZONE:?one of three}", None, "--set ZONE=VALUE", "a required one"),
     ],
 )
-def test_the_hint_says_where_a_variable_belongs(text, unit, hint, why):
+def test_the_hint_reports_where_a_variable_belongs(text, unit, hint, why):
     found = read_manifests(
         {"a.yaml": group(location=text).encode()},
         units={"a.yaml": unit} if unit else {},
@@ -299,7 +299,7 @@ def test_a_document_that_uses_nothing_given_is_read_as_without(text, why):
     ("name", "code"),
     [("${ENV}-rg", "VariableNotReplaced"), ("$ENV-rg", "VariableWithoutBraces"), ("$env", "VariableWithoutBraces")],
 )
-def test_a_name_with_a_variable_is_no_name_in_a_unit_without(name, code):
+def test_a_name_with_a_variable_is_not_a_name_in_a_unit_without(name, code):
     """It may be any resource: none may count as removed from git because somebody forgot the values."""
     found = read_off(a=group(name))
     assert (found.resources, [one.is_rejected for one in found.unread]) == ((), [True])
@@ -307,7 +307,7 @@ def test_a_name_with_a_variable_is_no_name_in_a_unit_without(name, code):
 
 
 @pytest.mark.parametrize("unit", [None, FLUX])
-def test_a_name_without_braces_is_no_name_in_a_unit_with_variables(unit):
+def test_a_name_without_braces_is_not_a_name_in_a_unit_with_variables(unit):
     """Kubernetes has no such name, so not even Flux may leave it; what is wrong with its letters is not said."""
     found = read(unit, a=group("$env"))
     assert (found.resources, [one.is_rejected for one in found.unread]) == ((), [True])
@@ -362,7 +362,7 @@ def test_a_unit_of_flux_without_variables_is_not_changed_by_the_operator():
     assert found.resources[0].spec["managedBy"] == "$${ZONE}"
 
 
-def test_a_document_that_wants_none_replaced_says_nothing():
+def test_a_document_that_wants_none_replaced_reports_nothing():
     text = group("rg", "${ZONE}").replace(
         "metadata:", "metadata:\n  annotations: {kustomize.toolkit.fluxcd.io/substitute: disabled}"
     )

@@ -47,7 +47,7 @@ def test_a_document(text, value, why):
     assert only(text).value == value, why
 
 
-def test_every_field_knows_its_line():
+def test_every_field_has_its_line():
     text = "# a comment\na:\n  b:\n  - c: 1\n    d: 2\n  - 3\ntags: {x/y.z: 1}\n"
     lines = only(text).lines
     assert {path: lines.find(path) for path in lines} == {
@@ -196,7 +196,7 @@ def test_a_file_has_a_budget():
 def test_json_reads_as_json(value):
     text = json.dumps({"value": value})
     found = read(text, "a.json")
-    if '"\\ud8' in text or any(p.code == "InvalidYaml" for p in found.problems):  # half a character is no text
+    if '"\\ud8' in text or any(p.code == "InvalidYaml" for p in found.problems):  # half a character is not a text
         return
     assert found.documents[0].value == {"value": value}
 
@@ -261,7 +261,7 @@ def test_the_first_of_several_merges_counts():
     assert only("<<: {a: 1, b: 1}\n<<: [{b: 2, c: 2}, {c: 3}]\nd: 4\n").value == {"a": 1, "b": 1, "c": 2, "d": 4}
 
 
-def test_after_more_problems_than_are_asked_for_the_rest_is_not_read():
+def test_after_more_problems_than_are_requested_the_rest_is_not_read():
     text = b"---\n}\n" * 5 + b"---\na: 1\n"
     assert len(documents.read_documents("a.yaml", text, max_problems=2).problems) == 3
     assert len(documents.read_documents("a.yaml", text).documents) == 1

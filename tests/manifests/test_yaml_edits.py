@@ -404,7 +404,7 @@ def put(value, edit):
 
 
 @given(st.data())
-def test_a_random_edit_says_what_it_should_in_the_lines_of_its_field(data):
+def test_a_random_edit_reports_what_it_should_in_the_lines_of_its_field(data):
     text = data.draw(documents())
     (document,) = read_documents("a.yaml", text.encode()).documents
     edit = data.draw(edits_of(document.value))
@@ -413,7 +413,7 @@ def test_a_random_edit_says_what_it_should_in_the_lines_of_its_field(data):
     assert after.value == put(document.value, edit)
     if edit.value is not REMOVED or isinstance(edit.path[-1], str):
         assert edit_documents(edited, {0: [edit]}) == edited
-    # All other lines are there as they were, but for comments directly above a key that goes.
+    # All other lines are there as they were, except comments directly above a key that goes.
     top = sorted(document.lines.find((key,)) for key in document.value)
     own = document.lines.find(edit.path[:1])
     lines, new = text.splitlines(keepends=True), edited.decode()

@@ -1,4 +1,4 @@
-"""What a message says: a line each of what is known, whatever its target is named, and the page of the job."""
+"""What a message reports: a line each of what is known, whatever its target is named, and the page of the job."""
 
 from dataclasses import replace
 

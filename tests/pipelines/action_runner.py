@@ -1,6 +1,6 @@
 """The steps of action.yml as a runner of GitHub Actions takes them: with the inputs, variables and outputs of a job.
 
-It knows the few forms of expressions that the action uses, and fails for any other. Steps that use other actions are
+It supports the few forms of expressions that the action uses, and fails for any other. Steps that use other actions are
 only recorded.
 """
 
@@ -125,7 +125,7 @@ def _find(name: str, contexts: Mapping[str, Any]) -> Any:
 
 
 def holds(condition: str, contexts: Mapping[str, Any], *, failed: bool = False) -> bool:
-    """A conjunction of comparisons, after a function that says what of the steps before. No job is cancelled."""
+    """A conjunction of comparisons, after a function that selects which of the steps before. No job is cancelled."""
     (expression,) = _EXPRESSION.findall(condition)
     first, *others = (part.strip() for part in expression.split("&&"))
     assert first in {"success()", "!cancelled()", "always()"}

@@ -23,7 +23,7 @@ class Call:
             self.stdin, arguments[place] = (cwd / arguments[place][1:]).read_text().removesuffix("\n"), "@FILE"
 
     def answer(self) -> str:
-        """Record the call, and return what is printed. Raises SystemExit with what is said of a call that is refused."""
+        """Record the call, and return what is printed. Raises SystemExit with the message of a refused call."""
         with (self.home / "calls.jsonl").open("a") as file:
             print(json.dumps([self.name, self.arguments, self.stdin, self.variables]), file=file)
         refusal = self.home / "refusal"

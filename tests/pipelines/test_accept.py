@@ -56,7 +56,7 @@ def test_a_scheduled_job_opens_a_pull_request_and_closes_it(estate, tmp_path):
     assert "Unchanged: Accept drift of ResourceGroup/web" in accept(estate)[1]
     assert estate.host.requests == [request]
 
-    job.run("Install gitsync")  # the next sync takes it back
+    job.run("Install gitsync")  # the next sync reverts it
     assert "Closed, since its drift is gone" in accept(estate)[1]
     assert estate.host.requests[0]["state"] == "closed"
     assert request["branch"] not in estate.git("--git-dir", str(bare), "branch", "--list")
@@ -70,7 +70,7 @@ def test_a_scheduled_job_opens_a_pull_request_and_closes_it(estate, tmp_path):
         (["--pull-request"], "This is no job of a pipeline that gitsync knows"),
     ],
 )
-def test_flags_that_are_refused_before_azure_is_asked(tmp_path, flags, message):
+def test_flags_that_are_refused_before_the_first_request(tmp_path, flags, message):
     others = dict.fromkeys(("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD"), "")
     ended = run_here("accept", *flags, folder=tmp_path, **others)
     assert (ended.code, message in ended.err) == (2, True), ended.err

@@ -113,7 +113,7 @@ def test_the_same_report_is_not_sent_again(tmp_path, folder):
     assert [call.arguments[:2] for call in host.calls] == [["pr", "view"], ["pr", "comment"], ["pr", "view"]]
 
 
-def test_threads_of_azure_repos_are_closed_and_deleted_ones_left_alone(tmp_path, folder):
+def test_azure_repos_threads_are_closed_and_deleted_ones_skipped(tmp_path, folder):
     host = make_host(tmp_path / "bin", "az")
     host.put({"id": 3, "isDeleted": True, **on_azure(PLAN)}, {"id": 4, "comments": []})
     assert comment(folder, host, AZURE).out == "Posted the comment.\n"
@@ -169,7 +169,7 @@ def test_what_is_refused(tmp_path, folder, job, arguments, message):
     ("content", "message"),
     [(b"", "is empty"), (b"\xff", "it is not UTF-8"), (b"x" * 65_001, "65,001 characters")],
 )
-def test_a_file_that_is_no_report_is_refused(tmp_path, folder, content, message):
+def test_a_file_that_is_not_a_report_is_refused(tmp_path, folder, content, message):
     host = make_host(tmp_path / "bin", "gh")
     (folder / "report.md").write_bytes(content)
     ended = comment(folder, host, GITHUB)

@@ -100,14 +100,14 @@ def test_azure_pipelines_drills_in_a_schedule_of_that_name(tmp_path, owner, code
 
 
 def run(lines, folder, variables):
-    """Run the only line of a job, which is a command of gitsync."""
+    """Run the only line of a job, which is a gitsync command."""
     (line,) = lines
     program, *words = shlex.split(line.removeprefix("exec "))
     assert program == "gitsync"
     return run_here(*words, folder=folder, **variables)
 
 
-def test_a_drill_is_no_sync_and_accepts_no_drift():
+def test_a_drill_is_not_a_sync_and_accepts_no_drift():
     first, _ = GITLAB["gitsync-sync"]["rules"]
     assert first == {"if": '$DRILL == "true" || $WORKERS', "when": "never"}  # workers have a job of their own
     named = "variables['Build.CronSchedule.DisplayName'], 'drill')"

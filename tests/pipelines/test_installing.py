@@ -53,7 +53,7 @@ def calls_of(machine):
     return file.read_text().splitlines() if file.exists() else []
 
 
-def test_only_what_the_constraints_have_is_downloaded_and_nothing_else_is_asked_for(machine, tmp_path):
+def test_only_what_the_constraints_have_is_downloaded_and_nothing_else_is_requested(machine, tmp_path):
     assert run("install.sh", str(tmp_path / "env"), "keyvault", **machine).returncode == 0
     venv, download, wheel, install = calls_of(machine)
     assert venv == f"-m venv --without-pip {tmp_path}/env"
@@ -160,11 +160,11 @@ def test_the_constraints_are_in_step_with_the_project():
         (f"rich==14.1 ; sys_platform == 'linux' \\\n{HASH} \\\n{HASH}\n", "rich", [], "for one system, with two files"),
         (f"rich==12 \\\n{HASH}\n", "rich>=13.9", ["x.txt pins rich 12, and pyproject.toml wants >=13.9."], "too old"),
         (f"rich==14.1 \\\n{HASH}\n", "loguru", ["x.txt has no loguru."], "a new requirement"),
-        ("rich==14.1\n", "rich", ["x.txt has no rich.", "x.txt:1: this is no pin with hashes."], "no hash"),
+        ("rich==14.1\n", "rich", ["x.txt has no rich.", "x.txt:1: this is not a pin with hashes."], "no hash"),
         (
             f"--index-url https://mirror.example\nrich==14.1 \\\n{HASH}\n",
             "rich",
-            ["x.txt:1: this is no pin with hashes."],
+            ["x.txt:1: this is not a pin with hashes."],
             "the address of an index",
         ),
     ],

@@ -90,7 +90,7 @@ def test_github_shares_a_run_among_three_jobs(hosted):
     require_recorded(hosted)
 
 
-def test_github_runs_one_job_unless_it_is_asked_for_more():
+def test_github_runs_one_job_unless_more_are_requested():
     jobs = WORKFLOW["jobs"]
     assert WORKFLOW["on"]["workflow_call"]["inputs"]["shards"]["default"] == "1"
     assert (jobs["sync"]["if"], jobs["shards"]["if"]) == ("${{ inputs.shards <= 1 }}", "${{ inputs.shards > 1 }}")
@@ -100,7 +100,7 @@ def test_github_runs_one_job_unless_it_is_asked_for_more():
 
 
 def call(line, folder, variables):
-    """Run a line of a script that is one command of gitsync."""
+    """Run a line of a script that is one gitsync command."""
     ended = run_here(*line.removeprefix("exec ").split()[1:], folder=folder, **variables)
     assert ended.code == 0, ended.err
     return ended.out

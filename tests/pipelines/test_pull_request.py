@@ -148,11 +148,11 @@ def test_when_the_action_posts_a_status(event, head, inputs, posts, why):
             "event": {"pull_request": {"head": {"repo": {"full_name": head}}}} if head else {},
         },
     }
-    steps = [step for step in ACTION["runs"]["steps"] if step["name"].startswith("Say ")]
+    steps = [step for step in ACTION["runs"]["steps"] if step["name"].endswith(" status")]
     assert tuple(holds(step["if"], contexts) for step in steps) == posts, why
 
 
-def test_a_commit_says_how_its_runs_stand(estate):
+def test_a_commit_reports_how_its_runs_stand(estate):
     """A sync with the input `status`, and one that is refused, which has no report."""
     commit = estate.git("rev-parse", "main")
     synced = estate.job("push", commit, command="sync", status="true", name="production")

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 VERSION = "1.2.0"
 CHANGELOG = f"# Changelog\n\n## [Unreleased]\n\n## [{VERSION}] - 2026-11-22\n\n### Added\n\n- Releases.\n\n## [1.1.0]\n\n- Old.\n"
 STANDING_FOR = "import sys\nfrom pathlib import Path\n"
-"""Modules that stand for what asks a package index."""
+"""Modules that stand for what reads a package index."""
 HOME = "https://github.com/Acme/GitSync"
 
 

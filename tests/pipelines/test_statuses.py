@@ -1,4 +1,4 @@
-"""`gitsync comment --status`: what the commit of a job says of a run, once, on every host."""
+"""`gitsync comment --status`: what the commit of a job reports of a run, once, on every host."""
 
 import json
 
@@ -50,7 +50,7 @@ def tell(folder, host, job, *arguments):
 
 
 @by_host
-def test_a_commit_says_that_a_run_has_begun_and_how_it_ended(tmp_path, folder, program, job):
+def test_a_commit_reports_that_a_run_has_begun_and_how_it_ended(tmp_path, folder, program, job):
     host, job = make_host(tmp_path / "bin", program), {**job, **PUSHED}
     pending, success, failure = WORDS[program]
     assert say(folder, host, job, "--status=pending") == (0, "Posted the status gitsync: pending.\n", "")
@@ -223,7 +223,7 @@ def test_what_is_refused_before_anything_is_posted(tmp_path, folder, job, argume
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"exitCode": "a"}', "[" * 100_000])
-def test_a_file_that_is_no_report_is_refused(tmp_path, folder, content):
+def test_a_file_that_is_not_a_report_is_refused(tmp_path, folder, content):
     host = make_host(tmp_path / "bin", "gh")
     (folder / "report.json").write_text(content)
     ended = tell(folder, host, GITHUB)

@@ -17,7 +17,7 @@ AZURE = yaml.safe_load((FOLDER / "azure-pipelines.yml").read_text())
 
 
 def run(line, folder, variables):
-    """Run one line of a job, which is a command of gitsync and nothing else."""
+    """Run one line of a job, which is a gitsync command and nothing else."""
     words = shlex.split(expand(line.removeprefix("exec "), variables))
     assert words[0] == "gitsync"
     ended = run_here(*words[1:], folder=folder, **variables)

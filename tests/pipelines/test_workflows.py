@@ -34,7 +34,7 @@ RIGHTS = {
 """What each workflow may write, in any of its jobs."""
 
 NO_SETTINGS = {"command", "workers", "name", "comment", "status", "upload-sarif", "git-token", "report"}
-"""Inputs that are no settings, or that the action gives a value of its own."""
+"""Inputs that are not settings, or that the action gives a value of its own."""
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -55,14 +55,14 @@ def test_actions_are_pinned_by_commit(workflow):
 
 
 def test_one_action_has_one_version_everywhere():
-    """Two versions of one action would be a pin that nobody raised."""
+    """Two versions of one action would be a pin that no one raised."""
     text = "".join(path.read_text() for path in [*WORKFLOWS, ROOT / "action.yml"])
     pins = {tuple(one.split("@", 1)) for one in re.findall(r"uses: ([^$\s]\S+@\S+ # v\S+)", text)}
     assert len(pins) == len({name for name, _ in pins})
 
 
 @by_workflow
-def test_workflows_ask_for_few_rights_and_never_run_a_fork_with_them(workflow):
+def test_workflows_request_few_rights_and_never_run_a_fork_with_them(workflow):
     told = load(workflow)
     assert told["permissions"] in ({}, {"contents": "read"}, "")
     written = [

@@ -84,7 +84,7 @@ def test_what_is_there(there, remembered, write_rules, verdict, action, why):
         (Remembered(applied={}, baseline=None), Verdict.PENDING, Action.UPDATE),
     ],
 )
-def test_what_can_only_be_asked_whether_it_is(remembered, verdict, action):
+def test_what_can_only_be_tested_for_truth(remembered, verdict, action):
     found, done = decide_unreadable(BODY, remembered)
     assert (found.verdict, done) == (verdict, action)
 
@@ -153,7 +153,7 @@ def test_what_failed_before(found, differences, failure, baseline, state, expect
         (Claim.EXPECTED, True, True, True, Claim.ADOPTED, "somebody else made it: it differed"),
     ],
 )
-def test_by_which_right_it_is_ours(claim, sent, existed, differed, expected, why):
+def test_with_which_claim_gitsync_manages_it(claim, sent, existed, differed, expected, why):
     old = record(vnet(), vnet_id(), claim=claim) if claim else None
     assert decide_claim(old, sent=sent, existed=existed, differed=differed) is expected, why
 
@@ -170,7 +170,7 @@ def test_by_which_right_it_is_ours(claim, sent, existed, differed, expected, why
         (ArmError("m", code="LocationRequired", status=400), True, True, False, "only the manifest can mend it"),
     ],
 )
-def test_what_mends_by_waiting(error, missed, granted, expected, why):
+def test_what_waiting_fixes(error, missed, granted, expected, why):
     assert may_recover(error, missed_is_ours=missed, granted=granted) is expected, why
 
 

@@ -1,4 +1,4 @@
-"""Which agent a run is, and when the records say that its name is a mistake."""
+"""Which agent a run is, and when the records show that its name is a mistake."""
 
 from __future__ import annotations
 

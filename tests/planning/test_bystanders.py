@@ -1,4 +1,4 @@
-"""What a run leaves alone holds back the delete of what it lies in."""
+"""What a run skips holds back the delete of what it is in."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def held(plan, every=()):
         ((replace(SUBNET, arm_id=vnet_id("x", "core2")),), set(), "another group"),
     ],
 )
-def test_what_is_on_record_beside_the_plan_holds_what_it_lies_in(beside, expected, why):
+def test_what_is_on_record_beside_the_plan_holds_what_it_is_in(beside, expected, why):
     plan = make_plan([], records(GROUP, NET))
     assert held(plan, (GROUP, NET, *beside)) == expected, why
 
@@ -49,12 +49,12 @@ def test_what_is_below_a_held_resource_is_held_with_it():
     assert held(make_plan([], records(GROUP, NET, two)), (GROUP, NET, two, SUBNET)) == {"core", "hub", "two"}
 
 
-def test_a_manifest_that_was_not_chosen_holds_what_it_lies_in():
+def test_a_manifest_that_was_not_chosen_holds_what_it_is_in():
     around = RestOfSource(others=(prepared(subnet(), SUBNET.arm_id),))
     assert held(make_plan([], records(GROUP, NET), around=around), (GROUP, NET)) == {"core", "hub"}
 
 
-def test_a_manifest_that_does_not_tell_its_id_yet_stands_where_it_is_on_record():
+def test_a_manifest_without_an_id_yet_is_where_it_is_on_record():
     later = replace(prepared(subnet(), ""), arm_id=None)
     plan = make_plan([later], records(GROUP, NET, SUBNET))
     assert held(plan, (GROUP, NET, SUBNET)) == {"core", "hub"}

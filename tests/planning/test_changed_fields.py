@@ -1,4 +1,4 @@
-"""Differences are named by the field of the manifest, with its place."""
+"""Differences are named by the field of the manifest, with its path."""
 
 import pytest
 

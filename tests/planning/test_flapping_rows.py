@@ -1,4 +1,4 @@
-"""Writes in a row that something undoes: when they stop, when they start again, and what is told."""
+"""Writes in a row that something undoes: when they stop, when they start again, and what is reported."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -115,7 +115,7 @@ def test_what_is_held_stays_so_until_git_or_azure_changes(found, is_held, why):
     assert (later is None) is not is_held
 
 
-def test_after_it_was_held_counting_begins_anew():
+def test_after_it_was_held_counting_begins_again():
     row, now = after(TEAM, TEAM, TEAM)
     row = find_hold(row, TEAM, LIMIT, now)
     assert extend_streak(row, drift(team="other"), now).count == 1

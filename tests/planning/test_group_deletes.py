@@ -71,7 +71,7 @@ def test_two_groups_do_not_wait_for_each_other():
     TopologicalSorter({key: node.depends_on for key, node in nodes.items()}).prepare()
 
 
-def test_what_cannot_be_deleted_goes_with_what_it_lies_in():
+def test_what_cannot_be_deleted_goes_with_what_it_is_in():
     prunes = planned(hub=vnet_id())
     prunes[vnet("part")] = prune(vnet("part"), f"{vnet_id()}/parts/x", within=vnet("hub"), depends_on=(vnet("hub"),))
     assert absorb_content(prunes, {rg(): []})[vnet("part")].within == vnet("hub")

@@ -1,4 +1,4 @@
-"""Which lists a run asks for: the fewest requests, from the counts of the plan; and which resources it samples."""
+"""Which lists a run requests: the fewest requests, from the counts of the plan; and which resources it samples."""
 
 from dataclasses import replace
 from datetime import date, timedelta
@@ -50,13 +50,13 @@ COVERS = [
 
 
 @pytest.mark.parametrize(("sort", "places", "lengths", "why"), COVERS, ids=[row[-1] for row in COVERS])
-def test_a_list_is_asked_for_if_it_replaces_two_requests(catalog, sort, places, lengths, why):
+def test_a_list_is_requested_if_it_replaces_two_requests(catalog, sort, places, lengths, why):
     resources = [listed(catalog, sort, place) for place in places]
     chains = find_cover(resources).chains
     assert [len(chains[one.key]) for one in resources] == lengths, why
 
 
-def test_the_widest_list_comes_first_and_knows_what_it_replaces(catalog):
+def test_the_widest_list_comes_first_and_has_what_it_replaces(catalog):
     one, other, alone = (listed(catalog, VAULT, place) for place in ("s/a/1", "s/a/2", "s/b/1"))
     cover = find_cover([one, other, alone])
     wide, narrow = cover.chains[one.key]

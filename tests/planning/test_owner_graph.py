@@ -138,7 +138,7 @@ def test_several_namespaces_are_boxes():
     assert '  subgraph "cluster_g1" { label="other";\n    n1 [label="RouteTable/b"];\n  }\n' in draw_dot(graph)
 
 
-def test_a_kind_that_is_not_known_is_drawn_all_the_same():
+def test_a_kind_that_is_not_known_is_drawn_anyway():
     resource = a_resource({"ref": TABLE}, group=GROUP, version=VERSION)
     unknown = Prepared(
         resource=resource, policy=Policy.MANAGE, arm_id=None, api_version=None, owner=None, template=None

@@ -36,7 +36,7 @@ def records(*entries):
         (record(vnet(), vnet_id(), policy=Policy.SKIP), Policy.MANAGE, False, "in both directions"),
     ],
 )
-def test_what_left_git(entry, policy, detaches, why):
+def test_what_was_removed_from_git(entry, policy, detaches, why):
     plan = make_plan([], records(entry), removals={entry.key: Removal(policy=policy)} if policy else {})
     assert plan.prunes[entry.key].detaches is detaches, why
 
@@ -46,7 +46,7 @@ def test_what_a_manifest_still_names_is_forgotten_under_its_old_name():
     assert plan.prunes[vnet("old")].detaches
 
 
-def test_what_a_manifest_lies_below_is_held():
+def test_what_a_manifest_is_below_is_held():
     plan = make_plan([prepared(subnet(), SUBNET)], records(record(vnet(), vnet_id())))
     assert SUBNET in plan.prunes[vnet()].held
 
@@ -111,7 +111,7 @@ def test_children_and_dependents_go_first():
     assert plan.prunes[subnet()].depends_on == ()
 
 
-def test_what_azure_cannot_delete_goes_with_what_it_lies_below():
+def test_what_azure_cannot_delete_goes_with_what_it_is_below():
     group, net, sub = record(rg(), group_id()), record(vnet(), vnet_id()), record(subnet(), SUBNET)
     plan = make_plan([], records(group, net, sub), undeletable={subnet()})
     assert (plan.prunes[subnet()].within, plan.prunes[subnet()].depends_on) == (vnet(), (vnet(),))

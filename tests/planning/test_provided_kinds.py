@@ -1,4 +1,4 @@
-"""What is not ARM's, in all that decides by kinds and ids: left out where ARM is asked, and right where it counts."""
+"""What is not ARM's, in all that decides by kinds and ids: left out where ARM is queried, and right where it counts."""
 
 import asyncio
 from collections import defaultdict
@@ -59,8 +59,8 @@ def test_the_checks_of_arm_are_not_asked_about_it():
     assert sorted(asked) == sorted(READY.keys() - set(NAMES))
 
 
-def test_no_log_of_azure_is_asked_who_changed_it():
-    """The stand-in has nothing but identities, so a question would fail."""
+def test_no_azure_log_is_queried_for_who_changed_it():
+    """The stand-in has nothing but identities, so a check would fail."""
     results = {
         READY[name].key: replace(result(READY[name].key, verdict=Verdict.DRIFTED), arm_id=READY[name].arm_id)
         for name in NAMES

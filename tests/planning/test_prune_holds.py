@@ -1,4 +1,4 @@
-"""Which resources that left git are held, and by what: their unit, a document that names them, or a new one like them."""
+"""Which removed resources are held, and by what: their unit, a document that names them, or a new one like them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def manifest(key, arm_id, path="a.yaml", **more):
 
 
 def held(gone=GONE, declared=(), problems=(), unread=(), known=(), removal=None):
-    """Why one record is held, when git says this."""
+    """Why one record is held, when git has this."""
     records = {one.key: one for one in (gone, *known)}
     plan = make_plan(
         declared,
@@ -112,7 +112,7 @@ def test_a_rejected_document_holds_its_unit_also_without_a_problem():
     assert not held(unread=[unread("apps/x.yaml", is_rejected=True)]), "nor one of another unit"
 
 
-def test_a_kind_that_nobody_knows_holds_its_unit():
+def test_an_unknown_kind_holds_its_unit():
     strange = Key("network.azure.com", "Network", "default", "other")
     wrong = Problem(code="UnknownKind", message="There is no such kind.", path="infra/net/x.yaml", line=1)
     one = replace(manifest(strange, "", "infra/net/x.yaml", problems=(wrong,)), arm_id=None, api_version=None)
@@ -150,7 +150,7 @@ def test_a_unit_that_is_moved_is_read_where_it_is_now():
 
 
 def test_the_file_that_history_names_counts_as_well():
-    """A manifest that was moved and broken between two runs: the record does not know of its last folder."""
+    """A manifest that was moved and broken between two runs: the record does not have its last folder."""
     broken = at("platform/net/b.yaml")
     assert held(problems=[broken], removal=Removal(path="platform/net/a.yaml"))
     assert not held(problems=[broken], removal=Removal(path="apps/a.yaml"))
@@ -183,7 +183,7 @@ def test_a_document_that_is_not_understood_holds_what_it_names(document, expecte
 
 
 def test_an_invalid_manifest_holds_what_it_names():
-    """A new manifest for the same resource, whose ARM id nobody knows while its owner is missing."""
+    """A new manifest for the same resource, whose ARM id no one has while its owner is missing."""
     other = manifest(vnet("renamed"), "", problems=(BAD,), spec={"azureName": "hub"})
     assert "whose manifest is invalid" in held(declared=[replace(other, arm_id=None)])
     elsewhere = manifest(vnet("renamed"), "", problems=(BAD,), spec={"azureName": "spoke"})

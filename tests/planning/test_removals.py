@@ -1,4 +1,4 @@
-"""What git gave up: found in an answer of Azure, retained in a record, and demanded by a body."""
+"""What git gave up: found in an Azure answer, retained in a record, and demanded by a body."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ DEMANDED = {
 
 
 @pytest.mark.parametrize("case", DEMANDED)
-def test_a_body_says_what_goes(case):
+def test_a_body_shows_what_goes(case):
     desired, kept, body = DEMANDED[case]
     assert demand_removal(desired, [kept], desired) == body
 

@@ -52,7 +52,7 @@ def test_a_field_that_azure_has_refused_by_name(message, expected, why):
     assert (find_replacement(POOL, [difference], refusal) is not None) is expected, why
 
 
-def test_another_code_says_nothing_of_fields():
+def test_another_code_has_no_fields():
     difference = Difference("/properties/upgradeSettings", "1", "2", "exact")
     assert find_replacement(POOL, [difference], make_error("BadRequest", REFUSAL.message)) is None
     assert find_replacement(POOL, [difference], REFUSAL) is not None

@@ -72,7 +72,7 @@ def test_secrets_need_the_same_key_twice(then, now, objects, why):
     assert find_objection(review(then), SEEN, SEEN, now, quiet=True) is None, "nothing else depends on the key"
 
 
-def test_an_etag_that_this_run_may_have_moved_says_nothing():
+def test_an_etag_that_this_run_may_have_moved_means_nothing():
     assert find_objection(review(), reviewed(etag="x"), SEEN, "", quiet=False) is None
 
 
@@ -93,7 +93,7 @@ def request(body, arm_id="/subscriptions/s/resourceGroups/g", api_version="1"):
         (request({"a": [1, 2]}), request({"a": [2, 1]}), False, "the order of a list is sent as it is"),
     ],
 )
-def test_the_digest_of_what_git_asks_for(left, right, same, why):
+def test_the_digest_of_what_git_sets(left, right, same, why):
     assert (digest_desired(left, left.body, ()) == digest_desired(right, right.body, ())) is same, why
 
 
@@ -118,7 +118,7 @@ def test_what_comes_later_is_left_out_on_both_sides():
         (live("Updating", location="x"), True, "it is at work"),
     ],
 )
-def test_the_digest_of_what_azure_says(other, same, why):
+def test_the_digest_of_what_azure_returns(other, same, why):
     asked = {"location": "z", "properties": {"password": {"$secret": ""}}}
     assert (digest_live(live(location="x"), asked, {}) == digest_live(other, asked, {})) is same, why
 
@@ -130,7 +130,7 @@ def test_a_secret_that_azure_returns_is_in_no_digest():
 
 
 def test_what_was_sent_counts_as_well():
-    """A field that left git is shown in the plan with what Azure has, so that must not move either."""
+    """A field that was removed from git is shown in the plan with what Azure has, so that must not move either."""
     sent = {"properties": {"mode": "a"}}
     one, two = (live(properties={"mode": value}) for value in ("1", "2"))
     assert digest_live(one, {}, sent) != digest_live(two, {}, sent)

@@ -43,7 +43,7 @@ STAYING = [
 
 
 @pytest.mark.parametrize(("change", "why"), STAYING, ids=[row[-1] for row in STAYING])
-def test_what_stays_is_no_delete_and_neither_is_what_is_within_it(change, why):
+def test_what_stays_is_not_a_delete_and_neither_is_what_is_within_it(change, why):
     gone = [record(vnet(f"v{n}"), vnet_id(f"v{n}")) for n in range(3)]
     plan = make_plan([], {one.key: one for one in gone})
     first, second, third = sorted(plan.prunes)

@@ -49,7 +49,7 @@ def digest(value, digests=KEY, **more):
     return seal({"password": Secret(value)}, digests, **more)["password"]["$secret"]
 
 
-def test_a_digest_says_how_and_with_which_key_it_was_made():
+def test_a_digest_reports_how_and_with_which_key_it_was_made():
     scheme, key_name, value = digest("one").split(":")
     assert (scheme, key_name, len(value)) == ("hmac-sha256", KEY.key_name, 64)
     assert KEY.key_name != OTHER.key_name
@@ -77,7 +77,7 @@ def test_without_a_key_and_for_what_is_yet_to_be_known_there_is_none():
     assert NONE.key_name == ""
 
 
-def test_a_named_entry_keeps_its_digest_wherever_it_stands_in_its_list():
+def test_a_named_entry_keeps_its_digest_at_any_position_of_its_list():
     one, two = {"name": "One", "value": Secret("1")}, {"name": "two", "value": Secret("2")}
     before, after = seal({"env": [one, two]}), seal({"env": [two, one]})
     assert before["env"] == after["env"][::-1]
@@ -148,14 +148,14 @@ def test_what_two_digests_say(before, now, verdict, because, why):
         (Verdict.CONFLICT, Verdict.CONFLICT),
     ],
 )
-def test_a_changed_secret_says_that_git_moved(verdict, after):
+def test_a_changed_secret_means_a_change_in_git(verdict, after):
     other = Difference("/a", 1, 2, "x")
     found = judged(body("one"), body("two"), Comparison(verdict=verdict, differences=(other,)))
     assert (found.verdict, [d.path for d in found.differences]) == (after, ["/a", "/password"])
     assert found.differences[1] == Difference("/password", MASKED, MASKED, CHANGED)
 
 
-def test_a_difference_that_the_values_showed_is_told_once():
+def test_a_difference_that_the_values_showed_is_reported_once():
     shown = Comparison(verdict=Verdict.PENDING, differences=(Difference("/password", MASKED, None, "x"),))
     assert judged(body("one"), body("two"), shown) == shown
 

@@ -66,7 +66,7 @@ def test_a_group_larger_than_a_fair_share_is_not_cut() -> None:
     assert list_sizes(shards) == [10, 2, 0, 0]
 
 
-def test_accounts_are_whole_as_long_as_they_fit() -> None:
+def test_accounts_are_complete_as_long_as_they_fit() -> None:
     members = [one for number in range(4) for name in "ab" for one in make_group(f"{name}{number}", 4, number)]
     shards = cut_shards(members, 4)
     assert [shard.sizes for shard in shards] == [{Account(subscription): 10} for subscription in SUBSCRIPTIONS]
@@ -181,7 +181,7 @@ def test_laws_of_a_cut(members: list[ShardMember], workers: int, shuffle: random
     shuffled = members.copy()
     shuffle.shuffle(shuffled)
     assert cut_shards(shuffled, workers) == shards
-    # A shard knows all that it waits for.
+    # A shard has all that it waits for.
     across = {(one.key, ref) for one in members for ref in one.references if by_key[one.key] != by_key[ref]}
     assert {pair for shard in shards for pair in shard.waits_for} == across
     # No worker has more than twice the fair share, unless one part alone is larger.

@@ -65,7 +65,7 @@ def test_one_manifest_writes_and_the_others_wait_for_it(manifests, records, writ
         ([group("a"), group("a")], "one manifest twice is another problem"),
     ],
 )
-def test_nobody_waits_without_a_writer(manifests, why):
+def test_no_one_waits_without_a_writer(manifests, why):
     assert [one.written_by for one in assign_writers(manifests, {})] == [None, None], why
 
 

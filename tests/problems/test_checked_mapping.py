@@ -1,4 +1,4 @@
-"""Fields of an untrusted mapping: each is checked when it is used, and the error says where it is."""
+"""Fields of an untrusted mapping: each is checked when it is used, and the error reports where it is."""
 
 import pytest
 

@@ -78,7 +78,7 @@ def test_other_spellings_are_read(text: str, path: tuple[FieldStep, ...], why: s
         ("spec[9999999999]", "an index that no list has"),
     ],
 )
-def test_what_is_no_field_is_refused(text: str, why: str) -> None:
+def test_what_is_not_a_field_is_refused(text: str, why: str) -> None:
     with pytest.raises(FieldSyntaxError):
         parse_field(text)
     assert why

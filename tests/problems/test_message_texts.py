@@ -1,4 +1,4 @@
-"""Texts for people have no holes: a value that was missing, an open quote, a preposition with nothing after it."""
+"""Texts for people have no placeholders: a missing value, an open quote, a preposition with nothing after it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def find_holes(text):
         ("The key () is missing.", "an empty pair"),
     ],
 )
-def test_the_search_finds_the_holes_that_were_seen(text, hole):
+def test_the_search_finds_the_placeholders_that_were_seen(text, hole):
     assert any(what.startswith(hole) for what in find_holes(text)), find_holes(text)
 
 
@@ -90,7 +90,7 @@ def is_message(call):
 
 
 def list_messages():
-    """Each text that the package gives to an error, a problem, a check or a condition, with its place."""
+    """Each text that the package gives to an error, a problem, a check or a condition, with its location."""
     for file in sorted(PACKAGE.rglob("*.py")):
         if "emulator" in file.parts:
             continue
@@ -105,7 +105,7 @@ def list_messages():
                     yield f"{file.relative_to(PACKAGE)}:{node.lineno}", text
 
 
-def test_the_messages_of_the_package_have_no_holes():
+def test_the_messages_of_the_package_have_no_placeholders():
     messages = list(list_messages())
     # A part that another text continues may end with a colon.
     holes = [(where, text, found) for where, text in messages if (found := find_holes(re.sub(r": $", ": word", text)))]
@@ -113,13 +113,13 @@ def test_the_messages_of_the_package_have_no_holes():
     assert len(messages) > 500, "the search finds them"
 
 
-def test_the_tables_have_no_holes():
+def test_the_tables_have_no_placeholders():
     texts = [text for one in load_codes() for text in (one.cause, one.fix, one.shown)]
     texts += [*BY_CODE.values(), *BY_KIND.values()]
     assert {text: found for text in texts if (found := find_holes(text))} == {}
 
 
-def test_the_problems_of_bad_manifests_have_no_holes():
+def test_the_problems_of_bad_manifests_have_no_placeholders():
     rows = [line.strip() for file in BAD.glob("*.txt") for line in file.read_text(encoding="utf-8").splitlines()]
     sentences = [row for row in rows if row.endswith(".") and not re.search(r' must match |"" has', row)]
     assert {row: found for row in sentences if (found := find_holes(row))} == {}
@@ -127,14 +127,14 @@ def test_the_problems_of_bad_manifests_have_no_holes():
 
 
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.txt")), ids=lambda file: file.name)
-def test_the_reports_have_no_holes(file):
+def test_the_reports_have_no_placeholders(file):
     sentences = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip().endswith(".")]
     holes = {one: found for one in sentences if (found := set(find_holes(one)) - {"two blanks"})}
     assert holes == {}
 
 
 def list_docstrings(tree):
-    """The docstrings of a module, which are no texts for users except the first of a command."""
+    """The docstrings of a module, which are not texts for users except the first of a command."""
     return {
         node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }

@@ -1,4 +1,4 @@
-"""The table of codes: every code of gitsync is in it, no other is, and its examples are real."""
+"""The table of codes: every one of gitsync's codes is in it, no other is, and its examples are real."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CODES = {meaning.code: meaning for meaning in load_codes()}
 NOT_OURS = {"ErrorRule"}
 """Calls whose codes are Azure's."""
 NO_CODES = {"Opaque", "NamespaceTerminating"}
-"""Words of Kubernetes that stand where a code would."""
+"""Kubernetes words in the position of a code."""
 
 
 @cache
@@ -68,7 +68,7 @@ def constants():
 
 @cache
 def code_parameters():
-    """Functions with a parameter that is a code, and its place."""
+    """Functions with a parameter that is a code, and its location."""
     return {
         node.name: place
         for node in nodes(ast.FunctionDef)
@@ -115,7 +115,7 @@ def test_every_entry_is_used():
 
 
 @pytest.mark.parametrize("meaning", load_codes(), ids=lambda meaning: meaning.code)
-def test_an_entry_says_cause_and_fix_and_has_one_example(meaning):
+def test_an_entry_reports_cause_and_fix_and_has_one_example(meaning):
     for sentence in (meaning.cause, meaning.fix):
         assert sentence.endswith("."), meaning
         assert sentence[:1].isupper() or sentence.startswith(

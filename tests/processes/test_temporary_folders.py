@@ -93,7 +93,7 @@ def test_what_a_link_in_an_abandoned_folder_leads_to_stays(place):
     assert (objects / "pack").read_text() == "x"
 
 
-def test_runs_that_begin_at_the_same_time_leave_each_other_alone(place):
+def test_runs_that_begin_at_the_same_time_do_not_affect_each_other(place):
     processes = [start(COMES_AND_GOES) for _ in range(4)]
     for process in processes:
         process.communicate(timeout=60)

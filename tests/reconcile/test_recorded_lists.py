@@ -1,4 +1,4 @@
-"""Azure's lists beside its reads, where the recordings are at hand: what an entry approves, the read of it approves."""
+"""Azure's lists beside its reads, where the recordings are available: what an entry approves, its read approves."""
 
 import json
 from collections import Counter
@@ -38,7 +38,7 @@ def find_kind(catalog, recording):
 
 
 def read_pairs(catalog, provider):
-    """Every recorded entry with the read of it, and whether a run may ask for its list."""
+    """Every recorded entry with the read of it, and whether a run may request its list."""
     for recording in map(json.loads, PAIRS[provider].read_text("utf-8").splitlines()):
         kind = find_kind(catalog, recording)
         lists = {normalize_id(one.path) for one in find_collections(kind, recording["path"])}
@@ -66,14 +66,14 @@ def without_secrets(value):
 
 
 def approves(kind, body, before, shown):
-    """Tell whether what Azure shows approves a resource that was written with a body, and read as `before` then."""
+    """Return whether what Azure shows approves a resource that was written with a body, and read as `before` then."""
     remembered = Remembered(applied=body, baseline=make_baseline(body, before))
     comparison = compare(body, shown, remembered, find_kind_hints(kind))
     return comparison.verdict is Verdict.IN_SYNC and not (comparison.differences or comparison.because)
 
 
 def list_leaves(asked, shown, path=()):
-    """The places of the values that are asked for, and shown just so."""
+    """The paths of the values that are set, and shown just so."""
     if isinstance(asked, dict) and isinstance(shown, dict):
         for name in asked.keys() & shown.keys() - {"name", "type", "id"}:
             yield from list_leaves(asked[name], shown[name], (*path, name))
@@ -85,7 +85,7 @@ def list_leaves(asked, shown, path=()):
 
 
 def change(body, path):
-    """A body with another value at a place."""
+    """A body with another value at a path."""
     changed = deepcopy(body)
     above = changed
     for step in path[:-1]:
@@ -101,7 +101,7 @@ NEVER_ASKED = {
     "replicas": 4,  # of a PostgreSQL server: entries have an empty `sku.name`, and neither version nor administrator
     "aliases": 1,  # subscriptions of the tenant
 }
-"""The last words of recorded lists that a run asks for in no case."""
+"""The last words of recorded lists that a run requests in no case."""
 
 SHOWN_BY_READS_ONLY = {
     ("Microsoft.Compute/virtualMachines", "properties.instanceView"),  # a read that asked for $expand=instanceView
@@ -123,7 +123,7 @@ def list_missing(shown, read, path=""):
             yield from list_missing(one, other, path)
 
 
-def test_the_recorded_lists_are_those_that_a_run_asks_for(catalog):
+def test_the_recorded_lists_are_those_that_a_run_requests(catalog):
     rows = [row for provider in PAIRS for row in read_pairs(catalog, provider)]
     assert Counter(pair["list"].rpartition("/")[2] for _, pair, is_asked in rows if not is_asked) == NEVER_ASKED
     assert len(rows) == 198
@@ -142,7 +142,7 @@ def test_what_an_entry_approves_is_not_contradicted_by_the_read(catalog, provide
 
 @pytest.mark.parametrize("provider", PAIRS)
 def test_an_entry_approves_no_value_that_the_read_shows_as_changed(catalog, provider):
-    """Of each value that can be set: another one was asked for, and read before. Lists that no run asks for count too."""
+    """Of each value that can be set: another one was set, and read before. Lists that no run requests count too."""
     hidden = []
     for kind, pair, _ in read_pairs(catalog, provider):
         body = ask_for_all(catalog, kind, pair["path"], pair["get"])
@@ -155,7 +155,7 @@ def test_an_entry_approves_no_value_that_the_read_shows_as_changed(catalog, prov
 
 @pytest.mark.parametrize("provider", PAIRS)
 def test_an_entry_shows_all_that_can_be_set(catalog, provider):
-    """So no list is asked for in vain."""
+    """So no list is requested in vain."""
     in_vain = []
     for kind, pair in read_asked_pairs(catalog, provider):
         body = ask_for_all(catalog, kind, pair["path"], pair["get"])

@@ -1,4 +1,4 @@
-"""What a resource says whose time was up before its values were read: no source is blamed that was not asked."""
+"""What a resource shows whose time was up before its values were read: no source is blamed that was not read."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _LAKE = f"{_A}/providers/Microsoft.Storage/storageAccounts/lake"
 
 class Piece(NamedTuple):
     """A resource of an estate: its ARM id, and a document whose `{value}` is a number that may change. `drift` is the
-    JSON pointer of a value of git, and what somebody else sets there.
+    JSON pointer of a value in git, and what somebody else sets in it.
     """
 
     arm_id: str
@@ -118,7 +118,7 @@ PIECES: Mapping[str, Piece] = {
         "operatorSpec: {{configMaps: {{principalId: {{name: robot, key: principal}}}}}}",
         ("/tags/number", "x"),
     ),
-    "server": Piece(  # has a secret that only a vault knows
+    "server": Piece(  # has a secret that only a vault has
         f"/subscriptions/{SUBSCRIPTION}/resourceGroups/b/providers/Microsoft.DBforPostgreSQL/flexibleServers/server",
         "dbforpostgresql.azure.com/v1api20221201",
         "FlexibleServer",

@@ -38,7 +38,7 @@ PROD = "clusters/prod"
 
 @pytest.fixture
 def drill(tmp_path):
-    """A drill of the files of a folder, or of files by path. Operations of Azure end at once."""
+    """A drill of the files of a folder, or of files by path. Azure operations end at once."""
     folder, script = tmp_path / "source", tmp_path / "script.yaml"
     script.write_text(SCRIPT)
 

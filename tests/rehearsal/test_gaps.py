@@ -1,4 +1,4 @@
-"""What git cannot bring back: each gap is listed once, and nothing else is."""
+"""What git cannot restore: each gap is listed once, and nothing else is."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def test_without_a_subscription_in_the_settings_every_id_counts_as_one_of_it():
     assert show(find(documents, subscription=PLACEHOLDER_SUBSCRIPTION)) == [second]
 
 
-def test_a_gap_says_who_needs_what_and_what_to_do():
+def test_a_gap_reports_who_needs_what_and_what_to_do():
     (gap,) = find({"net/hub.yaml": NETWORK + SUBNET})
     assert (str(gap.source), gap.field, gap.stops) == ("net/hub.yaml:7", "spec.owner", True)
     assert gap.message == "No manifest declares ResourceGroup/rg. 2 resources depend on it."
@@ -327,7 +327,7 @@ def test_values_that_git_does_not_have(documents, settings, expected, why):
     assert show(find("".join(documents), **settings)) == expected, why
 
 
-def test_a_missing_value_says_where_the_settings_look_for_it():
+def test_a_missing_value_reports_where_the_settings_look_for_it():
     sources = ("manifests", "folder", "environment", "key-vault", "kubernetes")
     (gap,) = find(GROUP + SERVER, secret_sources=sources, secrets_folder="/run/secrets", key_vault=VAULT)
     assert gap.message == (
@@ -504,7 +504,7 @@ def test_an_exported_id_in_a_field_that_takes_no_config_map_is_known_too():
 
 
 @pytest.mark.parametrize(("value", "key"), [(GUID, "tenantId"), ("westeurope", "region")])
-def test_an_exported_value_that_stays_as_it_is_is_no_gap(value, key):
+def test_an_exported_value_that_stays_as_it_is_is_not_a_gap(value, key):
     documents = GROUP + IDENTITY + in_group("Vault", "kv", f"properties: {{createMode: recover, tenantId: {GUID}}}")
     assert find(documents, state=exported(value, key)) == ()
 

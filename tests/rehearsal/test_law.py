@@ -1,4 +1,4 @@
-"""THE LAW: a rehearsal says what the sync will do.
+"""THE LAW: a rehearsal shows what the sync will do.
 
 For random estates and random changes, the writes of a rehearsal, their order within owners, its deletes and its second
 run are those of a real sync. The Azure of the real sync also has resources that git does not have, fields that
@@ -72,7 +72,7 @@ class Write(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A state of git, the next one, and what somebody else did in Azure between them."""
+    """A state in git, the next one, and what somebody else did in Azure between them."""
 
     before: Git
     after: Git
@@ -269,7 +269,7 @@ A_DRIFTED_NETWORK_CARRIES_ITS_SUBNETS = Change(
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(change=changes())
-def test_a_rehearsal_says_what_the_sync_does(change):
+def test_a_rehearsal_reports_what_the_sync_does(change):
     rehearsal = check(change)
     event(f"writes: {min(len(rehearsal.writes), 5)}")
 

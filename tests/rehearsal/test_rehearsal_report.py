@@ -1,4 +1,4 @@
-"""A rehearsal as text, Markdown, JSON and a page: what it says first, what it leaves out, and hostile names."""
+"""A rehearsal as text, Markdown, JSON and a page: what it has first, what it leaves out, and hostile names."""
 
 import json
 import re
@@ -53,7 +53,7 @@ HEADLINES = [
 
 
 @pytest.mark.parametrize(("rehearsal", "headline", "code"), HEADLINES, ids=[row[1][:24] for row in HEADLINES])
-def test_the_headline_says_whether_it_would_work(rehearsal, headline, code):
+def test_the_headline_reports_whether_it_would_work(rehearsal, headline, code):
     assert (format_headline(rehearsal), rehearsal.exit_code) == (headline, code)
     for form in FORMS.values():
         assert headline in " ".join(form(rehearsal).split())
@@ -83,7 +83,7 @@ def test_what_stops_it_comes_before_the_writes(rehearsal, texts, name):
 
 
 def test_every_bad_end_is_explained():
-    """Also what only the settings make a failure: a report that fails must say why."""
+    """Also what only the settings make a failure: a report that fails must show why."""
     failed = replace(FINE, first=replace(FINE.first, exit_code=ExitCode.DRIFT))
     assert failed.exit_code is ExitCode.FAILED
     assert "The sync ends with" in FORMS["text"](failed)
@@ -139,7 +139,7 @@ def test_equal_rehearsals_are_equal_bytes(form, end):
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_the_json_is_as_its_schema_says(end):
+def test_the_json_is_as_its_schema_describes(end):
     assert find_faults("rehearse", json.loads(FORMS["json"](ENDS[end]))) == []
 
 

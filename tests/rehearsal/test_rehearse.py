@@ -1,4 +1,4 @@
-"""Rehearsals of whole syncs: what they need, what they leave alone, and what they say of the values that they lack."""
+"""Rehearsals of whole syncs: what they need, what they skip, and how they fill the values that they lack."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def all_pieces() -> dict[str, str]:
     return {name: document(name, 0) for name in PIECES}
 
 
-# What it needs, and what it leaves alone.
+# What it needs, and what it skips.
 
 
 def test_the_first_sync_of_a_source_without_a_status(world):
@@ -113,7 +113,7 @@ def test_a_branch_is_rehearsed_by_its_name(world):
     assert writes(rehearse_world(world, ref="wider")) == [("PUT", VNET_ID)]
 
 
-def test_nothing_is_written_and_nobody_is_spoken_to_but_the_emulator(world, monkeypatch):
+def test_nothing_is_written_and_nothing_is_reached_but_the_emulator(world, monkeypatch):
     world.says(**all_pieces()).sync()
     world.says(**all_pieces() | {"hub": document("hub", 3)})
     before, asked = _digest(world.folder.parent), []
@@ -218,10 +218,10 @@ def test_wrong_settings_are_an_error(settings, error, world):
         rehearse_world(world.says(group=GROUP), **settings)
 
 
-# What records say of Azure.
+# What records have about Azure resources.
 
 
-def test_an_agent_leaves_what_another_one_keeps_alone(world):
+def test_an_agent_leaves_what_another_one_keeps(world):
     world.says(group=GROUP, vnet=VNET).sync(agent="network")
     world.says(group=GROUP, vnet=VNET).sync(agent="network")
     world.says(subnet=SUBNET, own=GROUP.replace("name: core", "name: own"))
@@ -297,7 +297,7 @@ def test_owners_by_id_and_what_is_above_them_are_stubs(world):
     assert (found.count, found.names) == (2, tuple(one.arm_id for one in rehearsal.stubs))
 
 
-def test_what_azure_has_by_itself_is_no_stub(world):
+def test_what_azure_has_by_itself_is_not_a_stub(world):
     reader = "/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7"
     role = f"""\
         apiVersion: authorization.azure.com/v1api20220401
@@ -409,7 +409,7 @@ def test_a_config_map_from_elsewhere_has_the_value_that_was_sent(world):
     assert (writes(rehearsal), find(rehearsal, Blank.SECRETS)) == ([], None)
 
 
-def test_a_config_map_that_nothing_knows_is_made_up(world):
+def test_an_unknown_config_map_is_made_up(world):
     pods = {"b": document("b", 0), "robot": document("robot", 0), "pods": TEMPLATE}
     rehearsal = rehearse_world(world.says(**pods))
     assert (len(rehearsal.writes), rehearsal.exit_code) == (3, 0)
@@ -481,7 +481,7 @@ def test_a_variable_of_a_secret_has_the_value_that_the_records_tell(world):
 
 
 @pytest.mark.skipif(not has_tool(), reason="no kustomize")
-def test_a_variable_of_a_secret_that_nothing_tells_is_made_up(world):
+def test_an_unknown_variable_of_a_secret_is_made_up(world):
     world.says_files({**TREE, "apps/net.yaml": NAMED})
     rehearsal = rehearse_world(world, path="clusters/prod")
     assert (len(rehearsal.writes), rehearsal.exit_code) == (2, 0)
@@ -496,7 +496,7 @@ def test_a_key_vault_is_never_opened(world):
     assert (len(rehearsal.writes), rehearsal.exit_code) == (2, 0)
 
 
-# Faults, and what the emulator cannot know.
+# Faults, and what the emulator cannot simulate.
 
 
 def test_a_script_injects_its_faults(world):
@@ -510,7 +510,7 @@ def test_a_script_injects_its_faults(world):
     assert (of(rehearsal.first, "VirtualNetwork").is_fine, rehearsal.exit_code) == (False, 1)
 
 
-def test_what_has_no_fixture_and_no_recording_is_said(world):
+def test_what_has_no_fixture_and_no_recording_is_reported(world):
     rehearsal = rehearse_world(world.says(group=GROUP, vnet=VNET))
     assert [one.blank for one in rehearsal.not_rehearsed] == [Blank.POLICIES, Blank.QUOTAS]
     script = world.folder.parent / "fixtures.yaml"

@@ -43,7 +43,7 @@ def test_each_form_is_on_stdout_alone(folder, output, begin):
     assert HEADLINE in done.out
 
 
-def test_json_is_as_its_schema_says(folder):
+def test_json_is_as_its_schema_describes(folder):
     document = json.loads(rehearse(folder, "-o", "json").out)
     assert find_faults("rehearse", document) == []
     assert (document["silent"], [one["resource"] for one in document["writes"]]) == (

@@ -27,7 +27,7 @@ def test_each_write_has_a_row_and_many_are_folded(number):
         assert [row.bar.sent for row in rows] == sorted(row.bar.sent for row in rows)
 
 
-def test_a_critical_path_that_is_longer_than_the_picture_is_shown_whole():
+def test_a_critical_path_that_is_longer_than_the_picture_is_shown_in_full():
     path = [
         bar(name_group(number), Action.CREATE, number, number, number + 1, number + 1, critical=True)
         for number in range(MOST_ROWS + 5)

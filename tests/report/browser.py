@@ -43,7 +43,7 @@ _PATIENCE = 60  # seconds for a browser to start, or to answer; a loaded machine
 
 
 class Page:
-    """One open page. `events` are all that the browser told of it."""
+    """One open page. `events` are all that the browser reported."""
 
     def __init__(self, socket):
         self._socket, self._numbers, self._session = socket, itertools.count(1), None
@@ -95,7 +95,7 @@ class Page:
 
     @property
     def asked(self):
-        """Every address that the page asked for, but itself and what stands in it."""
+        """Every address that the page requested, except itself and what is in it."""
         urls = [event["request"]["url"] for event in self.of("Network.requestWillBeSent")]
         return [url for url in urls[1:] if not url.startswith("data:")]
 

@@ -1,4 +1,4 @@
-"""Reports as large as one likes: resource groups with networks and what stands in them, some not in sync."""
+"""Reports as large as one likes: resource groups with networks and what is in them, some not in sync."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ A_GROUP = 13  # resources in each resource group
 
 
 def landing_zone(*, groups, every, command="plan"):
-    """A hub and so many resource groups of 13 resources; every so many of them something is to be told."""
+    """A hub and so many resource groups of 13 resources; every so many of them has something to report."""
     hub, hub_net = key("ResourceGroup", "platform-hub"), key("VirtualNetwork", "hub-network", NET)
     base = f"{_SUBSCRIPTION}/resourceGroups/platform-hub"
     results = [
@@ -64,7 +64,7 @@ def _group(number, hub_net, namespace):
 
 
 def _told(one, number):
-    """A resource with something to tell, in turns."""
+    """A resource with something to report, in turns."""
     drifted = (
         Difference("/tags/env", "prod", None, "changed in Azure since it was last seen"),
         Difference("/properties/subnet/id", f"{one.arm_id}/one", f"{one.arm_id}/two", "changed in Azure"),

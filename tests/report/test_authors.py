@@ -142,7 +142,7 @@ DOUBTS = [
 ]
 
 
-def test_a_doubt_of_many_resources_is_said_once_with_their_number():
+def test_a_doubt_of_many_resources_is_reported_once_with_their_number():
     value = plan(*DOUBTS)
     assert [row.text for row in list_doubts(value)] == [
         f"Who changed it is not known (101 resources): {NO_RIGHT.doubt}",
@@ -156,7 +156,7 @@ def test_a_doubt_of_many_resources_is_said_once_with_their_number():
 
 
 @given(st.lists(st.lists(st.sampled_from([ROB, EVE, NO_RIGHT, NOTHING_YET]), max_size=4), max_size=6))
-def test_every_change_and_every_doubt_is_said(found):
+def test_every_change_and_every_doubt_is_reported(found):
     results = [drift("A", str(number), *changes) for number, changes in enumerate(found)]
     doubts = {(one.doubt, of.key) for of in results for one in of.changed_by if one.doubt}
     assert {(row.reason, of) for row in list_doubts(plan(*results)) for of in row.keys} == doubts
@@ -215,7 +215,7 @@ SHOWN = [
 
 @pytest.mark.parametrize(("form", "render", "by_default", "with_names"), SHOWN, ids=[row[0] for row in SHOWN])
 @pytest.mark.parametrize("command", ["plan", "sync"])
-def test_names_of_people_stand_where_they_may(form, render, by_default, with_names, command):
+def test_names_of_people_are_shown_where_they_may_be(form, render, by_default, with_names, command):
     for who, may in ((Who.AUTO, by_default), (Who.NAMES, with_names)):
         shown = unescape(render(replace(HUNTED, command=command, who=who))).casefold().replace("<wbr/>", "")
         assert ("hunted.person@contoso.com" in shown) is may, (form, who)

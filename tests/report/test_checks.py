@@ -76,7 +76,7 @@ def test_nothing_refused_needs_no_way_on():
     assert format_way_on(plan(replace(NEW, checks=(AUDITED, UNASKED, *FINE)))) == ""
 
 
-def test_the_rule_of_a_check_says_how_to_go_on_without_it():
+def test_the_rule_of_a_check_reports_how_to_go_on_without_it():
     rules = {one["id"]: one for one in sarif.build_log(CHECKED)["runs"][0]["tool"]["driver"]["rules"]}
     assert "`--checks=preflight,policy,names,quota,versions`" in rules["check-locks"]["help"]["text"]
     assert rules["check-policy"]["defaultConfiguration"] == {"level": "error"}
@@ -104,14 +104,14 @@ def test_a_warning_is_left_out_once_the_change_is_made():
     assert list_shown(replace(made, is_fine=False), writes=True) == [AUDITED]
 
 
-def test_a_refused_delete_says_what_it_would_take():
+def test_a_refused_delete_reports_what_it_would_take():
     value = plan(replace(OLD, checks=(LOCKED,)))
     assert find_section(value.results[0]) is REFUSED
     for shown in (text.render(value), markdown.render(value), page.render(value)):
         assert "Holds data: a delete takes its blobs, files, queues and tables." in shown
 
 
-def test_the_cost_counts_questions():
+def test_the_cost_counts_checks():
     shown = text.render(plan(IN_SYNC, requests=RequestCounts(reads=12, questions=3)))
     assert "This plan sent 12 reads, 3 questions in 1m12s" in shown
 
@@ -124,7 +124,7 @@ def test_texts_of_checks_are_masked():
         assert "It is ***." in shown
 
 
-def test_text_of_azure_is_no_markup_and_no_command():
+def test_azure_text_is_neither_markup_nor_a_command():
     hostile = replace(DENIED, message="<b>x</b>\n::error::y\x1b[2J|", contact="@everyone ](http://x)")
     value = plan(replace(NEW, checks=(hostile, replace(UNASKED, message="<i>z</i>\x1b[2J"))))
     assert "<b>" not in page.render(value)

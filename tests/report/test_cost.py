@@ -22,7 +22,7 @@ SHARES = [
 
 
 @pytest.mark.parametrize(("shares", "ends", "why"), SHARES, ids=[row[-1] for row in SHARES])
-def test_a_cost_says_which_share_of_the_limits_it_is(shares, ends, why):
+def test_a_cost_shows_its_share_of_the_limits(shares, ends, why):
     value = report(requests=COUNTS, use=RequestUse({}, shares))
     assert format_cost(value) == f"12 reads, 1 write, 2 polls in 1m12s{ends}", why
 
@@ -40,7 +40,7 @@ NEEDS = [
 
 
 @pytest.mark.parametrize(("actions", "needs", "why"), NEEDS, ids=[row[-1] for row in NEEDS])
-def test_a_plan_says_what_a_sync_would_need(actions, needs, why):
+def test_a_plan_reports_what_a_sync_would_need(actions, needs, why):
     need = estimate_sync(report(*results(*actions), command="plan", requests=COUNTS))
     assert (need.reads, need.writes, need.deletes) == needs, why
 
@@ -93,7 +93,7 @@ RECORD, TYPE, DEFAULT = Estimate.RECORD, Estimate.TYPE, Estimate.DEFAULT
         pytest.param(make_schedule(RECORD, seconds=3725.0), "take about 61m.", id="no false precision"),
     ],
 )
-def test_a_plan_says_for_how_long_its_sync_would_write(schedule, ends):
+def test_a_plan_reports_how_long_its_sync_would_write(schedule, ends):
     [_, need] = format_costs(
         replace(report(*results(Action.UPDATE), command="plan", requests=COUNTS), schedule=schedule)
     )
@@ -101,18 +101,18 @@ def test_a_plan_says_for_how_long_its_sync_would_write(schedule, ends):
     assert need.endswith(ends)
 
 
-def test_what_goes_with_its_group_is_no_request():
+def test_what_goes_with_its_group_is_not_a_request():
     within = replace(IN_SYNC, action=Action.DELETE, deleted_with=IN_SYNC.key)
 
     assert estimate_sync(report(*results(Action.DELETE), within, command="plan", requests=COUNTS)).deletes == 1
 
 
-def test_no_other_run_says_what_a_sync_would_need():
+def test_no_other_run_reports_what_a_sync_would_need():
     assert len(format_costs(report(command="sync"))) == 1
     assert format_costs(report(command="plan", base="0123")) == [], "Azure was not read"
 
 
-def test_a_run_without_a_request_says_so():
+def test_a_run_without_a_request_reports_it():
     idle = report(command="plan", requests=RequestCounts(), use=RequestUse())
     assert format_costs(idle) == ["This plan sent no requests in 1m12s."]
 

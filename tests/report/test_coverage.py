@@ -1,4 +1,4 @@
-"""What was read and what was passed over: counted in every form of a report, and listed where that is asked for."""
+"""What was read and what was skipped: counted in every form of a report, and listed where that is requested."""
 
 import json
 from dataclasses import replace
@@ -95,7 +95,7 @@ def test_the_order_of_the_documents_changes_nothing():
     assert list(list_left_out(turned)) == list(list_left_out(COVERAGE))
 
 
-def test_the_list_has_each_with_its_place():
+def test_the_list_has_each_with_its_location():
     assert list(list_left_out(COVERAGE)) == [
         "a.yaml:1: passed over: Deployment.apps web",
         "a.yaml:5: passed over: Deployment.apps api",
@@ -115,7 +115,7 @@ def test_the_list_shows_no_control_character():
     assert list(list_left_out(Coverage(unread=(odd,)))) == ["a.yaml:1: passed over: Deployment.apps web\\x1b[2J\\n"]
 
 
-def test_every_form_tells_it():
+def test_every_form_reports_it():
     report = replace(FULL, coverage=COVERAGE)
     assert f"\nread {SENTENCE}\n" in text.render(report)
     assert f"\n\nRead {SENTENCE}.\n\n" in markdown.render(report)

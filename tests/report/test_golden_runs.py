@@ -22,7 +22,7 @@ GOLDEN = Path(__file__).parent / "golden/runs"
 
 
 def outline_sarif(value):
-    """Outline a log as its reader sees the alerts: level, rule, place and message of each."""
+    """Outline a log as its reader sees the alerts: level, rule, location and message of each."""
     run = json.loads(sarif.render(value))["runs"][0]
     lines = [run["properties"]["headline"]]
     for one in run.get("results", []):

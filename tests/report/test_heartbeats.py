@@ -30,7 +30,7 @@ def test_an_age_has_its_two_largest_units(age, shown):
     assert line.endswith("Z, at 0123456789ab).")
 
 
-def test_an_agent_without_a_revision_and_with_an_odd_name():
+def test_an_agent_without_a_revision_and_with_an_unexpected_name():
     assert list_heartbeats([beat(timedelta(), "a\x1b[2J", None)], NOW) == [
         "Last success of a\\x1b[2J: 0s ago (2026-05-03T12:00:00Z)."
     ]

@@ -1,4 +1,4 @@
-"""A report without its secrets: what is masked in it, and what stays whole because programs and people need it."""
+"""A report without its secrets: what is masked in it, and what stays complete because programs and people need it."""
 
 from dataclasses import fields, is_dataclass, replace
 
@@ -45,7 +45,7 @@ TOLD = replace(
 PROBLEM = Problem(code="Unknown", message=SAID, hint=SAID, path=f"{VALUE}.yaml", line=1, field=f"spec.{VALUE}")
 
 
-def test_what_is_told_is_masked():
+def test_what_is_reported_is_masked():
     told = mask_report(report(TOLD, problems=(PROBLEM,)), mask)
     one, hidden = told.results[0], "You sent <secret>."
     assert (told.problems[0].message, told.problems[0].hint) == (hidden, hidden)
@@ -58,8 +58,8 @@ def test_what_is_told_is_masked():
     assert (one.record.condition.reason, one.record.condition.message) == ("<secret>", hidden)
 
 
-def test_what_names_things_stays_whole():
-    """A broken id is no id, and a broken body would be sent again."""
+def test_what_names_things_stays_complete():
+    """A broken id is not an id, and a broken body would be sent again."""
     told = mask_report(report(TOLD, problems=(PROBLEM,)), mask)
     one = told.results[0]
     for name in ("key", "arm_id", "unverified", "reviewed", "source", "policy", "verdict", "action"):
@@ -133,7 +133,7 @@ def raised(error: Exception) -> Exception:
 
 
 class StubbornError(Exception):
-    """One that makes its text anew each time."""
+    """One that makes its text again each time."""
 
     def __str__(self):
         return SAID
@@ -152,7 +152,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("fault", "kind", "why"), FAULTS, ids=[row[-1] for row in FAULTS])
-def test_a_fault_says_no_secret(fault, kind, why):
+def test_a_fault_reveals_no_secret(fault, kind, why):
     found = mask_exception(raised(fault), mask)
     assert type(found) is kind, why
     assert VALUE not in f"{found} {found!r} {found.args} {vars(found)}", why

@@ -103,7 +103,7 @@ def test_a_search_has_its_figures_beside_those_of_its_end():
     }
 
 
-def test_every_sample_tells_whose_it_is():
+def test_every_sample_reports_whose_it_is():
     for end in (END, REFUSAL):
         found = [sample.labels for family in parse(render(end)) for sample in family.samples]
         assert all(one["agent"] == "gitsync" and one["source"] == END.source for one in found)
@@ -111,7 +111,7 @@ def test_every_sample_tells_whose_it_is():
     assert all(sample.labels["status"] == "prod/status" for f in parse(render(other)) for sample in f.samples)
 
 
-def test_a_refused_run_says_only_what_is_known():
+def test_a_refused_run_reports_only_what_is_known():
     assert samples(render(REFUSAL)) == {
         ("gitsync_run_end_timestamp_seconds",): 1777633200.0,
         ("gitsync_run_duration_seconds",): 3600.0,

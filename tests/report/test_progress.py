@@ -1,4 +1,4 @@
-"""Progress: what the line says, and that it comes by the clock alone."""
+"""Progress: what the line reports, and that it comes by the clock alone."""
 
 import io
 import queue
@@ -18,7 +18,7 @@ from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, failed, key,
 
 
 class Ticks:
-    """Seconds that pass when told to."""
+    """Seconds that pass when reported to."""
 
     def __init__(self):
         self.now = 0.0
@@ -67,7 +67,7 @@ def test_the_line_names_the_longest_first_with_its_time():
     ],
     ids=["nothing", "poll", "try", "limit", "soon", "time-is-up", "lock", "hostile"],
 )
-def test_a_resource_says_what_it_waits_for(stage, wait, shown):
+def test_a_resource_reports_what_it_waits_for(stage, wait, shown):
     clock = Ticks()
     tally = Tally(clock, lambda text: text.replace("hunter2", "****"))
     tally.started(IN_SYNC.key, at(stage, wait))
@@ -76,7 +76,7 @@ def test_a_resource_says_what_it_waits_for(stage, wait, shown):
     assert (row, more) == (("ResourceGroup/core", "1m40s", shown or wait.reason), 0)
 
 
-def test_a_resource_says_how_many_wait_for_it():
+def test_a_resource_reports_how_many_wait_for_it():
     tally = Tally(Ticks())
     group, hub, logs = IN_SYNC.key, DRIFTED.key, REFUSED.key
     tally.expect({group: (), hub: (group,), logs: (group,)})
@@ -196,7 +196,7 @@ def test_names_are_cut_before_what_they_wait_for(width, lines):
     assert format_rows(tally, width) == lines
 
 
-def test_silence_says_nothing(capsys):
+def test_silence_means_nothing(capsys):
     silent = Silent()
     silent.expect(nodes(1))
     silent.started(IN_SYNC.key, at(Stage.ACT))
@@ -240,7 +240,7 @@ def test_a_long_cause_is_left_to_the_report():
     assert said[0].endswith("… (azure.yaml:3)")
 
 
-def test_a_change_is_said_only_where_asked_for():
+def test_a_change_is_reported_only_where_requested():
     said = []
     tally = Tally(Ticks(), str, said.append)
     tally.finished(UPDATED)
@@ -249,7 +249,7 @@ def test_a_change_is_said_only_where_asked_for():
 
 
 @pytest.mark.parametrize("progress", [Tally(Ticks()), Silent()], ids=["counts", "silent"])
-def test_what_says_nothing_leaves_it_to_the_log(progress):
+def test_what_reports_nothing_leaves_it_to_the_log(progress):
     assert progress.finished(REFUSED) is False
 
 
@@ -310,5 +310,5 @@ def test_a_run_that_is_stopped_names_what_it_leaves():
     ]
 
 
-def test_a_log_says_by_itself_that_a_run_is_stopped():
+def test_a_log_shows_by_itself_that_a_run_is_stopped():
     assert Tally(Ticks()).say_unfinished("Stopped by Ctrl-C", "Wait.") is False

@@ -1,4 +1,4 @@
-"""Every form of a report says which unit rendered a manifest, as its file has no such document."""
+"""Every form of a report shows which unit rendered a manifest, as its file has no such document."""
 
 import pytest
 

@@ -22,7 +22,7 @@ def many(count, **more):
     return [problem(number, **more) for number in range(count)]
 
 
-def test_more_than_ten_of_one_cause_are_the_first_with_their_number_and_three_places():
+def test_more_than_ten_of_one_cause_are_the_first_with_their_number_and_three_locations():
     (shown,) = shorten_problems(reversed(many(392)))
     assert (shown.path, shown.line, shown.hint) == ("a000.yaml", 0, "Add its manifest.")
     assert shown.message.splitlines() == [
@@ -82,7 +82,7 @@ def test_forms_for_people_are_short(form):
     assert "30 problems are like this one" in shown
 
 
-def test_the_text_says_where_all_are():
+def test_the_text_reports_where_all_are():
     assert "`--output json` has every problem." in text.render(REPORT)
     assert "`--output json`" not in text.render(replace(REPORT, problems=tuple(many(3))))
 
@@ -92,6 +92,6 @@ def test_forms_for_machines_have_each(form):
     assert form.render(REPORT).count("which nobody declares") >= 30
 
 
-def test_json_has_each_with_its_place():
+def test_json_has_each_with_its_location():
     problems = json_module.loads(json.render(REPORT))["problems"]
     assert [one["message"] for one in problems] == [one.message for one in many(30)]

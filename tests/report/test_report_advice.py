@@ -1,4 +1,4 @@
-"""What to do about an error is told in every form, beside what Azure said and not in it."""
+"""What to do about an error is reported in every form, beside what Azure said and not in it."""
 
 import json
 from dataclasses import replace
@@ -34,7 +34,7 @@ RECORD = record(LOCKED.key, LOCKED.condition)
     ],
     ids=["text", "markdown", "html", "junit"],
 )
-def test_a_report_says_what_to_do(render, says):
+def test_a_report_shows_what_to_do(render, says):
     assert TOLD
     assert says in unescape(render(REPORT))
     assert "What to do" not in render(report(IN_SYNC))
@@ -46,24 +46,24 @@ def test_json_has_it_as_a_field_of_its_own():
     assert json.loads(as_json.render(report(IN_SYNC)))["resources"][0]["advice"] == ""
 
 
-def test_sarif_says_what_to_do():
+def test_sarif_reports_what_to_do():
     (found,) = json.loads(sarif.render(REPORT))["runs"][0]["results"]
     assert f"What to do: {TOLD}" in found["message"]["text"]
 
 
-def test_an_annotation_says_what_to_do():
+def test_an_annotation_reports_what_to_do():
     (_headline, line) = pipelines.annotate_github(REPORT)
     assert f"%0AWhat to do: {TOLD}%0A" in line
 
 
-def test_describe_says_what_to_do():
+def test_describe_reports_what_to_do():
     lines = records.describe_record(RECORD, revision=None)
     assert [line.split(":", 1)[1].strip() for line in lines if "What to do:" in line] == [TOLD]
     ready = records.describe_record(record(LOCKED.key), revision=None)
     assert not [line for line in ready if "What to do" in line]
 
 
-def test_the_summary_says_each_piece_of_advice_once():
+def test_the_summary_reports_each_piece_of_advice_once():
     spoke = record(key("VirtualNetwork", "spoke", "network.azure.com"), LOCKED.condition)
     found = summary.render([RECORD, spoke], revision=None)
     names = "<code>VirtualNetwork/hub</code>, <code>VirtualNetwork/spoke</code>"

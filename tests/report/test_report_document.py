@@ -1,4 +1,4 @@
-"""A report that is read from its JSON: it says the same again, and anything else is refused."""
+"""A report that is read from its JSON: it reports the same again, and anything else is refused."""
 
 import json
 from dataclasses import replace
@@ -34,7 +34,7 @@ def changed(value, **members):
 
 
 @pytest.mark.parametrize("value", [FULL, PLAN, report(), *RUNS.values()], ids=["full", "plan", "empty", *RUNS])
-def test_a_report_says_the_same_when_it_was_read_from_its_json(value):
+def test_a_report_is_the_same_when_it_was_read_from_its_json(value):
     assert render(read_again(value)) == render(value)
 
 
@@ -130,7 +130,7 @@ def reports(draw):
 
 
 @given(reports())
-def test_any_report_says_the_same_when_it_was_read_from_its_json(value):
+def test_any_report_is_the_same_when_it_was_read_from_its_json(value):
     assert render(read_again(value)) == render(value)
 
 

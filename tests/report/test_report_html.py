@@ -104,7 +104,7 @@ def test_the_page_holds(words, why):
     assert words in unescape(text), why
 
 
-def test_a_page_of_a_plan_says_what_a_sync_would_do():
+def test_a_page_of_a_plan_reports_what_a_sync_would_do():
     text = render(PLAN)
     assert "a sync would create 1, update 1, delete 1" in text
     assert "uncommitted working tree" in text
@@ -128,7 +128,7 @@ def test_an_empty_run_has_a_page():
     Elements(page)
 
 
-def test_an_interrupted_run_says_so():
+def test_an_interrupted_run_reports_it():
     assert "Interrupted: the next run continues" in render(replace(FULL, interrupted=True))
     assert "Interrupted" not in render(FULL)
 
@@ -161,8 +161,8 @@ def test_the_page_is_well_formed_and_its_links_lead_somewhere():
     assert set(page.values("aria-labelledby")) <= set(ids)
 
 
-def test_what_every_control_is_for_is_said():
-    """Each control stands in a label, or is a button with words."""
+def test_every_control_is_described():
+    """Each control is in a label, or is a button with words."""
     page = render(landing_zone(groups=3, every=5))
     form = page[page.index("<form") : page.index("</form>")]
     labels = re.findall(r"<label.*?</label>", form, flags=re.DOTALL)
@@ -193,7 +193,7 @@ def test_the_page_may_do_nothing_but_its_own_style_and_script():
     assert "http://www.w3.org/2000/svg" in head
 
 
-def test_nothing_in_the_page_is_asked_of_a_server():
+def test_nothing_in_the_page_is_requested_from_a_server():
     elements = Elements(render(FULL))
     addresses = [*elements.values("src"), *(a["href"] for a in elements.of("link")), *elements.values("action")]
     assert all(address.startswith("data:") for address in addresses)
@@ -252,7 +252,7 @@ def test_no_text_changes_what_the_page_is_made_of(text):
     assert made_of(refused(text)) == made_of(refused("calm"))
 
 
-def test_what_else_is_not_known_of_a_path_is_said():
+def test_what_else_is_not_known_of_a_path_is_reported():
     secret = replace(DRIFTED, because={"/properties/secret": "there is no digest"})
     assert "<code>/properties/secret</code>: there is no digest" in render(report(secret)).replace(BREAK, "")
 
@@ -326,7 +326,7 @@ def test_the_page_stays_small(why):
     assert len(render_large(why).encode()) < LARGE[why][1]
 
 
-def test_what_is_left_out_is_said():
+def test_what_is_left_out_is_reported():
     page = render_large("drifted, very many")
     assert "… and 3000 more resources, left out to keep this page small; report.json has all." in page
     assert "Left out to keep this page small; report.json has it." in page

@@ -1,4 +1,4 @@
-"""The page in a browser: it opens quietly, asks nothing, narrows its list, and can be read by everybody."""
+"""The page in a browser: it opens quietly, requests nothing, narrows its list, and can be read by everybody."""
 
 import asyncio
 import threading
@@ -32,7 +32,7 @@ STANDARD = (SMALL, LARGE, FOLDED)
 
 @contextmanager
 def served(page):
-    """The page on a server; and what was asked of it."""
+    """The page on a server; and what was requested of it."""
     asked = []
 
     class Handler(BaseHTTPRequestHandler):

@@ -100,7 +100,7 @@ def test_only_an_id_is_a_commit(commit):
 
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../a.yaml", "a/../../b", "a//b", "./a"])
-def test_a_path_out_of_the_repository_is_no_link(path):
+def test_a_path_out_of_the_repository_is_not_a_link(path):
     assert find_forge(GITHUB).make_line_link(COMMIT, path, 1) == ""
 
 

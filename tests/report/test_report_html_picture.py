@@ -43,7 +43,7 @@ def test_every_tree_is_placed_and_no_boxes_meet(drawn):
 
 
 @given(st.dictionaries(st.integers(0, 40), st.frozensets(st.integers(0, 40), max_size=4), max_size=40))
-def test_groups_stand_below_what_they_need_where_that_can_be(found):
+def test_groups_are_below_what_they_need_where_that_can_be(found):
     names = sorted(found)
     targets = {name: found[name] & set(names) for name in names}
     placed = place_layers(targets, names, SIZE, 4)
@@ -62,7 +62,7 @@ def test_a_wide_forest_has_columns_as_a_newspaper():
     assert several.height == 30 * SIZE.step_y
 
 
-def test_trees_that_are_deep_stand_below_each_other():
+def test_deep_trees_are_below_each_other():
     children = {number: [number + 1] for number in range(400) if number % 4 < 3}
     deep = place_forest(children, [number for number in range(400) if number % 4 == 0], SIZE)
     assert deep.width == 4 * SIZE.step_x, "twice as much would not fit a page"
@@ -99,7 +99,7 @@ def test_lines_are_drawn_for(results, owns, needs, why):
     assert drawn.count('class="box ') == len(results)
 
 
-def test_a_box_says_what_it_stands_for_whole():
+def test_a_box_shows_its_text_in_full():
     kind = "FlexibleServersAdvancedThreatProtectionSettings"
     long = result(key(kind, "a-name-that-is-longer-than-any-box-has-room-for", NET), Verdict.DRIFTED)
     drawn = render_picture([long])

@@ -90,7 +90,7 @@ def test_the_contents_name_every_part_with_its_number():
 @pytest.mark.parametrize(
     ("value", "titles"), [(PLAN, ("To delete", "To change")), (FULL, ("Deleted", "Changed"))], ids=["plan", "sync"]
 )
-def test_titles_say_whether_it_was_done(value, titles):
+def test_titles_show_whether_it_was_done(value, titles):
     assert all(f">{title} <span" in render(value) for title in titles)
 
 
@@ -101,7 +101,7 @@ def test_a_part_without_content_is_left_out(absent):
     assert parts(page)[1:] == ["graph", "run"]
 
 
-def test_what_blocks_most_stands_first_and_says_so():
+def test_what_blocks_most_is_first_and_reports_it():
     """Among failures by number of what waits for them, not by name."""
     blocks_two, blocks_none = (replace(REFUSED, key=key("A", name)) for name in ("z", "a"))
     waits = failed("WaitingForOwner", "A/z is not Ready.", Severity.INFO)
@@ -146,7 +146,7 @@ def test_the_body_of_a_create_is_folded():
     assert "&quot;location&quot;: &quot;westeurope&quot;" in body
 
 
-def test_what_must_be_replaced_says_so_folded_and_unfolded():
+def test_what_must_be_replaced_is_marked_folded_and_unfolded():
     taken = Replacement(reason="Azure cannot move it.", takes=(key("A", "child"),))
     page = render(report(replace(DRIFTED, verdict=Verdict.PENDING, action=Action.NONE, replacement=taken)))
     card = page[page.index('<details class="resource card tone-delete" open') :].replace("<wbr/>", "")
@@ -155,7 +155,7 @@ def test_what_must_be_replaced_says_so_folded_and_unfolded():
     assert "<dd>replace needed</dd>" in card
 
 
-def test_a_long_body_is_cut_and_says_so():
+def test_a_long_body_is_cut_and_marked():
     created = result(
         key("A", "b"), Verdict.CREATE, Action.CREATE, READY, body={f"k{n:03}": "x" * 900 for n in range(500)}
     )
@@ -174,5 +174,5 @@ HEADLINES = [
 
 
 @pytest.mark.parametrize(("value", "headline"), HEADLINES, ids=[h[-1] for h in HEADLINES])
-def test_the_headline_says_what_it_comes_to(value, headline):
+def test_the_headline_reports_what_it_comes_to(value, headline):
     assert f"<h1>{headline}</h1>" in render(value)

@@ -40,12 +40,12 @@ def test_a_report_of_before_is_one_still():
     assert find_faults("report", document) == []
 
 
-def test_the_schema_refuses_what_is_no_report():
+def test_the_schema_refuses_what_is_not_a_report():
     assert complain(replace(FULL, command="render")) != []
     assert complain(replace(FULL, started="yesterday")) != []
 
 
-def test_the_schema_knows_every_word_of_the_model():
+def test_the_schema_has_every_word_of_the_model():
     words = {
         "verdict": (SCHEMA["$defs"]["verdict"], Verdict),
         "action": (SCHEMA["$defs"]["resource"]["properties"]["action"], Action),
@@ -78,6 +78,6 @@ def test_a_side_that_is_absent_is_null():
     assert ("/tags/env", None) in sides
 
 
-def test_any_text_of_azure_can_be_written():
+def test_any_azure_text_can_be_written():
     odd = result(IN_SYNC.key, condition=failed("Failed", "lone \ud800 surrogate, \x1b, \u2028"))
     assert json.loads(render(report(odd)).encode("ascii"))["resources"][0]["message"].startswith("lone \ud800")

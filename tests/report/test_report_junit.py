@@ -65,13 +65,13 @@ def test_there_is_a_case_for_every_resource_and_problem():
     ]
 
 
-def test_what_a_sync_mended_passes():
+def test_what_a_sync_fixed_passes():
     mended = cases(report(DRIFTED, replace(REFUSED, verdict=Verdict.DRIFTED)))
     assert outcome(mended["VirtualNetwork/hub"]) == "passed"
     assert outcome(mended["StorageAccount/logs"]) == "failure"
 
 
-def test_a_failure_tells_the_differences_and_where_the_manifest_stands():
+def test_a_failure_shows_the_differences_and_the_location_of_the_manifest():
     case = ET.fromstring(render(PLAN)).find(".//testcase[@name='VirtualNetwork/hub']")
     assert (case.get("file"), case.get("line")) == ("net/hub.yaml", "1")
     assert '/tags/env: (absent) → "prod"' in case.find("failure").text
@@ -103,7 +103,7 @@ def test_an_empty_report_is_a_document():
 @pytest.mark.parametrize(
     "text", ["a\x00b\x1b[2J", "lone \ud800 surrogate", "\ufffe", "]]><x>&\"'", "one\ntwo\r\nthree"]
 )
-def test_any_text_of_azure_can_be_written(text):
+def test_any_azure_text_can_be_written(text):
     odd = result(
         key("VirtualNetwork", "x<y", NET),
         Verdict.UNKNOWN,
@@ -117,6 +117,6 @@ def test_any_text_of_azure_can_be_written(text):
     assert document.find(".//failure").get("message").startswith("VirtualNetwork/x<y is unknown: Failed: ")
 
 
-def test_what_the_run_tolerates_is_no_failure():
+def test_what_the_run_tolerates_is_not_a_failure():
     waiting = replace(REFUSED, verdict=Verdict.BLOCKED, is_tolerated=True)
     assert [outcome(case) for case in cases(report(waiting)).values()] == ["output"]

@@ -35,7 +35,7 @@ def test_a_report_reads_as_it_should(name, value):
     assert render(value) == (GOLDEN / name).read_text(encoding="utf-8")
 
 
-def test_what_left_git_is_told_from_what_azure_has_besides():
+def test_what_was_removed_from_git_is_distinguished_from_what_only_azure_has():
     sides = (Difference("/a", None, 1, "removed from git"), Difference("/b", None, 2, "differs from git"))
     text = render(report(replace(DRIFTED, differences=sides)))
     assert "  /a (removed from git)\n- 1\n" in text
@@ -51,7 +51,7 @@ def test_a_run_without_anything_to_say_is_short():
     assert "details" not in render(report(IN_SYNC))
 
 
-def test_an_interrupted_run_says_so():
+def test_an_interrupted_run_reports_it():
     assert "**Interrupted**" in render(replace(FULL, interrupted=True))
 
 

@@ -1,4 +1,4 @@
-"""What a person is told to do next about secrets and credentials; all else is in the golden texts."""
+"""What a person is set to do next about secrets and credentials; all else is in the golden texts."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ def steps(value, words):
         ),
     ],
 )
-def test_what_a_plan_did_not_ask_for_is_not_passed_over(value, count, why):
+def test_what_a_plan_did_not_request_is_not_skipped(value, count, why):
     assert len(steps(value, "A plan does not know every exported or external value")) == count, why
 
 
@@ -59,6 +59,6 @@ def test_who_lacks_a_credential_is_not_sent_to_the_manifests(codes, credentials,
 
 
 def test_an_error_without_a_file_is_none_of_a_manifest():
-    """`validate` would find nothing: the hint of the error says what to do."""
+    """`validate` would find nothing: the hint of the error shows what to do."""
     distrusted = replace(problem("RecordNotTrusted"), path="", line=None)
     assert not steps(replace(A_PLAN, problems=(distrusted,)), "Fix the manifests")

@@ -81,7 +81,7 @@ def test_a_delete_is_a_warning_where_the_manifest_was(place, begin, why):
     assert "]Would delete VirtualNetworksSubnet/old: Its file is gone.%0Aid: " in line
 
 
-def test_a_delete_says_in_its_title_that_data_goes_with_it():
+def test_the_title_of_a_delete_reports_that_data_goes_with_it():
     files = "/subscriptions/0000/resourceGroups/core/providers/Microsoft.Storage/storageAccounts/files"
     commit = LastCommit(commit="6d25f14b60cd", author="Ada", subject="Add files")
     removed = replace(ORPHAN, key=key("StorageAccount", "files"), arm_id=files, last_commit=commit)
@@ -118,7 +118,7 @@ def test_the_heaviest_come_first_and_no_more_than_are_shown():
     assert [line.split()[0] for line in lines] == ["::error"] * 2 + ["::warning"] * MOST
 
 
-def test_what_is_to_be_done_is_a_notice_for_github_alone():
+def test_a_pending_change_is_a_notice_for_github_alone():
     adopts = result(IN_SYNC.key, Verdict.ADOPT, Action.UPDATE, is_fine=True)
     plan = replace(PLAN, results=(*PLAN.results, adopts))
     assert [line.split()[0] for line in list_github(plan)] == ["::error", "::warning", "::warning", "::notice"]

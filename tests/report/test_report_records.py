@@ -63,7 +63,7 @@ def test_colour_is_put_on_last():
         (WriteStreak(count=2, paths=("",), at="x"), "2 writes in a row, last at x: the whole resource", "it is deleted each time"),
     ],
 )  # fmt: skip
-def test_what_undoes_our_writes_is_told(row, line, why):
+def test_what_undoes_our_writes_is_reported(row, line, why):
     lines = describe_record(record(key("A", "a"), streak=row), revision=None)
     assert [told.partition(":")[2].strip() for told in lines if told.startswith("Set back after:")] == [line], why
 

@@ -57,14 +57,14 @@ def test_a_report_keeps_the_schema(value):
     assert complain(value) == []
 
 
-def test_the_schema_refuses_what_is_no_sarif():
+def test_the_schema_refuses_what_is_not_sarif():
     wrong = build_log(FULL)
     wrong["runs"][0]["results"][0]["level"] = "fatal"
     wrong["runs"][0]["results"][0]["line"] = 3
     assert len(list(VALIDATOR.iter_errors(wrong))) == 2
 
 
-def test_a_result_stands_at_the_line_of_its_manifest():
+def test_a_result_is_at_the_line_of_its_manifest():
     drifted = next(one for one in results(PLAN) if one["ruleId"] == "drifted")
     assert drifted["locations"] == [
         {
@@ -87,7 +87,7 @@ def test_a_path_is_a_relative_uri_from_the_top_of_the_repository():
     assert uri(replace(odd, root="infra")).startswith("infra/a%20b/")
 
 
-def test_a_result_points_at_its_rule_and_every_rule_says_how_to_mend():
+def test_a_result_points_at_its_rule_and_every_rule_reports_how_to_fix():
     found = rules(EVERY_VERDICT)
     assert set(found) == {verdict.value for verdict in Verdict} - {"in-sync", "skip"}
     ids = list(found)
@@ -121,12 +121,12 @@ def test_problems_come_with_their_code_and_hint():
     assert rules(FULL)["UnknownField"]["shortDescription"]["text"] == find_code_meaning("UnknownField").cause
 
 
-def test_a_sync_tells_what_it_left_and_not_what_it_mended():
+def test_a_sync_reports_what_it_left_and_not_what_it_fixed():
     left = report(DRIFTED, REFUSED, replace(DRIFTED, action=Action.NONE, key=key("VirtualNetwork", "kept", NET)))
     assert [one["ruleId"] for one in results(left)] == [FAILED, "drifted"]
 
 
-def test_an_invalid_manifest_is_told_once_by_its_problems():
+def test_an_invalid_manifest_is_reported_once_by_its_problems():
     invalid = result(IN_SYNC.key, Verdict.INVALID, condition=failed("Failed", "bad"), is_fine=False)
     assert [one["ruleId"] for one in results(report(invalid, problems=PROBLEMS))] == ["NotYaml", "UnknownField"]
     assert [one["ruleId"] for one in results(report(invalid))] == ["invalid"]
@@ -157,7 +157,7 @@ def test_equal_problems_have_fingerprints_of_their_own():
     assert first.rpartition(":")[0] == second.rpartition(":")[0]
 
 
-def test_what_has_no_file_is_told_apart_from_the_results():
+def test_what_has_no_file_is_distinguished_from_the_results():
     plan = report(ORPHAN, command="plan")
     assert results(plan) == []
     notes = build_log(plan)["runs"][0]["invocations"][0]["toolExecutionNotifications"]

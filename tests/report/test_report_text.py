@@ -48,13 +48,13 @@ def test_a_terminal_wraps_words_and_cuts_none():
     assert arm_id in wrapped
 
 
-def test_a_narrow_terminal_gives_the_place_a_line_of_its_own():
+def test_a_narrow_terminal_gives_the_location_a_line_of_its_own():
     lines = render(FULL, width=40).splitlines()
     at = lines.index("    create   StorageAccount/logs")
     assert lines[at + 1] == "        azure.yaml:3"
 
 
-def test_many_resources_are_counted_where_nothing_is_to_be_said_of_them():
+def test_many_resources_are_counted_where_there_is_nothing_to_report():
     quiet = [result(key("ResourceGroup", f"rg-{number}")) for number in range(60)]
     text = render(report(*quiet, DRIFTED))
     assert "60 resources in sync and Ready, not listed." in text
@@ -63,7 +63,7 @@ def test_many_resources_are_counted_where_nothing_is_to_be_said_of_them():
     assert "in sync" not in render(report(DRIFTED))
 
 
-def test_what_is_in_sync_as_far_as_azure_tells_is_counted():
+def test_what_is_in_sync_as_far_as_azure_reports_is_counted():
     partly = replace(IN_SYNC, key=key("Vault", "kv"), unverified=("/properties/secret",))
     assert "2 resources in sync and Ready, not listed; for 1 of them, Azure does not return" in render(
         report(IN_SYNC, partly)
@@ -117,15 +117,15 @@ def test_what_comes_is_green_and_what_goes_is_red():
     assert "\x1b[33m    ~ /c: 2 → 1\x1b[0m" in text
 
 
-def test_an_empty_run_says_so():
+def test_an_empty_run_reports_it():
     assert render(report()).startswith("Nothing changed\nsync of 0123456789ab: 0 resources, 0 of 0 Ready\n")
 
 
-def test_an_interrupted_run_says_so():
+def test_an_interrupted_run_reports_it():
     assert "Interrupted: the next run continues" in render(replace(FULL, interrupted=True))
 
 
-def test_a_try_that_a_stop_has_ended_is_told_once():
+def test_a_try_that_a_stop_has_ended_is_reported_once():
     refusal = Attempt(at="2026-01-02T03:04:05Z", stage=Stage.ACT, status=503, code="ServerBusy", message="Wait.")
     ended = replace(refusal, status=0, code="Interrupted", message="The run was stopped before Azure responded.")
     stopped = report(replace(REFUSED, condition=failed("Interrupted", ended.message), attempts=(refusal, ended)))
@@ -154,7 +154,7 @@ def test_groups_and_namespaces_are_shown_where_they_tell_something():
     assert "  default:\n" in render(report(twins[0], replace(twins[1], key=key("Cluster", "a", namespace="other"))))
 
 
-def test_a_long_value_is_cut_and_says_how_long_it_is():
+def test_a_long_value_is_cut_and_reports_how_long_it_is():
     long = replace(DRIFTED, differences=(Difference("/properties/customData", "x" * 5000, 1, "changed in git"),))
     assert "… (5,002 characters)" in render(report(long))
 
@@ -193,11 +193,11 @@ def test_what_is_flapping_is_not_promised_to_be_written(command):
 
 
 @pytest.mark.parametrize(("value", "advice", "why"), STEPS, ids=[s[-1] for s in STEPS])
-def test_what_to_do_next_is_said(value, advice, why):
+def test_what_to_do_next_is_reported(value, advice, why):
     assert advice in render(value), why
 
 
-def test_what_was_not_reached_is_not_told_to_be_unreadable():
+def test_what_was_not_reached_is_not_reported_as_unreadable():
     missed = result(key("A", "b"), Verdict.UNKNOWN, condition=failed("NotReached", "The run ended."))
     assert "could not be read" not in render(report(missed))
 
@@ -220,7 +220,7 @@ def test_foreign_text_never_reaches_the_terminal_as_it_is(text):
     assert all(line.isprintable() for line in lines)
 
 
-def test_problems_alone_are_lines_with_place_and_hint():
+def test_problems_alone_are_lines_with_location_and_hint():
     assert format_problems(FULL.problems) == [
         "a.yaml: error: NotYaml",
         "    This is not YAML.",
@@ -230,7 +230,7 @@ def test_problems_alone_are_lines_with_place_and_hint():
     ]
 
 
-def test_an_invalid_manifest_is_told_once_with_its_errors():
+def test_an_invalid_manifest_is_reported_once_with_its_errors():
     invalid = result(
         key("ResourceGroup", "core"),
         Verdict.INVALID,

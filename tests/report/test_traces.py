@@ -110,7 +110,7 @@ def test_a_refused_run_is_one_span(collector):
     assert (span.name, attributes(span)["gitsync.exit_code"]) == ("gitsync sync", 2)
 
 
-def test_the_service_is_gitsync_unless_a_variable_says_otherwise(collector, monkeypatch):
+def test_the_service_is_gitsync_unless_a_variable_sets_otherwise(collector, monkeypatch):
     export_traces(END, {})
     assert collector.resource.items() >= {"service.name": "gitsync", "service.version": __version__}.items()
     collector.sent.clear()

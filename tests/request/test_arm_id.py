@@ -176,7 +176,7 @@ def test_a_manifest_without_a_name_has_no_id_and_neither_have_its_dependents():
     assert ids(nameless, TOP_ONE) == [None, None]
 
 
-def test_a_name_from_a_config_map_leaves_a_hole_in_all_ids_below():
+def test_a_name_from_a_config_map_leaves_a_placeholder_in_all_ids_below():
     ref = ConfigMapKeyRef("c", "k")
     found = ids(CORE, standing(TOP, "t", key("Group", "core"), ref), standing(MIDDLE, "m", key("Top", "t")))
     assert found[1:] == [

@@ -131,7 +131,7 @@ def test_when_a_name_is_derived(catalog, spec, version, owned_by, is_named, why)
     assert (derive_azure_name(manifest(spec), assignment(catalog, version), owned_by, {}) is not None) is is_named, why
 
 
-def test_a_random_name_is_told_unless_one_is_given(catalog):
+def test_a_random_name_is_reported_unless_one_is_given(catalog):
     random = {"operatorSpec": {"namingConvention": "random"}}
     assert is_named_at_random(manifest(random), assignment(catalog))
     assert not is_named_at_random(manifest(random | {"azureName": "x"}), assignment(catalog))

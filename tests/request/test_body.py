@@ -198,7 +198,7 @@ def test_collections_that_are_always_sent(spec, expected, why):
     assert body(spec, KIND) == expected, why
 
 
-def test_ids_that_the_manifest_gives_are_told_for_the_edges():
+def test_ids_from_the_manifest_are_reported_for_the_edges():
     spec = {
         "netReference": {"armId": "/a"},
         "netReferences": [{"armId": "/b"}, NAMED],
@@ -230,7 +230,7 @@ def test_a_union_may_be_the_whole_spec(catalog):
     }
 
 
-def test_holes_are_found_wherever_they_stand():
+def test_placeholders_are_found_wherever_they_stand():
     config = ConfigMapKeyRef("c", "k")
     value = {"a": [HOLE, {"b": SecretKeyRef("s", "k")}], "c": ReferenceKeys((ARM_ID, HOLE)), "d": Text(("x", config))}
     assert list(find_value_refs(value)) == [HOLE, SecretKeyRef("s", "k"), HOLE, config]

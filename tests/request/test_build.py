@@ -133,7 +133,7 @@ def test_the_policy(catalog, own, of_namespace, default, expected, why):
     assert (group.policy, group.problems) == (expected, ()), why
 
 
-def test_a_policy_that_nobody_knows_is_a_problem_that_names_the_three(catalog):
+def test_an_unknown_policy_is_a_problem_that_names_the_three(catalog):
     (group,) = ready(catalog, {"group.yaml": with_annotation(FILES["group.yaml"], "Manage")})
     (problem,) = group.problems
     assert problem.code == "ReconcilePolicy"
@@ -235,7 +235,7 @@ ADMINISTRATOR = """
     """
 
 
-def test_a_name_that_only_a_run_can_know_leaves_a_hole_in_the_id(catalog):
+def test_a_name_that_only_a_run_has_leaves_a_placeholder_in_the_id(catalog):
     found = ready(catalog, FILES | {"db.yaml": ADMINISTRATOR})
     boss = by_name(found)["boss"]
     server = f"{GROUP_ID}/providers/Microsoft.DBforPostgreSQL/flexibleServers/db"
@@ -248,7 +248,7 @@ def test_a_name_that_only_a_run_can_know_leaves_a_hole_in_the_id(catalog):
     assert shown["boss"].arm_id == f"{server}/administrators/<configmap app/principalId>"
 
 
-def test_a_name_that_a_manifest_tells_makes_the_id_known(catalog):
+def test_a_name_from_a_manifest_makes_the_id_known(catalog):
     config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app}\ndata: {principalId: '123'}\n"
     boss = by_name(ready(catalog, FILES | {"db.yaml": ADMINISTRATOR, "cm.yaml": config}))["boss"]
     assert boss.arm_id.endswith("/administrators/123")

@@ -1,6 +1,6 @@
 """The requests of whole cases, against what Azure Service Operator sends for the same manifests.
 
-The cases lie outside the project; where they are not at hand, there is nothing to compare with.
+The cases lie outside the project; where they are not available, there is nothing to compare with.
 """
 
 import json

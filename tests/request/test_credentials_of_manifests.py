@@ -131,7 +131,7 @@ def test_another_azure_needs_a_setting_and_all_three_keys(keys, allowed, refused
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), st.text(max_size=60), max_size=len(KEYS)), st.booleans())
-def test_whatever_a_secret_says_it_is_read_or_refused_and_no_secret_shows(said, allowed):
+def test_any_secret_is_read_or_refused_and_no_secret_shows(said, allowed):
     marked = {key: text if key in PUBLIC_KEYS else f"m4rked{text}" for key, text in said.items()}
     found = read_identity(
         "ns/n", {key: Secret(text) for key, text in marked.items()}, allow_multi_env_management=allowed
@@ -198,12 +198,12 @@ RECORDED = [("", "sub-1"), ("aso-credential", "sub-1"), ("mine", "sub-2"), ("mis
 
 
 @pytest.mark.parametrize(("name", "subscription"), RECORDED)
-def test_what_left_git_is_chosen_for_anew(name, subscription):
+def test_what_was_removed_from_git_is_selected_again(name, subscription):
     found = Credentials(FOUND, "everybodys").of_record(record(rg(), "/x", credential=name))
     assert (found.subscription if isinstance(found, Credential) else None) == subscription
 
 
-def test_all_that_may_be_asked_for_is_looked_up():
+def test_all_that_may_be_requested_is_looked_up():
     records = {vnet(): record(vnet(), "/x", credential="old")}
     assert find_credential_names([resource("mine"), resource(namespace="far")], records) == (
         ("default", "aso-credential"),
@@ -272,7 +272,7 @@ def test_without_a_global_credential_a_plan_leaves_the_subscription_open():
     assert (found.name, found.subscription) == (OWN, OPEN.format(OWN))
 
 
-def test_what_left_git_is_taken_from_its_record():
+def test_what_was_removed_from_git_is_taken_from_its_record():
     found = everyone([removed := recorded("gone", "mine", "sub-2")]).of_record(removed)
     assert isinstance(found, Credential)
     assert (found.name, found.subscription) == ("mine", "sub-2")
@@ -287,7 +287,7 @@ def told(*records: Record, named: str = "") -> list[str]:
     return [one.message for one in problems]
 
 
-def test_a_plan_says_once_what_it_did_not_read():
+def test_a_plan_reports_once_what_it_did_not_read():
     (unknown,) = told()
     assert unknown.startswith("This plan does not read the credential Secrets of remote, and none is on record")
     assert told(recorded("core")) == [], "it was the global one"
@@ -360,7 +360,7 @@ def test_offline_two_subscriptions_under_one_group_are_found(text, codes, why):
         assert problem.message == 'resource subscription "sub-b" does not match parent subscription "sub-a"'
 
 
-def test_what_stands_in_a_group_without_a_credential_says_so():
+def test_what_is_in_a_group_without_a_credential_reports_it():
     read = read_manifests({"a.yaml": (BOTH + manifests_with("missing", "b")).encode()})
     credentials = Credentials({**read.secrets, ("default", "missing"): None}, "everybodys")
     group, vnet_, subnet = sorted(

@@ -77,7 +77,7 @@ def test_what_is_refused(documents, refused, why):
     assert frozenset[str]().union(*environments.groups) == refused
 
 
-def test_each_is_named_with_the_others_and_the_question():
+def test_each_is_named_with_the_others_and_the_choice():
     first, second = found(dev=[group("a")], prod=[group("a", "eastus")]).problems
     assert (first.path, first.is_error) == ("dev/k.yaml", True)
     assert "dev and prod stand for the same resources in Azure, with different bodies" in first.message
@@ -112,5 +112,5 @@ def test_one_that_gitsync_yaml_names_goes_first():
     assert both.refused == {"dev", "prod"}, "two that are named are a question again"
 
 
-def test_plain_folders_are_no_environments():
+def test_plain_folders_are_not_environments():
     assert not found(kind=UnitKind.FOLDER, dev=[group("a")], prod=[group("a", "eastus")]).refused

@@ -83,7 +83,7 @@ def test_an_export_is_a_problem_if_the_object_is_not_its_own(others, code, why):
     assert lake.is_valid, "ASO writes the resource too, and refuses only its export"
 
 
-def test_both_exporters_of_one_object_are_told():
+def test_both_exporters_of_one_object_are_reported():
     found = prepared(GROUP, ACCOUNT, ACCOUNT.replace("name: lake", "name: pond"))
     assert [problem.code for name in ("lake", "pond") for problem in found[name].problems] == ["ExportShared"] * 2
 
@@ -96,7 +96,7 @@ WAITS = [
 
 
 @pytest.mark.parametrize("others, names, why", WAITS)
-def test_nobody_waits_for_an_export_that_git_prevents(others, names, why):
+def test_no_one_waits_for_an_export_that_git_prevents(others, names, why):
     books = prepared(GROUP, ACCOUNT, SERVER, *others)["books"]
     assert tuple(sorted(key.name for key in books.depends_on)) == names, why
 

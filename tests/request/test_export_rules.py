@@ -63,13 +63,13 @@ def test_where_a_resource_exports_to(operator_spec, expected, why):
     assert find_addresses(a_resource(operator_spec)) == expected, why
 
 
-def test_destinations_are_those_of_fields_with_what_is_written_besides():
+def test_destinations_are_those_of_fields_with_what_else_is_written():
     said = {"secrets": {"b": {"name": "keys", "key": "k", "annotations": {"x": "y"}}, "a": {"name": "n", "key": "m"}}}
     found = find_destinations(a_resource(said), ObjectKind.SECRET)
     assert list(found.items()) == [("a", to("m", a_secret("n"))), ("b", to("k", annotations={"x": "y"}))]
 
 
-def test_a_field_without_a_value_is_passed_over_and_an_empty_one_is_told():
+def test_a_field_without_a_value_is_skipped_and_an_empty_one_is_reported():
     wanted = {"a": to("a"), "b": to("b"), "c": to("c", a_config_map("urls"))}
     assert collect_fields(wanted, {"a": Secret("v")}) == (entry("a", "v"),)
     with pytest.raises(ExportError) as failure:
@@ -128,7 +128,7 @@ def test_what_cannot_be_one_object_is_refused(entries, says, why):
     assert failure.value.is_fatal, why
 
 
-def test_every_collision_is_told_and_no_value():
+def test_every_collision_is_reported_and_no_value():
     with pytest.raises(ExportError) as failure:
         merge_entries(Owner(OWNER), [entry(key, "hunter2") for key in "abab"])
     assert failure.value.message.count("key collision") == 2

@@ -22,7 +22,7 @@ KEY = Key("g", "K", "team", "n")
 
 
 class Told:
-    """Values that say what they were asked for; what is called `missing` is not there."""
+    """Values that show what was requested; what is called `missing` is not there."""
 
     def secret(self, namespace, name, key):
         return Secret(f"{namespace}/{name}/{key}")
@@ -74,7 +74,7 @@ def test_a_placeholder_shows_in_an_id():
     assert filled({}, Text(("/a/", ConfigMapKeyRef("placeholder", "k")))).arm_id == "/a/<later>"
 
 
-def test_an_empty_value_is_no_name():
+def test_an_empty_value_is_not_a_name():
     with pytest.raises(MissingValueError) as caught:
         filled({}, Text(("/a/", ConfigMapKeyRef("empty", "k"))))
     assert caught.value.reason == "ConfigMapNotFound"
@@ -90,7 +90,7 @@ def test_a_config_map_cannot_lead_an_id_elsewhere(told):
     assert refused.value.reason == "Failed"
 
 
-def test_a_value_that_is_missing_is_told_as_it_is():
+def test_a_value_that_is_missing_is_reported_as_it_is():
     with pytest.raises(MissingValueError) as caught:
         filled({"a": ConfigMapKeyRef("missing", "k")})
     assert (caught.value.reason, caught.value.message) == ("ConfigMapNotFound", "it is not there")
@@ -102,5 +102,5 @@ def test_the_template_stays_as_it_was():
     assert body == {"a": {"b": [SecretKeyRef("s", "k")]}}
 
 
-def test_an_id_begins_where_only_azure_knows():
+def test_an_id_begins_where_only_azure_has_a_value():
     assert filled({}, Text((RootRef(KEY), "/x"))).arm_id == "/subscriptions/n/x"

@@ -36,7 +36,7 @@ stringData: {{AZURE_SUBSCRIPTION_ID: {}, AZURE_TENANT_ID: t, AZURE_CLIENT_ID: c}
         ([GROUP, VNET], HERE, False, "an owner by name"),
     ],
 )
-def test_validate_says_that_an_owner_is_elsewhere(texts, subscription, is_said, why):
+def test_validate_reports_that_an_owner_is_elsewhere(texts, subscription, is_said, why):
     manifests = read_manifests({f"{number}.yaml": text.encode() for number, text in enumerate(texts)})
     credential_of = choose_offline(manifests.secrets, subscription)
     prepared = prepare(manifests, catalog=open_catalog(), subscription=subscription)
@@ -44,7 +44,7 @@ def test_validate_says_that_an_owner_is_elsewhere(texts, subscription, is_said, 
     assert said == [("SubscriptionMismatch", "spec.owner.armId")] * is_said, why
 
 
-def test_a_run_says_so_too_and_never_back(tmp_path):
+def test_a_run_reports_it_too_and_never_the_reverse(tmp_path):
     """Nothing was ever written there."""
     world = World(tmp_path).says(vnet=NETWORK)
     for report in (world.plan(), world.sync(), world.plan()):

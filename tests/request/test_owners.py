@@ -35,5 +35,5 @@ def named(kind="Parent", group=GROUP):
         (a_kind(), {"name": "p"}, None, "a kind that nothing owns"),
     ],
 )
-def test_whom_a_manifest_names(kind, said, expected, why):
+def test_which_identity_a_manifest_names(kind, said, expected, why):
     assert find_owner(a_resource({"owner": said}, namespace="team"), kind) == expected, why

@@ -67,7 +67,7 @@ def test_what_has_no_request_shows_its_id():
     assert (shown.arm_id, shown.request) == ("/x", None)
 
 
-def test_an_id_with_a_hole_is_shown_with_where_its_value_comes_from():
+def test_an_id_with_a_placeholder_is_shown_with_where_its_value_comes_from():
     (shown,) = show([HOLED], {})
     assert shown.arm_id == "/holed/<configmap later/k>"
 

@@ -40,7 +40,7 @@ def test_all_are_valid_and_wait_for_their_server(ready):
         ("readers", "/providers/Microsoft.Graph/groups/default.readers"),
     ],
 )
-def test_an_id_says_whose_it_is(ready, name, arm_id):
+def test_an_id_reports_whose_it_is(ready, name, arm_id):
     assert (ready[name].arm_id, ready[name].api_version) == (arm_id, "v1")
 
 
@@ -96,7 +96,7 @@ def test_options_of_a_role(options, expected, why):
     assert prepare_all(text)["reader"].template.body["roleOptions"] == expected, why
 
 
-def test_an_empty_list_says_that_there_is_nothing_and_no_list_says_nothing():
+def test_an_empty_list_reports_that_there_is_nothing_and_no_list_reports_nothing():
     assert prepare_all(MANIFESTS.replace("[azure_pg_admin]", "[]"))["reader"].template.body["roles"] == []
     assert "roles" not in prepare_all(MANIFESTS.replace("roles: [azure_pg_admin]\n", "\n"))["reader"].template.body
 

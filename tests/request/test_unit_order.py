@@ -102,7 +102,7 @@ def test_sync_waves_are_an_order_among_equals(prepared, expected):
     assert {one.key.name: [other.name for other in one.depends_on] for one in order_units(prepared)} == expected
 
 
-def test_what_only_the_order_puts_first_is_told_from_what_a_manifest_needs():
+def test_what_only_the_order_puts_first_is_distinguished_from_what_a_manifest_needs():
     prepared, _ = WAVES[next(iter(WAVES))]
     needed = {one.key: one.depends_on for one in prepared}
     ordered = order_units(prepared)

@@ -27,9 +27,9 @@ stringData:
 
 
 def estate(resources: int) -> dict[str, str]:
-    """So many resources as files by name, a file a group; the values that they draw on stand in `beside`.
+    """So many resources as files by name, a file a group; the values that they need are in `beside`.
 
-    Owners and whatever is referred to come first, so that any number of resources is whole.
+    Owners and whatever is referred to come first, so that any number of resources is complete.
     """
     files: dict[str, str] = {"beside": BESIDE}
     for group, document in islice(_documents(), resources):

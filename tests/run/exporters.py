@@ -1,4 +1,4 @@
-"""A storage account that exports, a server that takes a password, and a world with places of secrets in memory."""
+"""A storage account that exports, a server that takes a password, and a world with locations of secrets in memory."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def principal(name: str) -> EmulatedPrincipal:
 
 
 class Tenants(World):
-    """`issued` has the client of every token that was asked for in the last run, in order."""
+    """`issued` has the client of every token that was started for in the last run, in order."""
 
     def __init__(self, folder: Path, *names: str, **settings: Any) -> None:
         principals = tuple(principal(name) for name in ("global", *names))

@@ -57,7 +57,7 @@ def world(tmp_path):
     return World(tmp_path)
 
 
-def test_children_stand_in_the_subscription_that_the_alias_made(world):
+def test_children_are_in_the_subscription_that_the_alias_made(world):
     report = world.says(alias=ALIAS, child=CHILD).sync()
     made = made_by(world)
     assert made not in {"", SUBSCRIPTION}
@@ -90,14 +90,14 @@ def test_a_plan_takes_the_id_from_the_alias_as_read(world):
     assert {request.method for request in world.requests} == {"GET"}
 
 
-def test_what_the_manifest_says_of_it_is_honoured(world):
+def test_what_the_manifest_has_of_it_is_honoured(world):
     made = "99999999-9999-9999-9999-999999999999"
     alias = annotated(ALIAS, **{OVERRIDE: f"/subscriptions/{made}"})
     report = world.says(alias=alias, child=CHILD).sync()
     assert of(report, "RoleAssignment").arm_id == child_id(made)
 
 
-def test_an_alias_under_policy_skip_still_tells_where_its_children_stand(world):
+def test_an_alias_under_policy_skip_still_locates_its_children(world):
     world.synced(alias=ALIAS)
     report = world.says(alias=annotated(ALIAS, reconcile_policy="skip"), child=CHILD).sync()
     assert of(report, "RoleAssignment").arm_id == child_id(made_by(world))
@@ -124,7 +124,7 @@ async def asks_what_is_denied(subject, azure):
     await azure.call(f"{subject.arm_id}/accept", API)
 
 
-def test_what_a_handler_is_refused_is_told(world):
+def test_what_a_handler_is_refused_is_reported(world):
     world.settings = EmulatorSettings(
         limits=None,
         rules=rules("{match: {method: POST, path: '*/accept'}, answer: {status: 403, code: LocationRequired}}"),
@@ -142,7 +142,7 @@ def cancel_of(made):
     return f"POST /subscriptions/{made}/providers/Microsoft.Subscription/cancel"
 
 
-def test_an_alias_that_left_git_is_cancelled_and_deleted_after_its_children(world):
+def test_an_alias_that_was_removed_from_git_is_cancelled_and_deleted_after_its_children(world):
     world.synced(alias=ALIAS, child=CHILD)
     made = made_by(world)
     report = world.says().sync(prune=True, max_deletes=5)
@@ -150,7 +150,7 @@ def test_an_alias_that_left_git_is_cancelled_and_deleted_after_its_children(worl
     assert world.writes == [f"DELETE {child_id(made)}", cancel_of(made), f"DELETE {ALIAS_ID}"]
 
 
-def test_a_plan_cancels_nothing_and_says_what_a_sync_would_cancel(world):
+def test_a_plan_cancels_nothing_and_reports_what_a_sync_would_cancel(world):
     world.synced(alias=ALIAS)
     found = of(world.says().plan(prune=True, max_deletes=5), "Alias")
     assert (found.verdict, found.condition.message) == (

@@ -137,7 +137,7 @@ def test_what_argo_cd_keeps_is_kept(world):
 
 
 @pytest.mark.parametrize("is_shallow", [True, False], ids=["shallow", "full"])
-def test_what_an_application_leaves_is_held_if_history_does_not_say_whether_it_had_the_finalizer(
+def test_what_an_application_leaves_is_held_if_history_does_not_report_whether_it_had_the_finalizer(
     world, tmp_path, is_shallow
 ):
     tree = {

@@ -1,4 +1,4 @@
-"""Who changed a resource, in whole runs: what a plan and a sync say of drift, when, and what it costs."""
+"""Who changed a resource, in whole runs: what a plan and a sync report of drift, when, and what it costs."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def authors(report) -> dict[str, list[tuple[str, str]]]:
 
 
 def asked(world) -> list[str]:
-    """The questions of the last run, by the last word of their paths."""
+    """The checks of the last run, by the last word of their paths."""
     return sorted(r.path.rpartition("/")[2] for r in world.requests if r.path.endswith((f"/{GRAPH}", f"/{LOG}")))
 
 
-def test_a_plan_and_a_sync_say_who_changed_what(world):
+def test_a_plan_and_a_sync_report_who_changed_what(world):
     first = world.somebody_changes(VNET_ID, WIDER)
     second = world.somebody_changes(SUBNET_ID, NARROWER, by="amy@contoso.com", client="CLI")
     world.somebody_changes(GROUP_ID, {"/tags/team": "b"}, by="44444444-0000-4000-8000-000000000000", client="")
@@ -70,7 +70,7 @@ def test_a_plan_and_a_sync_say_who_changed_what(world):
     assert authors(world.plan(who="auto")) == {}, "the sync has put all back"
 
 
-def test_what_the_questions_cost_is_in_the_cost_of_the_sync(world):
+def test_what_the_checks_cost_is_in_the_cost_of_the_sync(world):
     world.somebody_changes(VNET_ID, WIDER)
     world.somebody_changes(SUBNET_ID, NARROWER)
     plan = world.plan(who="auto")
@@ -88,7 +88,7 @@ def test_what_the_questions_cost_is_in_the_cost_of_the_sync(world):
         (None, {"who": "off"}, "the operator does not want to know"),
     ],
 )
-def test_nothing_is_asked(world, changes, settings, why):
+def test_nothing_is_requested(world, changes, settings, why):
     if changes is None:
         world.somebody_changes(VNET_ID, WIDER)
     else:
@@ -130,7 +130,7 @@ TIMES = [
 
 
 @pytest.mark.parametrize(("ago", "expected", "why"), TIMES, ids=[row[-1] for row in TIMES])
-def test_a_change_is_known_after_some_time_and_not_for_ever(world, ago, expected, why):
+def test_a_change_is_known_after_some_time_and_not_without_end(world, ago, expected, why):
     world.settings = replace(world.settings, change_log=replace(world.settings.change_log, actor_delay=0))
     world.somebody_moves(VNET_ID, Move(set=WIDER, by="rob@contoso.com", client="Azure Portal"), ago=ago)
     [change] = of(world.plan(who="auto"), "VirtualNetwork").changed_by

@@ -87,7 +87,7 @@ def test_nothing_else_is(tmp_path, line):
     assert world.sent("POST") == []
 
 
-def test_it_is_asked_once_in_a_run_however_often_it_is_looked_at(tmp_path):
+def test_it_is_read_once_in_a_run_however_often_it_is_looked_at(tmp_path):
     in_vain = "{match: {method: POST, path: '*/sync'}, answer: {status: 200}}"
     world = a_world(tmp_path, state("ProtectionError", "UserErrorDiskGone"), in_vain)
     found = of(world.sync(resource_timeout=120.0), "BackupVaultsBackupInstance")
@@ -109,7 +109,7 @@ def broken(tmp_path):
     return world
 
 
-def test_a_plan_asks_nothing_of_it(tmp_path):
+def test_a_plan_requests_nothing_from_it(tmp_path):
     world = broken(tmp_path)
     world.plan()
     assert world.writes == []
@@ -123,7 +123,7 @@ def test_nothing_is_called_under_policy_skip(tmp_path):
     assert world.writes == []
 
 
-def test_a_look_that_fails_is_told(tmp_path):
+def test_a_look_that_fails_is_reported(tmp_path):
     world = a_world(
         tmp_path,
         state("ProtectionError", "UserErrorDiskGone"),

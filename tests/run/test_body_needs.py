@@ -47,7 +47,7 @@ def test_a_role_is_assigned_by_its_name(tmp_path):
     assert found.record.applied["properties"]["roleDefinitionId"] == role_id("Reader")
 
 
-def test_a_name_is_no_drift(tmp_path):
+def test_a_name_is_not_drift(tmp_path):
     world = World(tmp_path)
     world.synced(group=GROUP, a=assignment())
     assert of(world.sync(), "RoleAssignment").verdict is Verdict.IN_SYNC
@@ -83,7 +83,7 @@ def test_roles_are_listed_once_in_a_run(tmp_path, run):
 
 @pytest.mark.parametrize("run", ["sync", "plan"])
 @pytest.mark.parametrize("role", ["Raeder", "Keeper of the lights"])
-def test_a_name_that_no_built_in_role_has_is_told(tmp_path, run, role):
+def test_a_name_that_no_built_in_role_has_is_reported(tmp_path, run, role):
     world = World(tmp_path)
     found = of(getattr(world.says(group=GROUP, a=assignment(role=role)), run)(), "RoleAssignment")
     assert found.verdict is Verdict.BLOCKED
@@ -194,7 +194,7 @@ def test_a_deleted_vault_is_recovered(tmp_path):
     assert of(world.sync(), "Vault").verdict is Verdict.IN_SYNC
 
 
-def test_what_git_changed_meanwhile_is_sent_to_a_vault_that_was_recovered(tmp_path):
+def test_what_git_changed_in_between_is_sent_to_a_vault_that_was_recovered(tmp_path):
     """Azure gives back the vault as it was, and takes nothing of the body that recovers it."""
     world = with_deleted_vault(tmp_path, "createOrRecover")
     world.says(group=GROUP, other=OTHER, vault=vault("createOrRecover").replace("standard", "premium"))
@@ -227,7 +227,7 @@ def test_a_deleted_vault_of_another_group_is_not_recovered(tmp_path, run):
     assert modes_sent(world) == []
 
 
-def test_a_purge_asks_for_no_group(tmp_path):
+def test_a_purge_requests_no_group(tmp_path):
     world = with_deleted_vault(tmp_path, "purgeThenCreate", owner="other")
     assert of(world.sync(), "Vault").condition.is_ready
 
@@ -273,7 +273,7 @@ def test_nothing_is_looked_up_nor_purged_under_policy_skip(tmp_path):
     assert [r.path for r in world.requests if "deletedVaults" in r.path] == []
 
 
-def test_a_sync_purges_nothing_that_the_reviewed_plan_did_not_say(tmp_path):
+def test_a_sync_purges_nothing_that_the_reviewed_plan_did_not_report(tmp_path):
     world = World(tmp_path)
     world.synced(group=GROUP)
     world.says(group=GROUP, vault=vault("purgeThenCreate"))

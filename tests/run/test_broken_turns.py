@@ -1,4 +1,4 @@
-"""What breaks off the turn of one resource, and not the run: faults of ours, and of other packages' extensions."""
+"""What fails the turn of one resource, and not the run: internal errors, and faults of other packages' extensions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def extended(world: World, *extensions: Extension) -> World:
 
 @pytest.mark.parametrize("error", [KeyError("value of a manifest"), CatalogError("The facts are damaged.")])
 @pytest.mark.parametrize("writes", [True, False], ids=["sync", "plan"])
-def test_a_fault_of_ours_ends_one_turn_and_the_run_with_70(tmp_path, error, writes):
+def test_an_internal_error_ends_one_turn_and_the_run_with_70(tmp_path, error, writes):
     world = extended(World(tmp_path), Extension(group=VNETS[0], kind=VNETS[1], pre_check=raising(error)))
     world.says(group=GROUP, vnet=VNET, subnet=SUBNET)
     report = world.sync() if writes else world.plan()
@@ -58,7 +58,7 @@ def test_a_fault_after_the_write_loses_nothing_of_it(tmp_path):
 
 
 def test_a_fault_is_not_tried_again_after_prunes(tmp_path):
-    """It could end better then, and nobody would hear of it."""
+    """It could end better then, and no one would hear of it."""
     asked = []
 
     async def once(subject, azure, next):
@@ -101,7 +101,7 @@ THEIRS = [
 
 
 @pytest.mark.parametrize(("points", "told", "why"), THEIRS, ids=[row[-1] for row in THEIRS])
-def test_an_extension_that_breaks_off_means_that_the_check_could_not_be_made(tmp_path, points, told, why):
+def test_an_extension_that_fails_means_that_the_check_could_not_be_made(tmp_path, points, told, why):
     world = extended(World(tmp_path), theirs(**points)).says(group=GROUP, vnet=VNET)
     report = world.sync()
     found = of(report, "VirtualNetwork")
@@ -112,7 +112,7 @@ def test_an_extension_that_breaks_off_means_that_the_check_could_not_be_made(tmp
     assert of(report, "ResourceGroup").condition.is_ready
 
 
-def test_a_classifier_that_breaks_off_is_told(tmp_path):
+def test_a_classifier_that_fails_is_reported(tmp_path):
     from tests.support.fault_rules import rules
 
     refused = "{match: {method: PUT, type: Microsoft.Network/virtualNetworks}, answer: {code: Bad, status: 400}}"
@@ -123,7 +123,7 @@ def test_a_classifier_that_breaks_off_is_told(tmp_path):
     assert [attempt.code for attempt in of(report, "VirtualNetwork").attempts] == ["Bad"], "what Azure said shows"
 
 
-def test_a_fault_of_ours_behind_an_extension_stays_ours(tmp_path):
+def test_an_internal_error_behind_an_extension_stays_one(tmp_path):
     async def asks_on(subject, azure, next):
         return await next(subject, azure)
 
@@ -132,7 +132,7 @@ def test_a_fault_of_ours_behind_an_extension_stays_ours(tmp_path):
     assert world.sync().exit_code == 70
 
 
-def test_an_extension_may_ask_azure_and_what_azure_refuses_is_no_mistake_of_its_own(tmp_path):
+def test_an_extension_may_query_azure_and_what_azure_refuses_is_not_its_mistake(tmp_path):
     async def asks(subject, azure, next):
         await azure.get("/subscriptions/0/resourceGroups/none/providers/Nobody.Knows", "2024-01-01")
         return success()

@@ -63,7 +63,7 @@ def test_a_credential_of_capz_that_is_not_here_fails_nothing(world):
     assert cluster.condition.message == 'credential Secret "default/of-another-cluster" does not exist'
 
 
-def test_a_field_that_only_capz_knows_fails_nothing(world):
+def test_a_field_that_only_capz_has_fails_nothing(world):
     pool = (
         WRAPPED.partition("---")[2]
         .replace("ControlPlane", "MachinePool")

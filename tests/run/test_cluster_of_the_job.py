@@ -59,7 +59,7 @@ def test_a_secret_of_the_cluster_is_used_and_exports_become_objects_of_it(pod):
     assert set(pod.cluster.lines("POST", "PUT")) == {REVIEWS}
 
 
-def test_a_plan_asks_the_cluster_for_no_secret(pod):
+def test_a_plan_reads_no_secret_from_the_cluster(pod):
     pod.says(group=GROUP, account=account(BOTH), server=server("db", "password")).plan()
     assert pod.cluster.requests == []
 
@@ -168,7 +168,7 @@ def test_a_namespace_without_a_role_is_one_problem_and_not_one_a_resource(pod):
     assert reads == ["GET /api/v1/namespaces/red/secrets/aso-credential"], "nothing there is referred to"
 
 
-def test_a_missing_key_is_said_as_aso_says_it(pod):
+def test_a_missing_key_is_reported_as_aso_reports_it(pod):
     pod.cluster.make("secrets", "default", "db", {"other": VALUE})
     found = of(pod.says(group=GROUP, server=server("db", "password")).sync(), "FlexibleServer")
     assert found.condition.reason == "SecretNotFound"
@@ -190,7 +190,7 @@ def test_an_object_of_another_agent_is_refused_with_its_name(pod):
     )
 
 
-def test_an_object_of_somebody_else_is_left_alone(pod):
+def test_an_object_of_somebody_else_is_skipped(pod):
     pod.cluster.make("secrets", "default", "lake", {"first": "theirs"})
     report = pod.says(group=GROUP, account=account(f"{KEY_1}\n        {ENDPOINT}")).sync()
     found = of(report, "StorageAccount")

@@ -190,7 +190,7 @@ def test_a_made_up_leftover_removes_nothing_that_a_resource_exports(world, sinks
 
 
 def test_a_new_owner_takes_the_name_as_soon_as_the_old_one_is_forgotten(world, sinks):
-    """In the same run: whoever reads the Secret is not to be without it until the next one."""
+    """In the same run: anyone who reads the Secret is not to be without it until the next one."""
     world.synced(group=GROUP, lake=LAKE)
     report = world.says(group=GROUP, pond=POND).sync()
     assert "not owned by" in of(report, "StorageAccount", "pond").condition.message
@@ -225,7 +225,7 @@ def test_what_a_resource_wrote_before_another_sink_refused_goes_too(world, sinks
     assert sinks[0].objects == {}
 
 
-def test_config_maps_that_the_status_is_no_sink_of_any_more_go_too(world, sinks):
+def test_config_maps_that_the_status_is_not_a_sink_of_any_more_go_too(world, sinks):
     world.synced(group=GROUP, lake=LAKE)
     world.secret_stores = SecretStores(sinks=sinks, keeps_config_maps=False)
     world.says(group=GROUP).sync(**PRUNE)

@@ -1,5 +1,5 @@
 """Plans of resources whose credential is a Secret of the cluster: what a plan takes from the records instead, what it
-says that it did not check, and what it reads if it may.
+shows that it did not check, and what it reads if it may.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def test_a_new_resource_has_the_subscription_of_its_namespace(world):
     }
 
 
-def test_what_left_git_is_shown_as_a_delete(world):
+def test_what_was_removed_from_git_is_shown_as_a_delete(world):
     world.says(group=GROUP, vnet=VNET).sync()
     found = of(world.says(group=GROUP).plan(prune=True), "VirtualNetwork")
     assert (found.verdict, found.arm_id) == (Verdict.DELETE, NETWORK)
@@ -142,7 +142,7 @@ def test_a_first_plan_passes_its_review(world, documents):
     assert (report.exit_code, world.callers()) == (0, {CORE: "team-client", NETWORK: "team-client"})
 
 
-def test_without_a_global_credential_a_plan_does_not_say_that_there_is_none(world):
+def test_without_a_global_credential_a_plan_does_not_report_that_there_is_none(world):
     found = of(world.says(group=GROUP).plan(subscription=None), "ResourceGroup")
     assert (found.action, found.arm_id) == (
         Action.CREATE,
@@ -150,7 +150,7 @@ def test_without_a_global_credential_a_plan_does_not_say_that_there_is_none(worl
     )
 
 
-def test_groups_of_one_name_in_two_namespaces_are_no_duplicates_while_their_ids_are_not_known(world):
+def test_groups_of_one_name_in_two_namespaces_are_not_duplicates_while_their_ids_are_unknown(world):
     far = GROUP.replace("    metadata:\n", "    metadata:\n      namespace: far\n")
     report = world.says(group=GROUP, far=far).plan()
     assert {problem.code for problem in report.problems} == {"CredentialNotLookedUp"}

@@ -148,7 +148,7 @@ def test_a_token_is_one_for_all_that_sign_in_alike(tmp_path):
         ),
     ],
 )
-def test_a_namespaces_credential_that_does_not_do_is_not_passed_over(tmp_path, broken, words, why):
+def test_a_namespaces_credential_that_does_not_do_is_not_skipped(tmp_path, broken, words, why):
     world = Tenants(tmp_path, "team")
     world.says(group=GROUP, own=secret("team", **broken), far=inside(OTHER_GROUP, "elsewhere"))
     report = world.sync()
@@ -172,7 +172,7 @@ def test_a_secret_that_a_resource_names_must_be_there(tmp_path):
     assert said(of(world.sync(), "ResourceGroup")) == READY, "repaired"
 
 
-def test_a_slash_in_the_name_is_no_way_into_another_namespace(tmp_path):
+def test_a_slash_in_the_name_does_not_lead_into_another_namespace(tmp_path):
     world = Tenants(tmp_path, "team")
     world.says(group=annotated(GROUP, credential_from="other/mine"), mine=secret("team", "mine", namespace="other"))
     (problem,) = world.sync().problems
@@ -194,7 +194,7 @@ def test_a_wrong_secret_stops_those_that_have_it(tmp_path):
     assert "wr0ng" not in repr(report)
 
 
-def test_who_has_no_credential_at_all_is_told_in_asos_words(tmp_path):
+def test_who_has_no_credential_at_all_is_reported_in_asos_words(tmp_path):
     world = Tenants(tmp_path, "team")
     world.says(group=GROUP, own=secret("team"), far=inside(OTHER_GROUP, "far"))
     report = world.sync(subscription=None)
@@ -205,7 +205,7 @@ def test_who_has_no_credential_at_all_is_told_in_asos_words(tmp_path):
     assert world.issued == ["team-client"]
 
 
-def test_nobody_with_any_credential_refuses_the_run(tmp_path):
+def test_no_one_with_any_credential_refuses_the_run(tmp_path):
     world = Tenants(tmp_path)
     with pytest.raises(ConfigError, match="No subscription is set") as refused:
         world.says(group=GROUP).sync(subscription=None)
@@ -225,7 +225,7 @@ def test_another_subscription_in_the_same_credential_breaks_what_it_made(tmp_pat
     assert world.writes == []
 
 
-def test_what_left_git_is_deleted_as_whoever_made_it(tmp_path):
+def test_what_was_removed_from_git_is_deleted_as_the_identity_that_made_it(tmp_path):
     world = Tenants(tmp_path, "team")
     group = annotated(GROUP, credential_from="mine")
     world.synced(group=group, mine=secret("team", "mine"), far=inside(OTHER_GROUP, "far"))
@@ -234,7 +234,7 @@ def test_what_left_git_is_deleted_as_whoever_made_it(tmp_path):
     assert world.callers("DELETE") == {GROUP_ID: "team-client"}
 
 
-def test_what_left_git_stays_while_its_credential_is_gone(tmp_path):
+def test_what_was_removed_from_git_stays_while_its_credential_is_gone(tmp_path):
     world = Tenants(tmp_path, "team")
     world.synced(group=annotated(GROUP, credential_from="mine"), mine=secret("team", "mine"))
     found = of(world.says().sync(prune=True, max_deletes=1), "ResourceGroup")
@@ -243,7 +243,7 @@ def test_what_left_git_stays_while_its_credential_is_gone(tmp_path):
     assert world.read(GROUP_ID)["name"] == "core"
 
 
-def test_what_left_git_with_its_namespaces_credential_is_not_deleted_elsewhere(tmp_path):
+def test_what_was_removed_with_its_namespaces_credential_is_not_deleted_elsewhere(tmp_path):
     """It falls back to the global one, as in ASO, whose subscription is another."""
     world = Tenants(tmp_path, "team")
     world.synced(group=GROUP, own=secret("team", subscription=OTHER))
@@ -300,7 +300,7 @@ class Far:
         return {key: Secret(value) for key, value in keys.items()}
 
 
-def test_a_remote_source_is_asked_by_a_sync_and_a_plan_says_what_it_cannot_know(tmp_path):
+def test_a_remote_source_is_read_by_a_sync_and_a_plan_reports_what_it_cannot_compare(tmp_path):
     world, far = Tenants(tmp_path, "team"), Far()
     world.secret_stores = SecretStores(order=("manifests", "key-vault"), sources={"key-vault": far})
     world.says(group=inside(GROUP, "far"))
@@ -313,7 +313,7 @@ def test_a_remote_source_is_asked_by_a_sync_and_a_plan_says_what_it_cannot_know(
     assert world.callers() == {group_id("core", OTHER): "team-client"}
 
 
-def test_a_source_that_cannot_tell_stops_those_that_need_it_and_nobody_falls_back(tmp_path):
+def test_a_source_that_does_not_answer_stops_those_that_need_it_and_no_one_falls_back(tmp_path):
     world = Tenants(tmp_path, "team")
     world.secret_stores = SecretStores(order=("manifests", "key-vault"), sources={"key-vault": Far()})
     world.says(group=inside(GROUP, "down"), other=inside(OTHER_GROUP, "else"))
@@ -323,7 +323,7 @@ def test_a_source_that_cannot_tell_stops_those_that_need_it_and_nobody_falls_bac
     assert world.callers() == {group_id("other"): "global-client"}
 
 
-def test_where_nobody_signs_in_a_secret_still_says_which_subscription(tmp_path):
+def test_where_no_one_signs_in_a_secret_still_reports_which_subscription(tmp_path):
     world = World(tmp_path)
     world.says(group=GROUP, own=secret("team", subscription=OTHER))
     assert said(of(world.sync(), "ResourceGroup")) == READY

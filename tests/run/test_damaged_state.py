@@ -76,7 +76,7 @@ def test_cut_off(world, name, share):
 
 @pytest.mark.parametrize("lines", range(3, 13))
 def test_an_inventory_that_was_cut_off_between_lines(world, lines):
-    """What is left is YAML, and says less. The last two lines decide nothing: whether it is Ready, at which spec."""
+    """The rest is YAML, and has less. The last two lines decide nothing: whether it is Ready, at which spec."""
     file = world.state / INVENTORY
     content = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(content[:-lines]))
@@ -124,7 +124,7 @@ def test_a_record_that_was_added(world):
     refused(world, r"live\.yaml exists, but inventory\.yaml does not name ResourceGroup", "remove its file")
 
 
-def test_bytes_that_are_no_text(world):
+def test_bytes_that_are_not_text(world):
     (world.state / GROUP_FILE).write_bytes(b"\xff\xfe\x00")
     refused(world, r"core\.yaml:1: The file is not text in UTF-8", "Restore the file")
 
@@ -154,7 +154,7 @@ def test_restored_it_goes_on_as_if_nothing_had_been(world):
 
 
 def test_an_inventory_in_another_layout_is_read(world):
-    """An editor may quote and indent as it likes; what counts is what it says."""
+    """An editor may quote and indent as it likes; what counts is what it has."""
     file = world.state / INVENTORY
     file.write_text(
         re.sub(r"(?m)^(?=- |  )", "    ", file.read_text()).replace(f"key: {ORIGINAL}", f"key: '{ORIGINAL}'")
@@ -162,7 +162,7 @@ def test_an_inventory_in_another_layout_is_read(world):
     assert {result.verdict for result in world.sync().results} == {Verdict.IN_SYNC}
 
 
-def test_edits_of_what_decides_nothing_are_mended_by_looking(world):
+def test_edits_of_what_decides_nothing_are_fixed_by_looking(world):
     """Texts for people are not read, and a baseline is held against git and Azure before anything is sent."""
     (world.state / "SUMMARY.md").write_text("nothing of this is read")
     (world.state / "report.json").unlink()
@@ -172,7 +172,7 @@ def test_edits_of_what_decides_nothing_are_mended_by_looking(world):
     assert "atlantis" not in (world.state / GROUP_FILE).read_text()
 
 
-def test_a_status_that_is_gone_is_begun_anew_without_a_write(world):
+def test_a_status_that_is_gone_is_begun_again_without_a_write(world):
     shutil.rmtree(world.state)
     report = world.sync()
     assert {result.verdict for result in report.results} == {Verdict.ADOPT}

@@ -13,7 +13,7 @@ CONDITIONAL = {"max_deletes": 5, "prune": True}
 
 
 def with_deleter(tmp_path, delete, **settings):
-    """A world whose network has left git, and is deleted so."""
+    """A world whose network has was removed from git, and is deleted so."""
     world = World(tmp_path, **settings)
     world.synced(group=GROUP, vnet=VNET)
     world.extensions = (Extension(group="network.azure.com", kind="VirtualNetwork", delete=delete), *BUILT_IN)
@@ -36,7 +36,7 @@ def test_a_deleter_gets_the_resource_as_read_and_nothing_of_its_manifest(tmp_pat
     assert (subject.owner_name, str(subject.gvk)) == ("core", "VirtualNetwork.v1api20240301.network.azure.com")
 
 
-def test_a_plan_asks_no_deleter(tmp_path):
+def test_a_plan_reads_no_deleter(tmp_path):
     async def delete(subject, azure, next):
         raise AssertionError("a plan acts")
 
@@ -45,7 +45,7 @@ def test_a_plan_asks_no_deleter(tmp_path):
     assert of(world.sync(), "VirtualNetwork").condition.reason == "NotPruned"
 
 
-def test_what_it_does_first_does_not_stand_in_the_way_of_the_delete(tmp_path):
+def test_what_it_does_first_does_not_block_the_delete(tmp_path):
     async def delete(subject, azure, next):
         await azure.call(f"{subject.arm_id}/empty", subject.api_version)
         await next(subject, azure)
@@ -58,7 +58,7 @@ def test_what_it_does_first_does_not_stand_in_the_way_of_the_delete(tmp_path):
     assert world.writes == [f"POST {VNET_ID}/empty", f"DELETE {VNET_ID}"], "each once, though the ETag moved between"
 
 
-def test_what_azure_says_to_the_deleter_is_told_and_the_resource_stays(tmp_path):
+def test_what_azure_returns_to_the_deleter_is_reported_and_the_resource_stays(tmp_path):
     async def delete(subject, azure, next):
         await azure.call(f"{subject.arm_id}/empty", subject.api_version)
         await next(subject, azure)
@@ -83,7 +83,7 @@ def test_a_refused_delete_keeps_its_own_code_behind_a_deleter(tmp_path):
     assert (found.condition.reason, found.condition.message) == ("ScopeLocked", "Locked.")
 
 
-def test_a_deleter_that_cannot_go_on_says_why(tmp_path):
+def test_a_deleter_that_cannot_go_on_reports_why(tmp_path):
     async def delete(subject, azure, next):
         raise GitsyncError("It is still needed.", hint="Ask its users.")
 

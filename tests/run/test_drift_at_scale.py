@@ -1,4 +1,4 @@
-"""Two hundred and forty resources in an Azure that gives nothing back as it got it: what is told as drift is drift, and all of it.
+"""Two hundred and forty resources in an Azure that gives nothing back as it got it: what is reported as drift is drift, and all of it.
 
 `estate.yaml` holds what values Azure is recorded to rewrite; the emulator does so (`rewrite: true`). One estate is
 brought about for all tests of this file, and each has a copy of it.
@@ -76,7 +76,7 @@ def paths(report):
     return sorted(d.path for r in report.results if r.verdict is not Verdict.IN_SYNC for d in r.differences)
 
 
-def test_what_nobody_touched_is_in_sync_however_azure_spells_it(small, tmp_path):
+def test_what_no_one_touched_is_in_sync_however_azure_spells_it(small, tmp_path):
     world = small.copy(tmp_path)
     report = world.sync()
     assert len({result.key.kind for result in report.results}) >= 40
@@ -92,7 +92,7 @@ COSMOS = "Microsoft.DocumentDB/databaseAccounts/cosmos-{n}"
 AKS = "Microsoft.ContainerService/managedClusters/aks-{n}"
 POLICY = "/properties/policy/rules/0/definition/actions/baseBlob"
 
-MOVES = [  # where, what is set there, to what; where the difference is told, if elsewhere
+MOVES = [  # where, what is set there, to what; where the difference is reported, if elsewhere
     ("", "/tags/team", "nobody"),
     ("", "/tags/Contact", "JANE DOE"),
     ("", "/tags/cost-centre", GONE),
@@ -165,7 +165,7 @@ NOT_ASKED_FOR = [
 ]
 
 
-def test_fifty_changes_behind_its_back_are_found_named_and_mended(large, tmp_path):
+def test_fifty_changes_behind_its_back_are_found_named_and_fixed(large, tmp_path):
     world = large.copy(tmp_path)
     assert len(MOVES) == 50
     touched = [row[0] for row in MOVES]
@@ -230,7 +230,7 @@ def both(first, second):
 
 
 QUEUE, DISK = "kind: NamespacesQueue", "kind: Disk"
-COMMITS = [  # what git says now; what is told of it; the paths of the differences; why
+COMMITS = [  # what git has now; what is reported of it; the paths of the differences; why
     (
         changed("g01", "priority: 200", "priority: 210"),
         {"NetworkSecurityGroupsSecurityRule/nsg-01-https": "pending"},
@@ -440,7 +440,7 @@ def test_after_a_sync_nothing_is_left_to_say_or_to_send(small, tmp_path_factory,
     assert world.writes == []
 
 
-def test_a_plan_says_nothing_of_a_failure_that_git_has_taken_back(small, tmp_path):
+def test_a_plan_reports_nothing_of_a_failure_that_git_has_reverted(small, tmp_path):
     world = small.copy(tmp_path)
     renamed = changed("g01", "azureName: office", "azureName: home")(estate(47))
     assert world.says(**renamed).sync().exit_code == 1
@@ -454,7 +454,7 @@ def test_a_plan_says_nothing_of_a_failure_that_git_has_taken_back(small, tmp_pat
 
 
 def scalars(value, pointer=""):
-    """Pointers to the values that a body asks for; where a resource is cannot be changed."""
+    """Pointers to the values that a body requests; where a resource is cannot be changed."""
     if isinstance(value, dict | list):
         for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
             if f"{pointer}/{step}" != "/location":
@@ -486,7 +486,7 @@ def test_whatever_azure_shows_otherwise_is_found(small, ours, tmp_path, turn):
 
 
 def shown(world, arm_ids):
-    """What Azure says of them, without what tells only that they were written."""
+    """What Azure reports of them, without what reports only that they were written."""
     azure = world.azure()
     found = {arm_id: azure.resource(arm_id) for arm_id in arm_ids}
     return {a: {n: v for n, v in body.items() if n not in {"systemData", "etag", "eTag"}} for a, body in found.items()}

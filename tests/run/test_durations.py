@@ -158,7 +158,7 @@ def test_a_plan_without_writes_and_a_sync_foresee_nothing(tmp_path):
     assert world.says(core=GROUP, hub=VNET).sync().schedule == Schedule()
 
 
-def test_a_plan_takes_recordings_of_azure_for_what_it_has_never_written(tmp_path):
+def test_a_plan_takes_azure_recordings_for_what_it_has_never_written(tmp_path):
     plan = World(tmp_path).says(core=GROUP, hub=VNET).plan()
 
     assert [(bar.key, bar.estimate, bar.end) for bar in plan.schedule.bars] == [

@@ -162,7 +162,7 @@ def test_the_plan_names_a_circle_that_it_cannot_solve(world, case):
     assert of(world.sync(), "VirtualNetwork").condition.is_ready, "as the plan says"
 
 
-def test_a_subnet_of_nobody_is_named_too(world):
+def test_a_subnet_of_no_one_is_named_too(world):
     world.synced(group=GROUP, vnet=VNET, one=SUBNET)
     world.outside("PUT", f"{VNET_ID}/subnets/theirs", {"properties": {"addressPrefix": "10.0.7.0/24"}}, NETWORK)
     planned_network = of(world.says(group=GROUP, vnet=MOVED_VNET, one=MOVED_SUBNET).plan(), "VirtualNetwork")

@@ -1,4 +1,4 @@
-"""An empty list in git says that there are no entries. What somebody adds to it is drift, and a write takes it away."""
+"""An empty list in git has that there are not entries. What somebody adds to it is drift, and a write takes it away."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_at_first_sight_and_by_either_method(world, method):
     assert of(world.sync(), "StorageAccount").verdict is Verdict.IN_SYNC
 
 
-def test_the_statement_may_leave_git(world):
+def test_the_statement_may_be_removed_from_git(world):
     world.synced(group=GROUP, account=ACCOUNT)
     report = world.says(group=GROUP, account=ACCOUNT.replace(", ipRules: []", "")).sync()
     assert (of(report, "StorageAccount").verdict, world.writes) == (Verdict.IN_SYNC, [])
@@ -101,7 +101,7 @@ def test_an_adopted_resource(world):
     assert of(world.sync(), "VirtualNetwork").verdict is Verdict.IN_SYNC
 
 
-def test_a_list_of_what_may_have_manifests_of_its_own_asks_for_none(world):
+def test_a_list_of_what_may_have_manifests_of_its_own_sets_none(world):
     world.synced(group=GROUP, balancer=BALANCER)
     rule = {"name": "ssh", "properties": {"protocol": "Tcp", "frontendPort": 22, "backendPort": 22}}
     path = f"{GROUP_ID}/providers/Microsoft.Network/loadBalancers/front"

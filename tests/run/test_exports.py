@@ -64,7 +64,7 @@ def test_what_an_expression_makes_of_a_key_is_a_secret_too(world, sink):
     assert world.redactions.mask(values["second"]) == values["second"], "an address is none, wherever it is kept"
 
 
-def test_nothing_is_asked_where_nothing_is_exported(world, sink):
+def test_nothing_is_requested_where_nothing_is_exported(world, sink):
     world.synced(group=GROUP, account=account("{}"))
     assert (world.sent("POST"), sink.objects) == ([], {})
 
@@ -164,7 +164,7 @@ def test_14_a_secret_that_lacks_the_key(world):
     assert 'Secret "default/db" does not contain key "password"' in found.condition.message
 
 
-def test_a_source_that_cannot_tell_is_not_a_secret_that_is_missing(world):
+def test_a_source_that_does_not_answer_is_not_a_secret_that_is_missing(world):
     source = MemorySource("folder", {}, refuses=SecretStoreError("The folder cannot be read.", hint="Mend it."))
     world.secret_stores = SecretStores(order=("manifests", "folder"), sources={"folder": source})
     found = of(world.says(group=GROUP, server=server("db", "password")).sync(), "FlexibleServer")
@@ -174,7 +174,7 @@ def test_a_source_that_cannot_tell_is_not_a_secret_that_is_missing(world):
     assert world.writes == [], "as whom to write is unknown too"
 
 
-def test_a_plan_asks_no_remote_source_and_does_not_take_that_for_missing(world):
+def test_a_plan_reads_no_remote_source_and_does_not_take_that_for_missing(world):
     source = MemorySource("key-vault", {}, is_remote=True)
     world.secret_stores = SecretStores(order=("manifests", "key-vault"), sources={"key-vault": source})
     world.says(group=GROUP, server=server("db", "password"))
@@ -189,7 +189,7 @@ def test_a_plan_asks_no_remote_source_and_does_not_take_that_for_missing(world):
     assert len(source.asked) == asked
 
 
-def test_26_what_is_skipped_exports_all_the_same(world, sink):
+def test_26_what_is_skipped_exports_anyway(world, sink):
     world.outside("PUT", GROUP_ID, {"location": "westeurope"})
     body = {"location": "westeurope", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
     world.outside("PUT", ACCOUNT_ID, body, api_version="2023-01-01")
@@ -199,7 +199,7 @@ def test_26_what_is_skipped_exports_all_the_same(world, sink):
     assert set(sink.objects) == {secret_at("lake"), config_map_at("where")}
 
 
-def test_27_a_secret_that_belongs_to_nobody_is_not_written_over(world, sink):
+def test_27_a_secret_that_belongs_to_no_one_is_not_written_over(world, sink):
     sink.has(secret_at("lake"), owner="", first="theirs")
     report = world.says(group=GROUP, account=account(KEY_1)).sync()
     found = of(report, "StorageAccount")

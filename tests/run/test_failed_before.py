@@ -1,4 +1,4 @@
-"""What a run that failed leaves, and what the next plan says of it: tried again, and no drift."""
+"""What a run that failed leaves, and what the next plan reports of it: tried again, and no drift."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def mend(world: World) -> None:
         (VNET, FAILED, Action.UPDATE, [], "the update was accepted, and its operation failed when the value was there"),
     ],
 )
-def test_the_next_plan_says_what_failed_and_since_when(tmp_path, before, rule, action, paths, why):
+def test_the_next_plan_reports_what_failed_and_since_when(tmp_path, before, rule, action, paths, why):
     world = World(tmp_path)
     world.says(group=GROUP, **({"vnet": before} if before else {})).sync()
     break_writes(world, rule)
@@ -79,7 +79,7 @@ def test_a_second_failure_keeps_the_time_of_the_first_and_changes_no_record(tmp_
     assert {path: path.read_bytes() for path in world.state.rglob("*.yaml")} == files
 
 
-def test_a_change_of_git_is_no_second_try(tmp_path):
+def test_a_change_in_git_is_not_a_second_try(tmp_path):
     world = World(tmp_path)
     world.says(group=GROUP, vnet=VNET).sync()
     break_writes(world, FAILED)
@@ -127,7 +127,7 @@ def test_a_failure_that_is_not_of_gitsync_is_drift_with_its_reason(tmp_path):
     assert found.condition.message == "Its last operation failed in Azure, and gitsync did not start that."
 
 
-def test_a_create_that_met_another_one_of_the_same_resource_is_no_failure(tmp_path):
+def test_a_create_that_met_another_one_of_the_same_resource_is_not_a_failure(tmp_path):
     """A killed run had sent it, and Azure showed nothing yet: the refused one waits, and finds the resource."""
     world = World(tmp_path, operations=Timing(style=Style.ACCEPTED, polls=2))
     world.synced(group=GROUP)

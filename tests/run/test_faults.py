@@ -1,4 +1,4 @@
-"""What Azure does besides answering 200: whole runs through the faults that it is known for."""
+"""What Azure does in addition answering 200: whole runs through the faults that it is known for."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def ready(report) -> bool:
         ),
     ],
 )
-def test_what_mends_itself_is_waited_for_and_told(tmp_path, line, code, why):
+def test_what_fixes_itself_is_waited_for_and_reported(tmp_path, line, code, why):
     world = made(tmp_path, line)
     report = world.says(group=GROUP, vnet=VNET).sync()
     found = of(report, "VirtualNetwork")
@@ -166,7 +166,7 @@ def test_what_a_subscription_is_not_registered_with_is_the_headline(tmp_path, re
     assert len(world.sent("POST")) == register_providers
 
 
-def test_a_registration_that_fails_otherwise_says_so(tmp_path):
+def test_a_registration_that_fails_otherwise_reports_it(tmp_path):
     """Only a refusal of the right is about rights."""
     busy = '{match: {method: POST, path: "*/register"}, answer: {status: 400, code: BadRequest, message: "Not now."}}'
     world = made(tmp_path, busy, unregistered=("Microsoft.Network",))
@@ -248,7 +248,7 @@ def test_a_failed_resource_is_written_once_a_run(tmp_path):
     assert world.sent("PUT") == [VNET_ID]
 
 
-def test_a_change_behind_gits_back_is_named_and_mended(tmp_path):
+def test_a_change_behind_gits_back_is_named_and_fixed(tmp_path):
     world = World(tmp_path)
     world.synced(group=GROUP, vnet=VNET)
     moved = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/8"]}}}
@@ -349,7 +349,7 @@ def test_a_database_that_is_ours_is_blocked_by_the_check_of_its_owner(tmp_path):
     assert len(asked) > 2, "it was looked at again as long as there was time"
 
 
-def test_a_post_check_is_asked_again_until_it_agrees(tmp_path):
+def test_a_post_check_runs_again_until_it_agrees(tmp_path):
     seen = []
 
     async def approved(about, azure, next):
@@ -366,7 +366,7 @@ def test_a_post_check_is_asked_again_until_it_agrees(tmp_path):
     assert (found.condition.reason, found.condition.message) == ("PostReconciliationFailure", "Wants approval.")
 
 
-def test_a_run_that_is_told_to_stop_begins_nothing_more_and_records_what_was_done(tmp_path):
+def test_a_run_that_is_stopped_begins_nothing_more_and_records_what_was_done(tmp_path):
     world = World(tmp_path)
 
     async def stops(about, azure, next):

@@ -1,4 +1,4 @@
-"""The target of a run, the question before the first sync of one, and what the log says of a run."""
+"""The target of a run, the check before the first sync of one, and what the log reports of a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.world import GROUP, SUBNET, SUBSCRIPTION, VNET, World, of
 
 
 class Answer:
-    """A person who gives one answer, and remembers what was asked."""
+    """A person who gives one answer, and remembers what was requested."""
 
     def __init__(self, yes: bool) -> None:
         self.yes = yes
@@ -63,8 +63,8 @@ def test_yes_goes_on_and_is_not_asked_again(world):
     assert len(world.confirm.asked) == 1, "something is recorded now"
 
 
-def test_the_counts_are_those_of_azure(world):
-    """What exists already is adopted: this is what tells a wrong subscription."""
+def test_the_counts_are_those_that_azure_has(world):
+    """What exists already is adopted: this is what reports a wrong subscription."""
     world.sync()
     world.state = world.state.with_name("another")
     world.confirm, world.is_local = Answer(yes=False), False
@@ -74,7 +74,7 @@ def test_the_counts_are_those_of_azure(world):
 
 
 @pytest.mark.parametrize(("writes", "is_local", "why"), [(False, False, "a plan"), (True, True, "an emulator")])
-def test_nobody_is_asked(world, writes, is_local, why):
+def test_no_one_is_prompted(world, writes, is_local, why):
     world.confirm, world.is_local = Answer(yes=False), is_local
     (world.sync if writes else world.plan)()
     assert world.confirm.asked == [], why
@@ -87,7 +87,7 @@ def test_the_name_of_the_subscription_is_read_once(world):
     assert world.sent("GET").count(f"/subscriptions/{SUBSCRIPTION}") == 1
 
 
-def test_a_name_that_may_not_be_read_is_no_error(tmp_path):
+def test_a_name_that_may_not_be_read_is_not_an_error(tmp_path):
     fault = rules(
         f"{{match: {{method: GET, path: '/subscriptions/{SUBSCRIPTION}'}}, answer: {{code: Busy, status: 503}}}}"
     )
@@ -98,7 +98,7 @@ def test_a_name_that_may_not_be_read_is_no_error(tmp_path):
     assert world.sent("GET").count(f"/subscriptions/{SUBSCRIPTION}") == 1, "it is not asked again"
 
 
-def test_the_log_says_what_the_run_did(world, log):
+def test_the_log_reports_what_the_run_did(world, log):
     world.sync()
     lines = log()
     told = [line["message"] for line in lines if line["level"] == "info"]

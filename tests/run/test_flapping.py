@@ -52,7 +52,7 @@ def test_three_writes_that_do_not_last_are_the_last(world):
     assert world.writes == []
 
 
-def test_it_is_not_ready_and_says_so_every_time_without_another_commit(world):
+def test_it_is_not_ready_and_reports_it_every_time_without_another_commit(world):
     flapping(world)
     before = state(world)
     world.clock.elapsed += 100 * HOUR
@@ -85,7 +85,7 @@ def test_a_change_in_git_is_written(world):
     assert world.writes == [f"PUT {GROUP_ID}"]
 
 
-def test_a_change_in_azure_is_written_over_and_counting_begins_anew(world):
+def test_a_change_in_azure_is_written_over_and_counting_begins_again(world):
     flapping(world)
     world.settings = replace(world.settings, rules=())
     world.outside("PUT", GROUP_ID, {"location": "westeurope", "tags": {"team": "third", "env": "git"}})
@@ -108,7 +108,7 @@ def test_where_azure_comes_round_it_is_ready_again(world):
     assert state(world) == before
 
 
-def test_leaving_the_field_to_the_other_side_mends_it(world):
+def test_leaving_the_field_to_the_other_side_fixes_it(world):
     flapping(world)
     world.says(group=annotated(TAGGED, **{"gitsync/ignore": "[/tags/team]"}))
     found = run(world)
@@ -116,14 +116,14 @@ def test_leaving_the_field_to_the_other_side_mends_it(world):
     assert world.read(GROUP_ID)["tags"]["team"] == "azure"
 
 
-def test_taking_the_value_into_the_manifest_mends_it(world):
+def test_taking_the_value_into_the_manifest_fixes_it(world):
     flapping(world)
     world.says(group=TAGGED.replace("team: git", "team: azure"))
     found = run(world)
     assert (found.action, found.condition.is_ready) == (Action.NONE, True)
 
 
-def test_what_has_moved_only_now_and_then_is_mended_each_time(tmp_path):
+def test_what_has_moved_only_now_and_then_is_fixed_each_time(tmp_path):
     """Four times in two weeks somebody sets a tag by hand: no controller."""
     world = World(tmp_path).says(group=TAGGED)
     run(world)
@@ -134,7 +134,7 @@ def test_what_has_moved_only_now_and_then_is_mended_each_time(tmp_path):
         assert run(world).action is Action.NONE
 
 
-def test_what_is_deleted_after_every_write_is_not_made_for_ever(tmp_path):
+def test_what_is_deleted_after_every_write_is_not_made_without_end(tmp_path):
     world = World(tmp_path, rules=controller("{delete: true}")).says(group=TAGGED)
     found = flapping(world)
     assert (found.verdict, found.condition.reason) == (Verdict.MISSING, "Flapping")

@@ -116,7 +116,7 @@ def test_one_cluster_is_built_with_its_values_beside_a_neighbour_that_stays_brok
     assert sorted(world.writes) == [f"DELETE {id_of('net')}", f"DELETE {id_of('spare')}"]
 
 
-def test_two_clusters_at_once_are_a_question(world):
+def test_two_clusters_at_once_are_ambiguous(world):
     report = world.says_files(TREE).sync(prune=True)
     assert (world.writes, report.exit_code) == ([], 1)
     asked = [(one.unit, one.hint) for one in report.problems if one.code == "UnitsConflict"]

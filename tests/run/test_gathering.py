@@ -266,7 +266,7 @@ def test_all_shards_may_have_been_killed(rig):
     assert (report.exit_code, report.results, report.revision) == (1, (), rig.revision)
 
 
-def test_a_second_time_changes_nothing_and_says_the_same(ended):
+def test_a_second_time_changes_nothing_and_reports_the_same(ended):
     first = ended.gather()
     refs = ended.git("for-each-ref")
     assert report_json.render(ended.gather()) == report_json.render(first)

@@ -1,5 +1,5 @@
-"""Gathering on a full disk, with clocks that jump, and of pins that nobody could have written: an error or a report that
-says so, nothing lost, and the next gathering is right.
+"""Gathering on a full disk, with clocks that jump, and of pins that no one could have written: an error or a report that
+reports it, nothing is lost, and the next gathering is right.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def full_disk(size: int):
 
 @pytest.fixture(scope="module")
 def gathered(synced, tmp_path_factory):
-    """What an undisturbed gathering says, and writes."""
+    """What an undisturbed gathering reports, and writes."""
     rig = synced.copy(tmp_path_factory.mktemp("gathered"))
     return report_json.render(rig.gather()), rig.texts()
 

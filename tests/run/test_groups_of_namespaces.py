@@ -124,7 +124,7 @@ def test_a_manifest_that_no_longer_writes_gives_its_record_up(world):
     assert claims(world) == {"a": (Claim.NONE, Policy.SKIP), "b": (Claim.CREATED, Policy.MANAGE)}
 
 
-def test_a_change_of_all_is_written_once_and_drift_is_told_of_the_writer(world):
+def test_a_change_of_all_is_written_once_and_drift_is_reported_for_the_writer(world):
     world.says(a=group("a"), b=group("b")).sync()
     tag = "\n      tags: {team: web}"
     report = world.says(a=group("a", spec=tag), b=group("b", spec=tag)).sync()
@@ -208,7 +208,7 @@ def test_different_bodies_are_an_error_of_those_that_write(world):
     )
 
 
-def test_a_failed_write_is_told_of_each_and_what_is_inside_goes_on(world):
+def test_a_failed_write_is_reported_for_each_and_what_is_inside_goes_on(world):
     documents = {"a": group("a"), "b": group("b"), "worker": identity("b")}
     world.says(**documents).sync()
     tag = "\n      tags: {team: web}"
@@ -248,7 +248,7 @@ def test_a_reviewed_plan_covers_all_of_them(world):
     assert (world.sync(plan_file=str(file), **settings).exit_code, world.sent("DELETE")) == (0, [GROUP_ID])
 
 
-def test_a_plan_of_two_revisions_knows_the_writer(world):
+def test_a_plan_of_two_revisions_has_the_writer(world):
     both = {"a": group("a"), "b": group("b")}
     world.says(other=group("x").replace("core", "other")).says(**both)
     config = Config(source=str(world.folder), from_revision="HEAD~1", to_revision="HEAD", prune=True, max_deletes=9)

@@ -38,7 +38,7 @@ def test_an_old_job_that_runs_again_is_refused(world):
     assert world.read(GROUP_ID)["tags"] == {"a": "b"}
 
 
-def test_a_plan_of_it_is_shown_whole_and_ends_as_the_sync(world):
+def test_a_plan_of_it_is_shown_in_full_and_ends_as_the_sync(world):
     world.synced(group=GROUP)
     old = world.git("rev-parse", "HEAD")
     world.synced(group=TAGGED)
@@ -61,7 +61,7 @@ def test_a_rollback_that_is_meant_is_done_and_counts_from_then_on(world):
     assert world.sync().exit_code == 0
 
 
-def test_a_branch_beside_the_recorded_revision_is_no_rollback(world):
+def test_a_branch_beside_the_recorded_revision_is_not_a_rollback(world):
     world.synced(group=GROUP)
     old = world.git("rev-parse", "HEAD")
     world.synced(group=TAGGED)
@@ -132,7 +132,7 @@ def test_records_that_bear_the_namespace_keep_it(world, monkeypatch):
 # ---- deletes ----
 
 
-def test_a_plan_says_that_a_sync_would_delete_too_much(world):
+def test_a_plan_reports_that_a_sync_would_delete_too_much(world):
     groups = {f"g{number}": GROUP.replace("name: core", f"name: g{number}") for number in range(3)}
     world.synced(group=GROUP, **groups)
     world.says(group=GROUP)
@@ -196,7 +196,7 @@ def test_a_namespace_that_nothing_is_in_is_refused(world, writes):
     assert world.requests == []
 
 
-# ---- what a plan knows ----
+# ---- what a plan has ----
 
 
 def test_a_plan_foretells_that_a_region_cannot_change(world):

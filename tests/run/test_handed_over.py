@@ -86,7 +86,7 @@ def azure_scales_and_upgrades(world):
     world.somebody_changes(AKS, values, by="System")
 
 
-def test_it_is_no_drift_and_nothing_is_recorded(world):
+def test_it_is_not_drift_and_nothing_is_recorded(world):
     azure_scales_and_upgrades(world)
     assert {one.verdict for one in world.plan().results} == {Verdict.IN_SYNC}
     before = read_status(world)
@@ -115,7 +115,7 @@ def test_a_write_of_something_else_carries_azures_values(world, method):
     assert {one.verdict for one in world.sync().results} == {Verdict.IN_SYNC}
 
 
-def test_git_counts_again_once_it_takes_the_field_back(world):
+def test_git_counts_again_once_it_sets_the_field(world):
     azure_scales_and_upgrades(world)
     fixed = POOL.replace("enableAutoScaling: true", "enableAutoScaling: false")
     found = of(world.says(**CORE | {"pool": fixed}).sync(), "ManagedClustersAgentPool")

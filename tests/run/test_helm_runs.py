@@ -93,9 +93,9 @@ def test_a_chart_is_a_unit_with_values_of_its_own_or_of_gitsync_yaml(world):
 
 
 def test_a_chart_that_nothing_releases_is_named_and_what_it_declared_is_kept(world):
-    """Its own values are those of an example: nobody may have meant them for Azure."""
+    """Its own values are those of an example: no one may have meant them for Azure."""
     report = world.says_files(CHARTS).sync()
-    _, problem = report.problems  # the first says that the source is empty
+    _, problem = report.problems  # the first shows that the source is empty
     assert (problem.code, problem.level, problem.path) == ("HelmChart", Level.WARNING, "charts/team/Chart.yaml")
     assert "Write `units: [{path: charts/team, values: FILE}]` in gitsync.yaml" in problem.hint
     assert (report.exit_code, world.writes) == (0, [])
@@ -115,10 +115,10 @@ def test_a_run_of_the_folder_of_a_chart_releases_it(world):
     assert (report.problems, world.sent("PUT")) == ((), [id_of("web")])
 
 
-def test_a_chart_whose_values_switch_everything_off_says_so(world):
+def test_a_chart_whose_values_switch_everything_off_reports_it(world):
     off = {"gitsync.yaml": RELEASED, "charts/team/values.yaml": "names: []\n"}
     report = world.says_files({**CHARTS, **off}).sync()
-    _, problem = report.problems  # the first says that the source is empty
+    _, problem = report.problems  # the first shows that the source is empty
     assert (problem.code, problem.level, problem.message) == (
         "ChartEmpty",
         Level.WARNING,
@@ -173,7 +173,7 @@ def open_vault(world: World) -> None:
     world.secret_stores = SecretStores(order=("manifests", "vault"), sources={"vault": vault})
 
 
-def test_a_helm_release_gives_values_and_its_secrets_are_shown_nowhere(world):
+def test_a_helm_release_gives_values_and_its_secrets_are_never_shown(world):
     open_vault(world)
     report = world.says_files(TREE).sync(prune=True, path=PROD)
     assert [(one.code, one.message) for one in report.problems] == []

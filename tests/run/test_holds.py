@@ -192,7 +192,7 @@ def test_a_hold_counts_that_no_run_has_seen(world):
     assert str(found.record.hold) == "until 2026-03-02: incident 4711"
 
 
-def test_a_plan_says_that_the_hold_of_a_removed_manifest_has_ended(world):
+def test_a_plan_reports_that_the_hold_of_a_removed_manifest_has_ended(world):
     hold_subnet(world)
     world.clock.elapsed = TO_THE_LAST_SECOND + 1
     planned = world.says(group=GROUP, network=VNET).plan(**PRUNING)
@@ -297,7 +297,7 @@ OF_RUNS = [PRUNING, {}, {**PRUNING, "always_put": True}, {**PRUNING, "flap_limit
     steps=st.lists(st.tuples(STEPS, st.booleans(), st.sampled_from(OF_RUNS)), min_size=1, max_size=3),
 )
 def test_no_run_changes_what_is_held(small, tmp_path_factory, held, steps):
-    """Whatever git says of it and of what is around it, and whatever drifts."""
+    """Whatever git has of it and of what is around it, and whatever drifts."""
     world = small.copy(tmp_path_factory.mktemp("drawn"))
     world.says(**{name: hold(texts[0]) if name in held else texts[0] for name, texts in VARIANTS.items()}).sync()
     for documents, drifts, how in steps:

@@ -1,4 +1,4 @@
-"""Sources of secrets that do not answer: they end with the node that asks them, and not the run with them."""
+"""Sources of secrets that do not answer: they end with the node that requests them, and not the run with them."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def record(world):
     return path.read_text()
 
 
-def test_a_create_sends_gits_value_and_later_changes_of_it_are_no_drift(world):
+def test_a_create_sends_gits_value_and_later_changes_of_it_are_not_drift(world):
     world.synced(group=IGNORES_TEAM)
     assert tags(world) == {"team": "git", "env": "git"}
     tags_in_azure(world, team="azure", env="git")
@@ -47,7 +47,7 @@ def test_a_create_sends_gits_value_and_later_changes_of_it_are_no_drift(world):
 
 
 @pytest.mark.parametrize("method", ["put", "patch"])
-def test_an_update_puts_back_what_azure_has(world, method):
+def test_an_update_sends_what_azure_has(world, method):
     manifest = annotated(TAGGED, **{"gitsync/ignore": "[/tags/team]", "gitsync/update-method": method})
     world.synced(group=manifest)
     tags_in_azure(world, team="azure", env="azure", more="azure")
@@ -116,14 +116,14 @@ def test_an_entry_holds_through_its_last_day_and_is_reported_afterwards(world):
     assert report.exit_code == 0
 
 
-def test_adoption_leaves_alone_what_is_ignored(world):
+def test_adoption_skips_what_is_ignored(world):
     tags_in_azure(world, team="azure", env="azure")
     found = of(world.says(group=IGNORES_TEAM).sync(), "ResourceGroup")
     assert (found.verdict, [d.path for d in found.differences]) == (Verdict.ADOPT, ["/tags/env"])
     assert tags(world) == {"team": "azure", "env": "git"}
 
 
-def test_a_resource_that_was_lost_is_created_as_git_says(world):
+def test_a_resource_that_was_lost_is_created_as_in_git(world):
     world.synced(group=IGNORES_TEAM)
     tags_in_azure(world, team="azure", env="git")
     world.outside("DELETE", GROUP_ID)

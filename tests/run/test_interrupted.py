@@ -1,4 +1,4 @@
-"""What a run that a person or a scheduler stopped says of what it was doing: `Interrupted`, unless it had an end."""
+"""What a run that a person or a scheduler stopped reports of what it was doing: `Interrupted`, unless it had an end."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_what_was_under_way(tmp_path, rule, least, reason, message, why):
     assert world.sync().exit_code == 0, "the next run goes on"
 
 
-def test_the_time_of_a_resource_is_no_interruption(tmp_path):
+def test_the_time_of_a_resource_is_not_an_interruption(tmp_path):
     world = World(tmp_path)
     world.settings = EmulatorSettings(limits=None, rules=rules(f"{{{PUT}, operation: {{style: async, seconds: 600}}}}"))
     found = of(world.says(group=GROUP, vnet=VNET).sync(resource_timeout=30.0), "VirtualNetwork")
@@ -109,7 +109,7 @@ def test_what_ends_in_the_seconds_after_the_stop_has_its_own_end(tmp_path, agree
     assert of(report, "VirtualNetworksSubnet").condition.reason == "NotReached"
 
 
-def test_what_was_not_reached_is_on_record_and_says_so(tmp_path):
+def test_what_was_not_reached_is_on_record_and_reports_it(tmp_path):
     world = World(tmp_path)
     world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
     world.clock = StopsAt(world, 1)
@@ -132,7 +132,7 @@ def test_what_was_not_reached_is_on_record_and_says_so(tmp_path):
     assert (done.exit_code, of(done, "VirtualNetworksSubnet", "two").record.claim) == (0, Claim.CREATED)
 
 
-def test_what_was_not_reached_and_leaves_git_is_forgotten_and_not_deleted(tmp_path):
+def test_what_was_not_reached_and_is_removed_from_git_is_forgotten_and_not_deleted(tmp_path):
     world = World(tmp_path)
     world.clock = StopsAt(world, 1)
     world.settings = EmulatorSettings(limits=None, rules=rules(f"{{{PUT}, operation: {{style: async, seconds: 600}}}}"))

@@ -51,7 +51,7 @@ AT_ONCE = Timing(style=Style.DONE)
 FLAGS = ("--prune", "--max-deletes", "5", "--checks", "none")
 """Without checks, as the runs of a `World`: what they ask is nothing that a kill could break."""
 REQUESTS = 11
-"""That the run makes which is to be killed, where operations are done at once."""
+"""Made by the run that is killed, where operations are done at once."""
 
 
 @pytest.fixture(scope="module")
@@ -88,12 +88,12 @@ def command(world: World, served: Azure, **variables: str) -> subprocess.Popen[s
 
 
 def in_azure(world: World) -> dict[str, Any]:
-    """What there is, without what tells when it was made and in how many steps."""
+    """What there is, without what reports when it was made and in how many steps."""
     return {key: (one.id, one.body, one.api_version, one.state) for key, one in world.store.below("/")}
 
 
 def recorded(state: Path) -> tuple[dict[str, Record], str | None]:
-    """What the status says, without times, and without how many writes were answered, and which was the last."""
+    """What the status reports, without times, and without how many writes were answered, and which was the last."""
     with StatusFolder(state) as store:
         kept = store.load()
     return {str(key): timeless(record) for key, record in kept.records.items()}, kept.revision
@@ -122,14 +122,14 @@ def check_the_end(world: World, undisturbed: World) -> None:
 
 
 def check_writes(sent: list[tuple[str, str, int]]) -> None:
-    """Over both runs together: every write once, nothing created twice, nothing deleted but what left git."""
+    """Over both runs together: every write once, nothing created twice, nothing deleted but what was removed from git."""
     writes = sorted((method, path, status) for method, path, status in sent if method not in {"GET", "HEAD"})
     deleted = 200 if ("DELETE", OLD_ID, 200) in writes else 202
     assert writes == [("DELETE", OLD_ID, deleted), ("PUT", VNET_ID, 200), ("PUT", SPOKE_ID, 201)]
 
 
 def killed(world: World, served: Azure, dies: Callable[[Moment], bool]) -> bool:
-    """Run the command and kill it at the first moment of a request that `dies` tells; whether there was a kill."""
+    """Run the command and kill it at the first moment of a request that `dies` reports; whether there was a kill."""
     process = command(world, served)
 
     def watch(moment: Moment) -> bool:
@@ -196,7 +196,7 @@ def test_killed_while_an_operation_is_under_way(method, part, done, why, world, 
 
 
 TOUCHES = 14
-"""Of the status folder, by the run that is to be killed: files that get their name, hidden ones too, and that go."""
+"""Of the status folder, by the run that is killed: files that get their name, hidden ones too, and that go."""
 
 DIES_AT_A_TOUCH = """\
     import os, signal, sys
@@ -297,7 +297,7 @@ def with_a_branch(world: World, bare: Path) -> Path:
     return bare
 
 
-def test_what_was_to_stay_when_it_left_git_stays_after_a_kill(tmp_path):
+def test_what_was_to_stay_when_it_was_removed_stays_after_a_kill(tmp_path):
     """The policy that was stated last counts, though the run that would have seen it was killed."""
     world = World(tmp_path, operations=AT_ONCE)
     world.synced(group=GROUP, vnet=VNET, old=OLD)

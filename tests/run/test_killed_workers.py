@@ -24,7 +24,7 @@ ESTATE = {name: "---\n".join([make_group(name), make_nsg(f"{name}-nsg", name)]) 
 VICTIM, OTHER = list_workers(2)
 VICTIMS, OTHERS = ("a", "a-nsg"), ("b", "b-nsg")
 REQUESTS = 7
-"""That the worker makes which is to be killed."""
+"""Made by the worker that is killed."""
 
 METHODS = frozenset({"GET", "HEAD", "PUT", "POST", "DELETE"})
 

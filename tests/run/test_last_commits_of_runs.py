@@ -35,7 +35,7 @@ def world(tmp_path):
 
 
 def commit(world: World, files: dict[str, str], author: str, subject: str) -> str:
-    """Make git say exactly this, as a person; the id of the commit."""
+    """Make git have exactly this, as a person; the id of the commit."""
     world.says_files(files).git("commit", "-q", "--amend", "--author", f"{author} <x@example.com>", "-m", subject)
     return world.git("rev-parse", "HEAD")
 

@@ -167,7 +167,7 @@ def test_a_list_of_strangers_is_given_up(world):
 
 
 def crowd(world, arm_ids):
-    """Create resources that git does not know."""
+    """Create resources that git does not have."""
     azure = world.azure()
     for arm_id in arm_ids:
         azure.put(arm_id, {"location": "westeurope", "properties": {"sku": {"name": "standard"}}})
@@ -188,7 +188,7 @@ NEXT_LINK_ELSEWHERE = {"value": [], "nextLink": "https://elsewhere.example/page"
         ),
     ],
 )
-def test_an_odd_list_is_no_list(world, body, why):
+def test_an_unexpected_list_is_not_a_list(world, body, why):
     spoil(world, {VAULTS: Canned(status=200, body=body)})
     report = world.sync()
     assert (report.summary, report.problems) == ({"in-sync": SIZE}, ()), why
@@ -238,7 +238,7 @@ def test_what_git_changes_is_read_and_written(world):
 STALE_VAULT = at(1, f"{VAULTS}/vault-{{n}}")
 
 
-def test_a_stale_list_hides_drift_until_the_day_of_the_resource(world):
+def test_a_stale_list_hides_drift_until_the_date_of_the_resource(world):
     """A list that shows what was true: nothing is written for it, and the sample finds out. Then all are read."""
     spoil(world, {VAULTS: STALE})
     key = find_key(world.plan(), STALE_VAULT)

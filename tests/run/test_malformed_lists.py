@@ -1,4 +1,4 @@
-"""Odd answers where a list or a look decides, in whole runs: nothing is deleted or written because of one."""
+"""Unexpected answers where a list or a look decides, in whole runs: nothing is deleted or written because of one."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def find_place(arm_id, row):
 
 
 def play_malformed(world, **when):
-    """Put something foreign into each group, and answer its list as its row says."""
+    """Put something foreign into each group, and answer its list as its row describes."""
     played = []
     for row, (body, _) in enumerate(MALFORMED):
         world.outside("PUT", find_place(STRANGER_ID, row), STRANGER, "2023-01-01")
@@ -88,7 +88,7 @@ def play_malformed(world, **when):
 
 
 @pytest.mark.parametrize("when", [{}, {"nth": [1]}, {"nth": [2]}], ids=["each time", "first", "second"])
-def test_groups_with_something_foreign_in_them_outlast_odd_lists(world, when):
+def test_groups_with_something_foreign_in_them_outlast_unexpected_lists(world, when):
     world.synced(**make_groups(GROUP, VNET, SUBNET))
     play_malformed(world, **when)
     report = world.says().sync(prune=True, max_deletes=3 * len(MALFORMED))
@@ -103,7 +103,7 @@ def test_groups_with_something_foreign_in_them_outlast_odd_lists(world, when):
     assert report.exit_code in {0, 1}
 
 
-def test_empty_groups_outlast_odd_lists(world):
+def test_empty_groups_outlast_unexpected_lists(world):
     world.synced(**make_groups(GROUP))
     play_malformed(world)
     report = world.says().sync(prune=True, max_deletes=len(MALFORMED))
@@ -172,7 +172,7 @@ ODD_RESOURCES = [
 
 
 @pytest.mark.parametrize(("body", "why"), ODD_RESOURCES)
-def test_what_is_read_oddly_is_neither_deleted_nor_forgotten(world, body, why):
+def test_what_is_read_wrongly_is_neither_deleted_nor_forgotten(world, body, why):
     world.synced(group=GROUP, vnet=VNET)
     play(world, "GET", "*/virtualnetworks/hub", body)
     report = world.says(group=GROUP).sync(prune=True)
@@ -182,7 +182,7 @@ def test_what_is_read_oddly_is_neither_deleted_nor_forgotten(world, body, why):
 
 
 @pytest.mark.parametrize(("body", "why"), ODD_RESOURCES)
-def test_what_is_read_oddly_is_neither_written_nor_created(world, body, why):
+def test_what_is_read_wrongly_is_neither_written_nor_created(world, body, why):
     world.synced(group=GROUP, vnet=VNET)
     play(world, "GET", "*/virtualnetworks/hub", body)
     report = world.says(group=GROUP, vnet=VNET.replace("10.0", "10.1")).sync()
@@ -191,7 +191,7 @@ def test_what_is_read_oddly_is_neither_written_nor_created(world, body, why):
 
 
 @pytest.mark.parametrize("body", [{}, {"value": []}, {"message": "no route"}])
-def test_a_404_that_is_not_azures_says_nothing(world, body):
+def test_a_404_that_is_not_azures_reports_nothing(world, body):
     """It is neither created again nor forgotten."""
     world.synced(group=GROUP, vnet=VNET)
     play(world, "GET", "*/virtualnetworks/hub", body, status=404)
@@ -223,7 +223,7 @@ ROLES = "*/roledefinitions"
         ({"value": [{"name": "x", "properties": ["Reader"]}]}, "a list for properties"),
     ],
 )
-def test_no_role_is_assigned_by_an_odd_list_of_roles(world, body, why):
+def test_no_role_is_assigned_by_an_unexpected_list_of_roles(world, body, why):
     play(world, "GET", ROLES, body)
     report = world.says(group=GROUP, role=ASSIGNMENT).sync()
     found = of(report, "RoleAssignment")
@@ -265,7 +265,7 @@ DELETED_ID = (
         ({"error": {"code": "NotFound", "message": "No."}}, "an error that comes as a success"),
     ],
 )
-def test_no_vault_is_purged_or_made_by_an_odd_answer(world, mode, body, why):
+def test_no_vault_is_purged_or_made_by_an_unexpected_answer(world, mode, body, why):
     play(world, "GET", "*/deletedvaults/*", body)
     report = world.says(group=GROUP, vault=VAULT.replace("MODE", mode)).sync()
     found = of(report, "Vault")
@@ -289,7 +289,7 @@ def test_no_vault_is_purged_or_made_by_an_odd_answer(world, mode, body, why):
         ([{"name": "one", "properties": {"natGateway": "x"}}], "a text for an object in it"),
     ],
 )
-def test_no_network_is_written_by_an_odd_list_of_its_subnets(world, subnets, why):
+def test_no_network_is_written_by_an_unexpected_list_of_its_subnets(world, subnets, why):
     world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     body = {
         "id": VNET_ID,
@@ -304,7 +304,7 @@ def test_no_network_is_written_by_an_odd_list_of_its_subnets(world, subnets, why
 
 
 @pytest.mark.parametrize("polled", [{"error": {"code": "Busy"}}, {"status": 5}, {}, [], None])
-def test_a_delete_is_not_done_by_an_odd_poll(world, polled):
+def test_a_delete_is_not_done_by_an_unexpected_poll(world, polled):
     world.synced(group=GROUP, vnet=VNET)
     rule = {"match": {"poll": True}, "answer": {"status": 200, "body": polled}}
     world.settings = replace(world.settings, rules=rules(json.dumps(rule)))

@@ -184,7 +184,7 @@ class Slow(World):
         return replace(super().access(url), limits={**ARM_LIMITS, RequestKind.WRITES: Limit(3, 0.001)})
 
 
-def test_the_last_answer_of_azure_is_the_reason_when_the_time_is_up(tmp_path):
+def test_the_last_azure_answer_is_the_reason_when_the_time_is_up(tmp_path):
     world = Slow(tmp_path)
     busy = "{match: {method: PUT, type: Microsoft.Network/virtualNetworks}, answer: {code: AnotherOperationInProgress}}"
     world.settings = EmulatorSettings(limits=None, rules=rules(busy))

@@ -1,4 +1,4 @@
-"""Not read is not gone: a manifest that moved to a place which a run does not read is not deleted."""
+"""Not read is not gone: a manifest that moved to a location which a run does not read is not deleted."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ UNREADABLE: list[tuple[Callable[[World], None], str, str]] = [
 
 @needs_kustomize
 @pytest.mark.parametrize(("make", "named", "why"), UNREADABLE, ids=[row[-1] for row in UNREADABLE])
-def test_a_place_that_cannot_be_read_holds_what_was_removed_when_it_came(world, make, named, why):
+def test_a_location_that_cannot_be_read_holds_what_was_removed_when_it_came(world, make, named, why):
     start(world)
     (world.folder / "net" / "hub.yaml").unlink()
     make(world)
@@ -249,8 +249,8 @@ STEPS = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(sorted(PLACES
 @needs_kustomize
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
-def test_only_what_is_nowhere_is_deleted_and_prune_never_stops(steps):
-    """Manifests move between places at random; some places are unreadable in every run."""
+def test_only_what_is_missing_is_deleted_and_prune_never_stops(steps):
+    """Manifests move between locations at random; some locations are unreadable in every run."""
     with tempfile.TemporaryDirectory() as folder:
         world = World(Path(folder))
         at = dict.fromkeys(NAMES, "read")

@@ -39,7 +39,7 @@ def drift(world):
     )
 
 
-def test_drift_is_said_once_and_that_it_is_over_once(world, service):
+def test_drift_is_reported_once_and_that_it_is_over_once(world, service):
     notify, got = service
     world.sync(notify=notify)
     assert got == [], "all was well, and is"
@@ -53,7 +53,7 @@ def test_drift_is_said_once_and_that_it_is_over_once(world, service):
     assert titles(got) == ["gitsync: drifted", "gitsync: all is well"]
 
 
-def test_a_failure_is_said_with_counts_and_without_values(world, service):
+def test_a_failure_is_reported_with_counts_and_without_values(world, service):
     notify, got = service
     world.says(group=GROUP, vnet=VNET.replace("[10.0.0.0/16]", "hunter3"))
     world.sync(notify=notify)
@@ -64,7 +64,7 @@ def test_a_failure_is_said_with_counts_and_without_values(world, service):
     assert "hunter3" not in text
 
 
-def test_nobody_is_named(world, service):
+def test_no_one_is_named(world, service):
     notify, got = service
     drift(world)
     world.sync(notify=notify, who="names")
@@ -79,7 +79,7 @@ def test_a_plan_and_a_part_of_the_source_say_nothing(world, service):
     assert got == []
 
 
-def test_what_no_service_took_is_said_by_the_next_run(world, service):
+def test_what_no_service_took_is_reported_by_the_next_run(world, service):
     notify, got = service
     drift(world)
     report = world.sync(notify=Secret(f"json://127.0.0.1:1/{TOKEN}"))
@@ -114,7 +114,7 @@ def test_no_address_is_on_record(world, service):
     assert "notified:\n  gitsync: drifted\n" in (world.state / "inventory.yaml").read_text()
 
 
-def test_what_a_hold_kept_is_said_when_its_day_is_over(world, service):
+def test_what_a_hold_kept_is_reported_when_its_day_is_over(world, service):
     notify, got = service
     world.says(group=GROUP, vnet=hold(world.clock.now().date()))
     drift(world)

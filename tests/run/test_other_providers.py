@@ -1,4 +1,4 @@
-"""Resources that ARM does not have, in whole runs: users of databases as the built-in Azure plays them.
+"""Resources that ARM does not have, in whole runs: users of databases as the emulator simulates them.
 
 Users on real servers are in tests/databases, groups in tests/entra.
 """
@@ -112,7 +112,7 @@ def records_of(world: World):
         return {key.kind: record for key, record in store.load().records.items()}
 
 
-def test_a_user_is_created_below_its_server_and_then_left_alone(world):
+def test_a_user_is_created_below_its_server_and_then_skipped(world):
     report = world.says(**ESTATE).sync(digest_key=KEY)
     user = of(report, "User")
     assert (user.action, user.arm_id, report.exit_code) == (Action.CREATE, USER_ID, 0)
@@ -120,7 +120,7 @@ def test_a_user_is_created_below_its_server_and_then_left_alone(world):
     assert (again.verdict, again.differences, world.writes) == (Verdict.IN_SYNC, (), [])
 
 
-def test_a_record_says_who_manages_a_user_and_has_no_secret(world):
+def test_a_record_reports_who_manages_a_user_and_has_no_secret(world):
     world.says(**ESTATE).sync(digest_key=KEY)
     assert records_of(world)["User"].kept == Kept(administrator="ops", password_from=("postgres", "admin"))
     text = "".join(path.read_text() for path in world.state.rglob("*") if path.is_file())
@@ -180,7 +180,7 @@ def test_a_privilege_on_a_database_that_git_does_not_name_is_drift_and_taken_awa
     assert of(world.sync(digest_key=KEY), "User").verdict is Verdict.IN_SYNC
 
 
-def test_privileges_on_databases_are_left_alone_if_git_does_not_speak_of_them(world):
+def test_privileges_on_databases_are_skipped_if_git_does_not_speak_of_them(world):
     user_id = USER_ID.replace("PostgreSQL", "MySQL")
     silent = {**MYSQL, "user": MYSQL["user"].replace("databasePrivileges: {app: [SELECT]}", "privileges: []")}
     world.says(**{**ESTATE, **silent}).sync(digest_key=KEY)
@@ -232,7 +232,7 @@ def test_what_names_a_user_is_frozen(world, before, now, field):
     assert f"updating '{field}' is not allowed" in user.message
 
 
-def test_a_user_of_azure_sql_is_left_alone_with_the_reason(world):
+def test_an_azure_sql_user_is_skipped_with_the_reason(world):
     secrets = {name: ESTATE[name] for name in ("postgres", "app")}
     report = world.says(group=GROUP, user=SQL_USER, **secrets).sync()
     user = of(report, "User")
@@ -246,7 +246,7 @@ def test_a_user_of_azure_sql_is_left_alone_with_the_reason(world):
     assert (pruned.exit_code, world.sent("DELETE")) == (0, [])
 
 
-def test_a_plan_of_a_new_server_knows_that_its_users_do_not_exist(world):
+def test_a_plan_of_a_new_server_reports_that_its_users_do_not_exist(world):
     user = of(world.says(**ESTATE).plan(digest_key=KEY), "User")
     assert (user.verdict, user.action) == (Verdict.CREATE, Action.CREATE)
 

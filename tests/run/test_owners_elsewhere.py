@@ -109,7 +109,7 @@ def test_with_a_key_records_of_other_agents_need_its_seal(platform):
     assert "not signed with the key of this run" in hint
 
 
-def test_a_record_that_is_about_to_be_pruned_is_no_owner(platform):
+def test_a_record_that_is_about_to_be_pruned_is_not_an_owner(platform):
     platform.sync()
     report = platform.says(web=INTERFACE).sync()
     assert of(report, "NetworkInterface").verdict is Verdict.INVALID
@@ -133,7 +133,7 @@ def test_a_record_whose_file_cannot_be_read_is_an_owner(platform):
     assert (of(report, "ResourceGroup").condition.reason, report.exit_code) == ("PruneHeld", 1)
 
 
-def test_the_group_of_another_subscription_is_told_as_such(platform, team):
+def test_the_group_of_another_subscription_is_reported_as_such(platform, team):
     platform.sync(digest_key=KEY)
     report = team.sync(
         digest_key=KEY, known_from=(str(platform.state),), subscription=SUBSCRIPTION.replace("00000000-", "11111111-")

@@ -8,7 +8,7 @@ from tests.support.world import GROUP, SUBNET, VNET, World, annotated, of
 OLD = VNET.replace("name: hub", "name: old").replace("10.0.", "10.9.")
 
 
-def test_what_was_to_stay_when_it_left_git_stays_after_a_run_that_did_not_look_at_it(tmp_path):
+def test_what_was_to_stay_when_it_was_removed_stays_after_a_run_that_did_not_look_at_it(tmp_path):
     world = World(tmp_path)
     first = world.says(group=GROUP, old=OLD).sync().revision
     world.says(group=GROUP, old=annotated(OLD, reconcile_policy="detach-on-delete"))
@@ -19,7 +19,7 @@ def test_what_was_to_stay_when_it_left_git_stays_after_a_run_that_did_not_look_a
     assert world.sync().revision in (world.state / "inventory.yaml").read_text()
 
 
-def test_a_run_over_uncommitted_changes_says_so(tmp_path):
+def test_a_run_over_uncommitted_changes_reports_it(tmp_path):
     world = World(tmp_path)
     revision = world.says(group=GROUP).plan().revision
     assert [problem.code for problem in world.plan().problems] == []
@@ -30,7 +30,7 @@ def test_a_run_over_uncommitted_changes_says_so(tmp_path):
     assert revision[:12] in problem.message
 
 
-def test_a_plan_for_a_child_alone_says_what_the_sync_will_say(tmp_path):
+def test_a_plan_for_a_child_alone_reports_what_the_sync_will_report(tmp_path):
     """Its owner is not there, and a run that is not about the owner does not make it."""
     world = World(tmp_path).says(group=GROUP, vnet=VNET, subnet=SUBNET)
     only = ("VirtualNetworksSubnet/*",)

@@ -1,4 +1,4 @@
-"""Refusals that say that something else is going on: waited for in the run, read again before they are sent again."""
+"""Refusals because of something else going on: waited for in the run, read again before they are sent again."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_it_is_read_and_sent_again(tmp_path, status, code, message):
     assert all("GET" in asked[first:second] for first, second in pairwise(puts))
 
 
-def test_what_lasts_keeps_the_answer_of_azure_and_has_advice(tmp_path):
+def test_what_lasts_keeps_the_azure_answer_and_has_advice(tmp_path):
     world = refused_world(tmp_path, "PUT", 409, "OperationNotAllowed", "Another operation is in progress.", times=9999)
     report = world.says(group=GROUP, net=CHANGED).sync(resource_timeout=600)
     net = of(report, "VirtualNetwork")

@@ -1,4 +1,4 @@
-"""Status that others wrote: nothing that it says leads to a delete, and nothing of it is taken over in silence."""
+"""Status that others wrote: nothing in it leads to a delete, and nothing of it is taken over in silence."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_poisoned_record_deletes_nothing_and_stays_as_it_is(world, members, ke
     assert file.read_bytes() == before
 
 
-def test_the_name_of_the_namespace_is_no_way_round_the_seal(world, monkeypatch):
+def test_the_name_of_the_namespace_does_not_bypass_the_seal(world, monkeypatch):
     """If all records bear it, it is the agent's name, and its records are checked."""
     monkeypatch.setenv("POD_NAMESPACE", "pod")
     for file in world.state.rglob("*.yaml"):
@@ -135,7 +135,7 @@ def seal_as_before(world):
 
 
 def list_former(world):
-    """The records whose seals have no place."""
+    """The records whose seals have no location."""
     texts = {file.name: file.read_text() for file in world.state.rglob("default/**/*.yaml")}
     return sorted(
         name for name, text in texts.items() if re.search(r"seal: hmac-sha256:\w+:\w{64}$", text, re.MULTILINE)

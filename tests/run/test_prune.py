@@ -1,4 +1,4 @@
-"""What left git: deleted in order, held back, or forgotten (docs/reference/design.md#prune)."""
+"""What was removed from git: deleted in order, held back, or forgotten (docs/reference/design.md#prune)."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_yaml_without_any_sign_fails_no_run_and_holds_deletes(world):
     assert report.exit_code == 0
 
 
-def test_a_kind_that_azure_cannot_delete_is_told_as_asos_words_it(world):
+def test_a_kind_that_azure_cannot_delete_is_reported_as_asos_words_it(world):
     world.synced(group=GROUP, account=ACCOUNT, blobs=BLOBS)
     planned = of(world.says(group=GROUP, account=ACCOUNT).plan(prune=True), "StorageAccountsBlobService")
     found = of(world.sync(prune=True), "StorageAccountsBlobService")
@@ -161,7 +161,7 @@ def test_a_kind_that_azure_cannot_delete_is_told_as_asos_words_it(world):
     assert [result.record for result in report.results if result.key.kind.startswith("StorageAccount")] == [None, None]
 
 
-def test_what_azure_cannot_delete_is_no_delete_of_the_limit(world):
+def test_what_azure_cannot_delete_does_not_count_for_the_limit(world):
     world.synced(group=GROUP, vnet=VNET, account=ACCOUNT, blobs=BLOBS)
     world.says(group=GROUP, account=ACCOUNT)
     report = world.sync(prune=True, max_deletes=1)

@@ -1,4 +1,4 @@
-"""What leaves git by a slip is held by its unit, and what leaves it elsewhere is deleted: whole runs with --prune."""
+"""What is removed from git by a slip is held by its unit, and what is removed elsewhere is deleted: whole runs with --prune."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ LEAVINGS = [
 
 
 @pytest.mark.parametrize(("files", "said", "why"), LEAVINGS, ids=[row[-1] for row in LEAVINGS])
-def test_what_left_git_is_deleted_and_the_plan_says_how_it_left(world, files, said, why):
+def test_what_was_removed_from_git_is_deleted_and_the_plan_reports_how_it_left(world, files, said, why):
     world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
     world.says_files(GROUP_FILE | files)
     for settings in ({"prune": True}, {}):
@@ -187,7 +187,7 @@ def test_what_left_git_is_deleted_and_the_plan_says_how_it_left(world, files, sa
     assert world.sent("DELETE") == [VNET_ID], why
 
 
-def test_a_folder_outside_of_the_path_has_left_git(world):
+def test_a_folder_outside_of_the_path_counts_as_removed(world):
     world.says_files(GROUP_FILE | {"net/hub.yaml": VNET, "apps/mesh.yaml": OTHER})
     gone = record(vnet(), VNET_ID, unit="net")
     with open_checkout(str(world.folder), path="apps") as source:
@@ -195,7 +195,7 @@ def test_a_folder_outside_of_the_path_has_left_git(world):
     assert found.reason == "Removed from git: its folder net is not in --path apps."
 
 
-def test_ignored_files_are_named_by_their_folder_where_history_says_nothing(world):
+def test_ignored_files_are_named_by_their_folder_where_history_reports_nothing(world):
     world.says_files({"net/hub.yaml": VNET, ".gitsyncignore": "net/\n"})
     gone = record(vnet(), VNET_ID, unit="net")
     with open_checkout(str(world.folder)) as source:

@@ -145,7 +145,7 @@ def test_a_plan_shows_the_deletes_of_the_sync(removed, detached, odd, strangers,
         world = _sync_estate().copy(Path(name))
         policies = {path: annotated(ESTATE[path], reconcile_policy="detach-on-delete") for path in detached}
         last = {**ESTATE, **policies}
-        world.says_files(_name_files(last))  # no run applies this commit, and its policies count all the same
+        world.says_files(_name_files(last))  # no run applies this commit, and its policies count anyway
         left = {path: text for path, text in last.items() if path not in removed}
         world.says_files(_name_files({**left, **{path: ODD[path] for path in odd}}))
         for arm_id in sorted(strangers):

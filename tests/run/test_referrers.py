@@ -147,7 +147,7 @@ def test_what_refers_to_it_goes_along(tmp_path, change, kind, names, why):
     assert needed["refers"] == list(map(str, replacement.refers))
 
 
-def test_what_is_below_and_what_refers_to_that_are_told_apart(tmp_path):
+def test_what_is_below_and_what_refers_to_that_are_distinguished(tmp_path):
     world = World(tmp_path)
     link = LINK.replace("REFERENCE", f"{{armId: {VNET_ID}}}")
     world.synced(group=GROUP, network=VNET, subnet=SUBNET, link=link)
@@ -174,7 +174,7 @@ def test_what_does_not_refer_to_it_stays(tmp_path, other, why):
     assert "A delete would take along nothing else that gitsync manages." in text.render(report)
 
 
-def test_what_is_to_be_created_loses_nothing(tmp_path):
+def test_what_will_be_created_loses_nothing(tmp_path):
     world = World(tmp_path)
     world.synced(group=GROUP, identity=IDENTITY)
     assignment = assign("principalIdFromConfig: {name: me, key: principalId}")

@@ -46,7 +46,7 @@ def test_what_would_be_refused_is_left_out_and_the_rest_is_written(world: World)
     assert VNET_ID not in world.sent("PUT")
 
 
-def test_the_questions_come_before_the_first_write(world: World):
+def test_the_checks_come_before_the_first_write(world: World):
     world.synced(group=GROUP)
     govern(world.says(group=GROUP, network=VNET, spoke=SPOKE), policies=[DENY_HUB])
     world.sync(checks=ALL)

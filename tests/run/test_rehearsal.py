@@ -145,7 +145,7 @@ def test_a_repository_elsewhere_is_read_by_its_url(world):
     assert verdicts(report) == {"ResourceGroup/core": ("in-sync", "none"), "VirtualNetwork/hub": ("create", "create")}
 
 
-def test_files_are_told_from_the_top_of_the_repository(world):
+def test_files_are_reported_from_the_top_of_the_repository(world):
     (world.folder / "infra").mkdir()
     (world.folder / "infra" / "group.yaml").write_text(dedent(GROUP))
     world.git("add", "-A")
@@ -155,7 +155,7 @@ def test_files_are_told_from_the_top_of_the_repository(world):
     assert (report.root, str(of(report, "ResourceGroup").source)) == ("infra", "group.yaml:1")
 
 
-def test_without_an_end_it_is_the_folder_as_it_lies(world):
+def test_without_an_end_it_is_the_folder_as_it_is(world):
     world.says(**ALL)
     (world.folder / "subnet.yaml").unlink()
     report = rehearse(world, "HEAD")
@@ -178,7 +178,7 @@ def test_what_its_policy_keeps_is_forgotten(world):
     assert verdicts(report)["VirtualNetworksSubnet/one"] == ("detach", "detach")
 
 
-def test_what_lies_above_what_stays_is_held_back(world):
+def test_what_is_above_what_stays_is_held_back(world):
     kept = annotated(SUBNET, reconcile_policy="detach-on-delete")
     report = rehearse(world.says(**{**ALL, "subnet": kept}).says(group=GROUP), prune=True)
     assert of(report, "VirtualNetwork").verdict is Verdict.BLOCKED
@@ -221,7 +221,7 @@ def test_a_manifest_that_is_renamed_keeps_its_resource(world):
     )
 
 
-def test_another_api_version_is_told(world):
+def test_another_api_version_is_reported(world):
     newer = VNET.replace("v1api20240301", "v20250301")
     report = rehearse(world.says(group=GROUP, network=VNET).says(group=GROUP, network=newer), detailed_exitcode=True)
     told = of(report, "VirtualNetwork")
@@ -229,7 +229,7 @@ def test_another_api_version_is_told(world):
     assert told.condition.message == "Its api-version changes from 2024-03-01 to 2025-03-01."
 
 
-def test_another_region_is_told_and_another_spelling_is_not(world):
+def test_another_region_is_reported_and_another_spelling_is_not(world):
     far, spelled = VNET.replace("westeurope", "northeurope"), VNET.replace("westeurope", "West Europe")
     world.says(group=GROUP, network=VNET).says(group=GROUP, network=far)
     told = of(rehearse(world), "VirtualNetwork")
@@ -239,7 +239,7 @@ def test_another_region_is_told_and_another_spelling_is_not(world):
     assert of(rehearse(world), "VirtualNetwork").replacement is None
 
 
-def test_what_is_sent_as_a_patch_says_so(world):
+def test_what_is_sent_as_a_patch_reports_it(world):
     patched = annotated(VNET, **{"gitsync/update-method": "patch"})
     world.says(group=GROUP, network=patched).says(group=GROUP, network=patched.replace("10.0.", "10.2."))
     assert of(rehearse(world), "VirtualNetwork").condition.message.startswith(f"PATCH {VNET_ID}")
@@ -279,7 +279,7 @@ def test_a_manifest_that_was_invalid_is_compared_as_far_as_can_be(world):
     assert "Its manifest is invalid in HEAD~1" in mended.condition.message
 
 
-def test_a_changed_secret_is_told_and_not_shown(world):
+def test_a_changed_secret_is_reported_and_not_shown(world):
     world.says(group=GROUP, server=SERVER, secret=PASSWORD.format("Passw0rd-one"))
     world.says(group=GROUP, server=SERVER, secret=PASSWORD.format("Passw0rd-two"))
     report = rehearse(world)
@@ -291,7 +291,7 @@ def test_a_changed_secret_is_told_and_not_shown(world):
     assert [world.redactions.mask(value) for value in ("Passw0rd-one", "Passw0rd-two")] == [MASKED, MASKED]
 
 
-def test_a_secret_that_stays_is_no_difference(world):
+def test_a_secret_that_stays_is_not_a_difference(world):
     world.says(group=GROUP, server=SERVER, secret=PASSWORD.format("Passw0rd-one"))
     world.says(group=GROUP, server=SERVER.replace("boss", "chief"), secret=PASSWORD.format("Passw0rd-one"))
     assert [path for path, *_ in sides(of(rehearse(world), "FlexibleServer"))] == ["/properties/administratorLogin"]
@@ -302,7 +302,7 @@ def test_a_secret_from_elsewhere_changes_with_its_name(world):
     assert [rule for *_, rule in sides(of(rehearse(world), "FlexibleServer"))] == ["the secret changed"]
 
 
-def test_paths_that_are_left_alone_do_not_differ(world):
+def test_paths_that_are_skipped_do_not_differ(world):
     def tagged(value):
         return annotated(VNET, **{"gitsync/ignore": "[/tags]"}).replace(
             "spec:\n", f"spec:\n      tags: {{a: {value}}}\n"
@@ -312,7 +312,7 @@ def test_paths_that_are_left_alone_do_not_differ(world):
     assert of(rehearse(world), "VirtualNetwork").verdict is Verdict.IN_SYNC
 
 
-def test_only_what_is_asked_for_is_told(world):
+def test_only_what_is_requested_is_reported(world):
     world.says(**ALL).says(group=GROUP.replace("westeurope", "northeurope"))
     assert list(verdicts(rehearse(world, only=("VirtualNetwork/*",)))) == ["VirtualNetwork/hub"]
     with pytest.raises(ConfigError, match="No resource is called Vault/kv"):
@@ -341,7 +341,7 @@ def test_what_is_refused(world, settings, error, message, why):
     assert caught.value.exit_code == 2, why
 
 
-def test_the_report_says_that_azure_was_not_asked(world):
+def test_the_report_shows_that_azure_was_not_queried(world):
     report = rehearse(world.says(**ALL).says(group=GROUP))
     base = world.git("rev-parse", "HEAD~1")
     for form in (text, markdown):
@@ -376,7 +376,7 @@ def test_a_pipeline_with_a_shallow_clone(world, tmp_path):
     assert "The clone is shallow" in refused.err
 
 
-def test_a_plan_with_prune_says_that_a_sync_would_delete_too_much(world):
+def test_a_plan_with_prune_reports_that_a_sync_would_delete_too_much(world):
     world.says(**ALL).says(group=GROUP)
     report = rehearse(world, prune=True)
     assert ([problem.code for problem in report.problems], report.exit_code) == (["TooManyDeletes"], 2)

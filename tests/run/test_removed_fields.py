@@ -1,4 +1,4 @@
-"""A field that git no longer asks for is pending, shown as removed, and sent as such once."""
+"""A field that git no longer requests is pending, shown as removed, and sent as such once."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ OF_ACCOUNT = (
 
 _TWO_AT = "/identity/userAssignedIdentities/" + f"{IDS}/two".replace("/", "~1")
 
-KEPT = {  # what leaves git, the methods that take it away, its name, and how Azure has it in spite of them
+KEPT = {  # what is removed from git, the methods that take it away, its name, and how Azure has it in spite of them
     "an identity": (TWO, ["PUT", "PUT"], f'spec.identity.userAssignedIdentities["{IDS}/two"]', {_TWO_AT: {}}),
     "the identities": (IDENTITY, ["PUT", "PUT"], "spec.identity.type", {"/identity/type": "UserAssigned"}),
     "a tag": (", env: b", ["PUT", "PATCH"], "spec.tags.env", {"/tags/env": "b"}),
@@ -198,7 +198,7 @@ def _body(world):
 
 
 @pytest.mark.parametrize("case", [case for case in KEPT if case != "a field"])
-def test_what_azure_keeps_in_any_case_is_told_until_git_or_azure_changes(tmp_path, case):
+def test_what_azure_keeps_in_any_case_is_reported_until_git_or_azure_changes(tmp_path, case):
     text, methods, name, values = KEPT[case]
     after = f"match: {{method: [PUT, PATCH], path: '{ACCOUNT_ID}', after: 1}}"
     back = f"{{{after}, move: [{{set: {json.dumps(values)}}}]}}"
@@ -240,7 +240,7 @@ def test_a_field_that_has_its_value_without_git_has_azures_default(tmp_path, why
 
 
 def test_an_entry_that_azure_keeps_in_a_list_is_named(tmp_path):
-    """Nothing more can be said than the list without it."""
+    """Nothing more can be shown than the list without it."""
     world = World(tmp_path, rules=rules(OF_ACCOUNT))
     world.synced(group=GROUP, account=ACCOUNT)
     less = ACCOUNT.replace(", {ipAddressOrRange: 2.2.2.2}", "")
@@ -251,7 +251,7 @@ def test_an_entry_that_azure_keeps_in_a_list_is_named(tmp_path):
     assert len(world.writes) == 1
 
 
-def test_an_entry_with_several_members_is_no_drift_while_azure_keeps_it(tmp_path):
+def test_an_entry_with_several_members_is_not_drift_while_azure_keeps_it(tmp_path):
     tenant = "00000000-0000-0000-0000-00000000000f"
     policy = (
         "          - {{tenantId: {}, objectId: 00000000-0000-0000-0000-00000000000{}, permissions: {{keys: [{}]}}}}\n"
@@ -362,7 +362,7 @@ def test_what_somebody_changed_before_is_shown_as_it_is(world):
 
 
 @pytest.mark.parametrize("method", ["put", "patch"])
-def test_what_is_ignored_may_leave_git_without_leaving_azure(world, method):
+def test_what_is_ignored_may_be_removed_from_git_without_leaving_azure(world, method):
     notes = {"gitsync/ignore": "[/tags/env]", "gitsync/update-method": method}
     world.synced(group=annotated(TAGGED, **notes))
     report = world.says(group=annotated(ONE_TAG, **notes)).sync()
@@ -381,7 +381,7 @@ def test_what_surrounds_something_ignored_leaves_without_it(world):
     assert world.read(VNET_ID, NETWORK)["properties"]["dhcpOptions"] == {"dnsServers": ["10.0.0.4"]}
 
 
-def test_whoever_ignores_it_only_now_keeps_it(world):
+def test_ignoring_it_only_now_keeps_it(world):
     world.synced(group=TAGGED)
     report = world.says(group=annotated(ONE_TAG, **{"gitsync/ignore": "[/tags/env]"})).sync()
     assert (of(report, "ResourceGroup").verdict, world.writes) == (Verdict.IN_SYNC, [])

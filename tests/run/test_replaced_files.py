@@ -58,12 +58,12 @@ def add_another(world: World) -> None:
     assert world.sync(prune=True).exit_code == 0
 
 
-# ---- every form, in every place that needs no tool ----
+# ---- every form, in every location that needs no tool ----
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("form", FORMS)
-def test_what_is_no_document_any_more_deletes_nothing(tmp_path, place, form):
+def test_what_is_not_a_document_any_more_deletes_nothing(tmp_path, place, form):
     files, path = PLACES[place]
     assert list_deletes_after(tmp_path, files, path, FORMS[form](files[path])) == []
 
@@ -191,7 +191,7 @@ UNITS = [
 
 @pytest.mark.parametrize(("files", "path"), UNITS)
 def test_what_units_are_built_of_deletes_nothing_either(world, files, path):
-    """Without a history, so that only the record says which file it was."""
+    """Without a history, so that only the record shows which file it was."""
     report = world.says_files({"keep.yaml": OTHER.replace("other", "keep"), **files}).sync(prune=True)
     (name,) = [one.key.name for one in report.results if one.key.name.endswith("hub") and one.condition.is_ready]
     shutil.rmtree(world.folder / ".git")

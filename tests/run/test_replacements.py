@@ -90,7 +90,7 @@ def test_another_name_in_azure_is_a_delete_and_a_create(world):
     assert [key.name for key in found.replacement.takes] == ["one"]
 
 
-def test_a_resource_that_was_moved_is_adopted_at_its_new_place(world):
+def test_a_resource_that_was_moved_is_adopted_at_its_new_location(world):
     other = GROUP.replace("name: core", "name: other")
     world.synced(group=GROUP, other=other, network=VNET, subnet=SUBNET)
     world.says(group=GROUP, other=other, network=VNET.replace("name: core", "name: other"), subnet=SUBNET)

@@ -153,7 +153,7 @@ def test_a_delete_that_azure_refuses_leaves_all_as_it_was(tmp_path):
     assert of(world.sync(**PRUNING), "VirtualNetwork").action is Action.REPLACE
 
 
-def test_a_create_that_fails_says_that_the_resource_is_gone(agreed):
+def test_a_create_that_fails_reports_that_the_resource_is_gone(agreed):
     refusal = f"{{match: {{method: PUT, path: '{VNET_ID}'}}, answer: {{status: 400, code: InvalidSomething}}}}"
     agreed.settings = replace(agreed.settings, rules=rules(refusal))
     network = of(agreed.sync(**PRUNING), "VirtualNetwork")
@@ -271,7 +271,7 @@ def make(tmp_path: Path, name: str) -> Path:
 
 
 def in_azure(world: World) -> dict[str, Any]:
-    """What there is, without what Azure makes anew with each create."""
+    """What there is, without what Azure makes again with each create."""
     return {key: (one.id, one.body.get("location"), sorted(one.body), one.state) for key, one in world.store.below("/")}
 
 
@@ -306,8 +306,8 @@ def test_a_consent_is_not_used_up_while_its_field_differs(agreed, tmp_path):
     assert [problem.code for problem in other.plan().problems] == ["ReplaceConsentUnused"]
 
 
-def test_all_forms_of_a_report_say_what_is_replaced(agreed):
-    """A plan says what a sync would do with which flags, and a sync for how long the resource was away."""
+def test_all_forms_of_a_report_show_what_is_replaced(agreed):
+    """A plan shows what a sync would do with which flags, and a sync for how long the resource was away."""
     planned, done = agreed.plan(**PRUNING), agreed.sync(**PRUNING)
     takes = "A sync deletes it and creates it again, with VirtualNetworksSubnet/one."
     for render in (text.render, markdown.render, page.render):

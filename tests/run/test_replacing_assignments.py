@@ -57,7 +57,7 @@ def advised(text: str) -> str:
     return found[1]
 
 
-def test_a_plan_says_that_the_value_is_not_known_yet(world):
+def test_a_plan_reports_that_the_value_is_not_known_yet(world):
     without_identity(world)
     report = world.plan()
     found = of(report, "RoleAssignment")

@@ -50,7 +50,7 @@ def test_a_check_does_not_change_how_a_plan_ends(world: World, detailed: bool, c
     assert of(report, "VirtualNetwork").is_refused
 
 
-def test_a_sync_says_what_its_plan_said(world: World):
+def test_a_sync_reports_what_its_plan_reported(world: World):
     govern(world, policies=[DENY_HUB])
     planned, synced = world.plan(checks=("preflight",)), world.sync(checks=("preflight",))
     (refusal,) = of(planned, "VirtualNetwork").list_found(CheckVerdict.REFUSED)

@@ -1,4 +1,4 @@
-"""What the checks cost: requests of whole plans. An unchanged estate costs none, many changes share their questions."""
+"""What the checks cost: requests of whole plans. An unchanged estate costs none, many changes share their checks."""
 
 from collections import Counter
 from dataclasses import replace
@@ -60,7 +60,7 @@ def test_an_unchanged_estate_costs_the_same_with_and_without_checks(world):
     assert lines[0] == lines[1]
 
 
-def test_twenty_changes_share_their_questions(world):
+def test_twenty_changes_share_their_checks(world):
     world.synced(group=GROUP)
     world.settings = replace(world.settings, policies=(NO_ZRS,))
     world.says(group=GROUP, **accounts(*(["LRS"] * 19), "ZRS"))
@@ -95,7 +95,7 @@ def test_a_check_that_is_not_named_sends_nothing(world, name):
     assert not (one - none) & others
 
 
-def test_a_plan_without_policies_asks_about_none(world):
+def test_a_plan_without_policies_checks_none(world):
     world.synced(group=GROUP)
     world.says(group=GROUP, **accounts(*(["LRS"] * 20)))
     report = world.plan(checks=(CheckName.POLICY,))
@@ -104,7 +104,7 @@ def test_a_plan_without_policies_asks_about_none(world):
     assert {one.verdict for result in report.results for one in result.checks} == {CheckVerdict.FINE}
 
 
-def test_what_a_policy_changes_is_said_before_since_no_later_plan_shows_it(world):
+def test_what_a_policy_changes_is_reported_before_since_no_later_plan_shows_it(world):
     world.synced(group=GROUP)
     world.settings = replace(world.settings, policies=(MODIFIES,))
     world.says(group=GROUP, **accounts("LRS"))

@@ -97,7 +97,7 @@ def test_what_moved_in_azure_is_refused_with_what_differs_now_and_the_rest_goes_
     assert (report.exit_code, world.sent("PUT")) == (1, [VNET_ID.replace("hub", "spoke")])
 
 
-def test_an_etag_that_moved_is_a_move_though_nothing_that_git_asks_for_did(world):
+def test_an_etag_that_moved_is_a_move_though_nothing_that_git_sets_did(world):
     world.synced(group=GROUP, vnet=VNET)
     file = planned(world.says(group=GROUP, vnet=WIDER))
     world.outside("PATCH", VNET_ID, {"tags": {"by": "hand"}}, NETWORK)
@@ -175,7 +175,7 @@ FEDERATION = """\
 
 
 def test_a_value_of_a_resource_that_the_plan_creates_again_is_written_with_it(world):
-    """The plan cannot know the new value, and its reader saw that the resource is created."""
+    """The plan cannot read the new value, and its reader saw that the resource is created."""
     name = re.search("name: (.*)", IDENTITY)[1]
     world.says(group=GROUP, identity=IDENTITY, other=EXPORTER, federation=FEDERATION.replace("IDENTITY", name)).sync()
     other = f"{GROUP_ID}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/other"
@@ -219,7 +219,7 @@ def test_what_was_to_be_deleted_and_moved_since_stays(world):
     assert of(world.plan(), "VirtualNetwork").record is not None, "it is still ours"
 
 
-def test_a_delete_that_nobody_reviewed_is_held(world):
+def test_a_delete_that_no_one_reviewed_is_held(world):
     world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     file = planned(world.says(group=GROUP), prune=True, only=("VirtualNetwork/hub",))
     report = apply(world, file, prune=True, max_deletes=3)
@@ -228,7 +228,7 @@ def test_a_delete_that_nobody_reviewed_is_held(world):
     assert world.writes == []
 
 
-def test_a_detach_that_nobody_reviewed_is_held(world):
+def test_a_detach_that_no_one_reviewed_is_held(world):
     world.synced(group=GROUP, vnet=annotated(VNET, reconcile_policy="detach-on-delete"))
     nothing = planned(world, prune=True)
     world.says(group=GROUP)
@@ -254,7 +254,7 @@ def test_a_resource_with_secrets_needs_the_digest_key(world, at_plan, at_sync, r
     assert of(report, "ResourceGroup").is_fine, "what has no secrets goes on"
 
 
-def test_a_changed_secret_that_the_run_cannot_see_is_not_passed_over(world):
+def test_a_changed_secret_that_the_run_cannot_see_is_not_skipped(world):
     world.says(group=GROUP, server=SERVER_MANIFEST, secret=secret("one")).sync(digest_key=KEY)
     file = planned(world.says(group=GROUP, server=SERVER_MANIFEST, secret=secret("two")), digest_key=KEY)
     report = apply(world, file, digest_key=OTHER_KEY, previous_digest_key=KEY)
@@ -460,7 +460,7 @@ def name_the_key_in_a_made_up_seal(document):
 @pytest.mark.parametrize(
     "edit", [drop_the_seal, make_a_plain_seal, make_a_seal_with_another_key, name_the_key_in_a_made_up_seal]
 )
-def test_nobody_without_the_key_makes_a_seal_that_fits(world, edit):
+def test_no_one_without_the_key_makes_a_seal_that_fits(world, edit):
     file = planned(world.says(group=GROUP, vnet=VNET), digest_key=KEY)
     document = json.loads(file.read_text())
     edit(document)
@@ -477,7 +477,7 @@ def test_another_layout_of_the_same_plan_is_the_same_plan(world):
 
 
 def test_without_a_key_an_edit_with_a_new_seal_is_not_found(world):
-    """The page says so: a plain digest finds accidents."""
+    """The page lists it: a plain digest finds accidents."""
     file = planned(world.says(group=GROUP, vnet=VNET))
     document = json.loads(file.read_text())
     narrow(document)

@@ -254,7 +254,7 @@ ASSIGNMENT = f"""\
     """
 
 
-def test_15_a_config_map_that_nothing_makes_is_told(world):
+def test_15_a_config_map_that_nothing_makes_is_reported(world):
     found = of(world.says(group=GROUP, assignment=ASSIGNMENT).sync(), "RoleAssignment")
     assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "ConfigMapNotFound")
     assert "default/me does not exist" in found.condition.message
@@ -402,7 +402,7 @@ def test_26_a_skipped_resource_exports(world):
     assert said(of(report, "RoleAssignment")) == READY
 
 
-def test_36_what_another_agent_keeps_is_left_alone(world):
+def test_36_what_another_agent_keeps_is_skipped(world):
     world.says(group=GROUP).sync(agent="one")
     tagged = GROUP.replace("location: westeurope", "location: westeurope\n      tags: {a: b}")
     other = GROUP.replace("name: core", "name: other")

@@ -108,7 +108,7 @@ def test_15_changes_in_another_namespace_trigger_nothing(world):
     assert world.writes == [f"PUT {SERVER_ID}"]
 
 
-def test_16_a_config_map_that_was_edited_is_written_anew(world):
+def test_16_a_config_map_that_was_edited_is_written_again(world):
     estate = {"group": GROUP, "identity": IDENTITY, "federation": FEDERATION}
     world.synced(**estate, cluster=config_map("https://one.example"))
     report = world.says(**estate, cluster=config_map("https://two.example")).sync()
@@ -167,7 +167,7 @@ SITE = """\
     """
 
 
-def test_32_a_property_of_the_manifests_older_version_can_be_said(world, sink):
+def test_32_a_property_of_the_manifests_older_version_can_be_set(world, sink):
     report = world.says(group=GROUP, site=SITE.format(version="v20220301")).sync()
     assert said(of(report, "Site")) == READY, of(report, "Site").condition.message
     assert revealed(sink, config_map_at("shop")) == {"routes": "false"}
@@ -199,7 +199,7 @@ def test_34_a_credential_is_exported_by_expressions(world, sink):
 
 
 def test_a_run_for_one_resource_leaves_the_exports_of_others_where_they_are(world, sink):
-    """--only names what a run is about: what another resource exports feeds it, and is written nowhere."""
+    """--only names what a run is about: what another resource exports feeds it, and is written nothing."""
     server = SERVER.replace("name: postgres\n        key: password", "name: lake\n        key: first")
     exports = "secrets: {key1: {name: lake, key: first}}\n        configMaps: {blobEndpoint: {name: where, key: blob}}"
     world.says(group=GROUP, account=account(exports), server=server)

@@ -58,7 +58,7 @@ def plans(draw: st.DrawFn) -> dict[Key, PlannedWrite]:
 
 
 class JumpingLoop(asyncio.SelectorEventLoop):
-    """An event loop that does not wait: if nothing else is to be done, its time is that of the next timer."""
+    """An event loop that does not wait: if nothing else is pending, its time is that of the next timer."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -64,7 +64,7 @@ def server_of(report):
 
 
 def stored(world: World) -> str:
-    """The password that Azure was sent; it shows it to nobody."""
+    """The password that Azure was sent; it shows it to no one."""
     found = world.store.resource(SERVER_ID.lower())
     return found.body["properties"]["administratorLoginPassword"]
 
@@ -107,7 +107,7 @@ def test_a_changed_secret_beside_drift_is_a_conflict(world):
     assert server_of(estate(world, "two").plan(digest_key=KEY)).verdict is Verdict.CONFLICT
 
 
-def test_without_a_key_it_is_said_that_a_change_cannot_be_seen(world):
+def test_without_a_key_it_is_reported_that_a_change_cannot_be_seen(world):
     estate(world, "one").sync()
     report = estate(world, "two").sync()
     server = server_of(report)
@@ -124,7 +124,7 @@ def test_without_a_key_it_is_said_that_a_change_cannot_be_seen(world):
         (None, MADE_WITHOUT_KEY, "nothing is known of what was sent without a key"),
     ],
 )
-def test_another_key_writes_nothing_and_says_so(world, first, reason, why):
+def test_another_key_writes_nothing_and_reports_it(world, first, reason, why):
     estate(world, "one").sync(digest_key=first)
     if first is None:
         world.sign(KEY)
@@ -148,7 +148,7 @@ def test_the_next_write_makes_digests_with_the_new_key(world):
     assert server_of(estate(world, "two", SERVER.replace('"16"', '"15"')).plan(digest_key=OTHER_KEY)).differences
 
 
-def test_all_can_be_digested_anew_at_once(world):
+def test_all_can_be_digested_again_at_once(world):
     estate(world, "one").sync(digest_key=KEY)
     world.sync(digest_key=OTHER_KEY, previous_digest_key=KEY, always_put=True)
     assert server_of(world.sync(digest_key=OTHER_KEY)).because == {}

@@ -41,7 +41,7 @@ def world(tmp_path):
 
 
 def write(world, files):
-    """Make git say exactly this, by paths."""
+    """Make git have exactly this, by paths."""
     for old in world.folder.iterdir():
         if old.name != ".git":
             shutil.rmtree(old) if old.is_dir() else old.unlink()

@@ -76,7 +76,7 @@ def test_a_file_that_is_ignored_deletes_nothing(world):
 
 
 def test_what_a_run_of_the_folder_recorded_is_left_to_it(world):
-    """A record of the folder does not say which file had the resource."""
+    """A record of the folder does not show which file had the resource."""
     world.says_files({ONE: BOTH, TWO: OTHER}).sync()
     world.says_files({ONE: GROUP, TWO: OTHER})
     world.sync(path=ONE, prune=True)
@@ -114,7 +114,7 @@ def test_options_of_the_folder_count_for_its_files(world):
         ("templates/link.yaml", "is a symbolic link"),
     ],
 )
-def test_a_path_that_is_no_file_of_manifests_is_refused(world, path, said):
+def test_a_path_that_is_not_a_file_of_manifests_is_refused(world, path, said):
     world.says_files({ONE: GROUP, "templates/notes.txt": "a", "overlay/kustomization.yaml": "resources: [a.yaml]\n"})
     (world.folder / "templates/link.yaml").symlink_to("one.yaml")
     world.git("add", "-A")

@@ -1,4 +1,4 @@
-"""What single kinds do besides, in whole runs."""
+"""What single kinds do in addition, in whole runs."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_private_endpoint_is_ready_once_somebody_has_approved_it(tmp_path):
     assert sum(request.method == "GET" and request.path == ENDPOINT_ID for request in world.requests) > 4
 
 
-def test_a_private_endpoint_that_nobody_approves_is_not_ready_and_not_written_again(tmp_path):
+def test_a_private_endpoint_that_no_one_approves_is_not_ready_and_not_written_again(tmp_path):
     world = World(tmp_path, rules=rules(decided("Pending", nth=1)))
     found = of(world.says(group=GROUP, endpoint=ENDPOINT).sync(resource_timeout=60.0), "PrivateEndpoint")
     assert (found.condition.reason, found.verdict) == ("PostReconciliationFailure", Verdict.CREATE)
@@ -225,7 +225,7 @@ def test_a_data_centre_waits_until_its_cluster_has_succeeded(tmp_path):
     assert world.sent("PUT") == [f"{CLUSTER_ID}/dataCenters/west"]
 
 
-def test_a_plan_says_what_to_do_about_what_it_may_not_read(tmp_path):
+def test_a_plan_reports_what_to_do_about_what_it_may_not_read(tmp_path):
     world = World(tmp_path, denied=(Denial(action="*virtualNetworks/read"),))
     world.outside("PUT", GROUP_ID, {"location": "westeurope"})
     report = world.says(group=GROUP, vnet=VNET).plan()

@@ -23,7 +23,7 @@ def tags(world):
     return world.read(GROUP_ID)["tags"]
 
 
-def test_small_letters_are_no_difference_at_first_sight(world):
+def test_small_letters_are_not_a_difference_at_first_sight(world):
     tags_in_azure(world, environment="Prod", cost="A")
     found = of(world.says(group=TAGGED).sync(), "ResourceGroup")
     assert (found.verdict, found.action, found.differences, world.writes) == (Verdict.ADOPT, Action.NONE, (), [])
@@ -42,7 +42,7 @@ def test_a_value_changed_under_another_spelling_is_drift_and_written_once(world,
 
 
 @pytest.mark.parametrize("method", ["put", "patch"])
-def test_a_tag_that_leaves_git_is_removed_by_whatever_name(world, method):
+def test_a_tag_that_is_removed_from_git_is_removed_by_whatever_name(world, method):
     manifest = annotated(TAGGED, **{"gitsync/update-method": method})
     world.synced(group=manifest)
     tags_in_azure(world, environment="Prod", cost="A")

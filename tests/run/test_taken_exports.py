@@ -76,7 +76,7 @@ def assert_refused(report, message):
     assert (said(found), found.condition.message, report.exit_code) == (UNWRITABLE, message, 1)
 
 
-def test_objects_of_git(world, sink):
+def test_git_objects(world, sink):
     planned = world.says(group=GROUP, account=account(ALL), **DECLARED).plan()
     assert_refused(planned, EVERYTHING)
     assert of(planned, "StorageAccount").action is Action.CREATE, "only the export is refused"
@@ -96,12 +96,12 @@ def test_objects_of_git(world, sink):
     assert {address.name for address in sink.objects} == {"keys", "urls", "made-keys", "made-urls"}
 
 
-def test_objects_of_git_count_if_git_is_no_source(world):
+def test_git_objects_count_if_git_is_not_a_source(world):
     world.secret_stores = SecretStores(order=())
     assert_refused(world.says(group=GROUP, account=account(ALL), **DECLARED).sync(), EVERYTHING)
 
 
-def test_who_reads_an_object_of_git_gets_its_value_and_waits_for_no_export(world):
+def test_a_reader_of_a_git_object_gets_its_value_and_waits_for_no_export(world):
     declared = {"secret": DECLARED["secret-keys"]}
     report = world.says(
         group=GROUP, account=account(KEY_1.replace("lake", "keys")), **declared, a=server("keys")
@@ -201,7 +201,7 @@ def test_what_an_earlier_run_exported_to_the_folder_is_its_own(world, tmp_path):
 
 
 class RemoteWorld(World):
-    """A world whose runs read from a place elsewhere, and export to memory."""
+    """A world whose runs read from a remote store, and export to memory."""
 
     name = ""
 
@@ -265,7 +265,7 @@ def test_objects_of_the_cluster(tmp_path):
     assert world.cluster.lines("POST", "PUT", "DELETE") == []
 
 
-def test_a_cluster_that_does_not_tell_is_no_cluster_without_the_object(tmp_path):
+def test_a_cluster_that_does_not_answer_is_not_a_cluster_without_the_object(tmp_path):
     world = ClusterWorld(tmp_path)
     world.cluster.forbid("get", "configmaps")
     found = of(world.says(group=GROUP, account=account(ALL)).sync(), "StorageAccount")

@@ -61,7 +61,7 @@ def estate(tmp_path_factory):
 
 @pytest.fixture
 def worlds(estate, tmp_path):
-    """Two alike: one reads lists, the other each resource by itself, which knows the stages alone."""
+    """Two alike: one reads lists, the other each resource by itself, which has the stages alone."""
     return estate.copy(tmp_path / "listed"), estate.copy(tmp_path / "each")
 
 

@@ -40,7 +40,7 @@ NEIGHBOURS = {
     "apps/lost/kustomization.yaml": "resources:\n- ../nowhere\n",
     "apps/web/deployment.yaml": DEPLOYMENT,
 }
-"""Three kustomizations that cannot be built, and no manifest of ASO in any of them."""
+"""Three kustomizations that cannot be built, and no ASO manifest in any of them."""
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_files_beside_the_root_and_neighbours_that_stay_broken(world):
     assert (world.sent("DELETE"), of(report, "VirtualNetwork").action) == ([VNET_ID], Action.DELETE)
 
 
-def test_environments_are_a_question_and_the_rest_runs(world):
+def test_environments_are_ambiguous_and_the_rest_runs(world):
     patch = "patches:\n- target: {{kind: VirtualNetwork}}\n  patch: |\n    - {{op: add, path: /spec/tags, value: {{env: {0}}}}}\n"
     tree = {
         "base/kustomization.yaml": "resources: [hub.yaml]\n",

@@ -1,4 +1,4 @@
-"""States that a type ends in, and states that nobody knows: what a run waits for, says, and takes for success."""
+"""States that a type ends in, and states that no one has: what a run waits for, reports, and counts as success."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_state_that_the_type_ends_in_is_success(tmp_path, style):
 
 
 @pytest.mark.parametrize("style", [Style.DONE, Style.ASYNC, Style.ACCEPTED, Style.STATE])
-def test_an_unknown_state_is_named_and_is_no_success(tmp_path, style):
+def test_an_unknown_state_is_named_and_is_not_a_success(tmp_path, style):
     world = World(tmp_path, operations=Timing(style=style, polls=0), rules=becomes("Shelved"))
     report = world.says(group=GROUP, net=VNET, subnet=SUBNET).sync()
     net, subnet = of(report, "VirtualNetwork"), of(report, "VirtualNetworksSubnet")

@@ -1,4 +1,4 @@
-"""A document with a group of ASO that is not read: a warning of a run, an error of `validate` and with --strict."""
+"""A document with an ASO group that is not read: a warning of a run, an error of `validate` and with --strict."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ NOT_OURS = [
 
 
 @pytest.mark.parametrize(("template", "why"), NOT_OURS, ids=[row[-1] for row in NOT_OURS])
-def test_a_template_without_a_group_of_aso_fails_nothing(tmp_path, template, why):
+def test_a_template_without_an_aso_group_fails_nothing(tmp_path, template, why):
     world = World(tmp_path).says(group=GROUP, template=template)
     assert run(["validate", str(world.folder)]) == 0, why
     assert world.sync(strict=True).exit_code == 0, why

@@ -1,4 +1,4 @@
-"""Secrets that nobody would get: they are named once, and not asked for."""
+"""Secrets that no one would get: they are named once, and not requested."""
 
 import pytest
 
@@ -40,7 +40,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("resources, told, why", CASES)
-def test_what_goes_nowhere_is_told(resources, told, why):
+def test_what_goes_to_no_target_is_reported(resources, told, why):
     assert bool(warn_unused_exports(resources)) is told, why
 
 
@@ -54,7 +54,7 @@ def test_many_are_one_warning():
     )
 
 
-def test_a_run_for_others_says_nothing_of_it():
+def test_a_run_for_others_reports_nothing_of_it():
     resources = [prepared(EXPORTS, name=name) for name in ("a", "b")]
     (problem,) = warn_unused_exports(resources, Selection(only=("Thing/a",)))
     assert problem.message.endswith(": keys of Thing/a.")

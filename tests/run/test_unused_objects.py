@@ -1,4 +1,4 @@
-"""What gitsync does not use: it ends no run with an error, is counted, and holds the deletes of its unit nevertheless."""
+"""What gitsync does not use: it ends no run with an error, is counted, and holds the deletes of its unit anyway."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans of resources whose values are elsewhere: what a plan reads, and what it says of values that it cannot know."""
+"""Plans of resources whose values are elsewhere: what a plan reads, and what it shows of values that it cannot read."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_plan_reads_a_config_map_of_the_cluster(pod):
     assert (found.verdict, sides(found)) == (Verdict.PENDING, [(ISSUER, ONE, TWO)]), "a public value is shown"
 
 
-def test_a_config_map_that_a_plan_may_not_read_is_no_difference(pod):
+def test_a_config_map_that_a_plan_may_not_read_is_not_a_difference(pod):
     federated(pod).sync()
     pod.cluster.forbid("get", "configmaps")
     report = pod.plan(detailed_exitcode=True)
@@ -91,7 +91,7 @@ def test_a_reviewed_plan_that_could_not_read_a_value_is_applied(pod):
     assert pod.read(FEDERATION_ID, API)["properties"]["issuer"] == ONE
 
 
-def test_a_value_that_nobody_reviewed_is_not_written(pod):
+def test_a_value_that_no_one_reviewed_is_not_written(pod):
     federated(pod).sync()
     pod.cluster.forbid("get", "configmaps")
     file = planned(pod)
@@ -156,7 +156,7 @@ def test_a_name_that_a_plan_may_not_read_is_that_of_the_record(named):
     assert of(apply(named, file, always_put=True), "FlexibleServersAdministrator").condition.reason == "Succeeded"
 
 
-def test_a_name_that_nothing_is_known_of_is_said_to_be_unknown(named):
+def test_a_name_that_nothing_is_known_of_is_reported_as_unknown(named):
     named.cluster.forbid("get", "configmaps")
     found = of(named.plan(), "FlexibleServersAdministrator")
     assert (found.action, found.arm_id) == (Action.CREATE, f"{SERVER_ID}/administrators/<configmap cluster/boss>")
@@ -185,7 +185,7 @@ def shop(pod):
     return pod
 
 
-def test_a_plan_does_not_read_a_secret_unless_it_is_told_to(shop):
+def test_a_plan_reads_a_secret_only_on_request(shop):
     rotate(shop, "tw0-of-the-cluster")
     shop.cluster.requests.clear()
     found = of(shop.plan(digest_key=KEY), "FlexibleServer")
@@ -230,7 +230,7 @@ EXTENSION = """\
     """
 
 
-def test_a_whole_secret_that_a_plan_does_not_read_is_no_difference(shop):
+def test_a_whole_secret_that_a_plan_does_not_read_is_not_a_difference(shop):
     owner = f"{GROUP_ID}/providers/Microsoft.ContainerService/managedClusters/fleet"
     shop.outside("PUT", owner, {"location": "westeurope"}, "2024-09-01")
     report = shop.says(group=GROUP, agent=EXTENSION.format(owner=owner)).sync(digest_key=KEY)
@@ -276,6 +276,6 @@ def test_a_rotated_secret_of_a_key_vault_passes_a_review(tmp_path):
     assert world.sent("PUT") == [SERVER_ID]
 
 
-def test_a_config_map_is_missing_although_a_plan_does_not_ask_a_key_vault(tmp_path):
+def test_a_config_map_is_missing_although_a_plan_does_not_read_a_key_vault(tmp_path):
     found = of(Vaulted(tmp_path).says(group=GROUP, who=IDENTITY, jobs=FEDERATION).plan(), "FederatedIdentityCredential")
     assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "ConfigMapNotFound"), "a vault holds none"

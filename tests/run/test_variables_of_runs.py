@@ -138,7 +138,7 @@ def secret(**values):
     return f"    apiVersion: v1\n    kind: Secret\n    metadata: {{name: cluster}}\n    stringData:\n{members}"
 
 
-def test_a_value_from_a_secret_shows_nowhere_but_where_it_names_something(world):
+def test_a_value_from_a_secret_shows_only_where_it_names_something(world):
     from_secret(world).says(group=TAGGED, secret=secret(TOKEN=TOKEN, TENANT="ten4nt-of-all"))
     settings = {"digest_key": Secret("k" * 32)}
     report = world.sync(**settings)
@@ -208,7 +208,7 @@ def test_a_source_that_does_not_answer_does_not_hold_up_the_run(world):
     assert any("timed out waiting for Secret default/cluster" in one.message for one in report.problems)
 
 
-def test_a_plan_asks_no_remote_source(world):
+def test_a_plan_reads_no_remote_source(world):
     from_secret(world).says(group=TAGGED)
     vault = MemorySource("vault", {NAMES: {"TOKEN": Secret(TOKEN), "TENANT": Secret("me")}}, is_remote=True)
     world.secret_stores = SecretStores(order=("vault",), sources={"vault": vault})

@@ -1,4 +1,4 @@
-"""Whatever Azure took of a run is told: in the headline, the results and the status, also if the run was stopped, an
+"""Whatever Azure took of a run is reported: in the headline, the results and the status, also after a stop, an
 answer was lost, or Azure refused the next step. The next run recovers.
 """
 
@@ -76,7 +76,7 @@ def list_taken(world: World) -> set[str]:
 
 
 def check_told(world: World, report: Report, taken: set[str]) -> None:
-    """Each write that Azure took stands in the results and the headline; no record says Ready of what is not there."""
+    """Each write that Azure took is in the results and the headline; no record has Ready for what is not there."""
     headline = format_headline(report)
     assert ("othing changed" in headline) is (not taken), (headline, taken)
     by_id = {result.arm_id.casefold(): result for result in report.results if result.arm_id}
@@ -155,7 +155,7 @@ def test_a_fault_of_each_write(before, undisturbed, tmp_path, fault):
         check_recovery(world, undisturbed)
 
 
-def test_what_a_stopped_replacement_says(before, tmp_path):
+def test_what_a_stopped_replacement_reports(before, tmp_path):
     """A person reads what is gone, why, and what comes next: in the report, the summary and the records."""
     world = before.copy(tmp_path)
     rule = f"{{match: {{method: PUT, path: '{VNET_ID}'}}, answer: {{status: 400, code: Broken, message: It broke.}}}}"

@@ -34,7 +34,7 @@ def said_by_status(world: World) -> str:
     return describe_last_run(last_run, ["gitsync"], world.clock.now() + timedelta(seconds=2))[0]
 
 
-def test_a_sync_of_a_new_commit_that_changes_nothing_is_no_run_that_changed_something(world):
+def test_a_sync_of_a_new_commit_that_changes_nothing_is_not_a_run_that_changed_something(world):
     world.synced(group=GROUP, vnet=VNET)
     assert said_by_status(world).startswith("Last run that changed something: sync of ")
     world.says(group=GROUP, moved=VNET)
@@ -81,7 +81,7 @@ def test_a_failure_that_a_plan_does_not_look_at_again_is_still_said(world):
     assert of(world.plan(), "VirtualNetwork").message == "Last run: Wants approval."
 
 
-def test_what_left_git_and_stays_is_no_delete(world):
+def test_what_was_removed_from_git_and_stays_is_not_a_delete(world):
     world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     world.says(group=GROUP, vnet=VNET)
     for report in (world.plan(), world.sync()):

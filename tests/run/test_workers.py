@@ -461,7 +461,7 @@ class History(NamedTuple):
 
     @property
     def is_together(self) -> bool:
-        """Tell whether what a worker waits for comes."""
+        """Return whether what a worker waits for comes."""
         return not (self.absent or self.deaths) and len(list(filter(None, self.rounds))) == 1
 
 
@@ -552,7 +552,7 @@ def check_same(shared: Site, alone: Site) -> None:
 
 
 def check_part(shared: Site, alone: Site) -> None:
-    """What is Ready is as one worker leaves it, and nothing but what waits is missing."""
+    """Ready resources are as one worker leaves them, and nothing but what waits is missing."""
     ours, theirs = shared.load(), alone.load()
     ready = {key: one for key, one in ours.items() if one.condition and one.condition.is_ready}
     assert ready == {key: theirs[key] for key in ready}

@@ -1,4 +1,4 @@
-"""What several tests of places stand in."""
+"""What several tests of stores need."""
 
 import resource
 import signal

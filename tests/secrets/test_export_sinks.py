@@ -52,7 +52,7 @@ async def test_what_another_resource_of_the_run_may_write_is_not_asked_about():
 
 
 class OwnedSource(MemorySource):
-    """A source that knows owners, as the vault and the cluster do."""
+    """A source that has owners, as the vault and the cluster do."""
 
     async def owner(self, address):
         if self.refuses:

@@ -1,4 +1,4 @@
-"""The Secrets of credentials among the sources: whole or key by key, and unknown where a source cannot tell."""
+"""The Secrets of credentials among the sources: whole or key by key, and unknown where a source does not answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IDS = {"AZURE_SUBSCRIPTION_ID": "sub-1", "AZURE_TENANT_ID": "tenant-1", "AZURE_C
 
 
 class Place:
-    """A source that has one Secret, or none; one that is asked key by key gives no more than was asked for."""
+    """A source that has one Secret, or none; one that is requested key by key gives no more than was requested."""
 
     def __init__(
         self, values: Mapping[str, str] | None, *, remote: bool = False, by_key: bool = False, down: bool = False

@@ -384,7 +384,7 @@ async def test_nobody_in_particular_may_ask_an_emulator(ca):
 
 
 async def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
-    """On another host than this machine; a proxy of ours stands in for the way there."""
+    """On another host than this machine; a local proxy replaces the way there."""
 
     class Elsewhere:
         def __init__(self, way, fake):

@@ -1,4 +1,4 @@
-"""Names in Key Vault: told beforehand where they can be, different for every place, and always allowed."""
+"""Names in Key Vault: reported beforehand where they can be, different for every path, and always allowed."""
 
 import re
 import string
@@ -41,7 +41,7 @@ def test_a_plain_place_has_a_name_without_a_digest(place, name, why):
         (("a", "b", "-"), "a--b--x--", "nothing that can be shown is left of it"),
     ],
 )
-def test_any_other_place_has_a_digest_at_its_end(place, begins, why):
+def test_any_other_location_has_a_digest_at_its_end(place, begins, why):
     name = make_secret_name(VaultKey(*place))
     assert name.startswith(begins), why
     assert re.fullmatch(r"[0-9a-f]{16}", name.removeprefix(begins)), why
@@ -54,12 +54,12 @@ def test_every_name_is_allowed(place):
 
 
 @given(st.lists(st.one_of(PLACES, NEAR), unique=True, min_size=2, max_size=12))
-def test_no_two_places_share_a_name(places):
+def test_no_two_locations_share_a_name(places):
     assert len({make_secret_name(place).casefold() for place in places}) == len(places)
 
 
 @given(PLACES)
-def test_tags_say_the_place(place):
+def test_tags_have_the_location(place):
     owner = Key("cache.azure.com", "Redis", place.namespace, "r")
     assert find_vault_key("whatever", make_tags(place, owner)) == place
     assert place.is_in(Address(ObjectKind.SECRET, place.namespace, place.name))
@@ -68,5 +68,5 @@ def test_tags_say_the_place(place):
 @pytest.mark.parametrize(
     "name", ["default", "default--db", "a--b--c--d", "a---b--c", "--b--c", "a--b--", "db-password"]
 )
-def test_a_name_that_says_no_place_holds_none(name):
+def test_a_name_without_a_location_holds_none(name):
     assert find_vault_key(name, {"gitsync-namespace": "default", "gitsync-name": "db"}) is None

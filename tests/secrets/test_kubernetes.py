@@ -592,7 +592,7 @@ def test_the_name_of_the_account_is_that_of_its_token(tmp_path, claims, name, wh
         ),
     ],
 )
-def test_outside_of_a_cluster_the_error_says_so(tmp_path, environment, words, why):
+def test_outside_of_a_cluster_the_error_reports_it(tmp_path, environment, words, why):
     with pytest.raises(ConfigError, match=words):
         find_service_account(environment, tmp_path)
 

@@ -1,4 +1,4 @@
-"""Which place a word of the settings stands for, and what is missing for it."""
+"""Which store a word of the settings stands for, and what is missing for it."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def test_other_words_are_for_others():
         ("dotenv", "Set --export-dotenv"),
     ],
 )
-def test_a_sink_without_its_place(word, said):
+def test_a_sink_without_its_location(word, said):
     with pytest.raises(ConfigError, match=said):
         open_local_sink(word, Config(), {}, print)
 
@@ -49,7 +49,7 @@ def test_a_folder_of_secrets_that_is_not_given():
     ("setting", "flag"), [("secrets_folder", "--secrets-folder"), ("config_maps_folder", "--config-maps-folder")]
 )
 def test_a_folder_that_is_not_there_refuses_the_run(setting, flag, tmp_path):
-    """It says nothing of any value, not even of the credentials: no resource could be reconciled."""
+    """It has nothing of any value, not even of the credentials: no resource could be reconciled."""
     with pytest.raises(ConfigError, match=f"There is no folder {tmp_path}/absent.") as refused:
         open_local_source("folder", Config(**{setting: f"{tmp_path}/absent"}), {})
     assert refused.value.hint == f"Create it, or check {flag}."

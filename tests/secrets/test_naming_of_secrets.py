@@ -61,7 +61,7 @@ def test_what_is_refused(at, key, said, why):
 
 
 @given(st.text(), st.text(), st.text())
-def test_no_name_that_is_let_through_leads_out_of_its_folder(namespace, name, key):
+def test_no_name_that_is_allowed_leads_out_of_its_folder(namespace, name, key):
     try:
         check_names(address(namespace, name), [key])
     except SecretStoreError:

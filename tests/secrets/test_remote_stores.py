@@ -1,4 +1,4 @@
-"""Which places elsewhere are opened, by the settings."""
+"""Which remote stores are opened, by the settings."""
 
 from contextlib import asynccontextmanager
 
@@ -70,7 +70,7 @@ SOURCES = ("key-vault", "manifests", "kubernetes")
 
 
 async def open_plan(ca, folder, *, inside=True, identity=nobody_is_needed, **settings):
-    """What a plan opens: by source, what it has of a Secret and of a config map, or why it does not know."""
+    """What a plan opens: by source, what it has of a Secret and of a config map, or why it has nothing."""
 
     async def told(one, address):
         try:

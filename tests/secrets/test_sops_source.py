@@ -1,4 +1,4 @@
-"""Encrypted manifests: decrypted when a value is needed, and what is said where they cannot be."""
+"""Encrypted manifests: decrypted when a value is needed, and what is reported where they cannot be."""
 
 import asyncio
 import json

@@ -130,7 +130,7 @@ async def test_a_plan_asks_no_source_for_what_the_run_will_export():
 
 @pytest.mark.parametrize("foresees", [False, True])
 async def test_a_key_that_the_export_of_this_run_lacks_is_told_so(foresees):
-    """Whether the other resource exported already does not matter: nobody waits for a key that it does not write."""
+    """Whether the other resource exported already does not matter: no one waits for a key that it does not write."""
     made = await gathered(
         values(source(), promised={DB: frozenset({"user"})}, foresees=foresees), SecretKeyRef("db", "password")
     )

@@ -25,7 +25,7 @@ from tests.support.recordings import FOLDER as RECORDINGS
 from tests.support.recordings import needs_recordings
 
 OF_CLIENTS = {"InvalidFilterInQueryString", "MissingApiVersionParameter", "OperationNotFound"}
-"""Mistakes in a request itself, which gitsync does not make and nobody who writes manifests can mend."""
+"""Mistakes in a request itself, which gitsync does not make and no one who writes manifests can fix."""
 
 TRAFFIC = RECORDINGS / "arm-traffic" / "errors"
 VAULT = ("keyvault.azure.com", "Vault")
@@ -61,7 +61,7 @@ ROLE = ("authorization.azure.com", "RoleAssignment")
         ("", VAULT, "", "no code"),
     ],
 )
-def test_what_is_said(code, kind, says, why):
+def test_what_is_reported(code, kind, says, why):
     found = find_advice(code, *kind)
     assert says in found, why
     assert bool(found) is bool(says), why
@@ -81,7 +81,7 @@ def test_a_text_is_a_line_of_sentences_in_plain_characters(text):
     assert not re.search(r"[<>*|\[\]]", text), "it stands in Markdown and in HTML as it is"
 
 
-def test_no_code_stands_in_two_rows():
+def test_no_code_is_in_two_rows():
     from gitsync.status import advice
 
     codes = [code for table in advice._TABLES for codes in table for code in codes.casefold().split()]
@@ -95,7 +95,7 @@ def test_the_kinds_that_are_spoken_of_exist():
     assert spoken <= set(catalog.kinds("sql.azure.com"))
 
 
-def test_what_is_said_of_a_kind_comes_before_what_is_said_of_all():
+def test_what_is_reported_of_a_kind_comes_before_what_is_reported_of_all():
     both = [(code, group, kind) for code, group, kind in BY_KIND if code in BY_CODE]
     assert both
     assert all(find_advice(*entry) == BY_KIND[entry] != BY_CODE[entry[0]] for entry in both)
@@ -117,7 +117,7 @@ LOCKED = ArmError("Locked.", code="ScopeLocked", status=409)
         (make_warning("Failed", "The manifest is invalid: no owner."), "", "a message of ours"),
     ],
 )
-def test_what_is_said_of_a_condition(condition, expected, why):
+def test_what_is_reported_of_a_condition(condition, expected, why):
     assert find_condition_advice(condition, Key(*VAULT, "default", "it")) == expected, why
 
 
@@ -145,12 +145,12 @@ def test_advice_does_not_make_another_condition():
 
 
 @pytest.mark.parametrize("code", sorted(CODES))
-def test_something_is_said_of_what_the_emulator_refuses(code):
+def test_something_is_reported_of_what_the_emulator_refuses(code):
     assert bool(find_advice(code, *VAULT)) is (code not in OF_CLIENTS)
 
 
 @needs_recordings(TRAFFIC)
-def test_something_is_said_of_most_that_azure_was_recorded_to_refuse():
+def test_something_is_reported_of_most_that_azure_was_recorded_to_refuse():
     lines = [json.loads(line) for path in sorted(TRAFFIC.glob("*.jsonl")) for line in path.read_text().splitlines()]
     errors = [line["body"].get("error", line["body"]) for line in lines if isinstance(line.get("body"), dict)]
     codes = [str(error["code"]) for error in errors if error.get("code")]

@@ -1,4 +1,4 @@
-"""What Azure says, as a status, and what of it is exported."""
+"""What Azure reports, as a status, and what of it is exported."""
 
 from dataclasses import replace
 
@@ -88,7 +88,7 @@ def test_values_for_config_maps(wanted, expected, why):
     assert collect_config_map_values(EXPORTING, wanted, BODY) == expected, why
 
 
-def test_values_that_azure_does_not_tell_are_left_out():
+def test_values_that_azure_does_not_report_are_left_out():
     assert collect_config_map_values(EXPORTING, ["id", "sku"], {"id": None, "sku": {}}) == {}
 
 

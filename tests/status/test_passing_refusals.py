@@ -1,4 +1,4 @@
-"""Refusals that pass by themselves: known by what they say, whatever the code, and told from those that stay."""
+"""Refusals that pass by themselves: recognized by their text, whatever the code, and distinguished from those that stay."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_what_azure_works_on_has_no_advice_of_a_refusal():
 
 
 @given(st.text(max_size=200), st.sampled_from([400, 409, 412, 429, 200]))
-def test_any_text_can_be_judged(text, status):
+def test_any_text_can_be_evaluated(text, status):
     passes_by_itself(refused(status, text, text))
 
 

@@ -19,8 +19,8 @@ def make_object(
     live: Mapping[str, Any] | None = None,
     notes_apply: bool = True,
 ) -> dict[str, Any]:
-    """The object of a manifest that ASO has reconciled. `owner` is the resource that contains it, `live` the answer of
-    Azure. `notes_apply`: it was applied by `kubectl apply`, and not by Flux or Argo CD.
+    """The object of a manifest that ASO has reconciled. `owner` is the resource that contains it, `live` Azure's
+    answer. `notes_apply`: it was applied by `kubectl apply`, and not by Flux or Argo CD.
     """
     given = manifest["metadata"]
     version, name = manifest["apiVersion"], given["name"]

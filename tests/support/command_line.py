@@ -63,7 +63,7 @@ def start(
 ) -> subprocess.Popen[str] | WarmProcess:
     """Start `gitsync ARGUMENTS` in a folder, with its stdout as in `out`. `more` are variables.
 
-    What a command that is killed leaves among temporary files lies beside the folder.
+    What a command that is killed leaves among temporary files is beside the folder.
     """
     environment = _make_environment(folder, more)
     if not _needs_interpreter(more):
@@ -84,7 +84,7 @@ def _make_environment(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
 
 
 def _needs_interpreter(more: dict[str, str]) -> bool:
-    """Tell whether variables change what an interpreter starts with, such as another gitsync on its path."""
+    """Return whether variables change what an interpreter starts with, such as another gitsync on its path."""
     others = any(name.startswith(_READ_AT_START) for name in more if name != "PYTHONPATH")
     path = filter(None, more.get("PYTHONPATH", "").split(os.pathsep))
     return others or any((Path(top) / "gitsync").exists() for top in path)
@@ -137,7 +137,7 @@ def _become(folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
 
 @dataclass
 class Moment:
-    """A request on its way: the `number`th, counted from 1. `done` tells that the answer is on its way back."""
+    """A request on its way: the `number`th, counted from 1. `done` reports that the answer was sent."""
 
     number: int
     method: str
@@ -165,7 +165,7 @@ class Azure:
         }
 
     def sent(self, *methods: str) -> list[tuple[str, str, int]]:
-        """Method, path and status of every request that came through, or of those methods; then without questions."""
+        """Method, path and status of every request that came through, or of those methods; then without checks."""
         found = [r for r in self.emulator.requests if not methods or (r.method in methods and not is_question(r.path))]
         return [(r.method, r.path, r.status) for r in found]
 

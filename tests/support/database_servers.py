@@ -1,4 +1,4 @@
-"""Real servers of PostgreSQL and MariaDB on this machine, with TLS, and administrators as weak as those of Azure.
+"""Real servers of PostgreSQL and MariaDB on this machine, with TLS, and administrators as weak as Azure's.
 
 They run as an ordinary user, with their data in a temporary folder. `.ci/run` installs the programs.
 """
@@ -245,7 +245,7 @@ def create_owned_roles(server: Server, *names: str) -> None:
 
 
 async def log_in(server: Server, name: str, password: str, *, is_postgresql: bool) -> bool:
-    """Tell whether a user can sign in."""
+    """Return whether a user can sign in."""
     tls = ssl.create_default_context(cafile=str(server.ca))
     if is_postgresql:
         try:

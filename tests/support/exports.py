@@ -32,7 +32,7 @@ async def remove(sink, at=None, of=ONE):
 
 
 def tree(top):
-    """Every file below a folder, with its content, but for those that keep the folder out of a repository."""
+    """Every file below a folder, with its content, except those that keep the folder out of a repository."""
     files = (f for f in sorted(top.rglob("*")) if f.is_file() and f.name not in {".gitignore", ".gitsyncignore"})
     return {str(f.relative_to(top)): f.read_bytes() for f in files}
 

@@ -9,7 +9,7 @@ START = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 
 class FakeClock:
-    """`slept` lists what was asked for. Real sockets get a moment of real time before the clock moves on."""
+    """`slept` lists the requested waits. Real sockets get a moment of real time before the clock moves on."""
 
     def __init__(self) -> None:
         self.elapsed = 0.0
@@ -29,7 +29,7 @@ class FakeClock:
         heapq.heappush(self._sleepers, turn)
         try:
             await asyncio.sleep(0.002)
-            while self._sleepers[0] != turn:  # noqa: ASYNC110 - woken in order of time, which an event knows nothing of
+            while self._sleepers[0] != turn:  # noqa: ASYNC110 - woken in order of time, which an event does not have
                 await asyncio.sleep(0)
             self.elapsed = max(self.elapsed, turn[0])
         finally:

@@ -6,7 +6,7 @@
         ... vault.url ... vault.requests ... vault.values
 
 `tls` is a server's context whose certificate is for 127.0.0.1 (`private_ca.make(folder).tls`). It behaves as Microsoft
-documents the service: nobody is served without a token, a list comes in pages and without values, a deleted secret keeps
+documents the service: nothing is served without a token, a list comes in pages and without values, a deleted secret keeps
 its name until it is recovered or purged, and a disabled one is not shown.
 """
 
@@ -28,7 +28,7 @@ SAID = "said by the fake vault"
 
 @dataclass(frozen=True)
 class Asked:
-    """One request: `line` is method and path; `is_signed` tells whether a token came with it."""
+    """One request: `line` is method and path; `is_signed` reports whether a token came with it."""
 
     line: str
     token: str
@@ -67,8 +67,8 @@ class Kept:
 class FakeKeyVault:
     """`page` is how many secrets a list shows at once; `recovery` how many GETs a recovered secret stays away for.
 
-    Its challenge asks for a token of `tenant` for `audience`; `link` is the host that a list goes on at, its own where
-    none is given. Without `inner_codes` a refusal does not say what it is about, as other servers of this protocol.
+    Its challenge requests a token of `tenant` for `audience`; `link` is the host that a list goes on at, its own where
+    none is given. Without `inner_codes` a refusal does not name its reason, as other servers of this protocol.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class FakeKeyVault:
         return self._secrets[name.casefold()]
 
     def lines(self, *methods: str) -> list[str]:
-        """What was asked with a token, by method and path; of some methods only where any are named."""
+        """What was requested with a token, by method and path; of some methods only where any are named."""
         lines = [asked.line for asked in self.requests if asked.is_signed]
         return [line for line in lines if not methods or line.split()[0] in methods]
 

@@ -8,7 +8,7 @@
 `folder` gets the files that Kubernetes mounts into a pod; `environment` are its variables. It behaves as a
 kube-apiserver 1.36 did (docs/tested-servers.md): a write that carries an old version is a conflict, a token that was
 rotated out is refused, a dry run stores nothing, and all that may not be done answers with 403, whether a right is
-missing, a quota is used up, the namespace is being deleted or admission refuses. Only the text tells them apart.
+missing, a quota is used up, the namespace is being deleted or admission refuses. Only the text distinguishes them.
 """
 
 import asyncio

@@ -12,7 +12,7 @@ from typing import Any
 
 
 def make_former_seal(key: str, document: Mapping[str, Any], place: str = "") -> str:
-    """The seal of a record's document, as it was made for any status of a place, or for any place without one."""
+    """The seal of a record's document, as it was made for the status of a path, or for any path without one."""
     members = {name: value for name, value in document["gitsync"].items() if name not in {"seal", "requestId"}}
     metadata = document["metadata"]
     named = [_sign(key, f"the name of the place {place}")[:16]] if place else []

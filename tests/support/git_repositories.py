@@ -1,4 +1,4 @@
-"""Repositories with no settings of this machine, and commits in them: written as git writes them, since a program of git
+"""Repositories with no settings of this machine, and commits in them: written as git writes them, since a git process
 for each step would be a quarter of all that the tests start.
 """
 
@@ -62,8 +62,8 @@ def init_bare(folder: Path) -> None:
 
 
 def commit_all(folder: Path, message: str = "Change") -> str:
-    """Commit all that a folder has, as `git add -A` and `git commit --allow-empty` do, and give the id of the commit. What
-    is special is left to git: links, ignored files, other settings, a detached HEAD.
+    """Commit all that a folder has, as `git add -A` and `git commit --allow-empty` do, and give the id of the commit. Special
+    cases are left to git: links, ignored files, other settings, a detached HEAD.
     """
     if (branch := _find_plain_branch(folder)) and (files := _read_plain_files(folder)) is not None:
         return _commit(folder / ".git", branch, files, message)

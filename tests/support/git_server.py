@@ -20,7 +20,7 @@ def basic(user: str, password: str) -> str:
 
 @dataclass
 class Seen:
-    """What arrived, and how it looked on this machine meanwhile."""
+    """What arrived, and how it looked on this machine then."""
 
     authorizations: list[list[str]] = field(default_factory=list)
     command_lines: set[str] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""Small files that cost much to read: each is made of about as many bytes as are asked for."""
+"""Small files that cost much to read: each is made of about as many bytes as requested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stores of secrets in memory, for whole runs: what is in them, and what they were asked."""
+"""Stores of secrets in memory, for whole runs: what is in them, and their requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gitsync.model.secret import Secret
 
 
 class MemorySource:
-    """A Source. `refuses` is raised by every question."""
+    """A Source. `refuses` is raised by every check."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class MemorySource:
 
 
 class MemorySink:
-    """A Sink. What is there and nobody's has the owner ""."""
+    """A Sink. What belongs to no one has the owner ""."""
 
     name = "memory"
 

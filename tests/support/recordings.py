@@ -36,5 +36,5 @@ def read_aso_list() -> dict[str, Any]:
 
 
 def _is_of_a_fork(row: Any) -> bool:
-    """Tell whether a row is about the kind that no release of ASO has: the list was made of a fork."""
+    """Return whether a row is about the kind that no release of ASO has: the list was made of a fork."""
     return isinstance(row, dict) and row.get("kind") == "HcpOpenShiftCluster"

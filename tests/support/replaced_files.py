@@ -103,7 +103,7 @@ REMOVALS = {
     "values of a chart": b"replicas: 1\n",
     "an object of Kubernetes": b"apiVersion: v1\nkind: Service\nmetadata: {name: web}\n",
 }
-"""What says that a resource is to go: text that is read, and does not have it."""
+"""What shows that a resource is removed: text that is read, and does not have it."""
 
 HUB = b"apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: hub}\nspec: {location: westeurope}\n"
 KEEP = HUB.replace(b"hub", b"keep")
@@ -139,7 +139,7 @@ def contents(draw) -> bytes:
 
 
 def has_documents(content: bytes) -> bool:
-    """Tell whether a file has documents of some tool, or none: the rule, as simple as it can be written."""
+    """Return whether a file has documents of some tool, or none: the rule, as simple as it can be written."""
     try:
         roots = list(yaml.compose_all(content.decode("utf-8-sig"), yaml.CSafeLoader))
     except (UnicodeDecodeError, yaml.YAMLError, ValueError):

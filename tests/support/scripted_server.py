@@ -1,4 +1,4 @@
-"""An HTTP(S) server on a real socket that answers by script, and remembers what it was asked."""
+"""An HTTP(S) server on a real socket that answers by script, and remembers what it was sent."""
 
 import asyncio
 import json

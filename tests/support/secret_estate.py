@@ -80,7 +80,7 @@ def server_id(name: str) -> str:
 
 
 class Estate:
-    """A repository, and what lies beside it. The status goes to `state` unless the repository has a remote."""
+    """A repository, and what is beside it. The status goes to `state` unless the repository has a remote."""
 
     def __init__(self, outside: Path, azure: Azure) -> None:
         self.outside = outside
@@ -95,7 +95,7 @@ class Estate:
         return done.stdout.strip()
 
     def says(self, **documents: str | bytes) -> Estate:
-        """Make git say exactly this: a document a name, in a new commit."""
+        """Make git have exactly this: a document a name, in a new commit."""
         for old in self.folder.glob("*.yaml"):
             old.unlink()
         for name, text in documents.items():

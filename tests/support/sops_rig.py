@@ -19,7 +19,7 @@ KINDS = ("double", "real")
 
 @dataclass
 class Rig:
-    """`environment` has the key, `recipient` is whom to encrypt to."""
+    """`environment` has the key, `recipient` is the one to encrypt to."""
 
     environment: dict
     recipient: str

@@ -32,7 +32,7 @@ class Said(NamedTuple):
     requests: tuple[tuple[str, str, int], ...]
 
     def sent(self, *methods: str) -> list[str]:
-        """The last parts of the paths that were asked with one of the methods."""
+        """The last parts of the paths that were requested with one of the methods."""
         return [path.rpartition("/")[2] for method, path, _ in self.requests if method in methods]
 
     @property

@@ -46,7 +46,7 @@ def import_all() -> None:
         import_module(name)
     load_gitpython()
     sysconfig.get_path = cache(sysconfig.get_path)
-    logger.remove(logger.add(sys.stderr))  # it asks for 36 paths each time that logs begin
+    logger.remove(logger.add(sys.stderr))  # it reads 36 paths each time that logs begin
     catalog = open_catalog()
     for group in ("resources.azure.com", "network.azure.com", "storage.azure.com"):
         kind = catalog.kinds(group)[0]
@@ -91,7 +91,7 @@ def tell_ends(running: dict[int, socket.socket]) -> None:
     for pid in tuple(running):
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
-            with running.pop(pid) as reply, suppress(OSError):  # nobody may wait for it any more
+            with running.pop(pid) as reply, suppress(OSError):  # no one may wait for it any more
                 reply.sendall(b"%d\n" % status)
 
 
@@ -136,7 +136,7 @@ def finish(ending: SystemExit) -> None:
         raise ending
     threading._shutdown()  # type: ignore[attr-defined] # what the interpreter calls
     atexit._run_exitfuncs()
-    gc.collect()  # what was left open says so
+    gc.collect()  # what was left open warns here
     with suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -150,7 +150,7 @@ if __name__ == "__main__":
     door = socket.socket(socket.AF_UNIX)
     door.bind(sys.argv[1])
     door.listen()
-    os.write(1, b"\n")  # whoever started it may ask now
+    os.write(1, b"\n")  # its parent may send commands now
     become(**serve(door))
     try:
         main()

@@ -67,9 +67,9 @@ _WRITES = frozenset({"PUT", "PATCH", "DELETE", "POST"})
 
 class World:
     """What outlives a run. `settings` are the emulator's; `requests` has the log of the last run. `units` are those of
-    files, besides those that the source itself has. Its runs have no checks unless a test names them
-    (`world.plan(checks=tuple(CheckName))`), and do not ask who changed a resource (`world.plan(who="auto")`): what is
-    asked about is a subject of its own, and costs requests. The
+    files, in addition to those that the source itself has. Its runs have no checks unless a test names them
+    (`world.plan(checks=tuple(CheckName))`), and do not look up who changed a resource (`world.plan(who="auto")`): that
+    is a subject of its own, and costs requests. The
     correlation ids of its writes follow from the number of the run, so that worlds that do the same have equal records.
     """
 
@@ -116,26 +116,26 @@ class World:
         self._is_new = False
 
     def synced(self, **documents: str) -> None:
-        """Make git say exactly this, and sync it. Many tests begin so: a new world gets a copy of one that did."""
+        """Make git have exactly this, and sync it. Many tests begin so: a new world gets a copy of one that did."""
         if self._is_ordinary():
             self.take(_sync_once(tuple(documents.items())))
         else:
             self.says(**documents).sync()
 
     def _is_ordinary(self) -> bool:
-        """Tell whether nothing was done in this world yet, and nothing in it is special."""
+        """Return whether nothing was done in this world yet, and nothing in it is special."""
         usual = (EmulatorSettings(limits=None), BUILT_IN, self._usual_secret_stores, None, True)
         own = (self.settings, self.extensions, self.secret_stores, self.confirm, self.is_local)
         is_configured = any(name.startswith("GITSYNC_") for name in os.environ)
         return self._is_new and own == usual and not is_configured and not self.store.below("/")
 
     def says(self, **documents: str) -> World:
-        """Make git say exactly this at the top of the folder: a document a name, in a new commit."""
+        """Make git have exactly this at the top of the folder: a document a name, in a new commit."""
         files = {f"{name}.yaml": text for name, text in documents.items()}
         return self._commit(files, instead_of=self.folder.glob("*.yaml"))
 
     def says_files(self, files: Mapping[str, str]) -> World:
-        """Make git say exactly this in the whole folder: texts by path, in a new commit."""
+        """Make git have exactly this in the whole folder: texts by path, in a new commit."""
         old = (*self.folder.rglob("*.yaml"), *self.folder.rglob(".gitsyncignore"))
         return self._commit(files, instead_of=old)
 
@@ -221,7 +221,7 @@ class World:
 
     @property
     def writes(self) -> list[str]:
-        """What the last run sent that may change something: all but reads and questions."""
+        """What the last run sent that may change something: all but reads and checks."""
         return [f"{r.method} {r.path}" for r in self.requests if r.method in _WRITES and not is_question(r.path)]
 
     def outside(

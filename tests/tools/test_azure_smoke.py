@@ -32,7 +32,7 @@ def tool():
         (("--subscription=s",), "az is not installed. Install the Azure CLI, and run az login."),
     ],
 )
-def test_a_run_that_cannot_begin_says_why(flags, expected, tmp_path):
+def test_a_run_that_cannot_begin_reports_why(flags, expected, tmp_path):
     environment = {**os.environ, "PATH": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, TOOL, *flags], env=environment, cwd=tmp_path, check=False, capture_output=True, text=True

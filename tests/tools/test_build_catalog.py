@@ -53,7 +53,7 @@ def write(facts, value):
     (facts / f"{value['group']}.json").write_text(json.dumps(value))
 
 
-def test_a_group_is_packed_as_it_is_and_the_index_knows_both_spellings(folders):
+def test_a_group_is_packed_as_it_is_and_the_index_has_both_spellings(folders):
     facts, data = folders
     write(facts, FACTS)
     assert build(facts, data).returncode == 0
@@ -72,7 +72,7 @@ def test_a_group_is_packed_as_it_is_and_the_index_knows_both_spellings(folders):
     }
 
 
-def test_the_index_has_the_levels_of_lists_in_order_and_says_nothing_of_unknown_ones(folders):
+def test_the_index_has_the_levels_of_lists_in_order_and_reports_nothing_of_unknown_ones(folders):
     facts, data = folders
     write(facts, FACTS)
     write_lists(facts, ("microsoft.THINGS/things", "group", "subscription", "", ""), ("M/o", "", "", "", ""))
@@ -83,7 +83,7 @@ def test_the_index_has_the_levels_of_lists_in_order_and_says_nothing_of_unknown_
 
 
 @pytest.mark.parametrize("table", [None, "arm_type\tgroup\nM/o\tgroup\n"], ids=["absent", "without a column"])
-def test_a_table_of_lists_that_is_absent_or_odd_ends_the_build(folders, table):
+def test_a_table_of_lists_that_is_absent_or_unexpected_ends_the_build(folders, table):
     facts, data = folders
     write(facts, FACTS)
     (facts / "lists.tsv").unlink() if table is None else (facts / "lists.tsv").write_text(table)

@@ -1,4 +1,4 @@
-"""The site of the documentation in a browser: its home says what gitsync is, and everybody can read its pages."""
+"""The site of the documentation in a browser: its home describes gitsync, and everybody can read its pages."""
 
 import functools
 import http.server

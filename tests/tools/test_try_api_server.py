@@ -1,4 +1,4 @@
-"""The cases on a real API server, where its programs are installed; what the tool says where they are not."""
+"""The cases on a real API server, where its programs are installed; what the tool reports where they are not."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_without_the_programs_it_says_what_it_needs():
+def test_without_the_programs_it_reports_what_it_needs():
     ended = run("--kube-apiserver", "/nowhere/kube-apiserver")
     assert (ended.returncode, ended.stderr) == (
         2,

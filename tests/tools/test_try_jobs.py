@@ -1,4 +1,4 @@
-"""How pods of a real API server become processes, and what the tool says where its programs are missing."""
+"""How pods of a real API server become processes, and what the tool reports where its programs are missing."""
 
 import base64
 import subprocess
@@ -68,7 +68,7 @@ def runner(tmp_path: Path) -> PodRunner:
     return PodRunner(Objects(), ["gitsync"], tmp_path)
 
 
-def test_without_the_programs_it_says_what_it_needs():
+def test_without_the_programs_it_reports_what_it_needs():
     ended = subprocess.run(
         [sys.executable, str(TOOL)], capture_output=True, text=True, check=False, env={"PATH": "/nowhere"}
     )
@@ -118,7 +118,7 @@ def test_the_end_of_a_process_is_reported_as_that_of_a_container(runner, code, p
 
 
 def test_the_number_of_workers_is_changed_in_the_component():
-    """The number of workers is written where docs/kubernetes.md says, and nowhere else."""
+    """The number of workers is written where docs/kubernetes.md describes, and only once."""
     text = (job_site.BASE / "shards/kustomization.yaml").read_text()
     changed = yaml.safe_load(yaml.safe_load(job_site.set_completions(text))["patches"][0]["patch"])
     values = {one["path"].rpartition("/")[2]: one.get("value") for one in changed}

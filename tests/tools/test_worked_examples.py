@@ -58,7 +58,7 @@ def test_every_page_with_commands_to_run_is_run(tool):
         ("a\nb\n\n", "\na  \nb", "blank lines and blanks at the ends do not count"),
     ],
 )
-def test_what_varies_is_no_difference(tool, shown, printed, why):
+def test_what_varies_is_not_a_difference(tool, shown, printed, why):
     assert tool.normalise(shown) == tool.normalise(printed), why
     assert tool.refresh(shown, printed) == shown, why
 

@@ -1,4 +1,4 @@
-"""Trials that failed once, as a table: each folder of ../shared/trials is played with the real commands."""
+"""Trials that failed once, as a table: each folder of ../shared/trials runs with the real commands."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tests.support.scripted_server import Say, ScriptedServer, serving
 from tests.support.trials import GROUP_ID, TRIALS, Trial
 
 OPEN = True
-"""Marks a row whose trial still fails. Whoever fixes it removes the word: a row that is marked and passes fails."""
+"""Marks a row whose trial still fails. A fix removes the word: a row that is marked and passes fails."""
 
 GROUP = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {{name: {}}}\nspec: {{location: westeurope}}\n"
 TENANT = "22222222-2222-4222-8222-222222222222"
 
 
 class Row(NamedTuple):
-    """How a trial is played and judged. `why` is the rule that it was about."""
+    """How a trial runs and is evaluated. `why` is the rule that it was about."""
 
     why: str
     play: Callable[[Trial], None]

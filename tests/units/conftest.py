@@ -1,4 +1,4 @@
-"""A tool on the search path that does what a test says."""
+"""A tool on the search path that does what a test sets."""
 
 from __future__ import annotations
 

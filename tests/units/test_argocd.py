@@ -230,7 +230,7 @@ def test_whether_an_application_prunes(policy: Any, prunes: bool) -> None:
     assert find_unit(application("one", {"path": "a"}, syncPolicy=policy)).prunes is prunes
 
 
-def test_what_an_application_says_of_its_own_end() -> None:
+def test_what_an_application_sets_for_its_own_end() -> None:
     finalizer = {"finalizers": ["resources-finalizer.argocd.argoproj.io/background"]}
     assert find_unit(application("one", {"path": "a"}, metadata=finalizer)).cascades
     assert not find_unit(application("one", {"path": "a"})).cascades
@@ -269,7 +269,7 @@ def test_several_sources_are_units_and_one_may_be_values_only() -> None:
     )
 
 
-def test_charts_of_helm_repositories_are_named_together() -> None:
+def test_helm_repository_charts_are_named_together() -> None:
     chart = {"repoURL": "https://charts.example.com", "chart": "redis", "targetRevision": "1.2.3"}
     other = {"repoURL": "https://github.com/acme/other", "path": "infra"}
     texts = [application(f"x{index}", chart) for index in range(4)] + [application("other", other)]

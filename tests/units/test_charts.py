@@ -68,7 +68,7 @@ def test_files_of_charts_are_not_read_as_they_are(files, plain, why):
     assert list(find(files).plain) == plain, why
 
 
-def test_an_entry_names_a_chart_and_says_how_it_is_rendered():
+def test_an_entry_names_a_chart_and_reports_how_it_is_rendered():
     release = ChartRelease(name="blue", values=("prod.yaml",))
     files = {**TEAM, "team/templates/g.yaml": OTHERS, "team/kustomization.yaml": "{}"}
     entry = UnitEntry(path="team", kind=UnitKind.CHART, options=UnitOptions(release=release))

@@ -45,7 +45,7 @@ def test_a_kustomization_at_the_path_is_all_that_is_read():
     assert [unit.name for unit in units.built] == ["prod"]
 
 
-def test_a_base_at_the_path_is_built_if_it_is_asked_for():
+def test_a_base_at_the_path_is_built_if_it_is_requested():
     assert [unit.name for unit in found(FILES, path="base").built] == ["base"]
 
 

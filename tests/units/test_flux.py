@@ -1,4 +1,4 @@
-"""Following Flux: which folders the Kustomizations of a cluster lead to, and what is passed over."""
+"""Following Flux: which folders the Kustomizations of a cluster lead to, and what is skipped."""
 
 from __future__ import annotations
 
@@ -298,7 +298,7 @@ USED: Mapping[str, tuple[str, str, str]] = {
 
 @pytest.mark.parametrize(("text", "code", "field"), UNUSED.values(), ids=UNUSED)
 def test_what_is_wrong_with_an_object_that_is_not_built_here_is_a_note(text: str, code: str, field: str) -> None:
-    """It holds deletes as an error does: of all that its cluster has, but for what is built."""
+    """It holds deletes as an error does: of all that its cluster has, except what is built."""
     files = {"clusters/prod/all.yaml": kustomization("all", "./all", more=OUTER), "all/inner.yaml": text, **DECLARED}
     (note,) = (one for one in follow(files).problems if one.code != "OtherSource")
     assert (note.code, note.field, note.level, note.unit) == (code, field, Level.NOTE, "clusters/prod")
@@ -412,7 +412,7 @@ def test_a_template_of_an_object_is_a_note(text: str) -> None:
     assert [unit.path for unit in followed.units] == ["b"]
 
 
-def test_a_variable_in_the_name_of_an_object_is_no_placeholder() -> None:
+def test_a_variable_in_the_name_of_an_object_is_not_a_placeholder() -> None:
     assert [unit.path for unit in follow({"clusters/prod/a.yaml": kustomization("'${NAME}'")}).units] == ["infra"]
 
 

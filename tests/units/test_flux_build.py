@@ -151,7 +151,7 @@ FAULTS: Mapping[str, tuple[dict[str, str], dict[str, Any], str, int, str]] = {
 
 
 @pytest.mark.parametrize(("files", "changes", "path", "line", "text"), FAULTS.values(), ids=FAULTS)
-def test_a_unit_that_cannot_be_built_names_the_place_to_fix(
+def test_a_unit_that_cannot_be_built_names_the_location_to_fix(
     files: dict[str, str], changes: dict[str, Any], path: str, line: int, text: str
 ) -> None:
     built = build_units([make_unit(**changes)], KustomizationReader(MemoryTree(files)), Builds())

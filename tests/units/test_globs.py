@@ -36,7 +36,7 @@ def test_a_glob_matches_as_in_argo_cd(glob: str, path: str, crosses: bool, is_ma
 
 
 @pytest.mark.parametrize("glob", ["{a", "a}", "{a}}", "[a", "a\\", "[z-a]", "x" * 1001, "{" * 900 + "}" * 900])
-def test_what_is_no_glob_is_refused(glob: str) -> None:
+def test_what_is_not_a_glob_is_refused(glob: str) -> None:
     with pytest.raises(ValueError):
         compile_glob(glob, crosses_folders=True, has_braces=True)
 

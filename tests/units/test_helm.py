@@ -153,7 +153,7 @@ REFUSED = [
 
 @needs_helm
 @pytest.mark.parametrize(("more", "path", "line", "said", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
-def test_what_helm_says_leads_to_the_template(more, path, line, said, why):
+def test_the_output_of_helm_leads_to_the_template(more, path, line, said, why):
     problem = refuse({**FILES, **more})
     assert (problem.path, problem.line) == (path, line), why
     assert said in problem.message
@@ -200,7 +200,7 @@ def test_values_that_cannot_be_read_are_not_handed_to_helm():
 
 
 @needs_helm
-def test_a_name_that_is_none_is_no_option():
+def test_a_name_that_is_none_is_not_an_option():
     assert "not the name of a release" in refuse(FILES, name="--help").message
 
 

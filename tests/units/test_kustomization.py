@@ -120,7 +120,7 @@ def test_what_a_file_of_plugins_names_is_checked_too():
         "replacements: [{source: {kind: A, fieldPath: /x}, targets: [{fieldPaths: [/y]}]}]",
     ],
 )
-def test_texts_that_are_no_paths_are_left_alone(text):
+def test_texts_that_are_not_paths_are_skipped(text):
     assert one(text) == ("a/kustomization.yaml",)
 
 

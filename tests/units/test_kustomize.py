@@ -40,7 +40,7 @@ def test_either_tool_is_run_on_a_copy(tool, name, words, is_restricted, restrict
     assert GROUP in text
 
 
-def test_a_tool_that_knows_no_origins_builds_without(tool):
+def test_a_tool_that_has_no_origins_builds_without(tool):
     tool("kustomize", f"{LAST}cat group.yaml || exit 1\n")
     assert build(BASE, FILES) == GROUP
 
@@ -101,7 +101,7 @@ def test_a_build_that_hangs_is_ended_with_all_that_it_started(tool):
         build(BASE, FILES, timeout=0.2)
 
 
-def test_a_tool_that_cannot_be_started_is_told(tool, tmp_path):
+def test_a_tool_that_cannot_be_started_is_reported(tool, tmp_path):
     tool("kustomize", "")
     (tmp_path / "bin" / "kustomize").write_bytes(b"\x7fELF nonsense")
     with pytest.raises(SourceError, match="cannot be started"):
@@ -117,7 +117,7 @@ def test_no_file_is_written_elsewhere(path, tmp_path):
     assert [each.name for each in root.parent.rglob("*")] == ["root"]
 
 
-def test_a_file_where_a_folder_is_needed_is_told(tmp_path):
+def test_a_file_where_a_folder_is_needed_is_reported(tmp_path):
     with pytest.raises(SourceError, match="cannot be written"):
         write_files(tmp_path, {"a": b"x", "a/b": b"y"})
 

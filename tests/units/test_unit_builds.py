@@ -75,7 +75,7 @@ def test_a_file_outside_of_the_folder_is_read_with_one_warning_for_the_kustomiza
 
 
 @pytest.mark.parametrize(("is_restricted", "restrictor"), [(True, b"RootOnly"), (False, b"None")])
-def test_what_the_settings_say_of_files_outside_needs_no_warning(tool, is_restricted, restrictor):
+def test_settings_for_files_outside_need_no_warning(tool, is_restricted, restrictor):
     tool("kustomize", SHOWS_RESTRICTOR)
     found = built(OUTSIDE, unit("a/kustomization.yaml", is_restricted=is_restricted))
     assert (found.files, found.problems) == (
@@ -108,7 +108,7 @@ def test_a_component_is_not_built_by_itself(tool):
         ({"a/kustomization.yaml": "[", "ab/g.yaml": GROUP}, Level.WARNING, "a folder whose name begins alike"),
     ],
 )  # fmt: skip
-def test_a_unit_that_cannot_be_read_is_an_error_only_if_it_may_have_manifests_of_aso(tool, files, level, why):
+def test_a_unit_that_cannot_be_read_is_an_error_only_if_it_may_have_aso_manifests(tool, files, level, why):
     tool("kustomize", "exit 1")
     (problem,) = built(files, unit("a/kustomization.yaml")).problems
     assert (problem.code, problem.unit, problem.level) == ("KustomizationFailed", "a", level), why

@@ -145,7 +145,7 @@ STRAYS = {
     f"{PROVIDERS}/Microsoft.OperationalInsights/workspaces/logs": HERE,
     f"{PROVIDERS}/Microsoft.Logic/workflows/flow": HERE,
     f"{PROVIDERS}/Microsoft.Maps/accounts/map": HERE | {"sku": {"name": "G2"}},
-    # children of ours
+    # children of gitsync's resources
     f"{HUB}/subnets/by-hand": {"properties": {"addressPrefix": "10.0.9.0/24"}},
     f"{NETWORK}/networkSecurityGroups/guard/securityRules/any": {
         "properties": {"access": "Allow", "direction": "Inbound", "priority": 100, "protocol": "*"}
@@ -204,7 +204,7 @@ NO_STRAYS = {
     f"{ROOT}/resourceGroups/MC_nodes/providers/Microsoft.Network/publicIPAddresses/nodes": HERE,
     f"{ROOT}/resourceGroups/NetworkWatcherRG": HERE,
 }
-"""What is no stray, as it was PUT. What the emulator makes by itself, as Azure does, comes on top."""
+"""What is not a stray, as it was PUT. What the emulator makes by itself, as Azure does, comes on top."""
 
 TRACKED = {
     arm_id

@@ -99,7 +99,7 @@ def test_groups_that_are_looked_for(tmp_path, named, found, why, way):
     assert (done.code, list_ids(done)) == (0, found), (why, done.err)
 
 
-def test_the_text_says_what_was_not_looked_into(tmp_path):
+def test_the_text_reports_what_was_not_looked_into(tmp_path):
     done, _ = look(tmp_path, bodies=ESTATE)
     assert "The content of 2 resource groups not in git. Name one with --resource-group, or '*' for all." in done.out
     assert "lab:\n  ResourceGroup\n    lab" in done.out
@@ -190,7 +190,7 @@ ASSIGNED = [
 
 @pytest.mark.parametrize(("properties", "said", "why"), ASSIGNED, ids=[row[-1] for row in ASSIGNED])
 @pytest.mark.parametrize("form", ["text", "markdown"])
-def test_a_role_assignment_says_who_has_which_role_where(tmp_path, properties, said, why, form):
+def test_a_role_assignment_reports_who_has_which_role_where(tmp_path, properties, said, why, form):
     rule = answer(f"{ROOT}/{AUTHORIZATION}/roleAssignments", assign(ROOT, 1, **properties))
     done, _ = look(tmp_path, f"-o={form}", bodies=SHOP, rules=(rule,))
     assert said in done.out, why
@@ -218,7 +218,7 @@ def test_the_command_that_it_names_imports_what_is_in_a_subscription(tmp_path):
     assert again.out.startswith("0 resources not in git."), again.out
 
 
-def test_a_named_group_asks_nothing_about_its_subscription(tmp_path):
+def test_a_named_group_queries_nothing_about_its_subscription(tmp_path):
     _, sent = look(tmp_path, "--resource-group=shop", bodies=SHOP)
     assert [path for _, path, _ in sent if path.lower().startswith(f"{ROOT}/providers/microsoft.authorization")] == []
 

@@ -1,4 +1,4 @@
-"""When strays were created, and by whom: what is asked for it, and what of the answers counts."""
+"""When strays were created, and by which identity: what is requested for it, and what of the answers counts."""
 
 from __future__ import annotations
 

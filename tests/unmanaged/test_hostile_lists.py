@@ -1,4 +1,4 @@
-"""`gitsync unmanaged` with lists that are none: no crash, no row that Azure did not give, and an exit code that says when
+"""`gitsync unmanaged` with lists that are none: no crash, no row that Azure did not give, and an exit code that shows when
 something could not be read.
 """
 
@@ -46,7 +46,7 @@ ENTRIES = [
 
 
 @pytest.mark.parametrize(("path", "body", "code", "why"), ENTRIES, ids=[row[-1] for row in ENTRIES])
-def test_a_list_that_cannot_be_read_is_no_empty_list(tmp_path, path, body, code, why):
+def test_a_list_that_cannot_be_read_is_not_an_empty_list(tmp_path, path, body, code, why):
     done, _ = look(tmp_path, "-o=json", bodies=SHOP, rules=(answer(path, body=body),))
     check(done)
     assert done.code in {1, code}, (why, done)
@@ -70,7 +70,7 @@ NO_STRAYS = [
 
 
 @pytest.mark.parametrize(("path", "entry", "why"), NO_STRAYS, ids=[row[-1] for row in NO_STRAYS])
-def test_what_is_not_in_the_scope_is_no_stray(tmp_path, path, entry, why):
+def test_what_is_not_in_the_scope_is_not_a_stray(tmp_path, path, entry, why):
     done, _ = look(tmp_path, "-o=json", bodies=SHOP, rules=(answer(path, entry),))
     assert check(done)["resources"] == [], why
 

@@ -52,7 +52,7 @@ def test_a_child_counts_if_the_manifest_of_its_parent_names_it(child, has, why):
     assert inventory.has(f"{BALANCER}/{child}") is has, why
 
 
-def test_a_manifest_without_an_id_is_named_unless_a_record_knows_it():
+def test_a_manifest_without_an_id_is_named_unless_a_record_has_it():
     unknown = prepared(vnet("lab"), arm_id=None)
     assert make_inventory([unknown], []).without_id == (str(vnet("lab")),)
     known = make_inventory([unknown], [record(vnet("lab"), LAB)])

@@ -127,7 +127,7 @@ def test_a_limit_is_a_number(estate, text):
     assert "is not a whole number" in done.err
 
 
-def test_a_missing_right_is_no_empty_list(estate):
+def test_a_missing_right_is_not_an_empty_list(estate):
     refused = Canned(status=403, body={"error": {"code": "AuthorizationFailed", "message": "No."}})
     rule = FaultRule(match=Match(path="*/servers/shopsql/firewallrules"), answer=refused)
     done, _ = look(estate, "-o", "json", "--fail-above=0", rules=[rule])
@@ -154,7 +154,7 @@ def test_a_group_that_azure_manages_is_left_out(estate, way):
     assert [one["reason"] for one in document["leftOut"]] == ["resource group that Azure manages"]
 
 
-def test_a_group_that_git_will_create_is_no_error(tmp_path):
+def test_a_group_that_git_will_create_is_not_an_error(tmp_path):
     (tmp_path / "a.yaml").write_text(GROUP.format(name="later"))
     with azure() as served:
         done = run_here("unmanaged", folder=tmp_path, **served.variables)
@@ -178,7 +178,7 @@ spec: {{location: westeurope}}
     ],
     ids=["what a broken file has is not known", "nowhere to look"],
 )
-def test_a_source_that_says_too_little_is_refused(tmp_path, text, message):
+def test_a_source_that_reports_too_little_is_refused(tmp_path, text, message):
     (tmp_path / "a.yaml").write_text(text)
     with azure() as served:
         done = run_here("unmanaged", folder=tmp_path, **served.variables)

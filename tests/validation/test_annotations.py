@@ -147,7 +147,7 @@ def test_an_unknown_policy_names_the_three():
     assert finding.message == f'{POLICY} must be manage, skip or detach-on-delete, but is "keep".'
 
 
-def test_an_annotation_that_stands_among_the_labels_is_told():
+def test_an_annotation_that_stands_among_the_labels_is_reported():
     (finding,) = findings(labels={POLICY: "skip", f"{ASO}/owner-name": "x", "app": "y"})
     assert (finding.code, finding.path[:2]) == ("LabelForAnnotation", ("metadata", "labels"))
 

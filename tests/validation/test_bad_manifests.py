@@ -1,6 +1,6 @@
-"""Manifests that are wrong, with all that is to be said of them beside them, as text.
+"""Manifests that are wrong, with all of their problems beside them, as text.
 
-Each file under bad/ is one set of manifests; what is expected stands in the .txt of the same name: for each problem its
+Each file under bad/ is one set of manifests; the expected output is in the .txt of the same name: for each problem its
 line, level, code and field, then the message and the hint.
 """
 
@@ -38,7 +38,7 @@ def said(content, **more):
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_all_that_is_wrong_is_told(file):
+def test_all_that_is_wrong_is_reported(file):
     assert said(file.read_bytes()) == file.with_suffix(".txt").read_text()
 
 
@@ -55,7 +55,7 @@ SPEAKS_FOR_ITSELF = {
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_every_problem_says_where_it_is_and_how_to_mend_it(file):
+def test_every_problem_reports_where_it_is_and_how_to_fix_it(file):
     lines = file.read_text().splitlines()
     for problem in problems(file.read_bytes(), path="some/bad.yaml"):
         assert problem.path == "some/bad.yaml"
@@ -119,7 +119,7 @@ def places_apart(found):
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_the_order_of_documents_changes_nothing_but_lines(file):
-    """What is an error stays one, and is said of the same field; only what stands first among equals may be another."""
+    """An error stays one, and is reported of the same field; only what is first among equals may be another."""
     documents = file.read_text().split("---\n")
     turned = "---\n".join(reversed([text if text.endswith("\n") else f"{text}\n" for text in documents]))
     assert places_apart(problems(turned.encode())) == places_apart(problems(file.read_bytes()))

@@ -109,7 +109,7 @@ def test_a_pattern_that_cannot_be_read_is_a_fault_that_shows():
         matches("x", "(")
 
 
-def test_what_is_said():
+def test_what_is_reported():
     kind = a_kind({"tier": {"type": {"base": "string", "enum": ["Hot", "Cool"]}, "required": True}})
     (finding,) = check_constraints(seen(kind, {"tier": "hot"}, ("spec", "tier")))
     assert finding.code == "UnknownValue"

@@ -27,7 +27,7 @@ def test_a_key_that_waits_for_itself_is_a_cycle():
     assert find_cycles({A: [A]}) == {A: (A,)}
 
 
-def test_what_lies_between_two_cycles_is_in_none():
+def test_what_is_between_two_cycles_is_in_none():
     assert set(find_cycles({A: [B], B: [A, C], C: [D], D: [D]})) == {A, B, D}
 
 
@@ -62,13 +62,13 @@ def member(key, *targets, owner=None):
     return Member(resource=resource, kind=a_kind(), owner=OwnerRef(key=owner) if owner else None, depends_on=targets)
 
 
-def test_what_is_said_and_where():
+def test_what_is_reported_and_where():
     found = list(check_cycles([member(A, B, owner=B), member(B, C), member(C, A), member(D, A)]))
     assert [(m.key.name, ".".join(f.path)) for m, f in found] == [("a", "spec.owner"), ("b", "spec"), ("c", "spec")]
     assert {f.message for _, f in found} == {"Dependency cycle: Thing/a → Thing/b → Thing/c → Thing/a."}
 
 
-def test_a_long_ring_is_not_told_in_full():
+def test_a_long_ring_is_not_reported_in_full():
     keys = [Key("things.azure.com", "Thing", "default", f"n{number:03}") for number in range(100)]
     members = [member(key, keys[number - 1]) for number, key in enumerate(keys)]
     (_, finding), *_ = check_cycles(members)

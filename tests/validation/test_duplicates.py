@@ -27,7 +27,7 @@ def test_different_manifests_are_fine():
     assert said(member("a", "/x"), member("b", "/y"), member("c"), member("d"), member("a", namespace="other")) == []
 
 
-def test_one_resource_at_two_versions_is_told_of_both():
+def test_one_resource_at_two_versions_is_reported_for_both():
     one, two = member("a", "/x"), member("a", "/x", version="v20250101")
     found = list(check_duplicates([one, two]))
     assert [(m, f.code) for m, f in found] == [(one, "ManifestTwice"), (two, "ManifestTwice")], (
@@ -44,16 +44,16 @@ def test_ids_compare_without_case():
     ]
 
 
-def test_what_is_declared_twice_is_no_double_of_others_until_one_of_the_two_is_gone():
+def test_what_is_declared_twice_is_not_a_double_of_others_until_one_of_the_two_is_gone():
     members = [member("a", "/x"), member("a", "/x", version="v20250101"), member("b", "/x")]
     assert [name for name, code, _ in said(*members)] == ["a", "a"]
 
 
-def test_of_three_each_is_told_once():
+def test_of_three_each_is_reported_once():
     assert [name for name, *_ in said(member("a", "/x"), member("b", "/x"), member("c", "/x"))] == ["a", "b", "c"]
 
 
-def test_the_other_one_is_named_with_its_place_and_what_differs():
+def test_the_other_one_is_named_with_its_location_and_what_differs():
     (_, finding), _ = check_duplicates([member("a", "/x"), member("b", "/x")])
     assert finding.message == (
         "Thing/a and Thing/b (b.yaml:1) declare the same resource in Azure, /x, with different bodies: "
@@ -61,7 +61,7 @@ def test_the_other_one_is_named_with_its_place_and_what_differs():
     )
 
 
-def test_equal_names_are_told_apart_by_their_namespaces():
+def test_equal_names_are_distinguished_by_their_namespaces():
     (_, finding), _ = check_duplicates([member("a", "/x"), member("a", "/x", body={}, namespace="other")])
     assert finding.message.startswith("Thing/a of namespace default and Thing/a of namespace other (a.yaml:1) declare")
     assert finding.message.endswith('/name is "a" here and absent there.')

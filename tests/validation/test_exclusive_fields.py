@@ -37,6 +37,6 @@ def test_pairs(spec, expected, why):
     assert [f.path[-1] for f in found] == expected, why
 
 
-def test_what_is_said():
+def test_what_is_reported():
     (finding,) = check_pairs(seen(KIND, {"tenantId": "a", "tenantIdFromConfig": FROM}, ("spec",)))
     assert finding.message == "cannot specify both tenantId and tenantIdFromConfig."

@@ -1,4 +1,4 @@
-"""Which kind is meant, and what it may say."""
+"""Which kind is meant, and what it may have."""
 
 import pytest
 
@@ -64,7 +64,7 @@ def test_what_is_not_known(text, version, message, hint):
     assert refused.value.hint.startswith(hint)
 
 
-def test_a_kind_of_the_index_without_facts_at_a_version_is_told():
+def test_a_kind_of_the_index_without_facts_at_a_version_is_reported():
     catalog = a_catalog({"x.azure.com": ["Thing"]})
     with pytest.raises(ConfigError, match=f"Known versions: {VERSION}"):
         find_kind("Thing", catalog, "v1")
@@ -75,7 +75,7 @@ def rows(text, **more):
     return told, {(row.depth, row.name): row for row in told.rows}
 
 
-def test_a_kind_is_told_with_its_place_in_arm():
+def test_a_kind_is_described_with_its_path_in_arm():
     told, fields = rows("StorageAccount")
     assert dict(told.facts)["ARM"] == "Microsoft.Storage/storageAccounts, api-version 2025-06-01"
     assert dict(told.facts)["owner"] == "a ResourceGroup (resources.azure.com) by name, or by armId"
@@ -113,7 +113,7 @@ def test_notes(text, notes, why):
     assert any(note.startswith(notes.rstrip()) for note in told.notes), (why, told.notes)
 
 
-def test_what_is_not_sent_has_no_place():
+def test_what_is_not_sent_has_no_path():
     told, fields = rows("ManagedCluster.operatorSpec.secrets")
     assert not any("ARM:" in note for row in told.rows for note in row.notes)
     assert fields[0, "adminCredentials"].type == "secretDestination"
@@ -126,7 +126,7 @@ def test_recursion_shows_fields_in_fields():
     assert {row.depth for row in flat.rows} == {0}
 
 
-def test_every_kind_can_be_told_in_full():
+def test_every_kind_can_be_described_in_full():
     """Also that no type holds itself without end, and that every type that is named is there."""
     for group in CATALOG.groups():
         for name in CATALOG.kinds(group):

@@ -1,4 +1,4 @@
-"""The annotation gitsync/hold: what it may say, and on which day it holds."""
+"""The annotation gitsync/hold: what it may have, and on which day it holds."""
 
 from datetime import date
 
@@ -63,5 +63,5 @@ def test_a_hold_that_has_ended_is_a_warning():
 
 
 @pytest.mark.parametrize("text", ["", "until 2030-06-15, x", "until 2030-09-13, x"])
-def test_a_good_one_is_no_finding(text):
+def test_a_good_one_is_not_a_finding(text):
     assert list(check_hold(resource(text), TODAY)) == []

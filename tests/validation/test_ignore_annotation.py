@@ -1,4 +1,4 @@
-"""The annotation gitsync/ignore: what it may say, on which day it holds, and what is told where it says nothing."""
+"""The annotation gitsync/ignore: what it may have, on which day it holds, and what is reported where it has no effect."""
 
 from dataclasses import replace
 from datetime import date
@@ -154,7 +154,7 @@ def test_a_path_that_the_kind_has_is_fine(path):
         ({"owner": {"type": "knownOwner", "meta": True, "arm": "owner"}}, "/owner", False, "what is not sent"),
     ],
 )  # fmt: skip
-def test_where_fields_stand_in_arm(fields, path, fits, why):
+def test_where_fields_are_in_arm(fields, path, fits, why):
     sides = {"a": {"type": {"ref": "A"}, "arm": "a"}, "b": {"type": {"ref": "B"}, "arm": "b"}}
     types = {
         "Union": {"oneOf": True, "fields": sides},
@@ -170,7 +170,7 @@ def test_an_entry_that_has_expired_is_a_warning():
     assert "/tags/team was ignored until 2030-06-14" in finding.message
 
 
-def test_of_a_kind_that_cannot_be_read_nothing_can_be_left_alone():
+def test_of_a_kind_that_cannot_be_read_nothing_can_be_skipped():
     found = findings("[/tags]", replace(VNET, operations=frozenset({"Head", "Put"})))
     assert [(finding.code, finding.level) for finding in found] == [("Ignore", Level.ERROR)]
 

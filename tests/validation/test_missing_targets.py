@@ -119,7 +119,7 @@ def test_presence(members, expected, why):
     assert found(*members) == expected, why
 
 
-def test_an_owner_of_the_wrong_kind_is_told():
+def test_an_owner_of_the_wrong_kind_is_reported():
     owner = Member(resource=a_resource(name="hub", kind="Other"), kind=ROOT)
     assert found(owner, member("x", "hub")) == [("x", "OwnerKind", "Other/hub exists, but this references a Thing.")]
 
@@ -131,12 +131,12 @@ def test_an_owner_of_the_wrong_kind_is_told():
         (Member(resource=a_resource(name="a"), kind=KIND), "Thing/a has no usable owner"),
     ],
 )
-def test_an_owner_that_has_no_place_itself_is_told_with_the_cause(owner, cause):
+def test_an_owner_that_has_no_location_itself_is_reported_with_the_cause(owner, cause):
     (found_,) = [f for m, f in check_presence([owner, member("b", "a")], CATALOG) if m.key.name == "b"]
     assert found_.message == f"spec.owner names Thing/a, which has no ARM id: {cause}."
 
 
-def test_a_ring_of_owners_is_told_to_those_below_it_and_not_to_itself():
+def test_a_ring_of_owners_is_reported_for_those_below_it_and_not_for_itself():
     members = [member("a", "b"), member("b", "a"), member("c", "a"), member("d", "c")]
     assert [(m.key.name, f.message) for m, f in check_presence(members, CATALOG)] == [
         ("c", "spec.owner names Thing/a, which has no ARM id: it is in a cycle."),
@@ -144,11 +144,11 @@ def test_a_ring_of_owners_is_told_to_those_below_it_and_not_to_itself():
     ]
 
 
-def test_an_owner_that_owns_itself_is_no_reason_to_run_for_ever():
+def test_an_owner_that_owns_itself_does_not_run_without_end():
     assert found(member("a", "a")) == []
 
 
-def test_very_many_names_that_are_wrong_are_told_without_guessing_at_all_of_them():
+def test_very_many_names_that_are_wrong_are_reported_without_guessing_at_all_of_them():
     members = [member(f"n{number:04}") for number in range(500)]
     wrong = [member(f"x{number:04}", f"m{number:04}") for number in range(500)]
     hints = [hint for _, _, hint in found(*members, *wrong)]
@@ -270,7 +270,7 @@ def test_a_file_that_a_kustomization_leaves_out_is_named():
     assert hints == [place, place, add("other")]
 
 
-def test_a_unit_that_waits_already_is_not_told_to():
+def test_a_unit_that_waits_already_is_not_advised_to_wait():
     ((_, finding),) = check_presence([in_unit(member("x", "far"))], CATALOG)
     assert (finding.level, "missingOwner" in finding.hint) == (Level.WARNING, False)
 

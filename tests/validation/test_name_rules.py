@@ -52,12 +52,12 @@ def test_azure_names(name, spec, kind, expected, why):
 
 
 @pytest.mark.parametrize(("spec", "broken"), [({}, False), ({"azureName": "ab"}, True)])
-def test_a_name_that_is_derived_is_not_judged_and_one_that_is_given_is(spec, broken):
+def test_a_name_that_is_derived_is_not_evaluated_and_one_that_is_given_is(spec, broken):
     kind = a_kind(kind="SqlRoleAssignment", group="documentdb.azure.com", azure_name={"maxLength": "1"})
     assert bool(list(check_names(a_resource(spec, name="assignment"), kind))) is broken
 
 
-def test_a_default_that_azure_does_not_take_tells_where_to_name_it():
+def test_a_default_that_azure_does_not_take_reports_where_to_name_it():
     (finding,) = check_names(a_resource(name="my-account"), ACCOUNT)
     assert finding.message == 'metadata.name is the name in Azure and must match ^[a-z0-9]+$, but is "my-account".'
     assert finding.hint == "Set spec.azureName to a valid Azure name, or rename the manifest."

@@ -1,4 +1,4 @@
-"""What is right is not complained of: manifests that Azure Service Operator takes have no errors."""
+"""Correct manifests have no problems: manifests that Azure Service Operator takes have no errors."""
 
 import json
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_samples_of_the_operator(case):
 
 @needs_recordings(RECORDINGS / "conformance" / "cases")
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.parent.name)
-def test_misspelt_fields_are_told_by_name(case):
+def test_misspelt_fields_are_reported_by_name(case):
     expected = {(e["apiVersion"], e["kind"], e["name"]): e for e in json.loads(case.read_text())}
     for judged, errors in errors_of(case.parent / "manifests").items():
         unknown = {problem.field for problem in errors if problem.code == "UnknownField"}

@@ -54,7 +54,7 @@ def test_a_mapping_of_null_where_a_text_belongs_is_a_placeholder(old, new, codes
     assert find_codes(ACCOUNT.replace(old, new, 1)) == codes, why
 
 
-def test_a_placeholder_is_no_statement_about_a_removed_version():
+def test_a_placeholder_is_not_a_statement_about_a_removed_version():
     text = """\
 apiVersion: documentdb.azure.com/v1beta20210515
 kind: SqlDatabase

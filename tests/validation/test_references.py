@@ -205,7 +205,7 @@ def test_scopes_without_a_parent_check_no_type():
         ),
     ],
 )
-def test_what_is_said(field, value, kind, message, hint):
+def test_what_is_reported(field, value, kind, message, hint):
     (finding,) = findings(field, value, kind)
     assert (finding.message, finding.hint) == (message, hint)
 
@@ -217,7 +217,7 @@ def test_spare_fields_of_an_owner_are_of_the_level_of_unknown_fields():
     assert [(one.code, one.level) for one in found] == [("OwnerKind", Level.ERROR), ("NoEffect", Level.WARNING)]
 
 
-def test_a_reference_by_a_well_known_name_says_what_has_no_effect():
+def test_a_reference_by_a_well_known_name_reports_what_has_no_effect():
     (finding,) = findings("role", {"wellKnownName": "Reader", "armId": RG})
     assert finding.message == "spec.role has wellKnownName, so armId has no effect: the well-known name wins."
     assert finding.hint == "Keep either wellKnownName or armId."

@@ -155,7 +155,7 @@ def test_hints(spec, hint, why):
     assert finding.hint == hint, why
 
 
-def test_a_secret_that_stands_in_the_manifest_is_not_repeated():
+def test_a_secret_that_is_in_the_manifest_is_not_repeated():
     (finding,) = findings({"password": "hunter2"})
     assert finding.message == "spec.password must be a mapping of name and key, of a Secret, but is a string."
     assert "hunter2" not in finding.hint

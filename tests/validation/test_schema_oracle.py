@@ -1,4 +1,4 @@
-"""Shape and constraints against another judge: JSON Schema, as an API server holds it against a manifest.
+"""Shape and constraints against another evaluator: JSON Schema, as an API server holds it against a manifest.
 
 The types are turned into a schema, values are made at random, and both must agree on whether a value is right. Nulls in
 mappings are left out: an API server drops them before it looks.
@@ -120,7 +120,7 @@ SPECS = st.fixed_dictionaries(
 
 
 @given(st.one_of(VALUES, SPECS))
-def test_both_judges_agree(spec):
+def test_both_evaluators_agree(spec):
     assert is_right(KIND, spec) == ORACLE.is_valid(spec)
 
 
@@ -137,7 +137,7 @@ def test_values_are_made_of_which_much_is_right():
         ("network.azure.com/v20240301", "VirtualNetworksSubnet"),
     ],
 )
-def test_both_judges_take_an_empty_spec_for_what_it_is(api_version, name):
+def test_both_evaluators_take_an_empty_spec_for_what_it_is(api_version, name):
     group, version = api_version.split("/")
     kind = open_catalog().kind(GVK(group, version, name))
     missing = {

@@ -76,7 +76,7 @@ def test_what_may_be_right_is_not_complained_of(spec):
     ],
     ids=str,
 )
-def test_what_azure_refuses_is_told(spec, code, hint):
+def test_what_azure_refuses_is_reported(spec, code, hint):
     ((found, text),) = check(spec)
     assert (found, hint in text) == (code, True)
 

@@ -80,7 +80,7 @@ def test_an_item_of_a_list_has_its_text():
 
 
 def test_what_the_file_does_not_have_is_not_quoted():
-    """A patch has set another value than the file, and a very long number helps nobody."""
+    """A patch has set another value than the file, and a very long number helps no one."""
     (resource,) = read(GROUP % "1.30").resources
     patched = {("spec", "tags", "sort"): SourceLocation("patch.yaml", 3)}
     (problem,) = check(replace(resource, patched=patched))

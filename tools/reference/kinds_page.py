@@ -10,8 +10,8 @@ PAGE = "docs/kinds.md"
 
 HEAD = """# Kinds
 
-gitsync knows the {kinds} kinds of Azure Service Operator, in {versions} versions. `gitsync explain KIND` describes each
-with its fields, owner and ARM id. A manifest names the version as `GROUP/VERSION`, such as
+gitsync supports the {kinds} kinds of Azure Service Operator, in {versions} versions. `gitsync explain KIND` describes
+each with its fields, owner and ARM id. A manifest names the version as `GROUP/VERSION`, such as
 `network.azure.com/v20250301`.
 """
 

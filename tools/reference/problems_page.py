@@ -10,7 +10,7 @@ from gitsync.problems.problem_codes import PAGE, TOPICS, CodeMeaning, load_codes
 HEAD = """# Problem codes
 
 Every problem has a code, and every condition a reason. `gitsync explain CODE` shows the same texts. A reason that is
-not here is an error code of Azure; reports show what to do about the usual ones.
+not here is an Azure error code; reports show what to do about the usual ones.
 """
 
 

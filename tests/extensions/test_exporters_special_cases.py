@@ -1,4 +1,4 @@
-"""What is passed over, what is empty, and what is not understood: and that no message says a value."""
+"""What is skipped, what is empty, and what is not understood: and that no message has a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deletes that would take along what the run leaves alone, in whole runs."""
+"""Deletes that would take along what the run skips, in whole runs."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def world(tmp_path):
 
 
 @pytest.mark.parametrize("only", [("ResourceGroup/core",), ("VirtualNetwork/hub",)])
-def test_only_some_of_what_left_git_takes_nothing_else_along(world, only):
-    """An empty list of the group would say that there is nothing in it."""
+def test_only_some_of_what_was_removed_from_git_takes_nothing_else_along(world, only):
+    """An empty list of the group would mean that there is nothing in it."""
     world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     world.settings = replace(world.settings, rules=rules(json.dumps(EMPTY)))
     report = world.says().sync(prune=True, max_deletes=3, only=only)
@@ -67,7 +67,7 @@ def test_a_group_does_not_take_along_what_a_failed_resource_needs(world):
     assert world.sent("DELETE") == [GROUP_ID.replace("core", "other")]
 
 
-def test_what_stands_in_no_list_goes_before_its_group(world):
+def test_what_is_in_no_list_goes_before_its_group(world):
     """A role assignment of a group shows in no list of what the group holds."""
     role = """\
         apiVersion: authorization.azure.com/v1api20220401

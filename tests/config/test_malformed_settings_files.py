@@ -64,7 +64,7 @@ def planned(*arguments, folder):
 
 
 def test_a_chain_of_links_through_a_work_tree_gives_no_operator_setting(work, plain, tmp_path):
-    """The link in the work tree decides which file is read, so whoever commits decides."""
+    """The link in the work tree decides which file is read, so anyone who commits decides."""
     (tmp_path / "ops.yaml").write_text("prune: true\n")
     (work / "link.yaml").symlink_to("../ops.yaml")
     (plain / "gitsync.yaml").symlink_to("../estate/link.yaml")
@@ -122,7 +122,7 @@ ODD = [
 
 @pytest.mark.parametrize("command", ["validate", "render", "graph", "plan", "sync"])
 @pytest.mark.parametrize(("make", "why"), ODD, ids=[row[-1] for row in ODD])
-def test_a_file_of_a_work_tree_that_is_no_file_is_refused_by_every_command(work, make, why, command):
+def test_a_file_of_a_work_tree_that_is_not_a_file_is_refused_by_every_command(work, make, why, command):
     make(work)
     azure = ["--emulator", "--subscription", SUBSCRIPTION, "--allow-dirty"] if command == "sync" else []
     azure = azure or (["--emulator", "--subscription", SUBSCRIPTION] if command == "plan" else [])
@@ -133,7 +133,7 @@ def test_a_file_of_a_work_tree_that_is_no_file_is_refused_by_every_command(work,
 
 
 @pytest.mark.parametrize(("make", "why"), ODD[2:], ids=[row[-1] for row in ODD[2:]])
-def test_a_file_of_the_working_folder_that_is_no_file_is_refused(plain, make, why):
+def test_a_file_of_the_working_folder_that_is_not_a_file_is_refused(plain, make, why):
     make(plain)
     ended = run_here("validate", folder=plain)
     assert (ended.code, "gitsync.yaml" in ended.err) == (2, True), why
@@ -150,7 +150,7 @@ def test_a_command_that_uses_no_setting_works_beside_a_wrong_file(plain, make, w
 @pytest.mark.parametrize(
     "content", ["bogus: 1\n", "a: [\n", "status-branch: b\nstatus-dir: d\n", "max-deletes: many\n"]
 )
-def test_only_a_file_that_nobody_named_is_passed_over(plain, content):
+def test_only_a_file_that_no_one_named_is_skipped(plain, content):
     (plain / "gitsync.yaml").write_text(content)
     assert run_here("explain", "aks", folder=plain).code == 0
     named = run_here("explain", "aks", "--config", "gitsync.yaml", folder=plain)
@@ -249,7 +249,7 @@ def test_the_last_policy_is_found_under_the_namespace_of_its_time(work, settings
     (work / "gitsync.yaml").unlink()
     (work / "group.yaml").unlink()
     commit_all(work)
-    if "prune" in settings:  # that revision's file is no source's file: what counts now is the best guess
+    if "prune" in settings:  # that revision's file is not the file of a source: what counts now is the best guess
         (work / "gitsync.yaml").write_text("namespace: first\n")
         commit_all(work)
     now = ["--prune", "--status-dir", "status", "--output", "json", "--max-deletes", "2"]

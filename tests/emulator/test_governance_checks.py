@@ -531,7 +531,7 @@ async def test_the_provider_of_the_question_must_be_registered():
     assert (reply.status, reply.code) == (409, "MissingSubscriptionRegistration")
 
 
-# A write ends as the questions foretell: the same settings, asked and then done.
+# A write ends as the checks foretell: the same settings, checked and then done.
 
 RULES = [
     *VERDICTS,
@@ -540,7 +540,7 @@ RULES = [
     (governed(TAG, make_policy(Effect.DENY, when("tags.env", Operator.EXISTS, False))), {}, [], "a tag that is added"),
 ]
 CAN_BE_WRITTEN = [row for row in RULES if "[" not in str(row[1]) and not row[0].preflight.silent]
-"""Without expressions, which a write takes as texts, and types whose provider says nothing before."""
+"""Without expressions, which a write takes as texts, and types whose provider checks nothing before."""
 
 
 @pytest.mark.parametrize(("settings", "item", "_details", "why"), CAN_BE_WRITTEN, ids=[r[-1] for r in CAN_BE_WRITTEN])
@@ -617,7 +617,7 @@ def answered(cloud, method, path, body):
 
 
 @given(st.tuples(*(policies(name) for name in "abc")), st.sampled_from(["", "a", "b"]), BODIES)
-def test_both_questions_foretell_every_write(rules, exempt, body):
+def test_both_checks_foretell_every_write(rules, exempt, body):
     exemptions = (EmulatedExemption(policy=exempt, scope=GROUP),) if exempt else ()
     cloud = EmulatedCloud(MemoryStore(), governed(*rules, exemptions=exemptions), TestClock())
     answered(cloud, "PUT", GROUP, {"location": "westeurope"})

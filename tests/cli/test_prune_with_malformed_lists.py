@@ -1,4 +1,4 @@
-"""`gitsync sync --prune` as people start it, against an Azure whose lists are odd."""
+"""`gitsync sync --prune` as people start it, against an Azure whose lists are unexpected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever Azure answers, the checks of locks, names and versions read it or say that they cannot: none raises."""
+"""Whatever Azure answers, the checks of locks, names and versions read it or report that they cannot: none raises."""
 
 import pytest
 from hypothesis import given
@@ -25,7 +25,7 @@ ROWS = st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=8)
 
 
 @given(row=ROWS, properties=ROWS)
-def test_an_odd_entry_of_a_list_raises_nothing(row, properties):
+def test_an_unexpected_entry_of_a_list_raises_nothing(row, properties):
     row = {**row, "properties": properties}
     lock, denial = locks.read_lock(row), locks.read_deny_assignment(row)
     assert locks.judge(storage(exports_secrets=True), [lock] if lock else [], [denial] if denial else [])
@@ -36,13 +36,13 @@ def test_an_odd_entry_of_a_list_raises_nothing(row, properties):
 
 
 @given(answer=ROWS)
-def test_an_odd_answer_about_a_name_is_free_only_if_it_says_so(answer):
+def test_an_unexpected_answer_about_a_name_is_free_only_if_it_reports_it(answer):
     finding = names.judge_answer(answer, "x")
     assert (finding.verdict is CheckVerdict.FINE) == (answer.get("nameAvailable") is True)
 
 
 @given(answer=ROWS, rows=st.lists(ROWS, max_size=2))
-def test_odd_metadata_of_a_provider_is_never_fine(answer, rows):
+def test_unexpected_metadata_of_a_provider_is_never_fine(answer, rows):
     listings = versions.read_listings({**answer, "resourceTypes": rows})
     if listings is not None:
         (finding, *_) = versions.judge(storage(), listings)
@@ -50,7 +50,7 @@ def test_odd_metadata_of_a_provider_is_never_fine(answer, rows):
 
 
 @pytest.mark.parametrize("text", ["a\nb", "x" * 2000])
-def test_a_text_of_azure_is_one_short_line(text):
+def test_an_azure_text_is_one_short_line(text):
     row = {"id": LOCK, "properties": {"level": "ReadOnly", "notes": text, "owners": [{"applicationId": text}]}}
     (finding,) = locks.judge(storage(), [locks.read_lock(row)], [])
     holder = names.read_holders(

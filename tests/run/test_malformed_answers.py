@@ -1,4 +1,4 @@
-"""One resource's odd answer is that resource's failure: the records of the others are written."""
+"""One resource's unexpected answer is that resource's failure: the records of the others are written."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def deep(levels: int) -> dict:
     ids=lambda value: value if isinstance(value, str) else None,
 )
 @pytest.mark.parametrize("method", ["GET", "PUT"])
-def test_an_odd_answer_costs_the_others_nothing(tmp_path, method, answer, why):
+def test_an_unexpected_answer_costs_the_others_nothing(tmp_path, method, answer, why):
     rule = FaultRule(match=Match(methods=(method,), path="*/virtualnetworks/hub"), answer=answer)
     world = World(tmp_path, rules=(rule,)).says(group=GROUP, hub=VNET, other=OTHER)
     report = world.sync(resource_timeout=60)

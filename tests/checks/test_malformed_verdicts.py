@@ -1,5 +1,5 @@
-"""Whatever Azure answers, the checks of preflight, policy and quota read it or say that they cannot: none raises, and an
-odd answer is never fine.
+"""Whatever Azure answers, the checks of preflight, policy and quota read it or report a failure: none raises, and an
+unexpected answer is never fine.
 """
 
 from datetime import UTC, datetime
@@ -91,7 +91,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @given(answer=ROWS, rows=st.lists(ROWS, max_size=2), fields=st.lists(ROWS, max_size=2), listed=ROWS, exempt=ROWS)
-def test_an_odd_answer_about_policies_raises_nothing(answer, rows, fields, listed, exempt):
+def test_an_unexpected_answer_about_policies_raises_nothing(answer, rows, fields, listed, exempt):
     case = policy.build_case(storage(), set())
     assert isinstance(case, policy_claims.Case)
     claims = policy_claims.judge(case, answer) or []
@@ -106,7 +106,7 @@ def test_an_odd_answer_about_policies_raises_nothing(answer, rows, fields, liste
 
 
 @given(answer=ROWS, details=st.lists(ROWS, max_size=3))
-def test_an_odd_answer_of_preflight_is_never_fine(answer, details):
+def test_an_unexpected_answer_of_preflight_is_never_fine(answer, details):
     batch = [storage(), storage("stapp2")]
     error = ArmError("No.", status=400, code="ResourceValidationFailed", details=tuple(details))
     refusal = Unanswered(status=400, code="ResourceValidationFailed", reason="No.", error=error)
@@ -117,7 +117,7 @@ def test_an_odd_answer_of_preflight_is_never_fine(answer, details):
 
 
 @given(row=ROWS)
-def test_an_odd_size_raises_nothing(row):
+def test_an_unexpected_size_raises_nothing(row):
     for odd in (
         row,
         {**row, "resourceType": "virtualMachines", "name": "x", "family": "f", "locations": ["westeurope"]},

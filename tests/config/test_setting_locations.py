@@ -1,4 +1,4 @@
-"""A new setting has several places, and the test of a place that was forgotten names it (CONTRIBUTING.md lists them)."""
+"""A new setting is written in several files, and a test names one that was forgotten (CONTRIBUTING.md lists them)."""
 
 import re
 from collections.abc import Callable, Collection
@@ -64,7 +64,7 @@ PLACES: dict[str, Callable[[], Collection[str]]] = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_every_setting_has_its_place(place):
+def test_every_setting_has_its_location(place):
     there = set(PLACES[place]())
     assert sorted(set(SETTINGS) - there) == [], f"These are not yet in: {place}."
     assert sorted(there - set(SETTINGS) - {"config_file"}) == [], (
@@ -84,7 +84,7 @@ def test_plan_and_sync_take_the_same_settings_but_for_those_that_mean_nothing_to
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_takes_each_flag_that_the_page_of_settings_gives_it(command):
-    """What people read, and not what the table says: the page, then the command line."""
+    """What people read, and not what the table has: the page, then the command line."""
     parser = CommandParser(command, load_command(command))
     flags = {flag for action in parser._actions for flag in action.option_strings}
     rows = re.findall(r"^\| ([^|]+) \|(?:[^|]+\|){3} ([^|]*) \|", (ROOT / "docs/settings.md").read_text(), re.MULTILINE)

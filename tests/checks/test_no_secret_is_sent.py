@@ -1,4 +1,4 @@
-"""No question of any check holds a secret, wherever in a body it is. The real client asks a scripted server."""
+"""No request of any check holds a secret, wherever in a body it is. The real client queries a scripted server."""
 
 import asyncio
 import json
@@ -75,16 +75,16 @@ async def ask(bodies):
         return rig.server.seen
 
 
-@settings(max_examples=20, deadline=None)  # each asks all checks, and each run of the tests has others
+@settings(max_examples=20, deadline=None)  # each runs all checks, and each run of the tests has others
 @given(st.lists(st.one_of(BODIES, PROPERTIES_ONLY), min_size=1, max_size=3))
-def test_no_question_holds_a_secret(bodies):
+def test_no_check_holds_a_secret(bodies):
     for seen in asyncio.run(ask([{"location": "westeurope"}, *bodies])):
         text = json.dumps([seen.path, seen.query, seen.body, dict(seen.headers)])
         assert MARK not in text, seen.line
 
 
 def test_the_hunt_finds_what_is_sent():
-    """The bodies of the hunt are asked about, so that it would see a secret in them."""
+    """The bodies of the hunt are sent, so that it would see a secret in them."""
     seen = asyncio.run(ask([{"location": "westeurope", "properties": {"a": "in-the-open", "b": Secret(MARK)}}]))
     questions = [json.dumps(one.body) for one in seen if one.method == "POST" and "in-the-open" in json.dumps(one.body)]
     assert len(questions) == 2 * len(TYPES), "one of preflight and one of policy for each type"

@@ -1,7 +1,7 @@
-"""Secrets from every place on this machine and in Key Vault to every other one, by the command as people start it.
+"""Secrets from every location on this machine and in Key Vault to every other one, by the command as people start it.
 
 Kubernetes is reached by the files that it mounts into a pod, at a path that no setting changes: whole runs with it are
-with the tests of the places elsewhere.
+with the tests of the locations elsewhere.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def test_what_is_parsed_has_no_lines_of_a_pipeline_in_it(estate, tmp_path):
     assert "::add-mask::" in ended.err
 
 
-def test_settings_stand_in_the_file_and_their_paths_count_from_the_working_folder(estate, tmp_path):
+def test_settings_are_in_the_file_and_their_paths_count_from_the_working_folder(estate, tmp_path):
     settings = "secret-sources: [manifests, folder]\nsecrets-folder: ../mounted\n"
     settings += "export-to: [status, folder]\nexport-folder: ../out\n"
     (tmp_path / "settings.yaml").write_text(settings)
@@ -156,7 +156,7 @@ def test_settings_stand_in_the_file_and_their_paths_count_from_the_working_folde
     assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
 
 
-def test_an_export_folder_inside_the_repository_is_no_part_of_it(estate):
+def test_an_export_folder_inside_the_repository_is_not_part_of_it(estate):
     manifest = GROUP.replace("\n", "\\n").replace("name: core", "name: stowaway")
     exports = f"configMapExpressions: [{{name: stowaway, key: group.yaml, value: '\"{manifest}\"'}}]"
     estate.says(group=GROUP, account=account(exports))
@@ -187,7 +187,7 @@ def test_encrypted_exports_are_committed_and_no_plan_needs_the_key_for_them(esta
     assert (planned.code, "cannot be decrypted" in planned.out) == (0, False), "the export of the run goes first"
 
 
-def test_a_key_that_is_renamed_goes_and_who_still_asks_for_it_is_told(estate):
+def test_a_renamed_key_goes_and_what_still_requests_it_is_reported(estate):
     consumer = server("one", "lake", "first")
     export = ("--export-to", "folder", "--export-folder", "../out")
     estate.says(group=GROUP, account=account(EXPORTS), consumer=consumer)
@@ -235,7 +235,7 @@ def test_a_run_for_a_consumer_alone_gets_its_secret_and_writes_no_export(estate,
     assert [name for name in estate.files("out") if not name.startswith(".git")] == []
 
 
-def test_describe_tells_where_a_resource_exports_to_and_no_value(estate):
+def test_describe_shows_where_a_resource_exports_to_and_no_value(estate):
     estate.says(group=GROUP, account=account(EXPORTS))
     assert estate.run("sync", "--export-to", "folder", "--export-folder", "../out").code == 0
     ended = estate.run("describe", "StorageAccount/lake")
@@ -263,7 +263,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("commands", "arguments", "words", "why"), PLACES, ids=[" ".join(row[1]) for row in PLACES])
-def test_a_place_that_cannot_be_opened_refuses_the_run(estate, commands, arguments, words, why):
+def test_a_store_that_cannot_be_opened_refuses_the_run(estate, commands, arguments, words, why):
     estate.says(group=GROUP, account=account(EXPORTS))
     for command in commands:
         ended = estate.run(command, *arguments)
@@ -273,7 +273,7 @@ def test_a_place_that_cannot_be_opened_refuses_the_run(estate, commands, argumen
     assert not (estate.outside / "state").exists()
 
 
-def test_a_plan_needs_no_place_that_it_does_not_ask(estate):
+def test_a_plan_needs_no_store_that_it_does_not_read(estate):
     """It may run on a laptop: neither in the cluster nor with the right to see a secret."""
     estate.says(group=GROUP, account=account(EXPORTS), server=server("one", "db"))
     ended = estate.run("plan", "--secret-sources", "key-vault,kubernetes", "--key-vault", "https://vault.example")
