@@ -20,7 +20,7 @@ CLEAN = [
             "README",
             "exit-codes",
             "getting-started",
-            "glossary",
+            "concepts",
             "manifests",
             "pipelines",
             "running",
