@@ -41,7 +41,6 @@ PAGES = (
     ROOT / "docs/how-to/rehearse.md",
     ROOT / "docs/how-to/unmanaged.md",
     ROOT / "docs/how-to/emulator-in-tests.md",
-    ROOT / "docs/how-to/first-repository.md",
     ROOT / "docs/how-to/secrets.md",
 )
 
