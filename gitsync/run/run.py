@@ -258,5 +258,9 @@ def _make_report(
         review=make_review(config, connections, reported) if config.plan_out and not writes else None,
         root=connections.source.root,
         coverage=coverage_of(connections.source, run_input.manifests, looks_around=not writes),
-        schedule=Schedule() if writes else foresee(reported, config.request_share, first=count_repeated(run, reported)),
+        schedule=Schedule()
+        if writes
+        else foresee(
+            reported, config.request_share, first=count_repeated(run, reported), is_local=connections.is_local
+        ),
     )
