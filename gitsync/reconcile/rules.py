@@ -20,7 +20,7 @@ class Approval:
 class RunRules:
     """`resource_timeout` is in seconds, and `deadline`, the end of the run, in the clock's monotonic seconds.
     `revision` is the commit that the run reads, "" for a folder. `records_durations`: Azure does the writes, and no
-    emulator, so how long they take tells of the next ones.
+    emulator, so how long they take shows how long the next ones will.
     """
 
     writes: bool  # False: a plan
