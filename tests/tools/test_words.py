@@ -25,7 +25,7 @@ CLEAN = [
             "pipelines",
             "running",
             "status",
-            "writing-extensions",
+            "extensions",
         )
     ),
 ]
