@@ -36,11 +36,12 @@ both = needs_recordings(SPEC)
 
 
 def rows(title):
-    """The cells of the table below a heading, without its head."""
+    """The cells of the table below a heading, without its head. A row may be about several kinds of a group."""
     found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", DOCUMENT, flags=re.MULTILINE | re.DOTALL)
     assert found, f"docs/extensions.md has no section {title}"
     lines = [line for line in found[1].splitlines() if line.startswith("|")][2:]
-    return [[cell.strip().strip("`") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    listed = [[cell.strip().strip("`") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    return sorted([group, kind, *rest] for group, kinds, *rest in listed for kind in kinds.split("`, `"))
 
 
 def registered():
