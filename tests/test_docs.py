@@ -200,10 +200,10 @@ def test_the_exit_codes_are_those_of_the_code():
 
 async def test_the_extension_that_the_guide_shows_works():
     """It blocks what the built-in one blocks, with the same words."""
-    shown = re.search(r"^```python\n(.*?)^```", _page("writing-extensions.md"), flags=re.MULTILINE | re.DOTALL)
+    shown = re.search(r"^```python\n(.*?)^```", _page("extensions.md"), flags=re.MULTILINE | re.DOTALL)
     assert shown
     names: dict[str, Any] = {}
-    exec(compile(shown.group(1), "writing-extensions.md", "exec"), names)
+    exec(compile(shown.group(1), "extensions.md", "exec"), names)
     busy = Live(body={"properties": {"provisioningState": "Updating"}})
     for extension in names["EXTENSIONS"]:
         subject = _subject(extension, busy)

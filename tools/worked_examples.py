@@ -28,7 +28,6 @@ PAGES = (
     ROOT / "README.md",
     ROOT / "docs/getting-started.md",
     ROOT / "docs/import.md",
-    ROOT / "docs/manifests.md",
     ROOT / "docs/editor.md",
     ROOT / "docs/variables.md",
     ROOT / "docs/argocd.md",

@@ -1,5 +1,5 @@
 """The keys of a credential's Secret: the identity, and how it signs in
-(docs/reference/reconciliation.md#credential-keys).
+(docs/reference/reconciliation.md#credential-selection).
 
 Separate from the choice of a credential: this reads one Secret. Its keys come from a manifest, so each is checked
 before it becomes part of an id or of a URL.

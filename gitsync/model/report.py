@@ -1,5 +1,5 @@
 """The report of a run: one value, from which the terminal, JSON and Markdown are made
-(docs/reference/design.md#report).
+(docs/reports.md).
 """
 
 from __future__ import annotations

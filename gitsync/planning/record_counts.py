@@ -1,7 +1,7 @@
 """Count what a record carries from run to run: the changes of a spec, and the writes that something else reset.
 
 The generation counts the changes of a spec as Kubernetes does, and a digest shows the next change
-(docs/reference/reconciliation.md#generation).
+(docs/reference/reconciliation.md#ready-condition).
 
 A streak decides when to stop writing a resource that flaps. Separate from the comparison, which sees one run: this sees
 the writes of several: how many reverted a change in Azure, with no change in git, and which fields changed each time.

@@ -241,7 +241,7 @@ def make_fault(fault: Exception) -> Condition:
 
 def is_replacement(new: Condition, old: Condition | None) -> bool:
     """Tell whether a new condition takes the place of the old one
-    (docs/reference/reconciliation.md#condition-priority).
+    (docs/reference/reconciliation.md#ready-condition).
     """
     if old is None or new.generation > old.generation:
         return True

@@ -1,4 +1,4 @@
-"""The annotation `gitsync/ignore`, which lists ignored fields (docs/reference/design.md#ignored-fields) as a YAML list.
+"""The annotation `gitsync/ignore`, which lists ignored fields (docs/reference/design.md#drift) as a YAML list.
 
 An entry is a path, or a mapping of `path`, `until` (the last day on which it applies) and `reason`. A path is a field
 of the manifest as reports show it (`problems.field_path`), or a JSON pointer (RFC 6901) into the ARM body, with the

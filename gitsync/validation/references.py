@@ -1,5 +1,4 @@
-"""The forms of owners and references, and their targets (docs/reference/reconciliation.md#owner-forms, #references,
-#well-known-names).
+"""The forms of owners and references, and their targets (docs/reference/reconciliation.md#owner-forms, #references).
 
 Separate from `missing_targets`, which needs all manifests: this needs one.
 """

@@ -1,5 +1,5 @@
 """Evaluates `aso.parseResourceId(text)`: an ARM id taken apart, as Azure's SDK for Go does it
-(docs/reference/reconciliation.md#parsing-ids).
+(docs/reference/reconciliation.md#arm-ids).
 
 An id is a sequence of types and names below the tenant; the `parent` of each is the one before it. `provider` is only
 set if the id is that of a provider itself. Separate from `formats.arm_path`, which only compares ids.

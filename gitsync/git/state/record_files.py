@@ -156,7 +156,7 @@ def _build_labels(owner: Key | None) -> Mapping[str, Any]:
 
 def _build_condition(condition: Condition) -> Mapping[str, Any]:
     """Build the condition as Kubernetes prints it. Empty fields are omitted
-    (docs/reference/reconciliation.md#condition-fields).
+    (docs/reference/reconciliation.md#ready-condition).
     """
     fields = {
         "lastTransitionTime": condition.time,

@@ -1,4 +1,4 @@
-"""Choose the store of state, a branch or a folder (docs/reference/design.md#state-location), and open those of other
+"""Choose the store of state, a branch or a folder (docs/reference/design.md#status-branch), and open those of other
 manifests to read only.
 """
 

@@ -42,7 +42,7 @@ async def delete(attempt: PruneAttempt, run: Pruning) -> PruneAttempt:
     """Delete a resource and wait for the end. The caller holds the write lock.
 
     A refusal of the DELETE itself keeps Azure's code; the extension reports an earlier error, and the resource stays
-    (docs/reference/kinds.md#extension-calls, #deletes). Refusals are warnings, so that the next run tries again.
+    (docs/reference/kinds.md#extension-calls). Refusals are warnings, so that the next run tries again.
     """
     attempt = begin_write(attempt, run.cache)
     ending, actor, record = _Ending(), ExtensionClient(run.writer(attempt)), attempt.record

@@ -256,7 +256,7 @@ def stop_without_owner(attempt: ApplyAttempt, condition: Condition) -> ApplyAtte
 def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[str, str] | None:
     """Return ARM id and api-version to read the owner with; None if there is no owner to read.
 
-    An owner given by id is read at the newest api-version of its kind (docs/reference/kinds.md#owner-reads).
+    An owner given by id is read at the newest api-version of its kind (docs/reference/kinds.md#state-checks).
     """
     owner, rule = attempt.prepared.owner, attempt.kind.owner
     if owner is not None and owner.arm_id:
