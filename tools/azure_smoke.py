@@ -6,7 +6,7 @@ usage: python tools/azure_smoke.py --subscription ID [--location REGION] [--resu
 In one new resource group it creates resources, syncs again, makes drift, plans, repairs, prunes, and cleans up.
 Each step must end as expected. The result has versions, kinds and counts of requests, but no id of the subscription,
 the tenant or a person. It signs in as the user of the Azure CLI. `--dry-run` does the same in the built-in emulator.
-docs/azure-results.md describes how to add a result.
+docs/tested-servers.md describes how to add a result.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Write the reference pages that are made from tables: settings, commands, kinds, and man pages.
+"""Write the reference pages that are made from tables: settings, commands, kinds, rules, and man pages.
 
 usage: python tools/build_reference.py [--check]
 
@@ -16,6 +16,7 @@ from reference.commands_page import build_commands_page
 from reference.kinds_page import build_kinds_page
 from reference.man_pages import MAN_FOLDER, build_man_pages
 from reference.problems_page import build_problems_page
+from reference.rules_page import build_rules_page
 from reference.settings_page import build_settings_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,6 +25,7 @@ TABLES: tuple[Callable[[], Mapping[str, str]], ...] = (
     build_settings_page,
     build_commands_page,
     build_kinds_page,
+    build_rules_page,
     build_man_pages,
     build_problems_page,
 )

@@ -41,7 +41,6 @@ PAGES = (
     ROOT / "docs/how-to/rehearse.md",
     ROOT / "docs/how-to/unmanaged.md",
     ROOT / "docs/how-to/emulator-in-tests.md",
-    ROOT / "docs/how-to/first-repository.md",
     ROOT / "docs/how-to/secrets.md",
 )
 
@@ -50,7 +49,7 @@ VARYING = (
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
     (re.compile(r"\buntil \d{4}-\d\d-\d\d\b"), "until DAY"),
     (re.compile(r"\b(in|for) \d+s\b"), r"\1 DURATION"),
-    (re.compile(r"\b(take|in|and) about \w+"), r"\1 about DURATION"),
+    (re.compile(r"\b(take|in|and) (about|at least) \w+"), r"\1 \2 DURATION"),
     (re.compile(r" +(\d+m)?\d+s +"), " DURATION "),  # a column
     (re.compile(r"[·░█]{24}"), "BAR"),
     (re.compile(r"\b\d+[smhd]\w* ago\b"), "AGE ago"),

@@ -103,6 +103,15 @@ class Catalog:
         entry = self._index.get(group, {}).get(kind, {})
         return Provider(entry.get("provider", Provider.ARM))
 
+    def list_api_versions(self) -> dict[str, tuple[str, ...]]:
+        """ARM's api-versions of each ARM type that has a kind, the newest first."""
+        return {
+            entry["armType"]: tuple(sorted(set(entry["versions"].values()), reverse=True))
+            for kinds in self._index.values()
+            for entry in kinds.values()
+            if "provider" not in entry
+        }
+
     def _versions(self, group: str, kind: str) -> Mapping[str, str]:
         entry = self._index.get(group, {}).get(kind)
         return entry["versions"] if entry else {}

@@ -3,7 +3,8 @@ it fixes, for how long it works on writes, and its built-in roles.
 
 The first is made of recordings by tools/build_azure_values.py, the second of Microsoft's
 descriptions of its APIs and of refusals that users reported, by tools/build_immutable_fields.py,
-and the third of recordings by tools/build_durations.py.
+and the third of recordings by tools/build_durations.py. Beside it stand creates of slow types that no recording shows,
+each with its source: a statement of Microsoft, or the median of public logs of Terraform.
 The roles are those that manifests of ASO kinds assign, from Azure's documentation of April 2026
 (https://learn.microsoft.com/azure/role-based-access-control/built-in-roles). A run reads roles from
 Azure, so one that is not in the table works as well.
@@ -81,11 +82,17 @@ def _read_immutable_fields() -> Mapping[str, frozenset[str]]:
 
 @cache
 def read_typical_durations() -> Mapping[str, TypicalDuration]:
-    """Read for how long Azure works on the writes of each ARM type in lower case, as far as recordings show it."""
+    """Read for how long Azure works on the writes of each ARM type in lower case, as far as recordings show it, and
+    creates of slow types as they are published.
+    """
     rows = (line.split("\t") for line in data.read("durations.tsv").decode().splitlines())
-    return MappingProxyType(
-        {arm_type: TypicalDuration(*(float(text) if text else None for text in seconds)) for arm_type, *seconds in rows}
-    )
+    table = {
+        arm_type: TypicalDuration(*(float(text) if text else None for text in seconds)) for arm_type, *seconds in rows
+    }
+    for line in data.read("published_durations.tsv").decode().splitlines():
+        arm_type, published, _ = line.split("\t")
+        table[arm_type] = table.get(arm_type, TypicalDuration())._replace(published=float(published))
+    return MappingProxyType(table)
 
 
 def find_built_in_role(name: str) -> str | None:

@@ -24,6 +24,8 @@ _API_VERSION = "2021-04-01"  # of providers
 _STABLE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOST = 8  # locations that are named
 
+_MALFORMED = "Azure's list of the provider's resource types is malformed."
+
 _make = partial(CheckFinding, check=CheckName.VERSIONS)
 
 
@@ -59,24 +61,27 @@ async def _check_provider(changes: Sequence[PlannedChange], questions: Questions
     answer = await questions.read(path, _API_VERSION)
     if isinstance(answer, Unanswered):
         return [(change.key, answer.as_finding(CheckName.VERSIONS)) for change in changes]
-    if (listings := read_listings(answer)) is None:
-        message = "Azure's answer about the provider does not list its types."
+    listings = read_listings(answer)
+    if not listings:
+        message = "The provider lists no resource types." if listings is not None else _MALFORMED
         odd = _make(verdict=CheckVerdict.NOT_CHECKED, code=ODD_ANSWER, message=message)
         return [(change.key, odd) for change in changes]
     return [(change.key, finding) for change in changes for finding in judge(change, listings)]
 
 
 def read_listings(provider: Mapping[str, Any]) -> dict[str, Listing] | None:
-    """Read what a provider lists, by type without the namespace, in lower case; None if the answer is odd."""
+    """Read what a provider lists, by type without the namespace, in lower case; None if the answer is malformed."""
     rows, listings = provider.get("resourceTypes"), {}
-    for row in rows if isinstance(rows, list) else ():
+    if not isinstance(rows, list):
+        return None
+    for row in rows:
         members = row if isinstance(row, Mapping) else {}
         below, versions = members.get("resourceType"), members.get("apiVersions")
         locations = members.get("locations") or []
         if not isinstance(below, str) or not _is_texts(versions) or not versions or not _is_texts(locations):
             return None
         listings[below.casefold()] = Listing(versions=tuple(versions), locations=tuple(locations))
-    return listings or None
+    return listings
 
 
 def _is_texts(value: Any) -> TypeGuard[list[str]]:

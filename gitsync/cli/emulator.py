@@ -53,9 +53,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, _config: Config) -> ExitCode:
     import asyncio
 
-    from gitsync.emulator.settings import EmulatorSettings, read_settings
+    from gitsync.run.emulator_settings import load_emulator_settings
 
-    settings = read_settings(options.script) if options.script else EmulatorSettings()
+    settings = load_emulator_settings(options.script)
     _refuse_strangers(options.host, settings)
     asyncio.run(_serve(options, settings))
     return ExitCode.FINE

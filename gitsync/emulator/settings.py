@@ -7,7 +7,7 @@ functions that read them follow.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -228,6 +228,8 @@ class ChangeLogSettings:
 class EmulatorSettings:
     """`subscriptions` and `types` empty: any. `types` maps a type to its api-versions, none meaning any.
     `limits` None: no throttling. `registration_polls`: how often a provider is asked for until it is registered.
+    `list_known_types` returns the api-versions of Azure's types, which a provider lists beside `versions` where `types`
+    is empty: the emulator has no facts of its own, and unpacks none before a provider is read.
     """
 
     tenant: str = TENANT
@@ -255,6 +257,7 @@ class EmulatorSettings:
     taken_names: tuple[TakenName, ...] = ()
     strict_names: bool = False
     versions: tuple[ListedType, ...] = ()
+    list_known_types: Callable[[], Mapping[str, tuple[str, ...]]] = field(default=dict, compare=False)
     quotas: tuple[EmulatedQuota, ...] = ()
     skus: tuple[EmulatedSku, ...] = ()
     change_log: ChangeLogSettings = ChangeLogSettings()

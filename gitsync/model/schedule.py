@@ -17,15 +17,19 @@ class Estimate(StrEnum):
 
     RECORD = "record"  # the last create or update of this resource
     TYPE = "type"  # the median of the type in recordings of Azure
+    PUBLISHED = "published"  # what Microsoft or public logs say of a slow type
     DEFAULT = "default"  # nothing is known of the type
 
 
 class TypicalDuration(NamedTuple):
-    """How many seconds Azure works on the writes of one type; None if no recording shows it."""
+    """How many seconds Azure works on the writes of one type; None if no recording shows it. `published` is a create
+    of a slow type as Microsoft or public logs give it.
+    """
 
     create: float | None = None
     update: float | None = None
     delete: float | None = None
+    published: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +84,11 @@ class Schedule:
         """Count the writes by where their durations come from, all of them."""
         times = Counter(bar.estimate for bar in self.bars)
         return {estimate: times[estimate] for estimate in Estimate}
+
+    @property
+    def has_guesses(self) -> bool:
+        """Tell whether the time of a write is a guess: all of them may take longer, and none much less."""
+        return any(bar.estimate is Estimate.DEFAULT for bar in self.bars)
 
     @property
     def waves(self) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
 from gitsync.catalog.packed_tables import read_typical_durations
@@ -25,6 +26,11 @@ DEFAULT_SECONDS = 10.0
 updates and deletes are the same (docs/decisions/durations.md).
 """
 
+_LEAST_SHARE = 0.1
+"""How much of the published time a create takes at least. What was recorded below that is no work of Azure: an older
+version also recorded the pace of an emulator.
+"""
+
 _APPLIED = frozenset({Action.CREATE, Action.UPDATE, Action.REPLACE})
 
 
@@ -33,15 +39,19 @@ def foresee(
     share: float,
     records: Mapping[Key, Record] | None = None,
     first: Mapping[Bucket, int] = NOTHING_FIRST,
+    *,
+    is_local: bool = False,
 ) -> Schedule:
     """Foresee the course of the sync that a plan found necessary. `share` is how much of ARM's limits it may use.
     `records` are those before the run; the results of a plan have them. `first` counts what the sync sends before its
-    first write: its checks.
+    first write: its checks. With `is_local`, an emulator did the writes on record: their time is not that of Azure.
     """
     if all(result.action is Action.NONE for result in results):
         return Schedule()  # as most
     if records is None:
         records = {result.key: result.record for result in results if result.record}
+    if is_local:
+        records = {key: replace(record, durations=Durations()) for key, record in records.items()}
     try:
         return make_schedule(make_writes(results, records, read_typical_durations()), share, first)
     except CycleError:  # of records: the sync itself refuses it
@@ -136,10 +146,13 @@ def _find_dependents(
 
 def _estimate(action: Action, last: Durations, typical: TypicalDuration | None) -> tuple[float, Estimate]:
     """Estimate how long Azure works on a write: as long as the last time, else as it does for the type."""
-    recorded, by_type = {
-        Action.UPDATE: (last.update, typical.update if typical else None),
-        Action.DELETE: (None, typical.delete if typical else None),
-    }.get(action, (last.create, typical.create if typical else None))
-    if recorded is not None:
+    typical = typical or TypicalDuration()
+    recorded, by_type, published = {
+        Action.UPDATE: (last.update, typical.update, None),
+        Action.DELETE: (None, typical.delete, None),
+    }.get(action, (last.create, typical.create, typical.published))
+    if recorded is not None and recorded >= (published or 0) * _LEAST_SHARE:
         return float(recorded), Estimate.RECORD
-    return (by_type, Estimate.TYPE) if by_type is not None else (DEFAULT_SECONDS, Estimate.DEFAULT)
+    if by_type is not None:
+        return by_type, Estimate.TYPE
+    return (published, Estimate.PUBLISHED) if published is not None else (DEFAULT_SECONDS, Estimate.DEFAULT)

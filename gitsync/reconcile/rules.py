@@ -19,7 +19,8 @@ class Approval:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRules:
     """`resource_timeout` is in seconds, and `deadline`, the end of the run, in the clock's monotonic seconds.
-    `revision` is the commit that the run reads, "" for a folder.
+    `revision` is the commit that the run reads, "" for a folder. `records_durations`: Azure does the writes, and no
+    emulator, so how long they take shows how long the next ones will.
     """
 
     writes: bool  # False: a plan
@@ -29,6 +30,7 @@ class RunRules:
     always_put: bool = False
     flap_limit: int = 0
     register_providers: bool = True
+    records_durations: bool = True
     resource_timeout: float = 1800.0
     deadline: float
     agent: str = "gitsync"

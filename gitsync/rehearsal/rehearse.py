@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 from loguru import logger
@@ -22,7 +21,7 @@ from gitsync.config.config import Config
 from gitsync.config.config_file import find_source_settings
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.server import Emulator
-from gitsync.emulator.settings import EmulatorSettings, read_settings
+from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.formats.arm_path import normalize_id
 from gitsync.git.source.checkout import Checkout
@@ -50,6 +49,7 @@ from gitsync.rehearsal.seeding import find_seeds, plant
 from gitsync.rehearsal.stand_ins import StateInMemory, disarm
 from gitsync.report.progress import Progress, Silent
 from gitsync.run.connections import open_source, open_state
+from gitsync.run.emulator_settings import load_emulator_settings
 from gitsync.run.known_ids import read_known_from
 from gitsync.run.load import RunInput, load_run_input
 from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
@@ -84,12 +84,11 @@ async def rehearse(  # noqa: PLR0913 - what a rehearsal is given from outside
         settings = find_source_settings(config, source.settings)
         subscription = config.subscription or find_subscription_of(state) or PLACEHOLDER_SUBSCRIPTION
         config = disarm(config, agent)
-        script = config.emulator_script
         sandbox = Sandbox(
             config=replace(config, namespace=settings.namespace, unknown_fields=settings.unknown_fields),
             source=source,
             settings=settings,
-            emulator=read_settings(Path(script)) if script else EmulatorSettings(limits=None),
+            emulator=load_emulator_settings(config.emulator_script, EmulatorSettings(limits=None)),
             subscription=subscription,
             state_name=store.name,
             clock=clock,

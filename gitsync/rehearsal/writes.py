@@ -19,6 +19,7 @@ from gitsync.report.wording import format_plural, format_seconds
 ESTIMATES: Final[Mapping[Estimate, tuple[str, str]]] = {
     Estimate.RECORD: ("its last write", "from the last write of the resource"),
     Estimate.TYPE: ("recordings of its type", "from recordings of the type"),
+    Estimate.PUBLISHED: ("a published figure of its type", "from published figures"),
     Estimate.DEFAULT: ("a guess", "guessed"),
 }
 """Where the time of a write comes from: of this one, and in a sentence about several."""

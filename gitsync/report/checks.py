@@ -18,6 +18,16 @@ from gitsync.report.wording import format_plural
 
 _WORDS = {CheckVerdict.REFUSED: "Refused by", CheckVerdict.WARNING: "Warning of"}
 
+_TITLES = {
+    CheckName.PREFLIGHT: "Preflight",
+    CheckName.POLICY: "Policy",
+    CheckName.NAMES: "Name",
+    CheckName.LOCKS: "Lock",
+    CheckName.QUOTA: "Quota",
+    CheckName.VERSIONS: "API version",
+}
+_ORDINARY_WORDS = frozenset({"A", "An", "How", "It", "Its", "No", "Some", "The", "There", "This", "What"})
+
 MOST_REASONS = 20
 """Lines about what was not checked; JSON has all."""
 
@@ -71,6 +81,11 @@ def make_flag(report: Report, without: Iterable[CheckName]) -> str:
     return f"--checks={','.join(left) or NO_CHECKS}"
 
 
+def _follow_on(reason: str) -> str:
+    """Write a sentence as it stands after a colon: its first word is small, unless it is a name."""
+    return reason[:1].lower() + reason[1:] if reason.partition(" ")[0] in _ORDINARY_WORDS else reason
+
+
 class Unchecked(NamedTuple):
     """Resources that one check has no answer for, for one reason."""
 
@@ -84,7 +99,8 @@ class Unchecked(NamedTuple):
 
     @property
     def text(self) -> str:
-        return f"Not checked: {self.check} ({format_plural(len(self.keys), 'resource')}): {self.reason}"
+        resources = format_plural(len(self.keys), "resource")
+        return f"{_TITLES[self.check]} check skipped for {resources}: {_follow_on(self.reason)}"
 
 
 def list_unchecked(report: Report) -> list[Unchecked]:

@@ -21,7 +21,11 @@ from gitsync.report.wording import format_duration, format_plural, format_second
 MOST_KINDS = 10  # in a sentence
 _LEAST_SHARE = 0.01
 _WRITES = frozenset({Action.CREATE, Action.UPDATE})
-_BASES = {Estimate.TYPE: "from recordings of Azure", Estimate.DEFAULT: "guessed"}
+_BASES = {
+    Estimate.TYPE: "from recordings of Azure",
+    Estimate.PUBLISHED: "from published figures",
+    Estimate.DEFAULT: "guessed",
+}
 
 
 class Fact(NamedTuple):
@@ -180,8 +184,9 @@ def _format_expected_time(schedule: Schedule) -> str:
 
 
 def format_about(schedule: Schedule) -> str:
-    """Format how long writes are expected to take together: `about 3m50s`."""
-    return f"about {format_duration(round_duration(schedule.seconds))}"
+    """Format how long writes are expected to take together: `about 3m50s`, or `at least 3m50s` with guesses in it."""
+    word = "at least" if schedule.has_guesses else "about"
+    return f"{word} {format_duration(round_duration(schedule.seconds))}"
 
 
 def estimate_sync(report: Report) -> RequestCounts | None:

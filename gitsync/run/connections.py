@@ -205,10 +205,10 @@ async def open_access(config: Config, redactions: Redactions) -> AsyncIterator[A
         yield _make_access(config, make_cloud(config.endpoint, config.audience, config.authority), redactions)
         return
     from gitsync.emulator.http.server import Emulator  # noqa: PLC0415 - most runs speak to Azure
-    from gitsync.emulator.settings import EmulatorSettings, read_settings  # noqa: PLC0415 - as above
     from gitsync.emulator.state.store import MemoryStore, SqliteStore  # noqa: PLC0415 - as above
+    from gitsync.run.emulator_settings import load_emulator_settings  # noqa: PLC0415 - as above
 
-    settings = read_settings(Path(config.emulator_script)) if config.emulator_script else EmulatorSettings()
+    settings = load_emulator_settings(config.emulator_script)
     store = SqliteStore(Path(config.emulator), config.source) if config.emulator else MemoryStore()
     async with Emulator(settings, store) as emulator:
         yield _make_access(replace(config, credential="anonymous"), make_cloud(emulator.url), redactions)

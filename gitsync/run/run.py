@@ -258,5 +258,10 @@ def _make_report(
         review=make_review(config, connections, reported) if config.plan_out and not writes else None,
         root=connections.source.root,
         coverage=coverage_of(connections.source, run_input.manifests, looks_around=not writes),
-        schedule=Schedule() if writes else foresee(reported, config.request_share, first=count_repeated(run, reported)),
+        schedule=Schedule() if writes else _foresee_sync(config, run, reported),
     )
+
+
+def _foresee_sync(config: Config, run: RunContext, reported: tuple[Result, ...]) -> Schedule:
+    first = count_repeated(run, reported)
+    return foresee(reported, config.request_share, first=first, is_local=run.connections.is_local)

@@ -1,8 +1,12 @@
 """For how long Azure works on the writes of each type."""
 
+import pytest
+
+from gitsync.catalog import data
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.packed_tables import read_typical_durations
 from gitsync.model.schedule import TypicalDuration
+from gitsync.planning.planned_writes import DEFAULT_SECONDS
 
 
 def test_a_type_has_what_recordings_show():
@@ -25,3 +29,28 @@ def test_every_type_has_a_figure():
     assert all(
         any(seconds is not None and seconds >= 1 for seconds in row) for row in read_typical_durations().values()
     )
+
+
+def test_each_published_figure_is_of_a_slow_type_and_names_its_source():
+    types = {arm_type.casefold() for arm_type in open_catalog().list_api_versions()}
+    rows = [line.split("\t") for line in data.read("published_durations.tsv").decode().splitlines()]
+
+    assert rows == sorted(rows)
+    for arm_type, seconds, source in rows:
+        assert arm_type in types
+        assert float(seconds) > 10 * DEFAULT_SECONDS
+        assert source.startswith("https://") or "public Terraform log" in source
+
+
+@pytest.mark.parametrize(
+    ("arm_type", "least"),
+    [
+        ("microsoft.containerservice/managedclusters", 60),
+        ("microsoft.cache/redis", 600),
+        ("microsoft.dbforpostgresql/flexibleservers", 60),
+        ("microsoft.network/virtualnetworkgateways", 1200),
+    ],
+)
+def test_a_slow_type_takes_minutes(arm_type, least):
+    typical = read_typical_durations()[arm_type]
+    assert (typical.create or typical.published) > least

@@ -4,7 +4,7 @@ import pytest
 
 from gitsync.checks.questions import Questions
 from gitsync.checks.versions import check_versions, find_manifest_version, judge, read_listings
-from gitsync.model.check import HiddenValue, PlannedChange
+from gitsync.model.check import CheckVerdict, HiddenValue, PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
 from tests.support.arm_rig import GROUP, SUBSCRIPTION, rigged
@@ -108,7 +108,6 @@ def test_a_stable_version_is_preferred_to_a_newer_preview():
     [
         {},
         {"resourceTypes": {}},
-        {"resourceTypes": []},
         {"resourceTypes": [1]},
         {"resourceTypes": [{"resourceType": "storageAccounts"}]},
         {"resourceTypes": [{"resourceType": "storageAccounts", "apiVersions": []}]},
@@ -117,6 +116,23 @@ def test_a_stable_version_is_preferred_to_a_newer_preview():
 )
 def test_unexpected_metadata_reports_nothing(answer):
     assert read_listings(answer) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ({"resourceTypes": []}, "The provider lists no resource types."),
+        ({"resourceTypes": [1]}, "Azure's list of the provider's resource types is malformed."),
+        ({}, "Azure's list of the provider's resource types is malformed."),
+    ],
+)
+async def test_without_types_nothing_is_checked(answer, message):
+    class Answering:
+        async def read(self, _path, _version):
+            return answer
+
+    [(_, finding)] = await check_versions([change()], Answering())
+    assert (finding.verdict, finding.message) == (CheckVerdict.NOT_CHECKED, message)
 
 
 async def _ask(changes, *answers):

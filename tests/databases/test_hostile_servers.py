@@ -7,7 +7,10 @@ from __future__ import annotations
 import socket
 import ssl
 import struct
+import subprocess
+import sys
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,9 +21,12 @@ from gitsync.databases.address import ServerAddress
 from gitsync.errors import ProviderError
 from gitsync.model.provider import Provider
 from tests.databases.lines import accepting
-from tests.databases.rig import Rig
+from tests.databases.rig import PASSWORD, Rig
 from tests.databases.test_failures import assert_nothing_told
 from tests.support import private_ca
+from tests.support.database_servers import ADMIN_PASSWORD
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -140,5 +146,58 @@ async def test_what_is_not_its_protocol_is_an_error_of_the_server(service, words
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=25
 )
 async def test_any_bytes_of_a_mysql_are_an_error_of_the_server(ca, is_let_in, pieces, act):
-    """Not of a PostgreSQL: its driver reads messages in C, and some that are malformed end the process."""
     await attack(Provider.MYSQL, b"".join([OK if is_let_in else b"", *pieces]), ca, act)
+
+
+SIGN_IN = st.builds(
+    lambda way, rest: message(b"R", struct.pack(">I", way) + rest),
+    st.sampled_from([0, 2, 3, 5, 7, 8, 9, 10, 99]),
+    st.binary(max_size=60),
+)
+"""A demand to sign in. Not 11 and 12: a challenge of SASL that was not asked for ends the process."""
+
+ANSWERS = st.builds(
+    message, st.sampled_from([bytes([kind]) for kind in b"STZEDC123nKNAtIGHWs"]), st.binary(max_size=60)
+)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the driver's half-made connections
+@given(
+    is_let_in=st.booleans(),
+    messages=st.lists(SIGN_IN | ANSWERS, max_size=5),
+    act=st.sampled_from(["read", "write"]),
+)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
+    max_examples=25,
+    derandomize=True,
+)
+async def test_any_messages_of_a_postgresql_are_an_error_of_the_server(ca, is_let_in, messages, act):
+    """The driver reads messages in C, where a malformed one may end the process. So the examples are always the same."""
+    await attack(Provider.POSTGRESQL, b"".join([LET_IN if is_let_in else b"", *messages]), ca, act)
+
+
+UNASKED = message(b"R", struct.pack(">I", 11) + b"r=nonce,s=c2FsdA==,i=4096")
+
+
+def test_a_server_that_ends_the_process_learns_and_tells_nothing(ca):
+    """What the driver does not survive, no code of ours can catch. The run ends as if it was killed, and the next one
+    goes on (tests/run/test_killed.py).
+    """
+    with HostileServer(Provider.POSTGRESQL, ca.tls, UNASKED).run() as address:
+        script = (
+            "import asyncio\n"
+            "from pathlib import Path\n"
+            "from gitsync.databases.address import ServerAddress\n"
+            "from gitsync.model.provider import Provider\n"
+            "from tests.databases.rig import Rig\n"
+            f"address, ca = ServerAddress({address.host!r}, {address.port}), Path({str(ca.bundle)!r})\n"
+            "rig = Rig(Provider.POSTGRESQL, address, ca=ca, timeout=0.3, seconds=3.0)\n"
+            "asyncio.run(rig.put(rig.user('joe')))\n"
+        )
+        run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert run.returncode != 0, "a signal today; an error once the driver checks it"
+    assert ADMIN_PASSWORD not in run.stdout + run.stderr
+    assert PASSWORD not in run.stdout + run.stderr

@@ -1,5 +1,7 @@
 """What a provider lists: its api-versions and locations, shown as Azure shows them, and enforced."""
 
+from dataclasses import replace
+
 import pytest
 
 from gitsync.emulator.settings import EmulatorSettings, ListedType, read_settings
@@ -40,6 +42,41 @@ async def test_the_provider_lists_them():
         {"resourceType": "dnsZones", "locations": [], "apiVersions": ["2018-05-01"], "capabilities": "None"}
     ]
     assert {"Microsoft.Storage", "Microsoft.Network"} <= {entry["namespace"] for entry in providers.body["value"]}
+
+
+NETWORKS, SUBNETS = "Microsoft.Network/virtualNetworks", "Microsoft.Network/virtualNetworks/subnets"
+KNOWN = {
+    NETWORKS: ("2025-03-01", "2024-05-01"),
+    SUBNETS: ("2025-03-01",),
+    "Microsoft.Storage/storageAccounts": ("2020-01-01",),
+}
+
+
+async def test_known_types_are_listed_and_not_enforced():
+    """They are no list of all that exists, and the emulator takes any version and location of them."""
+    settings = replace(LISTED, list_known_types=lambda: KNOWN)
+    async with emulated(settings, has_group=True) as azure:
+        network = await azure.get(f"{SUBSCRIPTION}/providers/microsoft.network")
+        storage = await azure.get("/providers/Microsoft.Storage")
+        providers = await azure.get(f"{SUBSCRIPTION}/providers")
+        put = await azure.put(at(NETWORKS, "hub"), {"location": "moonbase"}, api_version="2019-01-01")
+    assert {row["resourceType"]: row["apiVersions"] for row in network.body["resourceTypes"]} == {
+        "dnsZones": ["2018-05-01"],
+        "virtualNetworks": ["2025-03-01", "2024-05-01"],
+        "virtualNetworks/subnets": ["2025-03-01"],
+    }
+    assert [row["apiVersions"] for row in storage.body["resourceTypes"]] == [["2024-03-01", "2023-01-01-preview"]], (
+        "the settings count first"
+    )
+    assert {"Microsoft.Network", "Microsoft.Storage"} <= {entry["namespace"] for entry in providers.body["value"]}
+    assert put.status == 201
+
+
+async def test_a_closed_list_of_types_has_no_others():
+    settings = EmulatorSettings(types={NETWORKS: ("2020-01-01",)}, list_known_types=lambda: KNOWN)
+    async with emulated(settings) as azure:
+        answer = await azure.get("/providers/Microsoft.Network")
+    assert [row["resourceType"] for row in answer.body["resourceTypes"]] == ["virtualNetworks"]
 
 
 REQUESTS = [

@@ -111,6 +111,35 @@ def test_how_long_a_write_takes(action: Action, durations: Durations, expected: 
     assert (write.seconds, write.estimate) == expected
 
 
+@pytest.mark.parametrize(
+    ("action", "durations", "typical", "expected"),
+    [
+        (CREATE, Durations(), TypicalDuration(published=600), (600, Estimate.PUBLISHED)),
+        (CREATE, Durations(), TypicalDuration(create=11, published=600), (11, Estimate.TYPE)),
+        (CREATE, Durations(create=90), TypicalDuration(published=600), (90, Estimate.RECORD)),
+        (CREATE, Durations(create=1), TypicalDuration(published=600), (600, Estimate.PUBLISHED)),
+        (REPLACE, Durations(create=1), TypicalDuration(published=600), (600, Estimate.PUBLISHED)),
+        (UPDATE, Durations(update=1), TypicalDuration(published=600), (1, Estimate.RECORD)),
+        (DELETE, Durations(), TypicalDuration(published=600), (DEFAULT_SECONDS, Estimate.DEFAULT)),
+    ],
+    ids=[
+        "a published figure stands in for a recording",
+        "a recording counts first",
+        "and so does a record, as long as Azure could be that fast",
+        "a record that only an emulator can have made does not",
+        "nor for the create of a replacement",
+        "the figure is that of a create, and says nothing of an update",
+        "nor of a delete",
+    ],
+)
+def test_a_slow_type(action: Action, durations: Durations, typical: TypicalDuration, expected: tuple[float, Estimate]):
+    records: dict[Key, Record] = {vnet(): record(vnet(), HUB, durations=durations)}
+
+    write, *_ = make_writes([make_result(vnet(), action)], records, {VNETS: typical})
+
+    assert (write.seconds, write.estimate) == expected
+
+
 def test_both_halves_of_a_replacement_have_their_own_duration():
     records = {vnet(): record(vnet(), HUB, durations=Durations(create=5, update=7))}
 

@@ -28,7 +28,7 @@ FORMS = {
     "json": lambda rehearsal: json.dumps(build_document(rehearsal)),
 }
 
-WRITES, FEWER = "create 3, update 1, delete 1 in about 3m50s", "create 2, update 1 in about 3m50s"
+WRITES, FEWER = "create 3, update 1, delete 1 in at least 3m50s", "create 2, update 1 in at least 3m50s"
 SILENT, AGAIN = "a second sync is silent", "a second sync would send 1 write"
 HEADLINES = [
     (FINE, f"The sync would {WRITES}; {SILENT}", ExitCode.FINE),

@@ -69,7 +69,7 @@ def make_schedule(*estimates, seconds=185.0):
     return Schedule(bars=tuple(bars))
 
 
-RECORD, TYPE, DEFAULT = Estimate.RECORD, Estimate.TYPE, Estimate.DEFAULT
+RECORD, TYPE, PUBLISHED, DEFAULT = Estimate
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ RECORD, TYPE, DEFAULT = Estimate.RECORD, Estimate.TYPE, Estimate.DEFAULT
         pytest.param(Schedule(), "polls while Azure works.", id="without writes there is no time"),
         pytest.param(make_schedule(RECORD, RECORD), "works, and take about 3m.", id="as long as the last time"),
         pytest.param(make_schedule(TYPE), "take about 3m (from recordings of Azure).", id="one write, of a known type"),
-        pytest.param(make_schedule(DEFAULT), "take about 3m (guessed).", id="one write, of an unknown type"),
+        pytest.param(make_schedule(DEFAULT), "take at least 3m (guessed).", id="one write, of an unknown type"),
         pytest.param(
             make_schedule(RECORD, TYPE, RECORD),
             "take about 3m (1 of 3 from recordings of Azure).",
@@ -86,8 +86,13 @@ RECORD, TYPE, DEFAULT = Estimate.RECORD, Estimate.TYPE, Estimate.DEFAULT
         ),
         pytest.param(
             make_schedule(RECORD, TYPE, DEFAULT, TYPE),
-            "take about 3m (2 of 4 from recordings of Azure, 1 of 4 guessed).",
-            id="of all sources",
+            "take at least 3m (2 of 4 from recordings of Azure, 1 of 4 guessed).",
+            id="of several sources, and a guess makes it a least",
+        ),
+        pytest.param(
+            make_schedule(RECORD, PUBLISHED),
+            "take about 3m (1 of 2 from published figures).",
+            id="a published figure is no guess",
         ),
         pytest.param(make_schedule(RECORD, seconds=12.4), "take about 12s.", id="seconds"),
         pytest.param(make_schedule(RECORD, seconds=3725.0), "take about 61m.", id="no false precision"),

@@ -29,6 +29,8 @@ def read_durations(world: World) -> dict[Key, Durations]:
 
 
 def set_pace(world: World, seconds: float) -> World:
+    """Let the emulator work as long as Azure does, at an endpoint that is not on this machine."""
+    world.is_local = False
     world.settings = EmulatorSettings(
         limits=None, operations=Timing(style=Style.ASYNC, seconds=seconds, retry_after=10)
     )
@@ -46,10 +48,33 @@ def test_creates_and_updates_have_durations_of_their_own(tmp_path):
 
 
 def test_what_azure_does_at_once_takes_a_second(tmp_path):
-    world = World(tmp_path)
-    world.synced(core=GROUP)
+    world = set_pace(World(tmp_path), 0)
+    world.says(core=GROUP).sync()
 
     assert read_durations(world) == {CORE: Durations(create=1)}
+
+
+def test_an_emulator_on_this_machine_tells_nothing_of_azure(tmp_path):
+    world = set_pace(World(tmp_path), 120)
+    world.is_local = True
+    world.says(core=GROUP, hub=VNET).sync()
+    world.says(core=GROUP, hub=LARGER).sync()
+
+    assert set(read_durations(world).values()) == {Durations()}
+
+
+def test_a_plan_on_this_machine_does_not_use_what_is_on_record(tmp_path):
+    """A record may have the pace of an emulator, since older versions recorded it."""
+    world = set_pace(World(tmp_path), 120)
+    world.says(core=GROUP, hub=VNET).sync()
+    world.says(core=GROUP, hub=LARGER).sync()
+    world.says(core=GROUP, hub=VNET)
+
+    assert world.plan().schedule.count_estimates()[Estimate.RECORD] == 1
+    world.is_local = True
+
+    assert world.plan().schedule.count_estimates()[Estimate.RECORD] == 0
+    assert read_durations(world)[HUB] == Durations(create=120, update=120), "a plan forgets nothing"
 
 
 def test_a_run_without_writes_leaves_the_records_as_they_are(tmp_path):
@@ -167,7 +192,7 @@ def test_a_plan_takes_azure_recordings_for_what_it_has_never_written(tmp_path):
     ]
     needs = build_document(plan)["syncNeeds"]
     assert needs["seconds"] == 4
-    assert needs["durations"] == {"record": 0, "type": 2, "default": 0}
+    assert needs["durations"] == {"record": 0, "type": 2, "published": 0, "default": 0}
 
 
 def test_what_is_deleted_with_its_group_takes_no_time_of_its_own(tmp_path):

@@ -7,6 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from gitsync.diff.equivalence import SPELLING_RULES
+from gitsync.diff.rules.handed_over import HANDED_OVER_FIELDS
+from gitsync.diff.rules.own_entries import OWN_ENTRIES
+from gitsync.diff.rules.quantities import MIXED_RULES
+from gitsync.diff.rules.single_types import TYPE_RULES
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -67,3 +73,9 @@ def test_the_package_puts_man_pages_and_completion_where_they_are_looked_for():
     assert {path for path in shared if not (ROOT / path).exists()} == set()
     assert shared["docs/man"] == "share/man/man1"
     assert {target.split("/")[1] for target in shared.values()} == {"man", "bash-completion", "zsh", "fish"}
+
+
+def test_the_page_of_drift_rules_has_each_rule_with_its_evidence(files):
+    rules = [*SPELLING_RULES, *MIXED_RULES, *(row.rule for row in TYPE_RULES)]
+    rows = [*rules, *HANDED_OVER_FIELDS, *OWN_ENTRIES]
+    assert [row.evidence for row in rows if f" | {row.evidence} |" not in files["docs/drift-rules.md"]] == []

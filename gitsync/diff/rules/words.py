@@ -26,7 +26,7 @@ _REGION_ENDINGS: Final = ("location", "locations", "locationname", "region", "re
 
 _STATES: Final = frozenset({"allow", "default", "deny", "disabled", "enabled", "false", "none", "off", "on", "true"})
 
-_CHOICES: Final = (
+CHOICES: Final = (
     *("access", "action", "aggregation", "behavior", "caching", "channel", "direction", "format", "generation", "kind"),
     *("level", "method", "mode", "operator", "option", "policies", "priority", "protocol", "protocols", "redundancy"),
     *("rights", "state", "status", "strategy", "tier", "transforms", "type", "week"),
@@ -68,7 +68,7 @@ def _compare_states(leaf: Leaf) -> RuleOutcome | None:
 
 
 def _compare_choices(leaf: Leaf) -> RuleOutcome | None:
-    if not leaf.name.endswith(_CHOICES) or leaf.above & FREE or not _WORD.fullmatch(leaf.desired):
+    if not leaf.name.endswith(CHOICES) or leaf.above & FREE or not _WORD.fullmatch(leaf.desired):
         return None
     return compare_without_case(leaf)
 

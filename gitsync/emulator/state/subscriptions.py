@@ -13,6 +13,7 @@ from typing import Any
 from gitsync.emulator.http.messages import ServerRequest, ServerResponse, refuse
 from gitsync.emulator.http.target import PathShape, Target, parse
 from gitsync.emulator.identity.access import find_registration
+from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.cloud import (
     EmulatedCloud,
     is_subscription_canceled,
@@ -85,8 +86,8 @@ def show_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespons
 
 
 def list_providers(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """Answer the GET of all providers that the settings name."""
-    listed = (*cloud.settings.types, *(listed.type for listed in cloud.settings.versions))
+    """Answer the GET of all providers that have types."""
+    listed = (*_list_types(cloud.settings), *(listed.type for listed in cloud.settings.versions))
     namespaces = {kind.split("/")[0] for kind in listed} | {*cloud.settings.unregistered, *_COMMON}
     targets = [parse(f"{request.target.path}/{name}") for name in sorted(namespaces, key=str.casefold)]
     return ServerResponse(200, {"value": [_make_provider(cloud, target) for target in targets]})
@@ -105,12 +106,19 @@ def register_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerRes
     return ServerResponse(200, _make_provider(cloud, request.target))
 
 
+def _list_types(settings: EmulatorSettings) -> Mapping[str, tuple[str, ...]]:
+    """List the types by their api-versions: those of the settings, else those that are known of Azure. No facts tell
+    where Azure offers a type, and a PUT of one may name any location, so these are listed without locations.
+    """
+    return settings.types or settings.list_known_types()
+
+
 def _make_provider(cloud: EmulatedCloud, target: Target) -> dict[str, Any]:
     subscription = f"/subscriptions/{target.subscription}" if target.subscription else ""
     settings = cloud.settings
     rows: dict[str, dict[str, Any]] = {
         kind.casefold(): {"resourceType": kind.partition("/")[2], "locations": [], "apiVersions": list(versions)}
-        for kind, versions in settings.types.items()
+        for kind, versions in _list_types(settings).items()
     }
     for listed in settings.versions:
         rows[listed.type.casefold()] = {

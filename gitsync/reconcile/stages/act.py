@@ -107,6 +107,8 @@ async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
 
 def _note_duration(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     """Note how long Azure worked on the write, without the time that it waited for its lock or a limit."""
+    if not run.rules.records_durations:
+        return attempt
     seconds = run.clock.monotonic() - attempt.session.written_at
     if attempt.decision.action is Action.CREATE:
         return replace(attempt, write=attempt.write.changed(create_seconds=seconds))
