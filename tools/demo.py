@@ -37,6 +37,7 @@ STATE = "azure.db"  # where `serve_azure` keeps it
 SHOP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/shop/providers"
 RULE = f"{SHOP}/Microsoft.Network/networkSecurityGroups/shop-nodes/securityRules/deny-ssh?api-version=2025-03-01"
 CACHE = f"{SHOP}/Microsoft.Cache/redis/contoso-shop-sessions?api-version=2024-11-01"
+MOST_LINES, USUAL_COLUMNS = 120, 80  # so that it is read
 DRIFTED = 4  # the exit code of a plan that finds drift
 PARTLY_ACCEPTED = 1  # the exit code of an accept that leaves something as it is
 
@@ -60,10 +61,11 @@ def main() -> int:
             show_status(landing_zone)
             show_flux(Demo(FOLDER, azure, "flux", "fleet", transcript))
             show_rehearsal(landing_zone)
+        show_what_next(landing_zone, drift_page)
+        expect(transcript.lines <= MOST_LINES or transcript.columns < USUAL_COLUMNS, "the demo is short")
     except Unexpected as error:
         print(f"\nThis did not hold: {error}", file=sys.stderr)
         return 1
-    show_what_next(landing_zone, drift_page)
     return 0
 
 
@@ -197,7 +199,7 @@ def show_what_next(demo: Demo, drift_page: Path) -> None:
     say.print_text("Go on in the same repository, with the emulator as the demo left it:")
     say.print_output([f". {show_path(settings)} && cd {show_path(demo.tree)}"])
     say.print_output(["gitsync status", "gitsync describe redis/shop-sessions", "gitsync plan"])
-    say.print_text("docs/getting-started.md does the same with manifests of your own.")
+    say.print_text("README.md and docs/getting-started.md go on with manifests of your own.")
 
 
 def show_path(path: Path) -> str:

@@ -47,30 +47,34 @@ class Transcript:
         self.columns = columns
         self.paint = paint
         self.steps = 0
+        self.lines = 0
 
     def begin_step(self, title: str) -> None:
         self.steps += 1
         self.print_heading(f"{self.steps}. {title}")
 
     def print_heading(self, title: str) -> None:
-        print(f"\n{self.paint.bold(cut(f'── {title}', self.columns))}", flush=True)
+        self._print("", self.paint.bold(cut(f"── {title}", self.columns)))
 
     def print_command(self, command: Iterable[str]) -> None:
-        print(cut(f"$ {shlex.join(command)}", self.columns), flush=True)
+        self._print(cut(f"$ {shlex.join(command)}", self.columns))
 
     def print_output(self, lines: Iterable[str]) -> None:
         """Lines that a command printed; a line that is too wide is cut."""
-        for line in lines:
-            print(cut(f"    {line}", self.columns), flush=True)
+        self._print(*(cut(f"    {line}", self.columns) for line in lines))
 
     def explain(self, sentence: str) -> None:
         """What the output means, after the checks that prove it."""
-        mark = self.paint.mark_good("✓")
         first, *others = textwrap.wrap(sentence, self.columns - 2)
-        print("\n".join([f"{mark} {first}", *(f"  {line}" for line in others)]), flush=True)
+        self._print(f"{self.paint.mark_good('✓')} {first}", *(f"  {line}" for line in others))
 
     def print_text(self, text: str) -> None:
-        print(textwrap.fill(text, self.columns), flush=True)
+        self._print(*textwrap.wrap(text, self.columns))
+
+    def _print(self, *lines: str) -> None:
+        self.lines += len(lines)
+        for line in lines:
+            print(line, flush=True)
 
 
 def cut(line: str, columns: int) -> str:
