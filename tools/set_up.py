@@ -12,13 +12,15 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import threading
 import time
 import venv
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-STEP = 40
-"""After so many packages that pip found, there is a line."""
+STEP = 50
+"""After so many packages that pip found or installed, there is a line."""
 
 
 def main(arguments: list[str]) -> int:
@@ -37,7 +39,8 @@ def main(arguments: list[str]) -> int:
         venv.create(folder, with_pip=True, symlinks=True)
     for group in split_groups(words):
         command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar=off", *group]
-        code = run(command, say)
+        with watch_installs(Path(folder), say):
+            code = run(command, say)
         if code:
             return code
     say("Done")
@@ -70,6 +73,34 @@ def run(command: list[str], say: Callable[[str], None]) -> int:
     if pip.returncode:
         sys.stderr.writelines(printed)
     return pip.returncode
+
+
+@contextmanager
+def watch_installs(folder: Path, say: Callable[[str], None], every: float = 1.0) -> Iterator[None]:
+    """Say how many packages are new while the context lasts: pip prints nothing as it installs them."""
+    before = count_packages(folder)
+    ended = threading.Event()
+
+    def watch() -> None:
+        due = STEP
+        while not ended.wait(every):
+            installed = count_packages(folder) - before
+            if installed >= due:
+                say(f"{installed} packages installed")
+                due = installed + STEP
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()
+
+
+def count_packages(folder: Path) -> int:
+    """The packages that an environment has."""
+    return sum(1 for _ in folder.glob("lib/python*/site-packages/*.dist-info"))
 
 
 def find_steps(lines: Iterable[str]) -> Iterator[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 
 import pytest
-from set_up import STEP, find_steps, run, split_groups
+from set_up import STEP, find_steps, run, split_groups, watch_installs
 
 
 def test_the_lines_of_pip_become_a_few_steps():
@@ -45,3 +46,21 @@ def test_what_pip_printed_is_shown_if_it_fails(code, shown, why, capfd):
     assert run([sys.executable, "-u", "-c", script], steps.append) == code
     assert steps == ["Find and download packages"]
     assert capfd.readouterr().err == shown, why
+
+
+def test_packages_are_counted_as_pip_installs_them(tmp_path):
+    packages = tmp_path / "lib" / "python3.11" / "site-packages"
+    (packages / "old.dist-info").mkdir(parents=True)
+    said, heard = [], threading.Event()
+
+    def say(step: str) -> None:
+        said.append(step)
+        heard.set()
+
+    with watch_installs(tmp_path, say, every=0.001):
+        for number in range(STEP - 1):
+            (packages / f"new-{number}.dist-info").mkdir()
+        assert said == []
+        (packages / "last.dist-info").mkdir()
+        assert heard.wait(60)
+    assert said == [f"{STEP} packages installed"]
