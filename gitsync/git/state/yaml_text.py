@@ -73,8 +73,17 @@ def _emit(value: Any, emit: Callable[[Any], None], make_scalar: Callable[[str], 
             for member in value:
                 _emit(member, emit, make_scalar)
             emit(_END_OF_LIST)
+        case bool() | int() | None:
+            emit(_make_repeated_scalar(value))
         case _:
-            emit(yaml.ScalarEvent(None, None, _BARE, _format_scalar(value)))
+            emit(_make_bare_scalar(value))
+
+
+def _make_bare_scalar(value: Any) -> Any:
+    return yaml.ScalarEvent(None, None, _BARE, _format_scalar(value))
+
+
+_make_repeated_scalar = lru_cache(maxsize=256, typed=True)(_make_bare_scalar)  # true and 1 are equal
 
 
 @lru_cache(maxsize=4096)  # records share their keys, and most of their short values
@@ -115,12 +124,12 @@ def sort_keys(value: Any) -> Any:
     TypeError for what is not JSON: a secret, above all.
     """
     match value:
-        case Mapping():
+        case str():
+            return str(value)
+        case dict() | Mapping():
             return {str(key): sort_keys(value[key]) for key in sorted(value)}
         case list() | tuple():
             return [sort_keys(member) for member in value]
-        case str():
-            return str(value)
         case float() if value.is_integer() and abs(value) < WHOLE_BELOW:
             return int(value)
         case bool() | int() | None:
