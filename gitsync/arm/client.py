@@ -268,22 +268,13 @@ class Reader:
         """Yield the entries of a page and of all that follow it."""
         yield page.entries
         while page.following is not None:
-            page = read_page(await so_far.read(page.following, partial(read, page.following)), source, self._parts.cloud)
+            page = read_page(
+                await so_far.read(page.following, partial(read, page.following)), source, self._parts.cloud
+            )
             yield page.entries
 
-    async def _read_page(self, path: str, target: str, max_bytes: int, **options: bool) -> Response:
-        return await self._read(path, target, _LIST, max_bytes=max_bytes, **options)
-
     async def _read(
-        self,
-        path: str,
-        target: str,
-        accepts: frozenset[int],
-        *,
-        method: str = "GET",
-        is_private: bool = False,
-        is_optional: bool = False,
-        max_bytes: int = LARGEST_ANSWER,
+        self, path: str, target: str, accepts: frozenset[int], *, method: str = "GET", is_optional: bool = False
     ) -> Response:
         request = ArmRequest(
             method=method,
@@ -292,6 +283,20 @@ class Reader:
             resource_id=path,
             accepts=accepts,
             is_list=accepts is _LIST,
+            is_optional=is_optional,
+        )
+        return await self._parts.retrier.send(request, self._session)
+
+    async def _read_page(
+        self, path: str, target: str, max_bytes: int, *, is_private: bool = False, is_optional: bool = False
+    ) -> Response:
+        request = ArmRequest(
+            method="GET",
+            path=path,
+            target=target,
+            resource_id=path,
+            accepts=_LIST,
+            is_list=True,
             is_private=is_private,
             is_optional=is_optional,
             max_bytes=max_bytes,
