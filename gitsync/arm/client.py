@@ -28,7 +28,7 @@ from gitsync.arm.http.bodies import (
     read_shown_resource,
 )
 from gitsync.arm.http.failures import read_absence
-from gitsync.arm.http.messages import LARGEST_ANSWER, ArmRequest, Response, encode_payload, format_target
+from gitsync.arm.http.messages import ArmRequest, Response, encode_payload, format_target
 from gitsync.arm.http.retries import AuthenticatedTransport, Retrier, Traffic, make_first_contact
 from gitsync.arm.lro.operations import Operations
 from gitsync.arm.lro.poll import AcceptedWrite, accept_write
