@@ -76,8 +76,14 @@ RECORD, TYPE, DEFAULT = Estimate.RECORD, Estimate.TYPE, Estimate.DEFAULT
 @pytest.mark.parametrize(
     ("schedule", "ends"),
     [
-        pytest.param(Schedule(), "1 write, and polls while Azure works.", id="without a schedule there is no time, and no number of polls"),
-        pytest.param(make_schedule(RECORD, RECORD), "1 write, 16 polls, and take about 3m.", id="as long as the last time"),
+        pytest.param(
+            Schedule(),
+            "1 write, and polls while Azure works.",
+            id="without a schedule there is no time, and no number of polls",
+        ),
+        pytest.param(
+            make_schedule(RECORD, RECORD), "1 write, 16 polls, and take about 3m.", id="as long as the last time"
+        ),
         pytest.param(make_schedule(TYPE), "take about 3m (from recordings of Azure).", id="one write, of a known type"),
         pytest.param(make_schedule(DEFAULT), "take about 3m (guessed).", id="one write, of an unknown type"),
         pytest.param(
