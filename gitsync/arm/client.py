@@ -18,17 +18,17 @@ from gitsync.arm.auth.access import ArmAccess, TokenCredential
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.bodies import (
-    MOST_PAGES,
     Entries,
     ListSource,
     Page,
+    PagesRead,
     parse_page,
     read_object,
     read_page,
     read_shown_resource,
 )
 from gitsync.arm.http.failures import read_absence
-from gitsync.arm.http.messages import LARGEST_ANSWER, ArmRequest, Response, encode_payload, format_target
+from gitsync.arm.http.messages import ArmRequest, Response, encode_payload, format_target
 from gitsync.arm.http.retries import AuthenticatedTransport, Retrier, Traffic, make_first_contact
 from gitsync.arm.lro.operations import Operations
 from gitsync.arm.lro.poll import AcceptedWrite, accept_write
@@ -50,9 +50,6 @@ _ACCEPTS = {
     "DELETE": frozenset({200, 202, 204, 404}),
     "POST": frozenset({200, 201, 202, 204}),
 }
-
-LARGEST_PAGE = 100 << 20
-"""Bytes of one page of a list."""
 
 _JSON = {"Content-Type": "application/json"}
 
@@ -219,10 +216,10 @@ class Reader:
         `list` does, after the pages before; `is_refusal` tells whether there is no such list.
         """
         first, source = format_target(path, api_version, query), ListSource(path)
-        read = partial(self._read, path, accepts=_LIST, is_optional=is_optional)
-        page = read_page(await read(first), source, self._parts.cloud)
+        read, so_far = partial(self._read_page, path, is_optional=is_optional), PagesRead(source)
+        page = read_page(await so_far.read(first, partial(read, first)), source, self._parts.cloud)
         # Who stops early closes this generator; left to the event loop, the inner one costs a task of its own.
-        async with aclosing(self._follow_pages(page, source, {first}, read)) as pages:
+        async with aclosing(self._follow_pages(page, source, so_far, read)) as pages:
             async for entries in pages:
                 yield entries
 
@@ -266,43 +263,43 @@ class Reader:
         return await self._parts.operations.settle(arm_id, api_version, live, self._session)
 
     async def _follow_pages(
-        self, page: Page, source: ListSource, targets: set[str], read: Callable[[str], Awaitable[Response]]
+        self, page: Page, source: ListSource, so_far: PagesRead, read: Callable[..., Awaitable[Response]]
     ) -> AsyncGenerator[Entries, None]:
-        """Yield the entries of a page and of all that follow it; `targets` are those of the pages
-        already read.
-        """
+        """Yield the entries of a page and of all that follow it."""
         yield page.entries
         while page.following is not None:
-            # A list that goes in circles would never end, and one that is cut short is not the whole list.
-            if page.following in targets:
-                raise source.make_error("has a `nextLink` to a page that was already read")
-            if len(targets) >= MOST_PAGES:
-                raise source.make_error(f"does not end after {MOST_PAGES} pages")
-            targets.add(page.following)
-            page = read_page(await read(page.following), source, self._parts.cloud)
+            page = read_page(
+                await so_far.read(page.following, partial(read, page.following)), source, self._parts.cloud
+            )
             yield page.entries
 
     async def _read(
-        self,
-        path: str,
-        target: str,
-        accepts: frozenset[int],
-        *,
-        method: str = "GET",
-        is_private: bool = False,
-        is_optional: bool = False,
+        self, path: str, target: str, accepts: frozenset[int], *, method: str = "GET", is_optional: bool = False
     ) -> Response:
-        is_list = accepts is _LIST
         request = ArmRequest(
             method=method,
             path=path,
             target=target,
             resource_id=path,
             accepts=accepts,
-            is_list=is_list,
+            is_list=accepts is _LIST,
+            is_optional=is_optional,
+        )
+        return await self._parts.retrier.send(request, self._session)
+
+    async def _read_page(
+        self, path: str, target: str, max_bytes: int, *, is_private: bool = False, is_optional: bool = False
+    ) -> Response:
+        request = ArmRequest(
+            method="GET",
+            path=path,
+            target=target,
+            resource_id=path,
+            accepts=_LIST,
+            is_list=True,
             is_private=is_private,
             is_optional=is_optional,
-            max_bytes=LARGEST_PAGE if is_list else LARGEST_ANSWER,
+            max_bytes=max_bytes,
         )
         return await self._parts.retrier.send(request, self._session)
 
@@ -360,9 +357,9 @@ class Writer(Reader):
         Raises ArmError (code MalformedList) if one page is not valid.
         """
         source = ListSource(path, method="POST")
-        read = partial(self._read, path, accepts=_LIST, is_private=True)
+        read, so_far = partial(self._read_page, path, is_private=True), PagesRead(source)
         first = parse_page(page, source, self._parts.cloud)
-        return [entry async for entries in self._follow_pages(first, source, set(), read) for entry in entries]
+        return [entry async for entries in self._follow_pages(first, source, so_far, read) for entry in entries]
 
     async def wait(self, reply: AcceptedWrite) -> bool:
         """Follow what a write began to its end: True when it is done, False when the deadline came first.

@@ -57,7 +57,7 @@ class Bar:
     From `ready` (what it depends on has ended) to `sent` it waits for its lock or for the limit of ARM; from `sent` to
     `end` Azure works on it. `wave` counts the writes on its longest chain of dependencies, from 1. `is_critical`: it is
     on the chain that decides how long the run takes, which leads from the last write to end back to one that waited for
-    no other.
+    no other. `polls` is how often the run asks whether the operation has ended, if Azure requests no other interval.
     """
 
     key: Key
@@ -68,6 +68,7 @@ class Bar:
     end: float
     wave: int
     is_critical: bool = False
+    polls: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,10 @@ class Schedule:
     @property
     def seconds(self) -> float:
         return max((bar.end for bar in self.bars), default=0.0)
+
+    @property
+    def polls(self) -> int:
+        return sum(bar.polls for bar in self.bars)
 
     def count_estimates(self) -> Mapping[Estimate, int]:
         """Count the writes by where their durations come from, all of them."""

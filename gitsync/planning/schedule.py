@@ -225,6 +225,7 @@ class _Course:
             sent=self._sent[name],
             end=at,
             wave=self._waves[name],
+            polls=max(0, write.reads - 1),  # the last one is the read after it
         )
         if name in self._next_in_line:
             self._take_lock(self._next_in_line[name], name)

@@ -37,6 +37,7 @@ from gitsync.planning.replacement import (
 )
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, Stop
 from gitsync.reconcile.rules import RunRules
+from gitsync.reconcile.shortened_differences import shorten_difference
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_condition, mask_hold
 from gitsync.report.people import leave_out_of_condition
@@ -139,7 +140,7 @@ def _build_result(
         is_fine=_is_fine(attempt, condition, verdict, is_ready=is_ready),
         exists=attempt.observed.exists if attempt.observed.exists is not None else _was_ours(attempt.record),
         is_retryable=attempt.stop is not None and attempt.stop.is_retryable,
-        differences=comparison.differences,
+        differences=tuple(map(shorten_difference, comparison.differences)),
         unverified=comparison.unverified,
         because=comparison.because,
         withheld=attempt.decision.withheld if verdict is Verdict.HELD else None,

@@ -163,7 +163,8 @@ def format_costs(report: Report) -> list[str]:
     """Format what the run has cost, and what the sync of a plan would: a sentence each, and apart from its effect."""
     need = None if is_refused(report.problems) else estimate_sync(report)
     run = "" if report.base is not None else f"This {report.command} sent {format_cost(report)}."
-    polls = ", and polls while Azure works" if need is not None and need.writes + need.deletes else ""
+    is_unknown = need is not None and need.writes + need.deletes and not report.schedule.bars
+    polls = ", and polls while Azure works" if is_unknown else ""
     sync = "" if need is None or need == RequestCounts() else f"A sync would send about {_format_counts(need)}{polls}"
     sync += f"{_format_expected_time(report.schedule)}." if sync else ""
     return [sentence for sentence in (run, sync) if sentence]
@@ -190,8 +191,8 @@ def format_about(schedule: Schedule) -> str:
 
 
 def estimate_sync(report: Report) -> RequestCounts | None:
-    """Estimate the requests of the sync that a plan foresees, without polls; None for any other
-    run.
+    """Estimate the requests of the sync that a plan foresees; None for any other run. Polls are those of its schedule,
+    0 without one.
 
     A sync reads what the plan has read, and once more what it has written or deleted. It repeats the checks that it has
     too.
@@ -210,6 +211,7 @@ def estimate_sync(report: Report) -> RequestCounts | None:
         deletes=sum(result.action is Action.DELETE and result.deleted_with is None for result in report.results)
         + again,
         questions=sent.questions - unrepeated.questions,
+        polls=report.schedule.polls,
     )
 
 

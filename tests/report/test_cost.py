@@ -63,6 +63,7 @@ def make_schedule(*estimates, seconds=185.0):
             sent=0.0,
             end=seconds,
             wave=1,
+            polls=8,
         )
         for number, estimate in enumerate(estimates)
     ]
@@ -75,8 +76,14 @@ RECORD, TYPE, PUBLISHED, DEFAULT = Estimate
 @pytest.mark.parametrize(
     ("schedule", "ends"),
     [
-        pytest.param(Schedule(), "polls while Azure works.", id="without writes there is no time"),
-        pytest.param(make_schedule(RECORD, RECORD), "works, and take about 3m.", id="as long as the last time"),
+        pytest.param(
+            Schedule(),
+            "1 write, and polls while Azure works.",
+            id="without a schedule there is no time, and no number of polls",
+        ),
+        pytest.param(
+            make_schedule(RECORD, RECORD), "1 write, 16 polls, and take about 3m.", id="as long as the last time"
+        ),
         pytest.param(make_schedule(TYPE), "take about 3m (from recordings of Azure).", id="one write, of a known type"),
         pytest.param(make_schedule(DEFAULT), "take at least 3m (guessed).", id="one write, of an unknown type"),
         pytest.param(

@@ -10,12 +10,12 @@ action answers may hold keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from gitsync.arm.cloud import Cloud, parse_origin
-from gitsync.arm.http.messages import Response
+from gitsync.arm.http.messages import ANSWER_TOO_LARGE, Response
 from gitsync.errors import ArmError
 from gitsync.formats.arm_path import is_same_id
 from gitsync.model.live import Live
@@ -27,6 +27,9 @@ MALFORMED_LIST: Final = "MalformedList"
 FOREIGN_LINK: Final = "ForeignNextLink"
 MOST_PAGES: Final = 1000
 """Pages of one list. ARM shows up to 1,000 entries a page, and a resource group holds no such number of pages."""
+
+LARGEST_LIST: Final = 100 << 20
+"""Bytes of one list, all its pages together. The list of all VM sizes has some 60 MB, in one page."""
 
 _REFUSALS = frozenset({400, 403, 404, 405})
 _HINT = "Check the endpoint, and any proxy between gitsync and Azure. gitsync ignores this list."
@@ -133,6 +136,36 @@ class ListSource:
             method=self.method,
             hint=_HINT,
         )
+
+
+class PagesRead:
+    """The pages of one list that were read so far, and how much of it may still be read."""
+
+    def __init__(self, source: ListSource) -> None:
+        self._source = source
+        self._targets: set[str] = set()
+        self._bytes = 0
+
+    async def read(self, target: str, send: Callable[[int], Awaitable[Response]]) -> Response:
+        """Read the page at a path and query. `send` takes the most bytes that the answer may have.
+
+        Raises ArmError for a page that was already read, for one too many, and once all of them are too large.
+        """
+        # A list that goes in circles would never end, and one that is cut short is not the whole list.
+        if target in self._targets:
+            raise self._source.make_error(f"has a `{self._source.next_link}` to a page that was already read")
+        if len(self._targets) >= MOST_PAGES:
+            raise self._source.make_error(f"does not end after {MOST_PAGES} pages")
+        try:
+            answer = await send(LARGEST_LIST - self._bytes)
+        except ArmError as error:
+            if error.code != ANSWER_TOO_LARGE or not self._targets:
+                raise
+            how = f"exceeds {LARGEST_LIST >> 20} MB after {len(self._targets)} pages and was not read to its end"
+            raise self._source.make_error(how, code=ANSWER_TOO_LARGE, request_id=error.request_id) from error
+        self._targets.add(target)
+        self._bytes += len(answer.content)
+        return answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,9 @@ _SHORTEST_WORD = 4  # letters of a type that a code may end in; records of DNS h
 LARGEST_ANSWER = 16 << 20
 """Bytes of an answer that is no page of a list."""
 
+ANSWER_TOO_LARGE = "AnswerTooLarge"
+"""The code of the error for an answer that has more bytes than its request allows."""
+
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class ArmRequest:

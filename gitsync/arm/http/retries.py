@@ -95,16 +95,17 @@ class Retrier:
             return await self._send(request, session)
         sent_id = self._traffic.make_correlation_id(request)
         request = replace(request, headers={**request.headers, CORRELATION_ID: sent_id})
-        write = LastWrite(correlation_id=sent_id, at=format_rfc3339(self.clock.now()))
+        sent_at = format_rfc3339(self.clock.now())
         try:
             answer = await self._send(request, session)
         except ArmError as error:
             if error.outcome_unknown:
-                session.note_write(request.method, write, is_accepted=False)
+                session.note_write(request.method, LastWrite(correlation_id=sent_id, at=sent_at), is_accepted=False)
             raise
         # Azure nearly always returns the id that was sent: then a record says it once.
         returned_id = answer.correlation_id if answer.correlation_id != sent_id else ""
-        session.note_write(request.method, replace(write, returned_id=returned_id), is_accepted=True)
+        write = LastWrite(correlation_id=sent_id, returned_id=returned_id, at=sent_at)
+        session.note_write(request.method, write, is_accepted=True)
         return answer
 
     async def _send(self, request: ArmRequest, session: Session) -> Response:

@@ -30,7 +30,7 @@ from gitsync.arm.auth.credentials import open_credential
 from gitsync.arm.auth.principal import Principal, read_principal
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.failures import refuses_token
-from gitsync.arm.http.messages import ArmRequest, Response
+from gitsync.arm.http.messages import ANSWER_TOO_LARGE, ArmRequest, Response
 from gitsync.arm.http.network import (
     BLOCK,
     HttpConnection,
@@ -243,7 +243,7 @@ class _Sender(AsyncHttpTransport[_Outgoing, _Incoming]):
                     raise ArmError(
                         f"The response of {self._service} exceeds {request.max_bytes >> 20} MB and was not read.",
                         status=response.status,
-                        code="AnswerTooLarge",
+                        code=ANSWER_TOO_LARGE,
                         resource_id=request.resource_id,
                         method=request.method,
                         outcome_unknown=request.is_write,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from gitsync.arm.extension_client import ExtensionClient
@@ -83,7 +82,7 @@ def _note_accepted(
     attempt = attempt.with_write(
         attempt.write.changed(sent=request, reply=reply, done=done, has_failed=False, given_id=given_id)
     )
-    return replace(attempt, remembered=Remembered(applied=applied, baseline=None))
+    return attempt.changed(remembered=Remembered(applied=applied, baseline=None))
 
 
 async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
@@ -95,7 +94,7 @@ async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     if restores:
         # A deleted resource is recovered without the body: the differences are sent afterwards.
         attempt = attempt.with_write(attempt.write.changed(sent=None, existed=True))
-        attempt = replace(attempt, remembered=Remembered(applied={}, baseline=None))
+        attempt = attempt.changed(remembered=Remembered(applied={}, baseline=None))
     try:
         finished = await (await run.live_writer(attempt)).wait(reply)
     except ProviderError as failure:
@@ -111,8 +110,8 @@ def _note_duration(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         return attempt
     seconds = run.clock.monotonic() - attempt.session.written_at
     if attempt.decision.action is Action.CREATE:
-        return replace(attempt, write=attempt.write.changed(create_seconds=seconds))
-    return replace(attempt, write=attempt.write.changed(update_seconds=seconds))
+        return attempt.with_write(attempt.write.changed(create_seconds=seconds))
+    return attempt.with_write(attempt.write.changed(update_seconds=seconds))
 
 
 async def post_check(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
