@@ -66,12 +66,16 @@ def find_units(
     with suppress(SourceError):  # too much for one source: each is then a problem of its own
         reader.tree.read(kustomizations)
     owned = {find_folder(file): file for file in kustomizations}
-    if path in owned:  # as Flux does: the kustomization at the path of the run is all that is read
+    if path in owned and not reader.is_misnamed(owned[path]):
+        # As Flux does: the kustomization at the path of the run is all that is read.
         owned = {path: owned[path]}
         roots = [owned[path]]
     else:
         by_name = {owned[entry.path] for entry in entries if entry.path in owned}
         roots = sorted({*find_roots(kustomizations, reader), *by_name})
+        # Their folders are read as they are. As a unit that is not built, each is said and holds deletes.
+        kustomizations = [file for file in kustomizations if not (reader.is_misnamed(file) and file in roots)]
+        owned = {find_folder(file): file for file in kustomizations}
     outside = _find_outside(paths, owned)
     named = frozenset(file for kustomization in kustomizations for file in reader.list_files(kustomization))
     unclaimed = [file for file in outside if file not in named]
