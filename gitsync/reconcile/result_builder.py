@@ -137,7 +137,7 @@ def _build_result(
         written=_find_written(attempt),
         condition=condition,
         is_fine=_is_fine(attempt, condition, verdict, is_ready=is_ready),
-        exists=attempt.observed.exists if attempt.observed.exists is not None else _was_ours(attempt.record),
+        exists=_exists(attempt),
         is_retryable=attempt.stop is not None and attempt.stop.is_retryable,
         differences=comparison.differences,
         unverified=comparison.unverified,
@@ -277,6 +277,21 @@ def find_forgotten_exports(
 
 def _find_comparison(attempt: ReconciledAttempt) -> Comparison:
     return attempt.decision.first_comparison or attempt.decision.comparison or Comparison(verdict=Verdict.UNKNOWN)
+
+
+def _exists(attempt: ReconciledAttempt) -> bool:
+    """Tell whether the resource exists, as far as this run knows. Of one that was not read the record says it, unless
+    its owner does not exist: Azure has nothing below that.
+    """
+    if attempt.observed.exists is not None:
+        return attempt.observed.exists
+    return _was_ours(attempt.record) and not (isinstance(attempt, ApplyAttempt) and _lacks_owner(attempt))
+
+
+def _lacks_owner(attempt: ApplyAttempt) -> bool:
+    owner = attempt.prepared.owner
+    result = attempt.before.get(owner.key) if owner and owner.key else None
+    return result is not None and not result.exists
 
 
 def _was_ours(record: Record | None) -> bool:
