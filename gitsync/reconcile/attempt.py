@@ -128,7 +128,7 @@ class Write(Part):
     that were called for a check. `create_seconds` is how long Azure worked on a create that this run saw from the
     request to its end, and `update_seconds` the same of an update. `demands` is what the next write says is to go,
     since Azure kept it when it was left out; `demanded` is all of that so far. `keeps`: Azure keeps some of it anyway.
-    `alone`: it is sent without the children that would go along, since Azure refused it with them.
+    `refused_whole` is why Azure refused it with the children that would go along: it is sent without them since.
     """
 
     tried: bool = False
@@ -151,7 +151,7 @@ class Write(Part):
     demands: tuple[KeptValue, ...] = ()
     demanded: frozenset[JsonPath] = frozenset()
     keeps: bool = False
-    alone: bool = False
+    refused_whole: Condition | None = None
 
 
 _NOTHING_OBSERVED, _UNDECIDED, _UNWRITTEN = Observation(), Decision(), Write()
