@@ -113,6 +113,14 @@ class Decision(Part):
     change: PlannedChange | None = None
     checks: tuple[CheckFinding, ...] = ()
 
+    @property
+    def reported(self) -> Comparison:
+        """The comparison that a report shows."""
+        return self.first_comparison or self.comparison or _NOT_COMPARED
+
+
+_NOT_COMPARED = Comparison(verdict=Verdict.UNKNOWN)
+
 
 @dataclass(unsafe_hash=True)  # not frozen: filled ten times as fast
 class Write(Part):
@@ -403,3 +411,6 @@ class PruneAttempt(ReconcileAttempt):
             live=self.observed.live,
             owner_name=self.record.owner.name if self.record.owner else "",
         )
+
+
+ReconciledAttempt = ApplyAttempt | PruneAttempt
