@@ -103,9 +103,9 @@ def leave_children(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -
 
 
 def show_first_refusal(attempt: ApplyAttempt) -> ApplyAttempt:
-    """Show the refusal of an update as git has it, if Azure then refuses it without the children too: the second one is
-    about a body that nobody wrote. It is added, since it may be what the parent lacks. One that a replacement follows
-    from stays.
+    """Show the refusal of the update with its children, if Azure refuses it without them too: the second refusal is
+    about a body that is not in git. It is added, since the parent may be its cause. One that leads to a replacement
+    stays.
     """
     first, stop = attempt.write.refused_whole, attempt.stop
     if first is None or stop is None or not attempt.write.has_failed or stop.is_late:
