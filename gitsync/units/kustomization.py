@@ -135,9 +135,10 @@ def _is_misnamed(fields: Mapping[str, Any]) -> bool:
 def _are_misnamed(content: bytes) -> bool:
     """Tell whether a text has several documents, all of them objects of other tools."""
     try:
-        roots = [root for root in yaml.compose_all(content, Loader=yaml.CSafeLoader) if root.id != "scalar"]
+        nodes: list[Any] = list(yaml.compose_all(content, Loader=yaml.CSafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError):
         return False
+    roots = [node for node in nodes if node.id != "scalar"]  # an empty document is one
     return len(roots) > 1 and all(root.id == "mapping" and _is_misnamed(_index_fields(root)) for root in roots)
 
 
