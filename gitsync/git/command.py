@@ -149,12 +149,22 @@ _NOT_REACHED = "Check the URL of the remote (`git remote -v`), the network, and 
 
 _OUTRUN = "Run this again: another run has pushed to the branch in the meantime."
 
+_NAME_TAKEN = "Choose another branch with --status-branch: git keeps no branch whose name is the folder of another."
+
 _HINTS: tuple[tuple[str, str], ...] = (
+    # A ref cannot be locked for more than one reason, and a race is only some of them.
+    ("exists; cannot create", _NAME_TAKEN),
+    ("refname conflict", _NAME_TAKEN),
+    (".lock': Permission denied", "Grant the identity write access to the repository, or use --status-dir."),
     ("(stale info)", _OUTRUN),
     ("(fetch first)", _OUTRUN),
     ("(non-fast-forward)", _OUTRUN),
-    ("cannot lock ref", _OUTRUN),
+    ("but expected", _OUTRUN),
+    ("reference already exists", _OUTRUN),
+    ("reference does not exist", _OUTRUN),
+    ("unable to resolve reference", _OUTRUN),
     ("incorrect old value", _OUTRUN),
+    (".lock': File exists", _OUTRUN),
     ("dubious ownership", "Trust the folder: git config --global --add safe.directory FOLDER."),
     ("terminal prompts disabled", "Set GITSYNC_GIT_TOKEN to a token that may read the repository."),
     ("could not read Username", "Set GITSYNC_GIT_TOKEN to a token that may read the repository."),
@@ -181,6 +191,8 @@ _HINTS: tuple[tuple[str, str], ...] = (
     ("protected branch", "Allow this identity to push to the branch, or choose another with --status-branch."),
     ("branch is currently checked out", "Switch the work tree to another branch."),
     ("No space left", "Free some space in the temporary folder (TMPDIR)."),
+    ("cannot lock ref", _OUTRUN),
+    ("(failed to update ref)", _OUTRUN),  # many servers do not show why
 )
 
 

@@ -123,8 +123,8 @@ def find_placeholder(document: Document) -> Problem | None:
     metadata = value.get("metadata")
     names = metadata if isinstance(metadata, dict) else {}
     identity: dict[FieldPath, Any] = {
-        ("apiVersion",): value["apiVersion"],
-        ("kind",): value["kind"],
+        ("apiVersion",): value.get("apiVersion"),
+        ("kind",): value.get("kind"),
         ("metadata", "name"): names.get("name"),
         ("metadata", "namespace"): names.get("namespace"),
     }

@@ -18,7 +18,7 @@ from yaml.reader import Reader
 from gitsync.catalog.type_words import format_count
 from gitsync.manifests.aso_groups import is_ours, mentions_aso
 from gitsync.manifests.document_forms import is_list
-from gitsync.manifests.headers import HEADER, Likeness, find_key_like, is_object
+from gitsync.manifests.headers import HEADER, Likeness, find_key_like, find_placeholder, is_object
 from gitsync.manifests.recognition import find_header_fault, is_arm_template, note_unknown_group
 from gitsync.manifests.yaml_documents import Document, is_encrypted, read_documents
 from gitsync.model.gvk import GVK
@@ -46,7 +46,10 @@ def pass_over(document: Document) -> UnreadContent:
     likeness = Likeness.read(document.value)
     fault = _find_list_fault(document.value, likeness) or find_header_fault(document.value, likeness)
     if fault is not None:
-        return reject(document, locate_in_document(fault, document))
+        # A placeholder explains the fault: the template has no other header than what is rendered.
+        template = find_placeholder(document) if isinstance(document.value, dict) else None
+        problem = replace(template, is_unread=True) if template else locate_in_document(fault, document)
+        return reject(document, problem)
     # With `kind` twice, the document before may have lost its `---`, and a resource with it.
     if duplicates := tuple(problem for problem in document.problems if _hides(problem, {"apiVersion", "kind"})):
         return reject(document, *duplicates)

@@ -113,6 +113,14 @@ class Decision(Part):
     change: PlannedChange | None = None
     checks: tuple[CheckFinding, ...] = ()
 
+    @property
+    def reported(self) -> Comparison:
+        """The comparison that a report shows."""
+        return self.first_comparison or self.comparison or _NOT_COMPARED
+
+
+_NOT_COMPARED = Comparison(verdict=Verdict.UNKNOWN)
+
 
 @dataclass(unsafe_hash=True)  # not frozen: filled ten times as fast
 class Write(Part):
@@ -128,7 +136,7 @@ class Write(Part):
     that were called for a check. `create_seconds` is how long Azure worked on a create that this run saw from the
     request to its end, and `update_seconds` the same of an update. `demands` is what the next write says is to go,
     since Azure kept it when it was left out; `demanded` is all of that so far. `keeps`: Azure keeps some of it anyway.
-    `alone`: it is sent without the children that would go along, since Azure refused it with them.
+    `refused_whole` is why Azure refused it with the children that would go along: it is sent without them since.
     """
 
     tried: bool = False
@@ -151,7 +159,7 @@ class Write(Part):
     demands: tuple[KeptValue, ...] = ()
     demanded: frozenset[JsonPath] = frozenset()
     keeps: bool = False
-    alone: bool = False
+    refused_whole: Condition | None = None
 
 
 _NOTHING_OBSERVED, _UNDECIDED, _UNWRITTEN = Observation(), Decision(), Write()
@@ -403,3 +411,6 @@ class PruneAttempt(ReconcileAttempt):
             live=self.observed.live,
             owner_name=self.record.owner.name if self.record.owner else "",
         )
+
+
+ReconciledAttempt = ApplyAttempt | PruneAttempt

@@ -275,12 +275,23 @@ def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> s
     if path not in source.files and is_built:
         return f"Removed from git: the unit {unit} no longer contains it."
     if path and path not in source.files:
-        return f"Removed from git: its file {path} is gone."
+        return f"Removed from git: {_explain_unread_file(source, path, unit)}"
     if path:
         return f"Removed from git: {path} no longer declares it."
     if unit and _has_files(unit, source.ignored) and not _has_files(unit, source.files):
         return f"Removed from git: the files of its folder {unit} are now ignored."
     return Removal().reason
+
+
+def _explain_unread_file(source: Checkout, path: str, unit: str) -> str:
+    """Explain what became of a file that the run does not read: only that of a kustomization may be gone."""
+    places = source.find_unread()
+    tree = list_blobs(source.open_tree(source.revision)) or {}
+    if path not in (places.files if places.covers(path) else tree):
+        return f"its file {path} is gone."
+    if unit == find_unit(path):
+        return f"its file {path} is still there, and nothing includes it."
+    return f"the unit {unit} is no longer built. Its file {path} is still there, and nothing includes it."
 
 
 def _has_files(unit: str, paths: Iterable[str]) -> bool:

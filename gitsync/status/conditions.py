@@ -88,6 +88,9 @@ _WAITING_REASONS = frozenset(
 )
 
 
+_BLOCKED_REASONS = frozenset({"PruneHeld", "ReconciliationBlocked", DELETION_NOT_SUPPORTED.reason})
+
+
 def make_held(hold: HeldUntil) -> Condition:
     """Return the condition of a resource that differs from git, and that a hold leaves as it is."""
     return make_warning(Hold.HELD.value, hold.sentence)
@@ -214,6 +217,14 @@ def make_unreadable(failure: ProviderError) -> Condition:
         request_id=failure.request_id,
         advice=_make_advice(failure),
     )
+
+
+def is_waiting(condition: Condition) -> bool:
+    """Tell whether a resource waits: for another one or for a value, for Azure, for a person, or for the next run. None
+    of that is a failure.
+    """
+    waits = condition.reason in _WAITING_REASONS | _BLOCKED_REASONS or condition.reason in set(Hold)
+    return not condition.is_ready and (waits or condition.severity not in {Severity.ERROR, Severity.WARNING})
 
 
 def find_code(condition: Condition) -> str:

@@ -65,36 +65,53 @@ def find_units(
     ]
     with suppress(SourceError):  # too much for one source: each is then a problem of its own
         reader.tree.read(kustomizations)
-    owned = {find_folder(file): file for file in kustomizations}
-    if path in owned:  # as Flux does: the kustomization at the path of the run is all that is read
-        owned = {path: owned[path]}
-        roots = [owned[path]]
-    else:
-        by_name = {owned[entry.path] for entry in entries if entry.path in owned}
-        roots = sorted({*find_roots(kustomizations, reader), *by_name})
-    outside = _find_outside(paths, owned)
-    named = frozenset(file for kustomization in kustomizations for file in reader.list_files(kustomization))
+    chosen = _choose_roots(kustomizations, reader, path, entries)
+    outside = _find_outside(paths, frozenset(map(find_folder, chosen.owners)))
+    named = frozenset(file for kustomization in chosen.all for file in reader.list_files(kustomization))
     unclaimed = [file for file in outside if file not in named]
     charts = _find_charts([file for file in unclaimed if not _is_forced(file, forced)], reader, options)
     plain = tuple(file for file in unclaimed if not is_in_chart(file, charts.folders))
     return FoundUnits(
         built=(
-            *(_make_unit(find_folder(file), UnitKind.KUSTOMIZATION, file, options) for file in roots),
+            *(_make_unit(find_folder(file), UnitKind.KUSTOMIZATION, file, options) for file in chosen.roots),
             *(_make_unit(find_folder(file), UnitKind.CHART, file, options, path) for file in charts.roots),
         ),
         plain=plain,
         folders=_find_folders(plain, options),
         claimed=named.intersection(outside),
-        left_out=frozenset(paths).difference(outside, named, kustomizations),
+        left_out=frozenset(paths).difference(outside, named, chosen.all),
         published=_find_published(reader, entries, options),
         find_options=options.find,
     )
 
 
-def _find_outside(paths: Sequence[str], owned: Mapping[str, str]) -> tuple[str, ...]:
+class _ChosenKustomizations(NamedTuple):
+    """The kustomizations that are units, those whose folders are read as they say, and all that name files. A misnamed
+    one is a unit alone: its folder is read as it is, and as a unit that is not built it is reported and holds deletes.
+    """
+
+    roots: Sequence[str]
+    owners: Sequence[str]
+    all: Sequence[str]
+
+
+def _choose_roots(
+    kustomizations: Sequence[str], reader: KustomizationReader, path: str, entries: Iterable[UnitEntry]
+) -> _ChosenKustomizations:
+    by_folder = {find_folder(file): file for file in kustomizations}
+    if path in by_folder and not reader.is_misnamed(by_folder[path]):
+        # As Flux does: the kustomization at the path of the run is all that is read.
+        return _ChosenKustomizations([by_folder[path]], [by_folder[path]], kustomizations)
+    by_name = {by_folder[entry.path] for entry in entries if entry.path in by_folder}
+    roots = sorted({*find_roots(kustomizations, reader), *by_name})
+    sound = [file for file in kustomizations if not (reader.is_misnamed(file) and file in roots)]
+    return _ChosenKustomizations(roots, sound, sound)
+
+
+def _find_outside(paths: Sequence[str], owned: frozenset[str]) -> tuple[str, ...]:
     """Find the files that are in none of some folders."""
     folders = set(map(find_folder, paths))
-    outside = {folder for folder in folders if owned.keys().isdisjoint(_list_here_and_above(folder))}
+    outside = {folder for folder in folders if owned.isdisjoint(_list_here_and_above(folder))}
     return tuple(file for file in paths if find_folder(file) in outside)
 
 

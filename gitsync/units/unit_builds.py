@@ -22,6 +22,7 @@ from gitsync.units.helm import list_chart_inputs, make_chart_job
 from gitsync.units.kustomization import (
     Kustomization,
     KustomizationReader,
+    MisnamedFileError,
     Reference,
     find_inline_fault,
     find_inputs,
@@ -267,7 +268,7 @@ def _make_problems(
     return tuple(
         replace(
             _locate(error.problem, reader),
-            level=_find_level(error, below[name], reader.tree),
+            level=_find_level(unit, error, below[name], reader.tree),
             unit=(unit.home or ROOT) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
             parts=find_parts((*_list_reachable(unit, reader), *below[name])),
         )
@@ -297,12 +298,13 @@ def _list_reachable(unit: Unit, reader: KustomizationReader) -> frozenset[str]:
     return reader.list_reachable(start) if start else frozenset()
 
 
-def _find_level(error: UnbuildableError, paths: Sequence[str], tree: SourceTree) -> Level:
+def _find_level(unit: Unit, error: UnbuildableError, paths: Sequence[str], tree: SourceTree) -> Level:
     """Find the level: an error if the files of a unit mention ASO, or there are none to tell, or
     they are too much to read.
     """
-    # Nothing releases it, so nothing is missing without it.
-    if isinstance(error, UnreleasedChartError):
+    # Nothing releases the chart, and the objects of a misnamed file are read as manifests: nothing is missing.
+    is_misnamed = isinstance(error, MisnamedFileError) and error.problem.path == unit.file
+    if isinstance(error, UnreleasedChartError) or is_misnamed:
         return Level.WARNING
     try:
         return Level.ERROR if not paths or mentions_aso(tree.read(paths).values()) else Level.WARNING

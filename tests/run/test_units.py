@@ -40,7 +40,7 @@ NEIGHBOURS = {
     "apps/lost/kustomization.yaml": "resources:\n- ../nowhere\n",
     "apps/web/deployment.yaml": DEPLOYMENT,
 }
-"""Three kustomizations that cannot be built, and no ASO manifest in any of them."""
+"""Three kustomizations that cannot be built, and no manifest of ASO in any of them."""
 
 
 @pytest.fixture
@@ -80,6 +80,38 @@ def test_files_beside_the_root_and_neighbours_that_stay_broken(world):
     assert "the unit services/environments/dev/01 no longer contains it" in planned.condition.message
     report = world.sync(prune=True, max_deletes=5)
     assert (world.sent("DELETE"), of(report, "VirtualNetwork").action) == ([VNET_ID], Action.DELETE)
+
+
+def only(name):
+    return f"resources: [{name}]\n"
+
+
+K = "kustomization.yaml"
+REMOVALS = {
+    "an overlay that is gone, and a base outside of the path": (
+        {f"apps/one/{K}": only("../../base"), f"base/{K}": only("rg.yaml"), "base/rg.yaml": GROUP},
+        {f"apps/one/{K}": None},
+        "the unit apps/one is no longer built. Its file base/rg.yaml is still there, and nothing includes it.",
+    ),
+    "an overlay and its base that are gone": (
+        {f"apps/one/{K}": only("../../base"), f"base/{K}": only("rg.yaml"), "base/rg.yaml": GROUP},
+        {f"apps/one/{K}": None, f"base/{K}": None, "base/rg.yaml": None},
+        "its file base/rg.yaml is gone.",
+    ),
+    "a kustomization that is gone, below another that does not name its files": (
+        {f"apps/one/{K}": "{}", f"apps/one/deep/{K}": only("rg.yaml"), "apps/one/deep/rg.yaml": GROUP},
+        {f"apps/one/deep/{K}": None, f"apps/one/{K}": only("cm.yaml"), "apps/one/cm.yaml": DEPLOYMENT},
+        "its file apps/one/deep/rg.yaml is still there, and nothing includes it.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "change", "said"), REMOVALS.values(), ids=REMOVALS)
+def test_a_removal_says_what_became_of_the_file(world, before, change, said):
+    world.says_files(before | {"apps/plain/a.yaml": DEPLOYMENT}).sync(path="apps")
+    after = {name: text for name, text in (before | change).items() if text is not None}
+    planned = of(world.says_files(after | {"apps/plain/a.yaml": DEPLOYMENT}).plan(path="apps"), "ResourceGroup")
+    assert f"Removed from git: {said}" in planned.condition.message
 
 
 def test_environments_are_ambiguous_and_the_rest_runs(world):

@@ -169,6 +169,8 @@ def _find_hint(answer: Response, request: ArmRequest, code: str, message: str) -
     """Find what the identity lacks, if Azure refuses it. A policy or a lock also answers 403: no
     role helps there.
     """
+    if answer.status not in {401, 403}:  # whatever the code is called
+        return ""
     if request.advice:
         advice = request.advice.get(code.casefold()) or request.advice.get(str(answer.status), "")
         return advice.replace("{identity}", _name_identity(answer.principal))

@@ -21,7 +21,7 @@ from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.etag import begin_write
 from gitsync.reconcile.protocols import Acting
 from gitsync.reconcile.stages.body_extensions import build_body, run_required_actions
-from gitsync.reconcile.stages.embedded_children import leave_children
+from gitsync.reconcile.stages.embedded_children import leave_children, show_first_refusal
 from gitsync.reconcile.stages.refusal import handle_refusal
 from gitsync.reconcile.stages.removals import may_note_refusal, note_refusal, send_demands
 from gitsync.status.conditions import POST_CHECK, RECONCILING, make_unreadable, make_warning
@@ -50,8 +50,14 @@ async def act(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     except ProviderError as failure:
         if may_note_refusal(attempt, failure):
             return note_refusal(attempt, failure, run)
-        return leave_children(attempt, failure, run) or await handle_refusal(attempt, failure, run)
+        return await _stop_refused(attempt, failure, run)
     return _note_accepted(attempt, request, attempt.decision.action, run, reply)
+
+
+async def _stop_refused(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt:
+    if without := leave_children(attempt, failure, run):
+        return without
+    return show_first_refusal(await handle_refusal(attempt, failure, run))
 
 
 def _build_patch(attempt: ApplyAttempt) -> Mapping[str, Any]:
@@ -98,7 +104,7 @@ async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     try:
         finished = await (await run.live_writer(attempt)).wait(reply)
     except ProviderError as failure:
-        return leave_children(attempt, failure, run) or await handle_refusal(attempt, failure, run)
+        return await _stop_refused(attempt, failure, run)
     if not finished:
         return attempt.unfinished().stopped(attempt.describe_unsettled())
     return attempt.stopped(RECONCILING, waits=True) if restores else _note_duration(attempt, run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from gitsync.arm.session import OUT_OF_TIME
@@ -12,12 +13,13 @@ from gitsync.model.plan import Apply, Prune
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import may_recover
 from gitsync.planning.embedded_children import GoingAlong, find_going_along, may_go_along
+from gitsync.planning.replacement import REFUSED
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.etag import is_outrun
 from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.refusal import note_failed_write
 from gitsync.request.fill import fill
-from gitsync.status.conditions import make_refused
+from gitsync.status.conditions import RECONCILING, make_refused
 from gitsync.status.error_classes import classify
 
 
@@ -26,7 +28,7 @@ def add_children(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     nodes = run.children.get(attempt.key, ())
     if not nodes or attempt.decision.action is not Action.UPDATE or attempt.observed.live is None:
         return attempt
-    going = {} if attempt.write.alone else dict(_list_going(attempt, run))
+    going = {} if attempt.write.refused_whole else dict(_list_going(attempt, run))
     bodies = {arm_id: one.body for arm_id, one in going.items()}
     brought = {arm_id: one.comparison for arm_id, one in going.items()}
     leaving = frozenset(
@@ -95,5 +97,23 @@ def leave_children(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -
     if not attempt.observed.children or may_pass or is_outrun(attempt, failure):
         return None
     run.cache.note_write(attempt.arm_id)
-    attempt = note_failed_write(attempt.with_write(attempt.write.changed(alone=True, sent=None)))
-    return attempt.stopped(make_refused(failure, classify(failure)), waits=True)
+    refusal = make_refused(failure, classify(failure))
+    attempt = note_failed_write(attempt.with_write(attempt.write.changed(refused_whole=refusal, sent=None)))
+    return attempt.stopped(refusal, waits=True)
+
+
+def show_first_refusal(attempt: ApplyAttempt) -> ApplyAttempt:
+    """Show the refusal of the update with its children, if Azure refuses it without them too: the second refusal is
+    about a body that is not in git. It is added, since the parent may be its cause. One that leads to a replacement
+    stays.
+    """
+    first, stop = attempt.write.refused_whole, attempt.stop
+    if first is None or stop is None or not attempt.write.has_failed or stop.is_late:
+        return attempt
+    second = stop.condition
+    if second.reason in {RECONCILING.reason, REFUSED}:
+        return attempt
+    is_same = (first.reason, first.message) == (second.reason, second.message)
+    more = "" if is_same else f"Azure refuses it without its children too: {second.reason}: {second.message}"
+    advice = " ".join(filter(None, (first.advice, more)))
+    return replace(attempt, stop=replace(stop, condition=replace(first, severity=second.severity, advice=advice)))

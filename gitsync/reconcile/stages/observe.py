@@ -131,6 +131,8 @@ def _has_new_owner(attempt: ApplyAttempt) -> bool:
 
 async def pre_check(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Ask the extensions, and wait for an operation that is under way."""
+    if _has_unknown_state(attempt) and not _may_wait(attempt, run):
+        return attempt.stopped(attempt.describe_unsettled())
     if not attempt.prepared.is_written:
         writer = attempt.before.get(attempt.prepared.written_by) if attempt.prepared.written_by else None
         is_planned = writer is not None and writer.action is Action.CREATE and not writer.exists
@@ -145,6 +147,15 @@ async def pre_check(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         if not answer.agrees:
             return block_attempt(attempt, answer.reason)
     return await wait_until_settled(attempt, run) if run.rules.writes else attempt
+
+
+def _has_unknown_state(attempt: ApplyAttempt) -> bool:
+    return attempt.observed.live is not None and attempt.observed.live.has_unknown_state
+
+
+def _may_wait(attempt: ApplyAttempt, run: Observing) -> bool:
+    """Tell whether a sync waits for the end of an operation, since it may write the resource then."""
+    return run.rules.writes and attempt.prepared.is_written and not attempt.apply.hold
 
 
 def _is_there(attempt: ApplyAttempt) -> bool:
