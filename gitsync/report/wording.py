@@ -277,10 +277,10 @@ def format_message(result: Result) -> str:
     return f"{condition.reason}: {result.message}"
 
 
-def format_waiting(count: int) -> str:
-    """Format how many resources wait for one, as a sentence; "" for none."""
+def format_waiting(count: int, more: str = "") -> str:
+    """Format how many resources wait for one, as a sentence, `more ` of them if some are named; "" for none."""
     verb = "waits" if count == 1 else "wait"
-    return f"{format_plural(count, 'resource')} {verb} for it." if count else ""
+    return f"{format_plural(count, f'{more}resource')} {verb} for it." if count else ""
 
 
 def format_action(result: Result) -> str:
