@@ -74,7 +74,8 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
     if template := find_placeholder(document):
         return template
     if gvk is None:
-        message = f"{quote_scalar(value['apiVersion'])} and {quote_scalar(value['kind'])} are no apiVersion and kind."
+        api_version, kind = quote_scalar(value["apiVersion"]), quote_scalar(value["kind"])
+        message = f"{api_version} and {kind} are not a valid apiVersion and kind."
         written = GVK.parse(value["apiVersion"], value["kind"])
         hint = suggest_spelling(written, load_catalog()) or "Write apiVersion as group/version."
         return _make_problem(document, "InvalidKind", ("apiVersion",), message, hint)
