@@ -113,7 +113,7 @@ def test_a_refused_delete_reports_what_it_would_take():
 
 def test_the_cost_counts_checks():
     shown = text.render(plan(IN_SYNC, requests=RequestCounts(reads=12, questions=3)))
-    assert "This plan sent 12 reads, 3 questions in 1m12s" in shown
+    assert "12 reads, 3 checks in 1m12s" in shown
 
 
 def test_texts_of_checks_are_masked():
