@@ -73,7 +73,7 @@ class Kustomization:
 
     @property
     def has_plugins(self) -> bool:
-        """Tell whether it names objects that may name further files."""
+        """Return whether it names objects that may name further files."""
         return any(reference.field in PLUGINS for reference in self.references)
 
 
@@ -91,7 +91,7 @@ def read_kustomization(path: str, content: bytes) -> Kustomization:
 
 
 def _check_header(path: str, fields: Mapping[str, Any]) -> None:
-    """Check that the content is kustomize's, as the name is. It refuses any other header, and says less."""
+    """Check that the content is kustomize's, as the name is. It refuses any other header, with a poorer message."""
     version, kind = (getattr(fields.get(field), "value", "") for field in ("apiVersion", "kind"))
     group = version.partition("/")[0] if isinstance(version, str) else ""
     if not isinstance(kind, str) or not kind or (kind in _KINDS and group in ("", _GROUP)):
