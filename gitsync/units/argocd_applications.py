@@ -171,7 +171,7 @@ def _read_unit(source: ApplicationSource, name: str, annotations: Mapping[str, A
 
 
 def _read_prunes(document: Document) -> bool:
-    """Return whether resources that were removed from git may be deleted. In a manual sync, its user decides, as with --prune."""
+    """Return whether removed resources may be deleted. In a manual sync, its user decides, as with --prune."""
     options = read_list(document, ("spec", "syncPolicy", "syncOptions"))
     if keeps_resources(",".join(one for one in options if isinstance(one, str))):
         return False

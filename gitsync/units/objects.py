@@ -83,7 +83,7 @@ def read_text(document: Document, where: FieldPath, default: str = "") -> str:
     if value is None and default:
         return default
     if not isinstance(value, str) or not value:
-        raise InvalidFieldError(where, f"{format_field(where)} must be set to a text.")
+        raise InvalidFieldError(where, f"{format_field(where)} is not set, or is not text.")
     return value
 
 
