@@ -34,11 +34,11 @@ MARGIN: Final = timedelta(hours=1)
 SKEW: Final = timedelta(minutes=5)
 """How much the clocks of Azure and of the run before may differ."""
 
-NOTHING_YET: Final = "Azure has no change on record yet; rows are up to 20 minutes late."
-FORGOTTEN: Final = "Azure has no change on record; it keeps changes for 90 days."
-OTHER_FIELDS: Final = "The changes that Azure has on record are of other fields; rows are up to 20 minutes late."
-NO_SUBSCRIPTION: Final = "It is in no subscription, and changes outside of subscriptions are not looked up."
-INCOMPLETE: Final = "Azure's records of changes were not read in full: {}"
+NOTHING_YET: Final = "Azure has recorded no change yet; records are up to 20 minutes late."
+FORGOTTEN: Final = "Azure has recorded no change; it keeps records for 90 days."
+OTHER_FIELDS: Final = "Azure has recorded changes of other fields only; records are up to 20 minutes late."
+NO_SUBSCRIPTION: Final = "It is not in a subscription, and changes outside of subscriptions are not read."
+INCOMPLETE: Final = "Azure's change records were not read in full: {}"
 
 _MOST = 5  # changes of one resource
 

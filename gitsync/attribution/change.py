@@ -19,7 +19,7 @@ from gitsync.model.attribution import Attribution, AuthorKind
 NO_CORRELATION: Final = "00000000-0000-0000-0000-000000000000"
 """The correlation id of what Azure did by itself."""
 
-ODD_ANSWER: Final = "Azure's answer cannot be read."
+ODD_ANSWER: Final = "Azure's response is malformed."
 
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CLIENTS: Final[Mapping[str, str]] = {

@@ -57,7 +57,7 @@ def _read_azure_values() -> Mapping[str, Any]:
     try:
         table: Mapping[str, Any] = json.loads(lzma.decompress(data.read("azure_values.xz")))
     except (OSError, lzma.LZMAError, ValueError) as error:
-        message = f"The packed values of Azure cannot be read: {error}."
+        message = f"The packed Azure values cannot be read: {error}."
         raise CatalogError(message, hint="Install gitsync again.") from error
     return table
 

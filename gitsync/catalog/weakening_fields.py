@@ -41,17 +41,17 @@ class _Rule:
 
 
 _REACH: Final = "It changes who reaches the resource over the network."
-_KEYS: Final = "It lets in who has a key or a password, without an identity."
+_KEYS: Final = "It allows access with a key or a password, without an identity."
 _PLAIN: Final = "It allows connections that are not encrypted."
 _TLS: Final = "It allows a lower version of TLS."
 _ENCRYPTION: Final = "It changes how data is encrypted."
-_RECOVERY: Final = "It takes away from what can be restored after a delete."
+_RECOVERY: Final = "It limits what can be restored after a delete."
 _RIGHTS: Final = "It changes who may do what in Azure."
-_AUDIT: Final = "It changes what is logged, and so what would be noticed."
-_MACHINE: Final = "It changes what protects the machine when it starts, or on its host."
+_AUDIT: Final = "It changes what is logged, and so what can be detected."
+_MACHINE: Final = "It changes the protection of the machine at start-up or on its host."
 _SIGN_IN: Final = "It changes who must sign in, and how."
-_SECRETS: Final = "It lets a service of Azure take secrets out of the vault."
-_OUT: Final = "It changes what can be reached from there."
+_SECRETS: Final = "It allows an Azure service to read secrets from the vault."
+_OUT: Final = "It changes which targets can be reached from there."
 
 FIELDS: Final[Mapping[str, _Rule]] = {
     name.casefold(): rule
@@ -167,29 +167,31 @@ nearer to the value has a rule.
 HARMLESS: Final[Mapping[str, str]] = {
     name.casefold(): why
     for why, names in {
-        "It is how a refusal is worded.": "aadAuthFailureMode disableWWWAuthenticate",
-        "It is what reading costs.": "accessTier",
-        "It is when data was read, which tiers go by.": """
+        "It is the wording of a refusal.": "aadAuthFailureMode disableWWWAuthenticate",
+        "It is the cost of reads.": "accessTier",
+        "It is the time of the last read, which decides the tier.": """
             lastAccessTimeTrackingPolicy daysAfterLastAccessTimeGreaterThan
         """,
-        "It is what an address is like that exists anyway.": """
+        "It describes an address that exists anyway.": """
             publicIPAddressVersion publicIPAllocationMethod publicIPPrefixSize
         """,
-        "It is a key that data is found by.": """
+        "It is a key for finding data.": """
             cacheKeyQueryString partitionKey shardKey uniqueKeyPolicy notify-keyspace-events keyword
         """,
-        "It is how long a receiver has a message for itself.": "lockDuration lockDurationAsIso8601",
-        "Its name has the letters only.": "maxBlockedNodes HockeyAppId",
+        "It is how long a receiver locks a message.": "lockDuration lockDurationAsIso8601",
+        "Its name only contains these letters.": "maxBlockedNodes HockeyAppId",
     }.items()
     for name in names.split()
 }
 """Why a field weakens nothing although its name has one of `_GUARDS`; names in lower case."""
 
 _GUARDS: Final = re.compile(r"access|public|auth|key|encrypt|purge|lock|enabledfor")
-_UNKNOWN: Final = _Rule("Its name says that it guards access, keys or data, and no rule says which side is safer.")
+_UNKNOWN: Final = _Rule(
+    "Its name suggests that it protects access, keys or data, and no rule defines which value is safer."
+)
 
-_FIREWALL: Final = _Rule("It changes which traffic is let through.")
-_RANGE: Final = _Rule("It lets in more addresses.", direction=_Direction.OPENING)
+_FIREWALL: Final = _Rule("It changes which traffic is allowed.")
+_RANGE: Final = _Rule("It allows more addresses.", direction=_Direction.OPENING)
 
 TYPES: Final[Mapping[str, _Rule]] = {
     name.casefold(): rule

@@ -182,6 +182,8 @@ def make_limit_finding(check: CheckName) -> CheckFinding:
         check=check,
         verdict=CheckVerdict.NOT_CHECKED,
         code=LIMIT_REACHED,
-        message=f"The limit of requests for checks is reached: {MOST}, and beyond {ALL_OF} resources one for ten.",
-        advice="Run gitsync plan --only for a part of the resources.",
+        message=(
+            f"The limit of requests for checks is reached: {MOST}, and one for every ten resources beyond {ALL_OF}."
+        ),
+        advice="Run `gitsync plan --only` for a part of the resources.",
     )

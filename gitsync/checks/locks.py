@@ -203,7 +203,7 @@ def _judge_locks(change: PlannedChange, locks: Iterable[Lock]) -> Iterator[Check
     found.sort(key=lambda finding: finding.verdict is not CheckVerdict.REFUSED)
     yield from found[:_MOST]
     if len(found) > _MOST:
-        message = f"{len(found) - _MOST} more locks concern this change."
+        message = f"{len(found) - _MOST} more locks affect this change."
         yield CheckFinding(check=CheckName.LOCKS, verdict=found[_MOST].verdict, code=LOCKED, message=message)
 
 
@@ -218,13 +218,13 @@ def _judge_lock(change: PlannedChange, lock: Lock) -> Iterator[CheckFinding]:
         yield make(CheckVerdict.REFUSED, "forbids the delete")
     elif level == _READ_ONLY and place is not _Place.BELOW:
         # The keys of a resource are read by a POST, which such a lock forbids as well.
-        keys = " and the reading of the keys that the manifest exports" if change.exports_secrets else ""
+        keys = " and reading the keys that the manifest exports" if change.exports_secrets else ""
         yield make(CheckVerdict.REFUSED, f"forbids the write{keys}")
 
 
 def _make_lock_finding(change: PlannedChange, lock: Lock, verdict: CheckVerdict, does: str) -> CheckFinding:
     scope = "the resource itself" if is_same_id(lock.scope, change.arm_id) else shorten_text(lock.scope)
-    notes = f" Its notes say: {lock.notes}" if lock.notes else ""
+    notes = f" Notes of the lock: {lock.notes}" if lock.notes else ""
     command = f"Remove the lock: `az lock delete --ids {shlex.quote(lock.id)}`."
     contact = f"Ask an Owner or User Access Administrator of {scope}."
     return CheckFinding(
@@ -232,7 +232,7 @@ def _make_lock_finding(change: PlannedChange, lock: Lock, verdict: CheckVerdict,
         verdict=verdict,
         code=LOCKED,
         message=f"The lock {lock.name} ({lock.level}) at {scope} {does}.{notes}",
-        advice="Change the application that made the lock." if lock.application else command,
+        advice="Change the application that created the lock." if lock.application else command,
         contact=f"Ask the owner of the application {lock.application}." if lock.application else contact,
     )
 
@@ -269,7 +269,7 @@ def _make_denial_finding(denial: DenyAssignment, action: str, verdict: CheckVerd
         verdict=verdict,
         code=DENIED,
         message=f"The deny assignment {denial.name} at {shorten_text(denial.scope)} {verb} {action}.{about}",
-        advice="Exclude the identity of gitsync in the deployment stack or managed application that made it.",
+        advice="Exclude gitsync's identity in the deployment stack or managed application that created it.",
         contact=f"Ask the owner of the deny assignment {denial.name}.",
     )
 

@@ -320,7 +320,7 @@ def judge_holder(change: PlannedChange, soft: Retention, holder: Holder) -> Chec
     if isinstance(location, HiddenValue) or mode is HiddenValue.LATER:
         return _leave(UNKNOWN_VALUE, f"Whether {what} can be recovered depends on a value that is not known yet.")
     if fits and soft.recover is None:
-        message = f"The create recovers {what}, with its data and its former settings."
+        message = f"The create recovers {what}, with its data and settings."
         return _make(verdict=CheckVerdict.WARNING, code="RecoversDeleted", message=message)
     if fits and mode in {soft.recover, _RECOVER_GOAL}:
         return _FINE
@@ -353,8 +353,8 @@ def _advise(change: PlannedChange, soft: Retention, holder: Holder) -> str:
     elif soft.purge:
         words = {"name": holder.name, "group": holder.group, "location": holder.location}
         command = soft.purge.format_map({gap: shlex.quote(word) for gap, word in words.items()})
-        ways.append(f"To delete it for good, purge it: `{command} --subscription {subscription}`.")
-    return " ".join(filter(None, (*ways, "Or choose another name.")))
+        ways.append(f"To delete it permanently, purge it: `{command} --subscription {subscription}`.")
+    return " ".join(filter(None, (*ways, "Otherwise choose another name.")))
 
 
 def judge_replacement(change: PlannedChange, soft: Retention | None) -> CheckFinding:
@@ -367,10 +367,10 @@ def judge_replacement(change: PlannedChange, soft: Retention | None) -> CheckFin
     days = find_member(change.live_body, "properties", "softDeleteRetentionInDays")
     kept = f"Azure keeps the name of a deleted {soft.noun} for {days if isinstance(days, int) else soft.days} days"
     if soft.recover is None:
-        message = f"{kept}: the create after the delete would bring the deleted one back, or be refused."
+        message = f"{kept}: the create after the delete would restore the deleted resource, or be refused."
     else:
         message = f"{kept}: the create after the delete would be refused."
-    return _refuse(soft.code, message, "Give the new one another name.")
+    return _refuse(soft.code, message, "Give the new resource another name.")
 
 
 def _find_mode(change: PlannedChange, soft: Retention) -> tuple[str, str] | HiddenValue | None:
@@ -414,7 +414,7 @@ async def _ask_provider(change: PlannedChange, questions: Questions) -> CheckFin
         return answer.as_finding(CheckName.NAMES)
     finding = judge_answer(answer, name, flag)
     if kind == _ADDRESS and finding is not _FINE:
-        advice = "Set spec.dnsSettings.domainNameLabel to another label: it is unique in its region."
+        advice = "Set spec.dnsSettings.domainNameLabel to another label, which must be unique in its region."
         finding = replace(finding, path=format_pointer(_LABEL), advice=advice)
     return await _refuse_unless_own(finding, change, questions) if finding.code == ALREADY_EXISTS else finding
 
@@ -423,16 +423,18 @@ def judge_answer(answer: Mapping[str, Any], name: str, flag: str = "nameAvailabl
     """Return what the provider says of a name. A name of the wrong form is not available either, and not taken."""
     is_free = answer.get(flag)
     if not isinstance(is_free, bool):
-        return _leave(ODD_ANSWER, f"Azure's answer about the name {name} does not say whether it is free.")
+        return _leave(ODD_ANSWER, f"Azure's response about the name {name} does not show whether it is available.")
     if is_free:
         return _FINE
     reason, words = shorten_text(answer.get("reason") or ALREADY_EXISTS), shorten_text(answer.get("message"))
     if reason in _WRONG_FORMS:
         message = f"Azure does not accept the name {name}. {words}".rstrip()
-        return _refuse(INVALID_NAME, message, "Set spec.azureName to a name of the right form.")
+        return _refuse(INVALID_NAME, message, "Set spec.azureName to a valid name.")
     if reason == ALREADY_EXISTS:
-        message = f"The name {name} is taken, by a resource of somebody else or by a deleted one. {words}".rstrip()
-        return _refuse(ALREADY_EXISTS, message, "Set spec.azureName to another name: it is unique in all of Azure.")
+        message = f"The name {name} is taken by someone else's resource or by a deleted one. {words}".rstrip()
+        return _refuse(
+            ALREADY_EXISTS, message, "Set spec.azureName to another name, which must be unique across Azure."
+        )
     message = f"The name {name} is not available ({reason}). {words}".rstrip()
     return _make(verdict=CheckVerdict.WARNING, code="NameUnavailable", message=message)
 

@@ -42,12 +42,12 @@ SAMPLED: Final = "NameSampled"
 """The code of a resource that is equal to others that were asked about, but for its name."""
 
 _SAMPLED: Final = (
-    "Azure was asked about equal resources of other names or groups, and no policy says anything of those. "
-    "Whether one looks at this name is not known."
+    "Policies were checked for equal resources with other names or groups, and none applies to those. "
+    "A policy about names may still apply to this resource."
 )
 _SAMPLED_DOUBT: Final = (
-    "Azure was asked about equal resources of other names or groups, and a policy says something of those. "
-    "Whether it holds for this name is not known."
+    "Policies were checked for equal resources with other names or groups, and one applies to those. "
+    "It may not apply to this resource."
 )
 _FORBIDDEN: Final = 403
 SAMPLES: Final = 3
@@ -247,7 +247,7 @@ async def _judge_case(
         return [answer.as_finding(CheckName.POLICY)]
     claims = judge(case, answer)
     if claims is None:
-        message = "Azure's answer about policies cannot be read."
+        message = "Azure's response about policies is malformed."
         return [_find(CheckVerdict.NOT_CHECKED, ODD_ANSWER, message)]
     return await _weigh_all(case, claims, rules, scopes) or [_make_unhindered(case)]
 
@@ -377,12 +377,12 @@ async def _ask(case: Case, questions: Questions, gate: asyncio.Semaphore) -> Map
 def _make_unhindered(case: Case) -> CheckFinding:
     """Make the finding of a change that no policy refuses as far as it is known. A secret is no matter of policies."""
     if "<" in case.change.arm_id:
-        message = "No policy refuses what is known of it, and its name is not known yet."
+        message = "No policy denies what is known of it, but its name is not known yet."
         return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, message)
     later = [path for path, kind in find_unknown(case.change.body) if kind is HiddenValue.LATER]
     if later:
         pointer = format_pointer(later[0])
-        message = f"No policy refuses what is known of it, and the value of {pointer} is not known yet."
+        message = f"No policy denies what is known of it, but the value of {pointer} is not known yet."
         return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, message, path=pointer)
     return _find(CheckVerdict.FINE)
 
@@ -414,12 +414,12 @@ def weigh(
         verdict, message = CheckVerdict.REFUSED, f"{named} denies it{reason}"
         gap = doubt or ("" if assignment else rules.gap or "The assignment is not in Azure's list of them.")
         if not is_enforced:
-            verdict, message = CheckVerdict.WARNING, f"{named} is not enforced, else it would deny it{reason}"
+            verdict, message = CheckVerdict.WARNING, f"{named} is not enforced; otherwise it would deny it{reason}"
         elif gap:
-            verdict, message = CheckVerdict.WARNING, f"{message} Whether it holds is not known. {gap}"
+            verdict, message = CheckVerdict.WARNING, f"{message} The denial is not certain. {gap}"
         return _find(verdict, DENIED, message, advice, contact=f"{contact} for an exemption.", path=claim.path)
     # What Azure answers to a write becomes the baseline, so no later plan finds a difference there.
-    advice = "Write into the manifest what the policy sets."
+    advice = "Set the fields in the manifest to the values that the policy sets."
     message = f"{named} would {claim.text}. Azure would then differ from git, and later plans would not show it."
     return _find(CheckVerdict.WARNING, CHANGED, message, advice, path=claim.path) if is_enforced else None
 
@@ -435,7 +435,7 @@ def _find_exemption(
     if any(not each.is_partial for each in matching):
         return True, ""
     if matching:
-        return False, "There is an exemption that holds for some resources only."
+        return False, "An exemption applies to some resources only."
     return False, "Azure's list of exemptions has an entry that cannot be read." if None in found else ""
 
 

@@ -102,7 +102,7 @@ def _judge_evaluation(case: Case, row: Mapping[str, Any]) -> PolicyClaim | None:
             f"Azure could not evaluate it ({shorten_text(row.get('evaluationResult'))}).",
         )
     elif known is PolicyEffect.UNCLEAR:
-        text = f"Azure does not say what it would do{f' ({effect})' if effect else ''}."
+        text = f"Azure's response does not show what it would do{f' ({effect})' if effect else ''}."
     elif known is PolicyEffect.CHANGES:
         rule = f", by a rule on {'.'.join(map(str, expressions[0]))}" if expressions else ""
         text = f"change the resource{rule}"
@@ -141,7 +141,7 @@ def _judge_restriction(case: Case, path: JsonPath, row: Mapping[str, Any]) -> Po
     if effect is None or effect is PolicyEffect.REPORTS:  # audits are among the evaluations
         return None
     if effect is PolicyEffect.UNCLEAR or not path:
-        effect, text = PolicyEffect.UNCLEAR, "Azure does not say what it would do."
+        effect, text = PolicyEffect.UNCLEAR, "Azure's response does not show what it would do."
     elif isinstance(present, HiddenValue):
         if path in case.left_out and not row.get("values"):  # any value will do
             return None

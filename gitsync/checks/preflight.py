@@ -131,14 +131,13 @@ def find_obstacle(change: PlannedChange) -> CheckFinding | None:
     if change.id_gap:
         return _leave(UNKNOWN_VALUE, change.id_gap)
     if len(re.findall("/providers/", change.arm_id, re.IGNORECASE)) > 1:
-        return _leave(NO_PREFLIGHT, "Preflight does not take a resource that extends another one.")
+        return _leave(NO_PREFLIGHT, "Preflight does not support a resource that extends another one.")
     outside = [path for path, _ in find_unknown(change.body) if path[:1] != ("properties",)]
     if not outside:
         return None
     pointer = format_pointer(outside[0])
-    message = (
-        f"The value of {pointer} is a secret or not known yet, and preflight takes such values below /properties only."
-    )
+    message = f"The value of {pointer} is a secret or not known yet, and preflight supports such values only "
+        "below /properties."
     return replace(_leave(UNKNOWN_VALUE, message), path=pointer)
 
 
@@ -174,14 +173,14 @@ def judge(batch: Sequence[PlannedChange], answer: Mapping[str, Any] | Unanswered
         if answer.code.casefold() == _NO_GROUP.casefold():
             return [(change.key, _leave_without_group(answer.code)) for change in batch]
         if answer.status == 400:
-            logger.bind(code=answer.code).warning("Azure does not take the question of preflight")
+            logger.bind(code=answer.code).warning("Azure does not accept the preflight request")
         return [(change.key, answer.as_finding(CheckName.PREFLIGHT)) for change in batch]
     listed = read_mapping(answer, "properties").get("validatedResources")
     validated = (
         {normalize_id(arm_id) for arm_id in listed if isinstance(arm_id, str)} if isinstance(listed, list) else ()
     )
     fine = CheckFinding(check=CheckName.PREFLIGHT, verdict=CheckVerdict.FINE)
-    silent = _leave(NOT_VALIDATED, "Azure answered without validating the resource.")
+    silent = _leave(NOT_VALIDATED, "Azure's response does not confirm that the resource was validated.")
     return [(change.key, fine if normalize_id(change.arm_id) in validated else silent) for change in batch]
 
 
@@ -205,14 +204,14 @@ def _judge_refusal(batch: Sequence[PlannedChange], leaves: Sequence[_Leaf]) -> F
 def _judge_unnamed(count: int, astray: Sequence[_Leaf]) -> CheckFinding:
     """Say what a refusal leaves open for a change that it does not name."""
     if not astray:
-        message = "Azure refuses other resources of the same request, and says nothing of this one."
+        message = "Azure refuses other resources of the same request, and its response does not name this one."
         return replace(
-            _leave(NOT_VALIDATED, message), advice="Correct those that are refused, then run gitsync plan again."
+            _leave(NOT_VALIDATED, message), advice="Correct the refused resources, then run `gitsync plan` again."
         )
     leaf = astray[0]
     if unheard := _find_no_answer(leaf):
         return unheard
-    message = f"Azure refuses one of {count} resources and does not say which: {shorten_text(leaf.message)}"
+    message = f"Azure refuses one of {count} resources and does not name it: {shorten_text(leaf.message)}"
     return _leave(shorten_text(leaf.code), message)
 
 
@@ -251,9 +250,12 @@ def _judge_provider(change: PlannedChange, leaf: _Leaf) -> CheckFinding:
     """Judge what a provider, or Azure itself, says of a body."""
     code, text = shorten_text(leaf.code), shorten_text(leaf.message)
     if _WAITS.fullmatch(leaf.code):
-        return _leave(code, f"Azure misses something that the resource needs, and that may come first: {text}")
+        return _leave(
+            code,
+            f"The resource needs something that does not exist in Azure yet, and the sync may create it first: {text}",
+        )
     if change.replaces and _HELD_BY_ITSELF.fullmatch(leaf.code):
-        return _leave(code, f"Azure compares it with the resource that is deleted first: {text}")
+        return _leave(code, f"Azure compares it with the resource that the sync deletes first: {text}")
     field = next((target for target in leaf.targets if _FIELD.fullmatch(target)), "")
     # A limit may rise, and a delete of the same plan may come first.
     is_quota = _QUOTA.fullmatch(leaf.code) is not None
@@ -285,7 +287,7 @@ def _judge_policies(leaf: _Leaf) -> Iterator[CheckFinding]:
             verdict=CheckVerdict.REFUSED,
             code=shorten_text(leaf.code),
             message=(
-                f"{assignment} takes a write with a policy token only, which gitsync does not have."
+                f"{assignment} requires a policy token for writes, which gitsync does not have."
                 if needs_token
                 else f"{assignment} denies it: {reason}"
             ),
@@ -302,15 +304,15 @@ def _find_no_answer(leaf: _Leaf) -> CheckFinding | None:
     if "authorization failed" in leaf.message.casefold() or leaf.code.casefold().endswith("authorizationfailed"):
         right = find_missing_right(leaf.message)
         return replace(
-            _leave(shorten_text(leaf.code), f"The identity is not allowed {right}." if right else text),
-            advice=f"Grant {right} to the identity of gitsync." if right else "",
+            _leave(shorten_text(leaf.code), f"The identity lacks the right {right}." if right else text),
+            advice=f"Grant {right} to gitsync's identity." if right else "",
             missing_right=right,
         )
     if _OUR_FAULT.fullmatch(leaf.code):
-        logger.bind(code=leaf.code).warning("Azure does not take the question of preflight")
-        return _leave(shorten_text(leaf.code), f"Azure does not take the question: {text}")
+        logger.bind(code=leaf.code).warning("Azure does not accept the preflight request")
+        return _leave(shorten_text(leaf.code), f"Azure does not accept the preflight request: {text}")
     if _PASSES.fullmatch(leaf.code):
-        return _leave(shorten_text(leaf.code), f"Azure cannot answer now: {text}")
+        return _leave(shorten_text(leaf.code), f"Azure cannot validate the resource now: {text}")
     return None
 
 
@@ -319,7 +321,7 @@ def _leave(code: str, message: str) -> CheckFinding:
 
 
 def _leave_without_group(code: str) -> CheckFinding:
-    return _leave(code, "The resource group does not exist yet, so Azure validates nothing that goes into it.")
+    return _leave(code, "The resource group does not exist yet, so Azure validates nothing in it.")
 
 
 def _find_batch(change: PlannedChange) -> _Batch:

@@ -58,7 +58,7 @@ class Unanswered:
             verdict=CheckVerdict.NOT_CHECKED,
             code=self.code,
             message=self.reason,
-            advice=f"Grant {self.right} to the identity of gitsync." if self.right else "",
+            advice=f"Grant {self.right} to gitsync's identity." if self.right else "",
             missing_right=self.right,
         )
 
@@ -211,11 +211,11 @@ async def _catch(ask: Callable[[Reader], Awaitable[T]], reader: Reader) -> T | U
 def _explain(error: ArmError) -> Unanswered:
     right = find_missing_right(error.message) if error.status in {401, 403} else ""
     if right:
-        reason = f"The identity is not allowed {right}."
+        reason = f"The identity lacks the right {right}."
     elif error.status:
-        reason = f"Azure answered {error.status} {error.code}."
+        reason = f"Azure returned {error.status} {error.code}."
     else:
-        reason = f"Azure did not answer: {error.code}."
+        reason = f"Azure did not respond: {error.code}."
     return Unanswered(status=error.status, code=error.code, reason=reason, right=right, error=error)
 
 

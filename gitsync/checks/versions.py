@@ -120,11 +120,11 @@ def _judge_version(change: PlannedChange, listing: Listing) -> Iterator[CheckFin
     newest = shorten_text(newest_first[0])
     if change.body is None:
         command = f"az resource delete --ids {shlex.quote(change.arm_id)} --api-version {shlex.quote(newest)}"
-        advice = f"Delete it with a version that is listed: `{command}`."
+        advice = f"Delete it with a listed version: `{command}`."
     elif api_version := find_manifest_version(change.arm_type, newest_first):
         advice = f"Set apiVersion to {api_version}."
     else:
-        advice = f"Update gitsync: it knows none of the listed versions, of which {newest} is the newest."
+        advice = f"Update gitsync: it supports none of the listed versions. The newest is {newest}."
     yield _make(
         verdict=CheckVerdict.REFUSED,
         code=UNLISTED_VERSION,

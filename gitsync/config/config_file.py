@@ -71,7 +71,7 @@ def _read_entries(path: str, content: bytes, authorities: Collection[Authority])
     if root is None:
         return {}
     if not root.is_mapping:
-        raise ConfigError(f"{path}: settings are keys with values.", hint="Write one `key: value` per line.")
+        raise ConfigError(f"{path}: expected a mapping of settings.", hint="Write one `key: value` per line.")
     values: dict[str, FileValue] = {}
     faults: list[str] = []
     for key, value in root.pairs():
@@ -182,7 +182,7 @@ def find_source_names(file: SourceFile) -> tuple[str, ...]:
     names = tuple(filter(None, (name.strip() for text in texts for name in text.split(","))))
     if wrong := next((name for name in names if not _SOURCE_NAME.fullmatch(name)), None):
         raise ConfigError(
-            f"{place}: this-repository: {wrong!r} is not the name of a source of Flux.",
+            f"{place}: this-repository: {wrong!r} is not the name of a Flux source.",
             hint="Write namespace/name of the GitRepository, such as cluster-config/cluster-config.",
         )
     return names

@@ -230,7 +230,7 @@ def find_contradictions(config: Config, *, asks_azure: bool = True) -> Iterator[
         )
     if config.emulator and ("://" in config.emulator or Path(config.emulator).is_dir()):
         yield (
-            f"--emulator takes a file for its state, and {config.emulator} is none. "
+            f"--emulator takes a file for its state, and {config.emulator} is not a file. "
             "Write SOURCE before --emulator, or the file as --emulator=FILE."
         )
 

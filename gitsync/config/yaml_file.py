@@ -143,7 +143,7 @@ class YamlNode:
         try:
             time = datetime.fromisoformat(self.text())
         except ValueError as error:
-            raise self.wrong(f"{self.text()!r} is no date.", "Write 2027-01-01 or 2027-01-01T12:00:00Z.") from error
+            raise self.wrong(f"{self.text()!r} is not a date.", "Write 2027-01-01 or 2027-01-01T12:00:00Z.") from error
         return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
     def flag(self) -> bool:

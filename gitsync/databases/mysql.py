@@ -291,7 +291,7 @@ class _Refusal:
     def __init__(self, _connection: object) -> None: ...
 
     def authenticate(self, _packet: object) -> NoReturn:
-        raise pymysql.OperationalError(1045, "the server asks for the password in clear")
+        raise pymysql.OperationalError(1045, "the server requests the password in plain text")
 
 
 def check_user(user: ProvidedResource) -> None:

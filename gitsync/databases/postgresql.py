@@ -203,7 +203,7 @@ class PostgresqlUsers:
             raise DatabaseError(
                 f"{self._connector.access.address.host} has no role {', '.join(map(repr, unknown))}.",
                 code="DatabaseRoleNotFound",
-                hint="Create it on the server, or fix `roles`. Nothing was changed.",
+                hint="Create it on the server, or correct `roles`. Nothing was changed.",
             )
 
     async def _explain_objects(self, name: str, oid: int) -> DatabaseError:

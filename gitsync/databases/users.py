@@ -269,7 +269,7 @@ def _load(service: Provider) -> _Service:
         from gitsync.databases import mysql  # noqa: PLC0415 - see above
     except ModuleNotFoundError as error:
         raise DatabaseError(
-            f"Users of {SERVICE_NAMES[service]} need the package {package}, which is not installed.",
+            f"{SERVICE_NAMES[service]} users need the package {package}, which is not installed.",
             code="PackageMissing",
             hint=f"Run `pip install '{DISTRIBUTION}[{_EXTRA}]'`.",
         ) from error

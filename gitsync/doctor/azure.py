@@ -36,7 +36,7 @@ _SUBSCRIPTIONS_VERSION = "2022-12-01"
 _PROVIDERS_VERSION = "2021-04-01"
 _MOST_NAMED = 5
 _MOST_OWN_SCOPES = 20
-_NOT_SEEN = "Deny assignments, policies, locks and rights to join other resources are not seen."
+_NOT_SEEN = "Deny assignments, policies, locks and rights to join other resources are not checked."
 
 Permissions = Sequence[Mapping[str, Any]]
 
@@ -139,8 +139,8 @@ class AzureExamination:
 
     async def _reach(self) -> Check:
         await self._arm.reach(self._clock.monotonic() + PATIENCE)
-        name = "the built-in emulator" if self._config.emulator is not None else self._config.endpoint
-        return make_ok("endpoint", f"{name} can be reached.")
+        name = "the emulator" if self._config.emulator is not None else self._config.endpoint
+        return make_ok("endpoint", f"{name} is reachable.")
 
     async def _sign_in(self) -> Check:
         principal = await self._arm.sign_in(self._clock.monotonic() + PATIENCE)

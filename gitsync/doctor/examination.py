@@ -56,7 +56,7 @@ def check_notifications(config: Config, redactions: Redactions) -> Check:
     if not is_installed():
         hint = "Run pip install 'gitsync-azure[notifications]'."
         return make_doubt(name, "Notifications need the extra `notifications`, which is not installed.", hint)
-    return make_ok(name, f"A change of the state goes to {', '.join(services)}. Nothing was sent.")
+    return make_ok(name, f"Changes of the state go to {', '.join(services)}. Nothing was sent.")
 
 
 def _list_tools(config: Config, found: SourceFindings) -> list[Program]:

@@ -56,8 +56,8 @@ async def _examine_place(word: str, config: Config, access: ArmAccess, clock: Cl
     except GitsyncError as error:
         return make_failure(name, error)
     if alone.export_to:
-        return make_ok(name, "It can be written to, as far as it tells.")
-    return make_ok(name, "It can be opened; a run reads the values.")
+        return make_ok(name, "writable, as far as can be checked without a write")
+    return make_ok(name, "reachable; values are read during a run")
 
 
 def _find_target(word: str, config: Config) -> Path | None:
@@ -71,8 +71,8 @@ def _check_parent(target: Path) -> None:
     """ConfigError if a run could not create a file or folder."""
     parent = next(folder for folder in target.absolute().parents if folder.exists())
     if not (parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)):
-        hint = "Grant this user write access, or export to another place."
-        raise ConfigError(f"{target} cannot be created: {parent} cannot be written to.", hint=hint)
+        hint = "Grant this user write access, or export to another path."
+        raise ConfigError(f"{target} cannot be created: {parent} is not writable.", hint=hint)
 
 
 async def _check_sinks(secret_stores: SecretStores, needs: ExportNeeds) -> None:

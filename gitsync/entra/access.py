@@ -91,7 +91,7 @@ class GroupAccess(NamedTuple):
         """Send again while a new group answers 404. Raises ArmError if it does so to the deadline of the resource."""
         answer, tries = await self.send(request), 0
         while answer.status == 404 and self.is_new:
-            await self.pause(tries, f"Microsoft Graph created {self.known.group_id} and does not find it yet.")
+            await self.pause(tries, f"Microsoft Graph created {self.known.group_id} and does not return it yet.")
             answer, tries = await self.send(request), tries + 1
         return answer
 
@@ -116,11 +116,11 @@ class GroupAccess(NamedTuple):
         """Raise ArmError if a group is that of another manifest, too: two would undo each other's changes."""
         if owner := self.all.find_other_owner(group_id, self.known):
             raise ArmError(
-                f"The group {group_id} is also that of {owner}.",
+                f"The group {group_id} already belongs to {owner}.",
                 code=IN_USE,
                 resource_id=self.resource.arm_id,
                 at=format_rfc3339(self.clock.now()),
-                hint="Keep one of the manifests, or give each of them a displayName of its own.",
+                hint="Keep one of the manifests, or give each of them a unique displayName.",
             )
 
     def note_gone(self) -> None:

@@ -107,7 +107,9 @@ class GroupReader:
         groups = await self._search()
         tries, until = 0, self._access.clock.monotonic() + NEW
         while not groups and known.sent_at and self._access.clock.monotonic() < until:
-            await self._access.pause(tries, "A POST of the group got no answer, and no search has shown the group yet.")
+            await self._access.pause(
+                tries, "A POST of the group got no response, and no search has found the group yet."
+            )
             groups, tries = await self._search(), tries + 1
         if not groups:
             known.sent_at = None  # it was not done
@@ -190,7 +192,7 @@ class GroupReader:
             resource_id=self._access.resource.arm_id,
             method="GET",
             at=format_rfc3339(self._access.clock.now()),
-            hint="Rename or delete all but one of them, or give the manifest a displayName of its own. "
+            hint="Rename or delete all but one of them, or give the manifest a unique displayName. "
             "Set operatorSpec.creationMode to AlwaysCreate to create another group of that name.",
         )
 
@@ -239,7 +241,7 @@ class GroupWriter(GroupReader):
         access = self._access
         if needs_rule(body):
             raise self._make_refusal(
-                f"membershipType {body['membershipType']} needs a rule of membership, which a manifest cannot state.",
+                f"membershipType {body['membershipType']} needs a membership rule, which a manifest cannot contain.",
                 hint="Set it to assigned or assignedm365, or create the group with its rule and let gitsync adopt it.",
             )
         request = make_create_request(access.resource.arm_id, make_create(body), for_roles=is_for_roles(body))
@@ -262,7 +264,7 @@ class GroupWriter(GroupReader):
             raise self._make_refusal(
                 f"{name} of the group {group_id} is {_spell(live)}, and git states {_spell(wanted)}: Microsoft Graph "
                 "fixes it when it creates a group.",
-                hint="Restore the value in git; or give the manifest another name, so that a new group is created.",
+                hint="Restore the value in git. To create a new group, give the manifest another name.",
             )
         if changes := find_changes(body, group, access.resource.applied):
             for_roles = is_for_roles(group)

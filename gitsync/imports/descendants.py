@@ -86,7 +86,7 @@ class DescendantSearch:
         await self._acceptance.accept([entry for entries in read for entry in entries])
         if len(owners) < len(parents):
             self._acceptance.note_unread(
-                f"{kind.arm_type}: read at {len(owners)} of {len(parents)}; nothing is below the others"
+                f"{kind.arm_type}: read at {len(owners)} of {len(parents)}; the others have no children"
             )
         return children
 
@@ -165,6 +165,6 @@ async def look_around(
     resources = await look_everywhere((parents[number] for number in sorted(sampled)), look)
     others = [parent for number, parent in enumerate(parents) if number not in sampled]
     if not any(map(acceptance.is_set, resources)):
-        acceptance.note_unread(f"{what}: not asked for at {len(others)} of {len(parents)}; {SAMPLE} have none")
+        acceptance.note_unread(f"{what}: not read at {len(others)} of {len(parents)}; {SAMPLE} have none")
         return resources
     return [*resources, *await look_everywhere(others, look)]

@@ -183,7 +183,7 @@ class Discovery:
         kind = self._tree.find(parse_arm_type(arm_id))
         if kind is None:
             raise SourceError(
-                f"The catalog has no kind for {arm_id}.", hint="Run gitsync explain for the kinds that it has."
+                f"The catalog has no kind for {arm_id}.", hint="Run `gitsync explain` to list the kinds that it has."
             )
         body = await self._reader.read(arm_id, kind.api_version)
         if body is None:
@@ -204,7 +204,9 @@ def find_owner_id(arm_id: str) -> str:
 def _make_unreadable(refused: RefusedListError) -> SourceError:
     error = refused.error
     if error.status == 403:
-        return SourceError(f"There is no right to read {refused.path}: {error.code}.", hint="Grant the role Reader.")
+        return SourceError(
+            f"The identity may not read {refused.path}: {error.code}.", hint="Grant the identity the role Reader."
+        )
     return SourceError(
         f"{refused.path} cannot be listed: {error.code}: {error.message}", hint="Check --subscription and --endpoint."
     )

@@ -24,8 +24,8 @@ _DRIFTED, _FAILED, _DUE = "drifted", "failed", "due"
 _LONGEST = 300  # characters of a line
 _WORDS: Final[Mapping[str, str]] = {
     _FAILED: "something failed",
-    _DRIFTED: "Azure had drifted",
-    _DUE: "a hold has ended, and what it held is due",
+    _DRIFTED: "resources had drifted",
+    _DUE: "a hold has ended, and its changes are due",
 }
 """What each word of a state means, in the order in which they are said."""
 

@@ -28,7 +28,7 @@ BY_LISTS: Final = "lists"
 BY_GRAPH: Final = "resource-graph"
 
 _LATE: Final = (
-    "Resource Graph may be hours late, and has neither children nor extension resources. Leave out --fast for all."
+    "Resource Graph may be hours late, and has neither children nor extension resources. Run without --fast for all."
 )
 _ROOM: Final = 50_000  # characters of a table, since a comment has at most 65,536
 _LONGEST: Final = 200  # characters of a name
@@ -166,7 +166,7 @@ def format_lines(report: UnmanagedReport, *, names: bool) -> Iterator[str]:
                 created = format_creation(report.creations[stray.arm_id], names=names)
                 yield f"    {_name(stray):<{width}}  {created}".rstrip()
         yield ""
-    yield from _format_list("To write manifests of them:", list_imports(report))
+    yield from _format_list("To write manifests for them:", list_imports(report))
     counts = Counter(left.reason for left in report.estate.left_out)
     yield from _format_list("Left out:", [f"{count:>5}  {reason}" for reason, count in sorted(counts.items())])
     for title, lines in _list_notes(report):
@@ -190,13 +190,15 @@ def _list_notes(report: UnmanagedReport) -> list[tuple[str, Sequence[str]]]:
     unseen = [_LATE] if report.source == BY_GRAPH else []
     if report.estate.closed:
         groups = format_plural(report.estate.closed, "resource group")
-        unseen.append(f"The content of {groups} not in git. Name one with --resource-group, or '*' for all.")
+        unseen.append(
+            f"The content of {groups} not in git is not listed. Name one with --resource-group, or '*' for all."
+        )
     return [
         ("Could not be read, so there may be more:", report.estate.gaps),
-        ("Not asked for; --full asks for all:", report.estate.unread),
-        ("Manifests without an ARM id; what they stand for may be listed above:", report.without_id),
-        ("Who created a resource is not known everywhere:", report.doubts),
-        ("What this search does not see:", unseen),
+        ("Not read; --full reads all:", report.estate.unread),
+        ("Manifests without an ARM id; their resources may be listed above:", report.without_id),
+        ("The creator is not known for some resources:", report.doubts),
+        ("Limits of this search:", unseen),
     ]
 
 

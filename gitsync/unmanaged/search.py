@@ -203,7 +203,7 @@ class EstateSearch:
         by_name = {group.name.casefold(): group.arm_id for group in groups if not _UNQUOTABLE.search(group.name)}
         for group in groups:
             if group.name.casefold() not in by_name:
-                self._gaps.append(f"{group.arm_id}: its name cannot be part of a query; leave out --fast")
+                self._gaps.append(f"{group.arm_id}: its name cannot be part of a query; run without --fast")
         names, ids = sorted(by_name), {}
         for start in range(0, len(names), _MOST_GROUPS):
             literals = ",".join(f"'{name}'" for name in names[start : start + _MOST_GROUPS])

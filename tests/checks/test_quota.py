@@ -193,7 +193,7 @@ async def test_a_smaller_family_does_not_pay_for_another():
 
 async def test_an_autoscaler_is_named():
     [(_, finding)] = (await ask(cluster(pool(1, **BIG | {"maxCount": 9}))))[0]
-    assert "With its autoscalers the plan may need up to 36 more of standardDSv3Family" in finding.message
+    assert "With its autoscalers, the plan may need up to 36 more of standardDSv3Family" in finding.message
 
 
 async def test_a_pool_is_where_its_cluster_is():

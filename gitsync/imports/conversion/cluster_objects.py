@@ -48,7 +48,7 @@ def choose_version(header: Header, spec: Mapping[str, Any], catalog: Catalog) ->
         return _find_known(exported, spec, catalog, is_proven=bool(applied) or is_newest)
     shown, meant = catalog.kind(exported), catalog.kind(applied.gvk)
     # The export is made by the API server, which drops what its version does not have.
-    lacking = find_lacking(shown, applied.spec) if shown else "field that is known"
+    lacking = find_lacking(shown, applied.spec) if shown else "known field"
     if shown is None or lacking:
         return _make_lost(header, applied.gvk, f"The export shows it at {exported.version}, which has no {lacking}.")
     return ObjectVersion(meant if meant and not find_lacking(meant, spec) else shown, is_proven=True)

@@ -65,7 +65,7 @@ def _find_problems(shown: Shown | None, key: Key) -> tuple[Problem, ...]:
 
 
 def _make_other(made: str, wanted: str) -> Difference:
-    return Difference("/id", made, wanted, "stands for another resource")
+    return Difference("/id", made, wanted, "declares another resource")
 
 
 def _prove_one(key: Key, resource: FoundResource, shown: Shown | None) -> ImportProof:

@@ -104,7 +104,7 @@ def _read_id(text: str, endpoint: str) -> str:
         # The address in the portal of another cloud: its id would be looked for in this one.
         if parts.netloc.casefold() != host.casefold():
             raise ConfigError(
-                f"{text} is at {parts.netloc}, and --endpoint is {host}.",
+                f"{text} is at {parts.netloc}, but --endpoint is {host}.",
                 hint="Set --endpoint to the cloud of the id, or give the ARM id alone.",
             )
         text = parts.path
@@ -177,11 +177,13 @@ def find_type(text: str, catalog: Catalog) -> str:
     if home:
         return catalog.arm_type(*home) or text
     if "/" in text and "." in text.partition("/")[0] and not text.partition("/")[0].endswith(".azure.com"):
-        raise ConfigError(f"The catalog has no kind for the type {text}.", hint="Run gitsync explain for all kinds.")
+        raise ConfigError(
+            f"The catalog has no kind for the type {text}.", hint="Run `gitsync explain` to list all kinds."
+        )
     kind = find_kind(text, catalog).kind
     if not kind.is_arm:
         message = f"{kind.gvk.kind} of {kind.gvk.group} is not a resource of Azure Resource Manager."
-        raise ConfigError(message, hint="Write its manifest by hand: an import reads ARM alone.")
+        raise ConfigError(message, hint="Write its manifest by hand: an import reads only Azure Resource Manager.")
     return kind.arm_type
 
 
