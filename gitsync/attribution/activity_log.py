@@ -155,7 +155,7 @@ def _make_change(rows: Sequence[_Row]) -> RecordedChange | None:
 
 
 def is_key_action(operation: str) -> bool:
-    """Tell whether an operation returns or renews keys, passwords or the like."""
+    """Return whether an operation returns or renews keys, passwords or the like."""
     return _KEYS.fullmatch(operation.casefold()) is not None
 
 

@@ -171,12 +171,12 @@ def index_runs(records: Iterable[Record], runs: Iterable[LastRun]) -> Mapping[st
 
 
 def _is_audited(change: RecordedChange) -> bool:
-    """Tell whether an operation wrote, deleted, or reached for keys: other actions, such as a restart, are none."""
+    """Return whether an operation wrote, deleted, or reached for keys: other actions, such as a restart, are none."""
     return change.verb is not Verb.ACTION or is_key_action(change.said.operation)
 
 
 def _is_managed(change: RecordedChange, managed: Mapping[str, str]) -> bool:
-    """Tell whether an operation is on a managed resource, or deleted one with what it is in."""
+    """Return whether an operation is on a managed resource, or deleted one with what it is in."""
     if change.arm_id in managed:
         return True
     return change.verb is Verb.DELETE and any(change.arm_id in iterate_ancestors(arm_id) for arm_id in managed)

@@ -41,7 +41,7 @@ class AzureValues:
     made: frozenset[str] = frozenset()
 
     def is_own(self, path: JsonPath, value: Any) -> bool:
-        """Tell whether Azure gives a leaf this value by itself. `*` in the path stands for the index of an entry."""
+        """Return whether Azure gives a leaf this value by itself. `*` in the path stands for the index of an entry."""
         leaf = format_pointer(path)
         return leaf in self.made or (leaf in self.same and self.same[leaf] == value)
 
@@ -63,7 +63,7 @@ def _read_azure_values() -> Mapping[str, Any]:
 
 
 def is_immutable(arm_type: str, pointer: str) -> bool:
-    """Tell whether Azure is known to fix a field of a type (in any case) when it creates a resource. `pointer` is a
+    """Return whether Azure is known to fix a field of a type (in any case) when it creates a resource. `pointer` is a
     JSON pointer into the body. A field that is not in the table may be fixed as well: nothing is known of it.
     """
     fixed = _read_immutable_fields().get(arm_type.casefold(), frozenset())

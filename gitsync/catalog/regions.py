@@ -68,5 +68,5 @@ _GEOGRAPHIES: Final = frozenset(
 
 
 def is_known_region(text: str) -> bool:
-    """Tell whether a text, without blanks and case, is the name of a region or a geography."""
+    """Return whether a text, without blanks and case, is the name of a region or a geography."""
     return text in REGIONS or text in _GEOGRAPHIES

@@ -65,7 +65,7 @@ def visit_header(fields: Mapping[str, Any]) -> list[Visit]:
 
 
 def fits(shape: str, value: Any) -> bool:
-    """Tell whether an API server accepts the value for the shape: no string for a number, no boolean for a string; a
+    """Return whether an API server accepts the value for the shape: no string for a number, no boolean for a string; a
     number without a fraction is an integer, and an integer is a number.
     """
     match shape:

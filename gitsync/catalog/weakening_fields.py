@@ -331,7 +331,7 @@ def _read_number(value: Any) -> int | None:
 
 
 def _opens(steps: list[str], old: Any, new: Any) -> bool:
-    """Tell whether more is let in: by an entry, by the denial that goes, or by a list that filters nothing any more."""
+    """Return whether more is let in: by an entry, by the denial that goes, or by a list that filters nothing any more."""
     if isinstance(old, list) or isinstance(new, list):
         before, after = ([_write(one) for one in side] if isinstance(side, list) else [] for side in (old, new))
         gone = [one for one in before if one not in after]

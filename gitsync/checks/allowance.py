@@ -48,7 +48,7 @@ class RequestClaim(NamedTuple):
 
     @property
     def is_more(self) -> bool:
-        """Tell whether it is for none of the changes that have all of their requests."""
+        """Return whether it is for none of the changes that have all of their requests."""
         return self.rank.place >= ALL_OF
 
     @property
@@ -120,7 +120,7 @@ class Allowance:
 
     @property
     def is_used_up(self) -> bool:
-        """Tell whether not even a request may be sent that follows from an answer."""
+        """Return whether not even a request may be sent that follows from an answer."""
         return self._budget.count_sent() >= MOST
 
     def find_rank(self, change: PlannedChange) -> Rank:
@@ -170,7 +170,7 @@ def _find_risk(change: PlannedChange) -> int:
 
 
 def _is_open(change: PlannedChange) -> bool:
-    """Tell whether a body says that the internet can reach the resource."""
+    """Return whether a body says that the internet can reach the resource."""
     values = {name: find_member(change.body, "properties", name) for name in _OPENINGS}
     is_opened = any(str(value).casefold() == _OPENINGS[name] for name, value in values.items())
     return is_opened or change.arm_type.casefold() == _ADDRESS

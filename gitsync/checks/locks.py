@@ -275,7 +275,7 @@ def _make_denial_finding(denial: DenyAssignment, action: str, verdict: CheckVerd
 
 
 def _applies_to(denial: DenyAssignment, principal: Principal | None) -> bool | None:
-    """Tell whether a deny assignment is for who asks; None if that is not known: a token does not tell its groups."""
+    """Return whether a deny assignment is for who asks; None if that is not known: a token does not tell its groups."""
     own_id = principal.object.casefold() if principal else ""
     excludes, includes = (_has_principal(rows, own_id) for rows in (denial.excluded, denial.principals))
     if excludes or includes is False:

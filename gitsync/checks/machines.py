@@ -27,7 +27,7 @@ class MachineGroup:
     name: str = ""
 
     def exceed(self, before: MachineGroup | None) -> bool:
-        """Tell whether these need something that Azure does not have of them yet."""
+        """Return whether these need something that Azure does not have of them yet."""
         if before is None or self.size.casefold() != before.size.casefold() or self.is_spot != before.is_spot:
             return True
         return not set(self.zones) <= set(before.zones) or self.count > before.count or self.most > before.most

@@ -384,7 +384,7 @@ def _find_mode(change: PlannedChange, soft: Retention) -> tuple[str, str] | Hidd
 
 
 def has_label(change: PlannedChange) -> bool:
-    """Tell whether a change is of a public address with a DNS label."""
+    """Return whether a change is of a public address with a DNS label."""
     return change.arm_type.casefold() == _ADDRESS and bool(find_member(change.body, *_LABEL))
 
 

@@ -111,7 +111,7 @@ class Rules:
     gap: str = ""
 
     def is_same_for_groups(self, subscription: str) -> bool:
-        """Tell whether nothing is assigned to a part of a subscription, and no part of it left out."""
+        """Return whether nothing is assigned to a part of a subscription, and no part of it left out."""
         scopes = (scope for rule in self.assignments for scope in (rule.scope, *rule.not_scopes))
         return not self.gap and not any(is_below(scope, subscription) for scope in scopes)
 
@@ -427,7 +427,7 @@ def weigh(
 def _find_exemption(
     arm_id: str, claim: PolicyClaim, exemptions: Entries | Unanswered, now: datetime
 ) -> tuple[bool, str]:
-    """Tell whether a resource is exempt from a policy, and why that is not certain."""
+    """Return whether a resource is exempt from a policy, and why that is not certain."""
     if isinstance(exemptions, Unanswered):
         return False, f"The exemptions cannot be read: {exemptions.reason}"
     found = [read_exemption(row) for row in exemptions]
@@ -454,6 +454,6 @@ def _find(
 
 
 def _covers(scope: str, arm_id: str) -> bool:
-    """Tell whether a scope contains a resource. Azure lists only those management groups that do."""
+    """Return whether a scope contains a resource. Azure lists only those management groups that do."""
     is_group = f"{scope.casefold()}/".startswith(_MANAGEMENT_GROUPS)
     return is_group or is_same_id(scope, arm_id) or is_below(arm_id, scope)

@@ -117,7 +117,7 @@ def _judge_evaluation(case: Case, row: Mapping[str, Any]) -> PolicyClaim | None:
 
 
 def _is_of_body(expression: Mapping[str, Any], path: JsonPath) -> bool:
-    """Tell whether an expression of a policy is about a field that a body has. Values may be of the group."""
+    """Return whether an expression of a policy is about a field that a body has. Values may be of the group."""
     of_names = path in {("name",), ("fullName",), ("id",)}
     return bool(path) and not of_names and str(expression.get("expressionKind")).casefold() == "field"
 

@@ -136,8 +136,7 @@ def find_obstacle(change: PlannedChange) -> CheckFinding | None:
     if not outside:
         return None
     pointer = format_pointer(outside[0])
-    message = f"The value of {pointer} is a secret or not known yet, and preflight supports such values only "
-        "below /properties."
+    message = f"The value of {pointer} is a secret or not known yet, and preflight supports such values below /properties only."
     return replace(_leave(UNKNOWN_VALUE, message), path=pointer)
 
 

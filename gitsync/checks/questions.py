@@ -158,7 +158,7 @@ class Questions:
         return await self._once(("head", path, api_version), lambda reader: reader.exists(path, api_version))
 
     async def has_resource(self, arm_id: str, api_version: str) -> bool | Unanswered:
-        """Tell whether a resource exists."""
+        """Return whether a resource exists."""
 
         async def find(reader: Reader) -> bool:
             return await reader.get(arm_id, api_version) is not None

@@ -45,7 +45,7 @@ def parse_value(setting: Setting, texts: tuple[Any, ...]) -> Any:
 
 
 def is_loopback(host: str | None) -> bool:
-    """Tell whether a host is this machine, judged by its name only."""
+    """Return whether a host is this machine, judged by its name only."""
     if host is None:
         return False
     try:

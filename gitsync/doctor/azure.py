@@ -45,7 +45,7 @@ API_VERSION = "2022-04-01"
 
 
 def grants(permissions: Iterable[Mapping[str, Any]], action: str) -> bool:
-    """Tell whether one of the permissions at a scope grants an action: there is one for each role that is assigned
+    """Return whether one of the permissions at a scope grants an action: there is one for each role that is assigned
     there or above. It grants what one of its `actions` matches and none of its `notActions`; `*` stands for any text,
     and case does not count (https://learn.microsoft.com/azure/role-based-access-control/role-definitions).
     """

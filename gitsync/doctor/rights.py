@@ -105,19 +105,19 @@ def list_needed_rights(
 
 
 def _is_arm(one: Prepared | Record) -> bool:
-    """Tell whether ARM has a resource. Rights in Microsoft Graph and in a database are granted there, by no role."""
+    """Return whether ARM has a resource. Rights in Microsoft Graph and in a database are granted there, by no role."""
     return open_catalog().provider(one.key.group, one.key.kind) is Provider.ARM
 
 
 def _is_exact(right: NeededRight) -> bool:
-    """Tell whether a right is for one scope and one action. Manifests are not trusted: the `*` of an id must not widen
+    """Return whether a right is for one scope and one action. Manifests are not trusted: the `*` of an id must not widen
     a role.
     """
     return not {"<", "*"} & {*right.scope} and (right.action == READ_ALL or "*" not in right.action)
 
 
 def has_own_credential(one: Prepared) -> bool:
-    """Tell whether another identity than the run's reconciles a resource."""
+    """Return whether another identity than the run's reconciles a resource."""
     return bool(one.credential or one.resource.annotations.get(CREDENTIAL_FROM))
 
 

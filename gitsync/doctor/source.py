@@ -127,7 +127,7 @@ def _examine_store(config: Config, store: StateStore) -> Iterator[Check]:
 
 
 def examine_seals(config: Config, state: State) -> Check:
-    """Tell whether the records are signed, and may be trusted."""
+    """Return whether the records are signed, and may be trusted."""
     name, count = "digest-key", format_plural(len(state.records), "record")
     refused = [record for record in state.records.values() if record.trust.is_refused]
     if refused and all(record.trust.is_former for record in refused):

@@ -28,7 +28,7 @@ _FIXED: Final = ("membershipType", "isAssignableToRole")
 
 
 def needs_rule(body: Mapping[str, Any]) -> bool:
-    """Tell whether a group with this body has dynamic members: its rule has no field in a manifest."""
+    """Return whether a group with this body has dynamic members: its rule has no field in a manifest."""
     return _DYNAMIC in _GROUP_TYPES.get(body.get("membershipType", ASSIGNED), ())
 
 

@@ -136,7 +136,7 @@ class GroupReader:
         return show_group(group, self._wanted)
 
     def _may_search(self) -> bool:
-        """Tell whether a group without a known id may exist. One that is always created is searched only if a POST of
+        """Return whether a group without a known id may exist. One that is always created is searched only if a POST of
         it got no answer, in this run or an earlier one.
         """
         is_left = self._access.resource.is_expected or self._access.known.sent_at is not None

@@ -49,7 +49,7 @@ class GraphRequest(ArmRequest):
     """A request to Microsoft Graph."""
 
     def says_absent(self, answer: Response, code: str, message: str) -> bool:  # noqa: ARG002 - the form decides
-        """Tell whether a 404 is an error of Graph, and no page of something in between."""
+        """Return whether a 404 is an error of Graph, and no page of something in between."""
         error = answer.mapping().get("error")
         return isinstance(error, Mapping) and isinstance(error.get("code"), str)
 

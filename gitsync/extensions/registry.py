@@ -61,11 +61,11 @@ class Registry:
         return self._by_kind.get((subject.key.group, subject.key.kind), [])
 
     def checks_owner(self, group: str, kind: str) -> bool:
-        """Tell whether an extension of this kind wants the owner read."""
+        """Return whether an extension of this kind wants the owner read."""
         return (group, kind) in self._owner_checked
 
     def needs_read(self, group: str, kind: str, secrets: Collection[str]) -> bool:
-        """Tell whether an extension of this kind needs the resource as just read: to check more of it than its state,
+        """Return whether an extension of this kind needs the resource as just read: to check more of it than its state,
         or to export `secrets`. The exporter of another package may need it for any.
         """
         extensions = self._by_kind.get((group, kind))
@@ -80,16 +80,16 @@ class Registry:
         )
 
     def allows_listed(self, group: str, kind: str, entry: Live) -> bool:
-        """Tell whether the entry of a list shows what the pre-checks of this kind ask for."""
+        """Return whether the entry of a list shows what the pre-checks of this kind ask for."""
         checks = (extension.pre_check for extension in self._by_kind.get((group, kind), []))
         return all(isinstance(check, OwnState) and check.allows_listed(entry) for check in checks if check)
 
     def modifies(self, group: str, kind: str) -> bool:
-        """Tell whether an extension of this kind may change the body, before it is compared or when it is sent."""
+        """Return whether an extension of this kind may change the body, before it is compared or when it is sent."""
         return (group, kind) in self._modified
 
     def alters_comparison(self, group: str, kind: str) -> bool:
-        """Tell whether an extension of this kind changes the body that is compared."""
+        """Return whether an extension of this kind changes the body that is compared."""
         modifiers = (extension.modify for extension in self._by_kind.get((group, kind), []))
         return any(isinstance(one, Modifier) and one.compared for one in modifiers)
 
@@ -154,7 +154,7 @@ class Registry:
         return tuple(call for call in calls if call)
 
     def restores(self, subject: Subject) -> bool:
-        """Tell whether sending the body restores a former state, instead of applying the body."""
+        """Return whether sending the body restores a former state, instead of applying the body."""
         return any(modifier.restores(subject) for modifier in self._list_modifiers(subject) if modifier.restores)
 
     def modified(self, body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
@@ -181,7 +181,7 @@ class Registry:
         await chain(subject, azure)
 
     async def import_(self, subject: Subject, load: NextImport) -> tuple[Subject, Imported]:
-        """Tell whether a manifest is made of a resource, and return the resource as read; `load` reads it."""
+        """Return whether a manifest is made of a resource, and return the resource as read; `load` reads it."""
         chain = load
         for extension in reversed(self.of(subject)):
             if extension.importer:

@@ -56,7 +56,7 @@ class Acceptance:
         return self._accepted.get(arm_id.casefold())
 
     def is_set(self, resource: FoundResource) -> bool:
-        """Tell whether somebody has changed something of a resource."""
+        """Return whether somebody has changed something of a resource."""
         return not self._is_as_made(resource)
 
     def leave_out(self, subject: str, reason: str) -> None:

@@ -144,7 +144,7 @@ LookInside = Callable[[FoundResource], Awaitable[list[FoundResource]]]
 
 
 def asks_all(kinds: Iterable[Kind], acceptance: Acceptance) -> bool:
-    """Tell whether every parent is asked, however many there are: if a filter names the type, or with --full."""
+    """Return whether every parent is asked, however many there are: if a filter names the type, or with --full."""
     return not acceptance.is_sparing or any(acceptance.filters.names_type(kind.arm_type) for kind in kinds)
 
 

@@ -98,7 +98,7 @@ class Discovery:
         return FoundResource(kind=kind, arm_id=arm_id, owner_id="", body=entry)
 
     async def _is_looked_into(self, group: FoundResource) -> bool:
-        """Tell whether a group is searched; if the filters admit it, it is imported too."""
+        """Return whether a group is searched; if the filters admit it, it is imported too."""
         filters = self._acceptance.filters
         if group.body.get("managedBy"):  # a cluster's group of nodes: its owner makes and deletes what is in it
             self._acceptance.leave_out(group.arm_id, MANAGED)
@@ -134,7 +134,7 @@ class Discovery:
         return [resource for batch in await asyncio.gather(*reads) for resource in batch]
 
     def _is_wanted(self, arm_id: str, entry: Body) -> bool:
-        """Tell whether a listed resource is read. One below another is found there."""
+        """Return whether a listed resource is read. One below another is found there."""
         arm_type, filters = parse_arm_type(arm_id), self._acceptance.filters
         if arm_type.count("/") > 1:  # some lists show children too
             return False

@@ -156,5 +156,5 @@ class ExtensionSearch:
 
 
 def has_hidden_types(filters: Filters) -> bool:
-    """Tell whether filters name a type that only the extended resources show."""
+    """Return whether filters name a type that only the extended resources show."""
     return any(map(filters.names_type, _HIDDEN))

@@ -129,7 +129,7 @@ class ResourceReader:
         return {**(listed if is_whole else {}), **read}
 
     async def _check(self, kind: Kind, arm_id: str, entry: Body) -> bool:
-        """Tell whether lists of a kind are whole: asked once for each kind, by its first resource."""
+        """Return whether lists of a kind are whole: asked once for each kind, by its first resource."""
         # A task, since many lists of a type are read at the same time: all wait for the one answer.
         if kind.arm_type not in self._checks:
             self._checks[kind.arm_type] = asyncio.create_task(self._is_whole(kind, arm_id, entry))
@@ -141,7 +141,7 @@ class ResourceReader:
 
 
 def is_refused(error: ArmError) -> bool:
-    """Tell whether asking again would not help; services answer with various codes for what an account lacks."""
+    """Return whether asking again would not help; services answer with various codes for what an account lacks."""
     return is_refusal(error) or 400 <= error.status < 500
 
 

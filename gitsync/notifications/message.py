@@ -51,7 +51,7 @@ def find_state(report: Report, before: Mapping[Key, Record], today: date) -> str
 
 
 def _is_due(result: Result, record: Record | None, today: date) -> bool:
-    """Tell whether a hold has ended that left something to be done."""
+    """Return whether a hold has ended that left something to be done."""
     has_ended = record is not None and record.hold is not None and not record.hold.lasts(today)
     return has_ended and result.hold is None and result.action is not Action.NONE
 

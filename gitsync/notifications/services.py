@@ -125,7 +125,7 @@ def _check(address: ServiceAddress) -> None:
 
 
 def is_installed() -> bool:
-    """Tell whether apprise is there: it comes with the extra `notifications`."""
+    """Return whether apprise is there: it comes with the extra `notifications`."""
     from importlib.util import find_spec  # noqa: PLC0415 - takes time, and few ask
 
     return find_spec("apprise") is not None

@@ -25,7 +25,7 @@ class Inventory:
     without_id: tuple[str, ...] = ()
 
     def has(self, arm_id: str) -> bool:
-        """Tell whether a manifest or a record stands for a resource, or the manifest of its parent names it."""
+        """Return whether a manifest or a record stands for a resource, or the manifest of its parent names it."""
         path = normalize_id(arm_id)
         if path in self.bodies:
             return True

@@ -259,7 +259,7 @@ class EstateSearch:
 
 
 def _is_azures(group: FoundResource) -> bool:
-    """Tell whether Azure made a group, for a resource or by itself."""
+    """Return whether Azure made a group, for a resource or by itself."""
     return bool(group.body.get("managedBy")) or _AZURES_GROUPS.fullmatch(group.name) is not None
 
 

@@ -60,7 +60,7 @@ class OwnState(_StateCheck):
         return await self._judge(subject.live, subject, azure, next)
 
     def allows_listed(self, entry: Live) -> bool:
-        """Tell whether the entry of a list shows a state that is allowed. One without the state shows nothing."""
+        """Return whether the entry of a list shows a state that is allowed. One without the state shows nothing."""
         state = read_state(entry, self._field)
         return state is not None and self._allows(state)
 

@@ -386,7 +386,7 @@ def _has_account(name: str, kept: Mapping[str, Any]) -> bool:
 
 
 def _find_flag(name: str, fields: Any) -> bool:
-    """Tell whether a field is true in a spec or in a part of it."""
+    """Return whether a field is true in a spec or in a part of it."""
     return isinstance(fields, Mapping) and (
         fields.get(name) is True or any(_find_flag(name, part) for part in fields.values())
     )

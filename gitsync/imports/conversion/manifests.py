@@ -58,7 +58,7 @@ def make_manifests(resources: Sequence[FoundResource], style: ManifestStyle) -> 
 
 
 def is_as_made(resource: FoundResource) -> bool:
-    """Tell whether a resource of a fixed name is as Azure made it with its parent: no one has set anything."""
+    """Return whether a resource of a fixed name is as Azure made it with its parent: no one has set anything."""
     if resource.kind.fixed_azure_name is None:
         return False
     fields = _convert(resource, ManifestIndex({}), "", is_full=False).fields

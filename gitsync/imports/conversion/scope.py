@@ -81,7 +81,7 @@ def read_scope(ids: Sequence[str], groups: Iterable[str], subscription: str | No
 
 
 def is_pattern(name: str) -> bool:
-    """Tell whether the name of a resource group stands for several: no group has these characters in its name."""
+    """Return whether the name of a resource group stands for several: no group has these characters in its name."""
     return "*" in name or "?" in name
 
 
@@ -128,7 +128,7 @@ class Filters:
     excluded: tuple[str, ...] = ()
 
     def admits(self, name: str, tags: Any) -> bool:
-        """Tell whether the filters by name and by tag admit a resource that is directly in a group."""
+        """Return whether the filters by name and by tag admit a resource that is directly in a group."""
         shown = {name.casefold(): value for name, value in tags.items()} if isinstance(tags, Mapping) else {}
         by_name = not self.names or any(_matches(name, pattern) for pattern in self.names)
         return by_name and all(
@@ -139,7 +139,7 @@ class Filters:
         return not self.types or arm_type.casefold() in self.types
 
     def leads_to(self, arm_type: str) -> bool:
-        """Tell whether a type, or one below it, is admitted."""
+        """Return whether a type, or one below it, is admitted."""
         prefix = f"{arm_type.casefold()}/"
         return self.admits_type(arm_type) or any(wanted.startswith(prefix) for wanted in self.types)
 
@@ -188,7 +188,7 @@ def find_type(text: str, catalog: Catalog) -> str:
 
 
 def _is_kind(text: str, catalog: Catalog) -> bool:
-    """Tell whether a text names a type or a kind; otherwise it is an id or a pattern of names."""
+    """Return whether a text names a type or a kind; otherwise it is an id or a pattern of names."""
     if text.startswith("/") or "*" in text:
         return False
     try:
