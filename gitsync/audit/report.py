@@ -25,7 +25,7 @@ TITLES: Final[Mapping[Origin, str]] = {
     Origin.OURS: "By gitsync's identity, without a recorded run",
     Origin.RUN: "By gitsync runs",
 }
-"""What a report says of each origin, in its order."""
+"""How a report describes each origin, in its order."""
 
 _VERBS: Final[Mapping[Verb, str]] = {
     Verb.CREATE: "created",
@@ -64,12 +64,12 @@ def format_moment(operation: AuditedOperation) -> str:
 
 
 def format_verb(operation: AuditedOperation) -> str:
-    """Say what an operation did."""
+    """Describe what an operation did."""
     return "created" if operation.change.creates else _VERBS[operation.change.verb]
 
 
 def format_operation_author(operation: AuditedOperation, *, names: bool, quote: Quote = str) -> str:
-    """Say who did it, or which run."""
+    """Name who did it, or which run."""
     if operation.origin is Origin.RUN and operation.run:
         return format_run(operation.run, quote=quote)
     return format_author(operation.change.said, names=names, quote=quote)
@@ -127,7 +127,7 @@ def list_notes(report: AuditReport) -> list[str]:
 
 
 def format_headline(report: AuditReport) -> str:
-    """Say what came of the audit, in one line."""
+    """Summarize the audit in one line."""
     found = report.audit
     parts = [
         f"{format_plural(found.count(Origin.OTHER), 'operation')} by others",

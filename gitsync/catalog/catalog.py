@@ -22,7 +22,7 @@ LEGACY = "v1api"
 
 
 class Catalog:
-    """All kinds of ASO. Its only mutable state is the cache of unpacked facts."""
+    """All ASO kinds. Its only mutable state is the cache of unpacked facts."""
 
     def __init__(self, read: Callable[[str], bytes]) -> None:
         self._read = read

@@ -119,9 +119,9 @@ def find_lacking(kind: Kind, spec: Any) -> str:
 
 
 def _list_lacking(visit: Visit) -> Iterator[_Lacking]:
-    """The fields of a value that its place does not have, or the value itself if it has the wrong type."""
+    """The fields of a value that its type does not have, or the value itself if it has the wrong type."""
     if not visit.fits:
-        if not find_braced_text(visit.value):  # what is to stand there is not known
+        if not find_braced_text(visit.value):  # the value of a variable is not known
             yield _Lacking(visit.path, is_retyped=True)
     elif visit.facts is not None:
         spare = _SPARE if visit.name == "knownOwner" else frozenset()

@@ -1,13 +1,12 @@
 """Reads the packed tables of facts about Azure: the values that it gives by itself, the fields that
 it fixes, for how long it works on writes, and its built-in roles.
 
-The first is made of recordings by tools/build_azure_values.py, the second of Microsoft's
-descriptions of its APIs and of refusals that users reported, by tools/build_immutable_fields.py,
-and the third of recordings by tools/build_durations.py. Beside it stand creates of slow types that no recording shows,
-each with its source: a statement of Microsoft, or the median of public logs of Terraform.
-The roles are those that manifests of ASO kinds assign, from Azure's documentation of April 2026
-(https://learn.microsoft.com/azure/role-based-access-control/built-in-roles). A run reads roles from
-Azure, so one that is not in the table works as well.
+The first is made of recordings by tools/build_azure_values.py, the second of Microsoft's descriptions of its APIs and
+of refusals that users reported, by tools/build_immutable_fields.py, and the third of recordings by
+tools/build_durations.py. Beside it stand creates of slow types that no recording shows, each with its source: a
+statement of Microsoft, or the median of public logs of Terraform. The roles are those that ASO manifests assign, from
+Azure's documentation of April 2026 (https://learn.microsoft.com/azure/role-based-access-control/built-in-roles). A run
+reads roles from Azure, so one that is not in the table works as well.
 """
 
 from __future__ import annotations

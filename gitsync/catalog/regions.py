@@ -1,4 +1,4 @@
-"""The regions of all clouds of Azure, and the geographies that some services have in their place.
+"""The regions of all Azure clouds, and the geographies that some services have in their place.
 
 Sources, read in 2026: Microsoft's list of regions (https://learn.microsoft.com/azure/reliability/regions-list), the
 regions that the SDKs of Cosmos DB know of all clouds (`RegionUtils` in Azure/azure-sdk-for-java, `Region` in

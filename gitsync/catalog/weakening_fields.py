@@ -1,8 +1,8 @@
-"""Tell which changes make an estate weaker: who may reach it, who may do what in it, and what would be noticed.
+"""Which changes make an estate weaker: who may reach it, who may do what in it, and what would be detected.
 
-Drift of this kind is taken into git by name only. The table has names of fields, since Azure's types share them, and
-types of which every field counts. Where it is clear which side is safer, only the other direction weakens; of anything
-else any change does, so that a person looks at it. So does a field that is in no table, if its name says that it guards
+Drift of this kind is accepted by name only. The table has names of fields, since Azure's types share them, and types of
+which every field counts. Where it is clear which side is safer, only the other direction weakens; of anything else any
+change does, so that a person looks at it. So does a field that is in no table, if its name suggests that it guards
 access, keys or data: Azure adds fields faster than anyone reads them.
 """
 
@@ -261,10 +261,10 @@ _DENIAL = re.compile(r'"(?:deny|block|drop)', re.IGNORECASE)
 
 
 def find_weakening(arm_type: str, pointer: str, old: Any, new: Any, *, is_gone: bool) -> str:
-    """Say in a sentence why a change makes an estate weaker; "" if it does not, as far as the table knows.
+    """Return a sentence on why a change makes an estate weaker; "" if the table has no rule for it.
 
-    `pointer` is the place of the change in the ARM body; `old` and `new` are the values there, REMOVED or None for
-    none. With `is_gone` the resource itself was deleted. Types and pointers are compared without case.
+    `pointer` is the path of the change in the ARM body; `old` and `new` are the values there, REMOVED or None for none.
+    With `is_gone` the resource itself was deleted. Types and pointers are compared without case.
     """
     of_type = TYPES.get(arm_type.casefold())
     if is_gone:
@@ -281,8 +281,8 @@ def find_weakening(arm_type: str, pointer: str, old: Any, new: Any, *, is_gone: 
 
 
 def _find_rule(steps: list[str], of_type: _Rule | None) -> _Rule | None:
-    """Find the rule of a field by the name that is nearest to the value, then by the type. One that no table has
-    guards something if its name says so, or one above it, below a harmless one. Tags guard nothing.
+    """Find the rule of a field by the name that is nearest to the value, then by the type. One that no table has guards
+    something if its name suggests it, or one above it, below a harmless one. Tags guard nothing.
     """
     known = next((at for at in reversed(range(len(steps))) if steps[at] in FIELDS or steps[at] in HARMLESS), -1)
     if known >= 0 and steps[known] in FIELDS:
@@ -294,8 +294,8 @@ def _find_rule(steps: list[str], of_type: _Rule | None) -> _Rule | None:
 
 
 def _pair_entries(old: Any, new: Any) -> Iterator[tuple[Any, Any]]:
-    """Pair the entries of a list that went with those that came: what a list means without a rule of its own is said by
-    the fields of its entries.
+    """Pair the entries of a list that went with those that came: the fields of its entries show what a list without its
+    own rule means.
     """
     before, after = (side if isinstance(side, list) else [] for side in (old, new))
     gone, come = [one for one in before if one not in after], [one for one in after if one not in before]
@@ -325,13 +325,13 @@ def _weakens(rule: _Rule, steps: list[str], old: Any, new: Any) -> bool:
 
 
 def _read_number(value: Any) -> int | None:
-    """Read a number, or a version of TLS as any type of Azure writes it: 1.2, TLS1_2, Tls12."""
+    """Read a number, or a TLS version as any Azure type writes it: 1.2, TLS1_2, Tls12."""
     digits = "".join(re.findall(r"\d", str(value)))
     return int(digits) if digits else None
 
 
 def _opens(steps: list[str], old: Any, new: Any) -> bool:
-    """Return whether more is let in: by an entry, by the denial that goes, or by a list that filters nothing any more."""
+    """Return whether more is allowed: by an entry, by a removed denial, or by a list that filters nothing any more."""
     if isinstance(old, list) or isinstance(new, list):
         before, after = ([_write(one) for one in side] if isinstance(side, list) else [] for side in (old, new))
         gone = [one for one in before if one not in after]

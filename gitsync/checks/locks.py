@@ -85,7 +85,7 @@ async def check_locks(changes: Sequence[PlannedChange], questions: Questions) ->
 async def _check_group(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Check the changes of one resource group."""
     arm_id = changes[0].arm_id
-    # A doubt is about the subscription: what is asked of another one says nothing.
+    # A doubt is about the subscription: the locks of another one mean nothing.
     if changes[0].doubt or "<" in (find_subscription(arm_id) or ""):
         return [(change.key, _make_unknown(change.id_gap)) for change in changes]
     (locks, no_locks), (denials, no_denials) = await asyncio.gather(
@@ -104,8 +104,8 @@ async def _check_group(changes: Sequence[PlannedChange], questions: Questions) -
 async def _read_rules(
     arm_id: str, what: tuple[str, str], read: Callable[[Mapping[str, Any]], T | None], questions: Questions
 ) -> tuple[list[T], list[CheckFinding]]:
-    """Return the rules of a subscription, and why some may be missing. Who may not list those gets those of the group:
-    rules of the subscription itself stay unknown then.
+    """Return the rules of a subscription, and why some may be missing. Without the right to list them, it reads those
+    of the group: rules of the subscription itself stay unknown then.
     """
     kind, api_version = what
     subscription, group = find_subscription(arm_id), find_resource_group(arm_id)
@@ -247,7 +247,7 @@ def _judge_denials(
         refusal = CheckVerdict.REFUSED if applies else CheckVerdict.WARNING
         make = partial(_make_denial_finding, denial)
         if place is _Place.BELOW:
-            # Azure does not say whether a delete that takes it along is refused as well.
+            # Azure does not document whether a delete that takes it along is refused as well.
             action = f"{parse_arm_type(denial.scope)}/delete"
             if change.deletes and _denies(denial, action):
                 yield make(action, CheckVerdict.WARNING, may=True)
@@ -275,7 +275,7 @@ def _make_denial_finding(denial: DenyAssignment, action: str, verdict: CheckVerd
 
 
 def _applies_to(denial: DenyAssignment, principal: Principal | None) -> bool | None:
-    """Return whether a deny assignment is for who asks; None if that is not known: a token does not tell its groups."""
+    """Return whether a deny assignment applies to gitsync; None if that is unknown: a token does not show groups."""
     own_id = principal.object.casefold() if principal else ""
     excludes, includes = (_has_principal(rows, own_id) for rows in (denial.excluded, denial.principals))
     if excludes or includes is False:

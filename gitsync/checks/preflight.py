@@ -41,7 +41,7 @@ _PASSES: Final = re.compile(
     r"\d+|internal.*error|serviceunavailable|servertimeout|.*timeout|.*timedout|toomanyrequests|.*throttl.*|.*retryable.*",
     re.IGNORECASE,
 )
-# Another resource of the same plan may be created first, and what the plan deletes first does not stand in the way.
+# Another resource of the same plan may be created first, and a resource that the plan deletes first does not block it.
 _WAITS: Final = re.compile(r".*(notfound|doesnotexist|notexist)", re.IGNORECASE)
 _HELD_BY_ITSELF: Final = re.compile(
     r".*(exist|taken|inuse|invalidresourcelocation|notallowed|change|immutable).*", re.IGNORECASE
@@ -53,7 +53,7 @@ _FIELD: Final = re.compile(r"(properties|sku|identity|zones|location|tags|kind)(
 
 
 class _Batch(NamedTuple):
-    """What one request asks about. Compared in lower case, since ids may be in any."""
+    """What one request is about. Compared in lower case, since ids may be in any."""
 
     provider: str
     type: str
@@ -108,7 +108,7 @@ async def _find_missing_groups(
     changes: Sequence[PlannedChange], scopes: Collection[str], questions: Questions
 ) -> Collection[str]:
     """Find which of these scopes are resource groups that a plan creates and that Azure does not have: it validates
-    nothing below them, so one list for each subscription saves a question for each type in each group.
+    nothing below them, so one list for each subscription saves a request for each type in each group.
 
     A group that cannot be looked up is none of them.
     """
@@ -127,7 +127,7 @@ async def _find_missing_groups(
 
 
 def find_obstacle(change: PlannedChange) -> CheckFinding | None:
-    """Find why a change cannot be asked about; None if it can."""
+    """Find why a change cannot be validated; None if it can."""
     if change.id_gap:
         return _leave(UNKNOWN_VALUE, change.id_gap)
     if len(re.findall("/providers/", change.arm_id, re.IGNORECASE)) > 1:
@@ -136,12 +136,14 @@ def find_obstacle(change: PlannedChange) -> CheckFinding | None:
     if not outside:
         return None
     pointer = format_pointer(outside[0])
-    message = f"The value of {pointer} is a secret or not known yet, and preflight supports such values below /properties only."
+    message = (
+        f"The value of {pointer} is a secret or not known yet. Preflight supports such values below /properties only."
+    )
     return replace(_leave(UNKNOWN_VALUE, message), path=pointer)
 
 
 def build_request(batch: Sequence[PlannedChange]) -> dict[str, Any]:
-    """Build the question about changes of one type, location and scope. No secret is in it."""
+    """Build the request about changes of one type, location and scope. No secret is in it."""
     first = batch[0]
     provider, _, short_type = first.arm_type.partition("/")
     location = normalize_region(first.location)
@@ -165,7 +167,7 @@ def build_request(batch: Sequence[PlannedChange]) -> dict[str, Any]:
 
 
 def judge(batch: Sequence[PlannedChange], answer: Mapping[str, Any] | Unanswered) -> Findings:
-    """Find what an answer says of each change. A change that it does not name is not checked."""
+    """Make the findings of a response. A change that it does not name is not checked."""
     if isinstance(answer, Unanswered):
         if answer.status == 400 and answer.code.casefold() == "resourcevalidationfailed":
             return _judge_refusal(batch, list(_find_leaves(answer.error.details)))
@@ -201,7 +203,7 @@ def _judge_refusal(batch: Sequence[PlannedChange], leaves: Sequence[_Leaf]) -> F
 
 
 def _judge_unnamed(count: int, astray: Sequence[_Leaf]) -> CheckFinding:
-    """Say what a refusal leaves open for a change that it does not name."""
+    """Make the finding of a change that a refusal does not name."""
     if not astray:
         message = "Azure refuses other resources of the same request, and its response does not name this one."
         return replace(
@@ -246,7 +248,7 @@ def _find_change(batch: Sequence[PlannedChange], leaf: _Leaf) -> PlannedChange |
 
 
 def _judge_provider(change: PlannedChange, leaf: _Leaf) -> CheckFinding:
-    """Judge what a provider, or Azure itself, says of a body."""
+    """Make the finding of a refusal by a provider, or by Azure itself."""
     code, text = shorten_text(leaf.code), shorten_text(leaf.message)
     if _WAITS.fullmatch(leaf.code):
         return _leave(
@@ -296,9 +298,7 @@ def _judge_policies(leaf: _Leaf) -> Iterator[CheckFinding]:
 
 
 def _find_no_answer(leaf: _Leaf) -> CheckFinding | None:
-    """Find a reason that says nothing about the body: a right is missing, the question is wrong, or the provider is
-    down.
-    """
+    """Find a reason that is not about the body: a right is missing, the request is wrong, or the provider is down."""
     text = shorten_text(leaf.message)
     if "authorization failed" in leaf.message.casefold() or leaf.code.casefold().endswith("authorizationfailed"):
         right = find_missing_right(leaf.message)

@@ -220,8 +220,8 @@ def _add_cores(
 def judge(
     limit: QuotaLimit, needed: int, most: int, usage: Usage, place: QuotaRegion, *, frees: bool = False
 ) -> CheckFinding | None:
-    """Judge what a plan needs of one limit; None if it is left. `most` is what autoscalers may need. `frees` tells that
-    the plan deletes something as well.
+    """Compare what a plan needs with one limit; None if it is left. `most` is what autoscalers may need. `frees`: the
+    plan deletes something as well.
     """
     left = max(0, usage.limit - usage.used)
     if most <= left:
@@ -246,7 +246,7 @@ def judge(
 
 
 def judge_size(machines: MachineGroup, size: MachineSize | None, place: QuotaRegion) -> Iterator[CheckFinding]:
-    """Judge whether the region and the wanted zones offer a size."""
+    """Check whether the region and the wanted zones offer a size."""
     if size is None or size.is_closed:
         why = "is not offered" if size is None else "is not available to the subscription"
         yield _refuse(f"{shorten_text(machines.size)} {why} in {place.region}.", machines.path)
@@ -303,7 +303,7 @@ async def _read_usages(place: QuotaRegion, provider: str, questions: Questions) 
     return usages
 
 
-# What each kind needs, as its body says it.
+# What each kind needs, by its body.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

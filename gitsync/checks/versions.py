@@ -89,7 +89,7 @@ def _is_texts(value: Any) -> TypeGuard[list[str]]:
 
 
 def judge(change: PlannedChange, listings: Mapping[str, Listing]) -> list[CheckFinding]:
-    """Return what the metadata of a provider says of a change.
+    """Compare a change with the metadata of its provider.
 
     Providers do not list all of their child types (Microsoft.Storage has no containers). ARM routes these as their
     parents, so a version that the nearest listed parent has is fine; one that it lacks is a guess, and no refusal.

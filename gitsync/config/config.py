@@ -1,5 +1,4 @@
-"""Every setting of gitsync: one field of `Config` each, with its declaration, in the order of the
-help.
+"""Every setting: one field of `Config` each, with its declaration, in the order of the help.
 
 A setting is given by a flag, a variable, a key in gitsync.yaml, or not at all; the nearest wins.
 The flag is the name with dashes, the key is the flag without the leading ones, and the variable is
@@ -43,7 +42,7 @@ _SYNC = frozenset({"sync"})
 _REVERT = frozenset({"revert"})  # a plan and a sync of what it names, which deletes and adopts nothing
 _RUNS = _PLAN | _SYNC | _REVERT
 _ACCEPT = frozenset({"accept"})
-_REHEARSE = frozenset({"rehearse"})  # plays a sync: takes what decides about it, and no identity
+_REHEARSE = frozenset({"rehearse"})  # simulates a sync: takes what decides about it, and no identity
 _LOOKS = frozenset({"audit", "unmanaged"})  # compare Azure with manifests and records, and reconcile nothing
 _SET_UP = _RUNS | {"doctor"}  # doctor checks what a run would use
 _MANIFESTS = _SET_UP | _REHEARSE | {"eval", "graph", "render", "shards", "validate"}
@@ -60,8 +59,8 @@ _EVERY_COMMAND = frozenset({"*"})
 class Config:
     """All settings of one run, checked. Durations are in seconds; a `None` means "not given".
 
-    Source settings are read through `gitsync.config.config_file`, which knows what the source gives.
-    `config_file` is no setting: it is the file that the operator's settings were read from.
+    Source settings are read through `gitsync.config.config_file`, which has what the source gives. `config_file` is not
+    a setting: it is the file that the operator's settings were read from.
     """
 
     config_file: Path | None = None
@@ -458,7 +457,7 @@ class Config:
     )
     emulator: str | None = declare_setting(
         None,
-        "Run against the emulator of Azure, in this process: in memory, or with its state in an SQLite FILE.",
+        "Run against the emulator, in this process: in memory, or with its state in an SQLite FILE.",
         HelpGroup.AZURE,
         _AZURE,
         form=SettingForm.FILE_OR_ON,

@@ -1,7 +1,7 @@
 """Reads a YAML file that people write for gitsync, value by value: its settings, and scripts of the emulator.
 
-Each value knows its file, its line and its key, and says so when it is not what was expected. YAML's composer gives all
-of them, so nothing of an untrusted file is constructed before it is checked.
+Each value has its file, its line and its key, and names them when it is not what was expected. YAML's composer gives
+all of them, so nothing of an untrusted file is constructed before it is checked.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class YamlNode:
         return int(value)
 
     def time(self) -> datetime:
-        """Read a date or a time, in UTC unless it says otherwise."""
+        """Read a date or a time, in UTC unless it has another offset."""
         try:
             time = datetime.fromisoformat(self.text())
         except ValueError as error:

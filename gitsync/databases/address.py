@@ -84,7 +84,7 @@ def find_token_scope(cloud: Cloud) -> str:
 
 
 def parse_servers(entries: Iterable[str]) -> Mapping[Provider, ServerAddress]:
-    """Read the servers on this machine that stand in for those of Azure: `postgresql=localhost:5433`.
+    """Read the servers on this machine that replace Azure's servers: `postgresql=localhost:5433`.
 
     Raises ConfigError for an entry that has another form, or names another machine.
     """

@@ -26,7 +26,7 @@ _LONGEST = 500  # characters of a server's message
 
 
 class DatabaseError(ProviderError):
-    """A database server refused, did not answer, or must not be asked. `native_code` is the server's own."""
+    """A database server refused, did not respond, or must not be contacted. `native_code` is the server's own."""
 
     native_code = ""
 
@@ -163,7 +163,7 @@ def make_failure(
 
 
 def explain_network(error: OSError) -> tuple[Advice, str]:
-    """Tell what an error below the protocol of a database means, and the words of it that help."""
+    """Return what an error below the protocol of a database means, and its words that help."""
     match error:
         case ssl.SSLCertVerificationError():
             return NOT_TRUSTED, error.verify_message

@@ -32,8 +32,8 @@ def quote_backticks(name: str) -> str:
 
 
 def quote_text(text: str, *, escapes: bool) -> str:
-    """Quote a text for MySQL. `escapes` tells whether the server takes a backslash as the begin of an escape, which its
-    status says (`NO_BACKSLASH_ESCAPES`).
+    """Quote a text for MySQL. `escapes`: the server reads a backslash as an escape, which its status shows
+    (`NO_BACKSLASH_ESCAPES`).
     """
     return "'" + (text.replace("\\", "\\\\") if escapes else text).replace("'", "''") + "'"
 

@@ -1,7 +1,7 @@
 """Checks Azure: the endpoint, the identity, the subscriptions, their resource providers, and the rights of the
 identity.
 
-Nothing is written. Each check has a limit of time, and the failure of one is no reason to leave out another.
+Nothing is written. Each check has a limit of time, and the failure of one does not skip another.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ class AzureExamination:
             return await self._reader().list(f"{above}/{PERMISSIONS}", API_VERSION)
 
     async def _leave_out_own(self, missing: Sequence[NeededRight]) -> list[NeededRight]:
-        """The rights that a role on the resource itself does not grant either; only the first resources are asked."""
+        """The rights that a role on the resource itself does not grant either; only the first resources are checked."""
         ids = sorted({right.arm_id for right in missing if "<" not in right.arm_id})[:_MOST_OWN_SCOPES]
         found = dict(zip(ids, await asyncio.gather(*map(self._read_own, ids)), strict=True))
         return [right for right in missing if not grants(found.get(right.arm_id, ()), right.action)]

@@ -24,7 +24,7 @@ _SOPS_SINK = "sops"
 
 
 async def examine(config: Config, redactions: Redactions) -> AsyncIterator[Check]:
-    """Every check, in order. Nothing is written: neither to git nor to Azure nor to a place of secrets."""
+    """Every check, in order. Nothing is written: neither to git nor to Azure nor to a sink of secrets."""
     config = replace(config, git_timeout=min(config.git_timeout, PATIENCE))
     clock = SystemClock()
     yield await asyncio.to_thread(check_tool, Program.GIT)

@@ -22,11 +22,11 @@ from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.secrets.stores import MANIFESTS, SecretStores
 
 _GIT = frozenset({MANIFESTS, KeptConfigMaps.name})
-"""Places in git, which other checks are about."""
+"""Stores in git, which other checks are about."""
 
 
 async def examine_places(config: Config, access: ArmAccess, clock: Clock, prepared: Iterable[Prepared]) -> list[Check]:
-    """A line for each place of the settings; the failure of one does not hide another."""
+    """A line for each source and sink of the settings; the failure of one does not hide another."""
     words = [word for word in dict.fromkeys((*config.secret_sources, *config.export_to)) if word not in _GIT]
     if not words:
         return [make_ok("secrets", "Secrets and ConfigMaps are read from git alone, and none are exported elsewhere.")]

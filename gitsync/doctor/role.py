@@ -117,7 +117,7 @@ def join_scopes(rights: Iterable[NeededRight]) -> tuple[str, ...]:
 
 
 def compare_rights(config: Config, redactions: Redactions) -> list[Check]:
-    """Say which actions and scopes `to_revision` needs that `from_revision` does not, and the other way round.
+    """List which actions and scopes `to_revision` needs that `from_revision` does not, and the other way round.
 
     Raises SourceError if one of them cannot be read.
     """
@@ -164,7 +164,7 @@ def _subtract(actions: Iterable[str], known: Iterable[str]) -> list[str]:
 def _list_omissions(
     prepared: Sequence[Prepared], rights: Sequence[NeededRight], left_out: Sequence[Key]
 ) -> Iterator[str]:
-    """Say what the role has nothing for."""
+    """Describe what the role has no actions for."""
     if invalid := sum(not one.is_valid for one in prepared):
         yield f"{format_plural(invalid, 'manifest')} cannot be used. Run `gitsync validate`, then write the role again."
     if others := sum(map(has_own_credential, prepared)):

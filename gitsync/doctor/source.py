@@ -1,5 +1,5 @@
-"""Checks the source, the place of the status, the records and the manifests: whether a run can read and write them, and
-whether the programs that it needs are installed.
+"""Checks the source, the status, the records and the manifests: whether a run can read and write them, and whether the
+programs that it needs are installed.
 """
 
 from __future__ import annotations
@@ -40,9 +40,7 @@ _PATIENCE = 10.0  # seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFindings:
-    """What the checks of the source leave for others. `source` is closed by now. `has_encrypted` says that it has
-    files of SOPS.
-    """
+    """What the checks of the source leave for others. `source` is closed by now. `has_encrypted`: it has SOPS files."""
 
     checks: tuple[Check, ...]
     source: Checkout | None = None
@@ -182,7 +180,7 @@ _BUILDERS = {
 
 
 def find_needed_tools(units: Collection[UnitKind], *, encrypted: bool, exports_by_sops: bool) -> frozenset[Program]:
-    """The programs that a source with such units needs. `encrypted` says that it has files of SOPS."""
+    """The programs that a source with such units needs. `encrypted`: it has SOPS files."""
     builders = {_BUILDERS[kind] for kind in units if kind in _BUILDERS}
     return frozenset({Program.GIT, *builders, *({Program.SOPS} if encrypted or exports_by_sops else ())})
 

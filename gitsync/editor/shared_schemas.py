@@ -86,7 +86,7 @@ def build_definitions(catalog: Catalog) -> Schema:
         "reference": _build_reference("reference", catalog),
         "wellKnownReference": _build_role_reference(catalog),
     }
-    # These owners differ by kind, so they stand in the schema of each kind.
+    # These owners differ by kind, so they are in the schema of each kind.
     others = ASO_TYPES.keys() - forms.keys() - {"knownOwner", "namedOwner"}
     named = {name: _build_object(name) for name in sorted(others)}
     referred = {f"{name}{OR_NULL}": allow_null(form) for name, form in {**forms, **named}.items()}
@@ -189,9 +189,7 @@ def _allow_names(path: str, pattern: str = QUALIFIED_NAME) -> Schema:
 
 
 def _know_own(known: Iterable[str]) -> Schema:
-    """Allow only those annotations of ASO and gitsync that exist. Annotations of other tools may have any
-    name.
-    """
+    """Allow only those ASO and gitsync annotations that exist. Annotations of other tools may have any name."""
     prefixes = "|".join(re.escape(prefix) for prefix in sorted({ASO_PREFIX, OUR_PREFIX}))
     message = f"There is no such annotation. Known annotations: {', '.join(sorted(_ANNOTATIONS))}."
     return {"if": {"pattern": f"^(?:{prefixes})"}, "then": {"enum": sorted(known), "errorMessage": message}}

@@ -42,7 +42,7 @@ class WorkspaceFile(NamedTuple):
 
 
 def build_workspace() -> tuple[WorkspaceFile, ...]:
-    """Build all files, but for the schemas."""
+    """Build all files except the schemas."""
     return (
         WorkspaceFile(_SETTINGS_FILE, _SETTINGS),
         WorkspaceFile(".gitignore", f"{STATE}/\n{SCHEMAS}/\n", SCHEMAS),

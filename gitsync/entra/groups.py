@@ -1,7 +1,7 @@
-"""Reads and writes groups of Entra ID: the provider that a run uses for them.
+"""Reads and writes Entra ID groups: the provider that a run uses for them.
 
-A group has no name that is unique, so a run knows it by the id that Graph gave it: from the record, from the answer to
-its own POST, or, for a manifest that may adopt, from a search by displayName.
+A group has no name that is unique, so a run identifies it by the id that Graph gave it: from the record, from the
+answer to its own POST, or, for a manifest that may adopt, from a search by displayName.
 
 Graph is consistent only in the end: a new group may answer 404 for some seconds, and a search sees it later still. So
 an id from a POST is never searched again, a 404 for a new group proves nothing, and after a POST without an answer the
@@ -67,8 +67,8 @@ class EntraGroups:
         return GroupWriter(self._open(resource, arm, session))
 
     def find_given_id(self, arm_id: str) -> str:
-        """Return the id that Graph gave a group, as far as this run knows: it may have created one that it could not
-        read yet. "" if it knows none.
+        """Return the id that Graph gave a group, as far as this run has it: it may have created one that it could not
+        read yet. "" if there is none.
         """
         known = self._known.find(arm_id)
         return known.group_id if known else ""
@@ -81,7 +81,7 @@ class EntraGroups:
         if arm not in self._graphs:
             try:
                 cloud = find_graph(arm.cloud)
-            except ConfigError as error:  # the resources of other providers can be reconciled all the same
+            except ConfigError as error:  # the resources of other providers can be reconciled anyway
                 raise ArmError(error.message, code="UnknownCloud", hint=error.hint) from error
             self._graphs[arm] = GraphService(cloud, arm.reach_service(cloud))
         return self._graphs[arm]
@@ -222,8 +222,8 @@ class GroupWriter(GroupReader):
         *,
         if_match: str | None = None,  # noqa: ARG002 - as above
     ) -> AcceptedWrite | None:
-        """Delete the group; what is not there is deleted already. One without a known id is left alone, and so is one
-        that another manifest has adopted: it was renamed in git.
+        """Delete the group; a missing one counts as deleted. One without a known id is skipped, and so is one that
+        another manifest has adopted: it was renamed in git.
         """
         access = self._access
         group_id = access.known.group_id
@@ -254,7 +254,7 @@ class GroupWriter(GroupReader):
             raise
         access.note_group(group)
         access.known.is_created = True
-        access.known.new_until = access.clock.monotonic() + NEW  # whatever Graph says of the time
+        access.known.new_until = access.clock.monotonic() + NEW  # whatever time Graph returns
 
     async def _update(self, group_id: str, body: Mapping[str, Any]) -> None:
         access, arm_id = self._access, self._access.resource.arm_id

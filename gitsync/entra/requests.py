@@ -161,7 +161,7 @@ def _find_fault(group: Mapping[str, Any], group_id: str) -> str:
 
 
 def _make_path(group_id: str) -> str:
-    """Make the path of a group. Raises ArmError for what is no id, so that an edited record leads to no other path."""
+    """Make the path of a group. Raises ArmError for any other text, so that an edited record leads to no other path."""
     if not _GUID.fullmatch(group_id):
         raise ArmError(f"{group_id!r} is not the id of a group.", code="InvalidResourceId")
     return f"{GROUPS}/{group_id}"

@@ -48,7 +48,7 @@ class Registry:
         self._by_kind: dict[tuple[str, str], list[Extension]] = {}
         for extension in extensions:
             self._by_kind.setdefault((extension.group, extension.kind), []).append(extension)
-        # Each resource of a run asks for these, and few kinds have them.
+        # Each resource of a run needs these, and few kinds have them.
         self._owner_checked = {kind for kind, chain in self._by_kind.items() if any(one.owner_check for one in chain)}
         self._modified = {kind for kind, chain in self._by_kind.items() if any(one.modify for one in chain)}
 
@@ -80,7 +80,7 @@ class Registry:
         )
 
     def allows_listed(self, group: str, kind: str, entry: Live) -> bool:
-        """Return whether the entry of a list shows what the pre-checks of this kind ask for."""
+        """Return whether the entry of a list shows what the pre-checks of this kind need."""
         checks = (extension.pre_check for extension in self._by_kind.get((group, kind), []))
         return all(isinstance(check, OwnState) and check.allows_listed(entry) for check in checks if check)
 
@@ -99,13 +99,13 @@ class Registry:
         return tuple(path for one in exporters if isinstance(one, Keys) for path in one.list_actions(secrets))
 
     def list_called(self, group: str, kind: str, points: Collection[str]) -> list[str]:
-        """The actions of Azure that the extensions of a kind declare for some of their points."""
+        """The Azure actions that the extensions of a kind declare for some of their points."""
         chain = self._by_kind.get((group, kind), [])
         return [action for extension in chain for point, action in extension.calls if point in points]
 
     def list_calls(self, subject: Subject) -> list[tuple[str, str]]:
         """The requests for other things that it may take to send a body: each path with `read`, or `action` for a POST.
-        `subject` has no live resource: what is asked then counts, and what is asked if it exists.
+        `subject` has no live resource: the requests for that case count, and those if it exists.
         """
         existing = replace(subject, live=Live(body={}))
         asked = dict.fromkeys((*self.questions(subject), *self.questions(existing)))

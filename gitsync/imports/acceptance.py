@@ -39,7 +39,7 @@ class Acceptance:
         *,
         is_sparing: bool = True,
     ) -> None:
-        """`is_as_made` tells whether no one has set anything of a resource. A sparing search samples collections of
+        """`is_as_made` returns whether no one has set anything of a resource. A sparing search samples collections of
         many parents.
         """
         self.filters = filters
@@ -115,7 +115,7 @@ class Acceptance:
         return await self._ask_importer(resource)
 
     async def _ask_importer(self, resource: FoundResource) -> str:
-        """Ask what the importers of the kind say (docs/reference/kinds.md#imports)."""
+        """Call the importers of the kind (docs/reference/kinds.md#imports)."""
 
         async def load(subject: Subject) -> tuple[Subject, Imported]:
             return subject, imported()

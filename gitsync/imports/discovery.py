@@ -70,7 +70,7 @@ class Discovery:
             return []
         entries = await self._reader.read_list(f"{scope.root}/resourcegroups", kind.api_version)
         names = [entry.get("name") for entry in entries]
-        # A group that is passed over would be missing from the import without a word.
+        # A skipped group would be silently missing from the import.
         if not all(isinstance(name, str) and name for name in names):
             raise ListSource(f"{scope.root}/resourcegroups").make_error("has an entry without a name")
         by_name = {str(name).casefold(): entry for name, entry in zip(names, entries, strict=True)}

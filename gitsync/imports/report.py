@@ -23,8 +23,8 @@ _LONGEST_LIST = 5
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
     """`files` are the manifests by path; `proofs` has one for each. `skipped` are ARM ids that a manifest stood for
-    before. `unread` are collections that were not asked for, or refused. `requests` is their number, None if Azure was
-    not read. `problems` are those of ids that are not imported, or of the files that were read in place of Azure.
+    before. `unread` are collections that were not read, or refused. `requests` is their number, None if Azure was not
+    read. `problems` are those of ids that are not imported, or of the files that were read instead of Azure.
     """
 
     folder: str

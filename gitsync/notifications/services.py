@@ -57,7 +57,7 @@ _NOTHING: Final = "GITSYNC_NOTIFY or --notify-file"
 
 @dataclass(frozen=True, slots=True)
 class ServiceAddress:
-    """Where a message goes. `number` is its place in the setting: messages name it, and not the address."""
+    """Where a message goes. `number` is its position in the setting: messages name it, and not the address."""
 
     number: int
     text: str

@@ -59,7 +59,7 @@ _STEP: Final = re.compile(
 
 
 class FieldSyntaxError(ValueError):
-    """A text that is no field. Its message is a sentence."""
+    """A text that is not a field. Its message is a sentence."""
 
 
 def format_field(path: Sequence[FieldStep]) -> str:

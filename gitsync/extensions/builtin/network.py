@@ -1,7 +1,7 @@
 """network.azure.com: parents that embed their children, which a PUT without them would delete
 (docs/reference/kinds.md#embedded-children), a check after the write, an address to export, and what refusals mean.
 
-The shapes are what may be sent of a child, by the first api-version that knows a member
+The shapes are what may be sent of a child, by the first api-version that has a member
 (docs/reference/kinds.md#child-shapes).
 """
 

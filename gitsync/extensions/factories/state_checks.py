@@ -14,7 +14,7 @@ from gitsync.model.live import Live
 TERMINAL = ("succeeded", "failed", "canceled")
 
 Allows = Callable[[str], bool]
-"""Tells whether a state lets the resource be acted on."""
+"""Returns whether a state lets the resource be acted on."""
 
 
 def allow_only(*states: str) -> Allows:

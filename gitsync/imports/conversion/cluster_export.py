@@ -64,8 +64,8 @@ class ClusterExport:
 def read_cluster_export(files: Mapping[str, bytes], catalog: Catalog) -> ClusterExport:
     """Read the objects in the files of an export, by their names: lists, several documents, YAML or JSON.
 
-    Values of Secrets are not looked at. An export without an object of ASO is an error: the command that wrote it
-    selected nothing.
+    Values of Secrets are not looked at. An export without an ASO object is an error: the command that wrote it selected
+    nothing.
     """
     reader = _ObjectReader(catalog)
     for name in sorted(files):
@@ -134,7 +134,7 @@ class _ObjectReader:
         if document.value["metadata"].get("deletionTimestamp"):
             text = f"{_name(header)} is being deleted in the cluster, so it is left out."
             warning = Finding(code="BeingDeleted", path=("metadata",), message=text, level=Level.WARNING)
-            # An import would bring it back.
+            # An import would restore it.
             self.problems.append(locate_in_document(warning, document))
             return
         chosen = choose_version(header, document.value.get("spec") or {}, self._catalog)

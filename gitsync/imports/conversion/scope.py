@@ -24,8 +24,8 @@ _SUBSCRIPTION_STEPS = 3
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportScope:
     """Where a search looks: in resource groups, by their names or patterns of these, at resources by their ids, or
-    without either in the whole subscription. With `may_lack_groups` a group that does not exist is passed over: git may
-    not have created it yet. With `goes_on` the search goes on past a group or an id that cannot be read, and says so.
+    without either in the whole subscription. With `may_lack_groups` a group that does not exist is skipped: git may not
+    have created it yet. With `goes_on` the search goes on past a group or an id that cannot be read, and reports it.
     `problems` are about texts that are none.
     """
 
@@ -46,7 +46,7 @@ class ImportScope:
 
 
 def read_scope(ids: Sequence[str], groups: Iterable[str], subscription: str | None, endpoint: str) -> ImportScope:
-    """Read ids and groups as typed. A text that is no id, or of another cloud, is a problem beside others.
+    """Read ids and groups as typed. A text that is not an id, or of another cloud, is a problem beside others.
 
     Raises ConfigError if there is nothing else, and for ids of several subscriptions, or none.
     """
