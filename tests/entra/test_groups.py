@@ -112,7 +112,7 @@ async def test_what_graph_fixes_needs_a_new_group(rig, name, value, message):
 
 
 async def test_a_group_with_dynamic_members_is_not_created_without_its_rule(rig):
-    with pytest.raises(ArmError, match="membershipType enabled needs a rule") as caught:
+    with pytest.raises(ArmError, match="membershipType enabled needs a membership rule") as caught:
         await rig.put(make_resource({**ADMINS, "membershipType": "enabled"}))
     assert caught.value.code == "PropertyChangeNotAllowed"
     assert rig.sent() == []
