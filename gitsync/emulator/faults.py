@@ -54,7 +54,7 @@ class Match:
     times: int | None = None
 
     def counts(self, request: ServerRequest, kind: str, *, poll: bool) -> bool:
-        """Tell whether a request matches; `kind` is the type of its resource."""
+        """Return whether a request matches; `kind` is the type of its resource."""
         return (
             self.poll is poll
             and self.lists in {None, request.method == "GET" and request.target.is_list}

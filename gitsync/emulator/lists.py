@@ -263,7 +263,7 @@ def find_reach(target: Target, query_filter: str) -> Reach:
 
 
 def _is_in_reach(request: ServerRequest, found: str) -> bool:
-    """Tell whether a list shows an implied resource of a scope. Most types have them only where they are listed."""
+    """Return whether a list shows an implied resource of a scope. Most types have them only where they are listed."""
     target = request.target
     if target.type.casefold() not in _REACH:
         return True
@@ -288,11 +288,11 @@ def require_list(request: ServerRequest) -> None:
 
 
 def is_record_list(target: Target) -> bool:
-    """Tell whether a list is that of all records of a DNS zone."""
+    """Return whether a list is that of all records of a DNS zone."""
     return target.type.casefold() in _RECORD_LISTS
 
 
 def is_record(words: str) -> bool:
-    """Tell whether the rest of a key after its zone, such as `a/www`, is a record."""
+    """Return whether the rest of a key after its zone, such as `a/www`, is a record."""
     kind, _, name = words.partition("/")
     return kind in _RECORD_TYPES and bool(name) and "/" not in name

@@ -134,7 +134,7 @@ def find_value(value: Any, path: tuple[str, ...]) -> Any:
 
 
 def has_value(value: Any, path: tuple[str, ...]) -> bool:
-    """Tell whether there is a member at a path of names, null or not."""
+    """Return whether there is a member at a path of names, null or not."""
     *parents, last = path or ("",)
     parent = find_value(value, tuple(parents))
     return isinstance(parent, Mapping) and last in parent

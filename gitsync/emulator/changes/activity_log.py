@@ -134,7 +134,7 @@ class _Filter:
     values: Mapping[str, str] = field(default_factory=dict)
 
     def may_select(self, entry: LoggedChange) -> bool:
-        """Tell whether any row of a request may be selected. Most are not, and to make their rows takes long."""
+        """Return whether any row of a request may be selected. Most are not, and to make their rows takes long."""
         return (
             entry.at <= self.last
             and (bool(entry.operation) or entry.at + 2 * _MOMENT >= self.first)

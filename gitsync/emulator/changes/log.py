@@ -185,7 +185,7 @@ _NOT_IN_GRAPH = (
 
 
 def is_in_graph(target: Target) -> bool:
-    """Tell whether Resource Graph has the changes of a resource: of groups, and of what is directly in a group or in a
+    """Return whether Resource Graph has the changes of a resource: of groups, and of what is directly in a group or in a
     subscription.
     """
     if target.shape is PathShape.GROUP:

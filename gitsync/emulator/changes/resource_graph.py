@@ -226,7 +226,7 @@ def _find_readable(cloud: EmulatedCloud, request: ServerRequest, subscriptions: 
 
 
 def _may_see(cloud: EmulatedCloud, request: ServerRequest, target: Target) -> bool:
-    """Tell whether the caller may read a resource, and changes: a row that it may not read is left out in silence."""
+    """Return whether the caller may read a resource, and changes: a row that it may not read is left out in silence."""
     actions = (f"{target.type}/read", "Microsoft.Resources/changes/read")
     return all(
         grants(request.caller, action, target)

@@ -81,7 +81,7 @@ class PolicyCondition:
         return not self.types or _normalize_type(content.type) in {_normalize_type(kind) for kind in self.types}
 
     def is_met_by(self, value: Any) -> bool:
-        """Tell whether a value meets the operator. As in Azure, a missing one is equal to nothing."""
+        """Return whether a value meets the operator. As in Azure, a missing one is equal to nothing."""
         if value is UNKNOWN:
             return False
         if self.operator is Operator.EXISTS:
@@ -121,7 +121,7 @@ class EmulatedPolicy:
         return covers(self.scope, key) and not any(covers(scope, key) for scope in self.not_scopes)
 
     def concerns(self, content: PolicyContent) -> bool:
-        """Tell whether a resource is in the scope of the policy and of a type that it is about.
+        """Return whether a resource is in the scope of the policy and of a type that it is about.
 
         As in Azure's mode Indexed, a policy that names no type is about what has a location, and not about groups.
         """
@@ -132,7 +132,7 @@ class EmulatedPolicy:
         return names_type or is_indexed
 
     def matches(self, content: PolicyContent) -> bool:
-        """Tell whether the effect of the policy applies to a resource."""
+        """Return whether the effect of the policy applies to a resource."""
         return self.concerns(content) and all(condition.holds(content) for condition in self.conditions)
 
 
@@ -151,7 +151,7 @@ class EmulatedExemption:
 
 
 def covers(scope: str, key: str) -> bool:
-    """Tell whether a scope is what a key names, or contains it. Every management group contains all there is."""
+    """Return whether a scope is what a key names, or contains it. Every management group contains all there is."""
     scope = scope.casefold().rstrip("/")
     return key == scope or key.startswith(f"{scope}/") or scope.startswith(_MANAGEMENT_GROUPS)
 

@@ -174,7 +174,7 @@ def _read_filter(text: str) -> Iterator[tuple[str, str | bool]]:
 
 
 def _matches(group: Mapping[str, Any], wanted: Mapping[str, str | bool]) -> bool:
-    """Tell whether a group has the values of a filter; texts compare without case."""
+    """Return whether a group has the values of a filter; texts compare without case."""
     return all(
         group[name].casefold() == value.casefold()
         if isinstance(value, str) and isinstance(group[name], str)

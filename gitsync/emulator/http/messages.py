@@ -205,7 +205,7 @@ def make_page(
 
 
 def is_further_page(request: ServerRequest) -> bool:
-    """Tell whether a request follows the link of a page."""
+    """Return whether a request follows the link of a page."""
     return any(name.casefold() == "$skiptoken" for name in request.query)
 
 

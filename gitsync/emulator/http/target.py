@@ -70,7 +70,7 @@ class Target:
 
     @property
     def is_list(self) -> bool:
-        """Tell whether a GET of it is answered with a list of resources."""
+        """Return whether a GET of it is answered with a list of resources."""
         if self.shape is PathShape.DIRECTORY:
             return len(self.types) > len(self.names)
         return self.shape in {PathShape.GROUPS, PathShape.RESOURCES, PathShape.COLLECTION}

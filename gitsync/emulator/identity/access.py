@@ -112,7 +112,7 @@ def check_authorization(cloud: EmulatedCloud, request: ServerRequest) -> None:
 
 
 def _forbids(denial: EmulatedDenyAssignment, request: ServerRequest, action: str, scope: str) -> bool:
-    """Tell whether a deny assignment forbids an action, which with its scope is in lower case."""
+    """Return whether a deny assignment forbids an action, which with its scope is in lower case."""
     caller_ids = {request.caller.client.casefold(), request.caller.object.casefold()}
     is_denied = denial.everyone or not caller_ids.isdisjoint(_fold(denial.principals))
     return (
@@ -129,7 +129,7 @@ def _fold(names: Iterable[str]) -> set[str]:
 
 
 def _may_ask(request: ServerRequest) -> bool:
-    """Tell whether the caller's role grants what the request does. A caller with a role in a subscription may see the
+    """Return whether the caller's role grants what the request does. A caller with a role in a subscription may see the
     subscription, and its own permissions.
     """
     target, caller = request.target, request.caller
@@ -141,7 +141,7 @@ def _may_ask(request: ServerRequest) -> bool:
 
 
 def grants(caller: Caller, action: str, target: Target) -> bool:
-    """Tell whether the caller's role has an action, and is assigned at the target or above. The lists of the tenant are
+    """Return whether the caller's role has an action, and is assigned at the target or above. The lists of the tenant are
     read with a role anywhere.
     """
     is_there = (
@@ -157,7 +157,7 @@ def _is_within(key: str, scope: str) -> bool:
 
 
 def is_denied(denial: Denial, caller: Caller, key: str, action: str) -> bool:
-    """Tell whether a denial of the settings is about an action of a caller on the resource of a key."""
+    """Return whether a denial of the settings is about an action of a caller on the resource of a key."""
     scope = denial.scope.casefold()
     return (
         any(fnmatchcase(name.casefold(), denial.principal.casefold()) for name in (caller.client, caller.object))

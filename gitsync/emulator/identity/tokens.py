@@ -157,7 +157,7 @@ class Tokens:
 
 
 def _has_valid_proof(principal: EmulatedPrincipal, form: Mapping[str, str]) -> bool:
-    """Tell whether a request has the principal's secret, or an assertion: any text in the form of a JWT."""
+    """Return whether a request has the principal's secret, or an assertion: any text in the form of a JWT."""
     if "client_assertion" in form:
         return form.get("client_assertion_type") == _ASSERTION and form["client_assertion"].count(".") == 2
     client_secret = form.get("client_secret", "")

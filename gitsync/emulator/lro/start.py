@@ -64,7 +64,7 @@ def start_delete(cloud: EmulatedCloud, request: ServerRequest, behaviour: TypeBe
 
 
 def is_forced(request: ServerRequest) -> bool:
-    """Tell whether a DELETE keeps nothing that could be recovered."""
+    """Return whether a DELETE keeps nothing that could be recovered."""
     return request.query.get("force", "").casefold() == "true"
 
 

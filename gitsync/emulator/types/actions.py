@@ -79,7 +79,7 @@ def run_action(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
 
 
 def is_action_page(request: ServerRequest) -> bool:
-    """Tell whether a GET follows the link of an action's page; clients follow these with a GET."""
+    """Return whether a GET follows the link of an action's page; clients follow these with a GET."""
     return is_further_page(request) and _make_action_key(request.target) in ACTIONS
 
 

@@ -34,7 +34,7 @@ class Style(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        """Tell whether the answer completes the write."""
+        """Return whether the answer completes the write."""
         return self in {Style.DONE, Style.SETTLED, Style.RELATIVE}
 
     @property
@@ -395,7 +395,7 @@ def find_behaviour(kind: str) -> TypeBehaviour:
 
 
 def is_recorded(kind: str) -> bool:
-    """Tell whether answers of Azure about an ARM type, or its provider, are recorded; for others the usual is taken."""
+    """Return whether answers of Azure about an ARM type, or its provider, are recorded; for others the usual is taken."""
     return any(name in _ROWS for name in _list_rows(kind))
 
 

@@ -236,7 +236,7 @@ _INVALID_TEXTS: Final = {
 
 
 def is_name_question(target: Target) -> bool:
-    """Tell whether a path asks for a name."""
+    """Return whether a path asks for a name."""
     return bool(target.types) and (target.namespace.casefold(), target.types[-1].casefold()) in NAME_QUESTIONS
 
 

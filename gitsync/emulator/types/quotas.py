@@ -210,7 +210,7 @@ def _make_sku(sku: EmulatedSku) -> dict[str, Any]:
 
 
 def _is_offered(cloud: EmulatedCloud, machines: EmulatedMachines, location: str) -> bool:
-    """Tell whether a region offers a size in its zones. A region of which the settings list no size offers any."""
+    """Return whether a region offers a size in its zones. A region of which the settings list no size offers any."""
     sizes = {sku.name.casefold(): sku for sku in cloud.settings.skus if normalize_region(sku.location) == location}
     sku = sizes.get(machines.size.casefold())
     if not sizes or sku is None:
