@@ -29,7 +29,7 @@ _VISITS_A_STEP: Final = 256  # to match, at each byte of the text each instructi
 _ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(.)", re.DOTALL)
 
 _REFUSALS: Final[Mapping[str, str]] = {
-    "invalid escape sequence": "has an escape that RE2 does not support here, such as a backreference",
+    "invalid escape sequence": "has an escape that RE2 does not support here (RE2 has no backreferences)",
     "invalid character class": "has an unknown character class",
     "invalid character class range": "has an unknown character class, or a range that ends before it starts",
     "missing ]": "has a set without a closing bracket",
