@@ -204,17 +204,9 @@ def find_owner_id(arm_id: str) -> str:
 
 def _make_unreadable(refused: RefusedListError) -> SourceError:
     error = refused.error
-<<<<<<< HEAD
     if error.status == FORBIDDEN:
-        return SourceError(f"There is no right to read {refused.path}: {error.code}.", hint="Grant the role Reader.")
-    hint = error.hint or "Check --subscription and --endpoint."
-    return SourceError(f"{refused.path} cannot be listed: {error.code}: {error.message}", hint=hint)
-=======
-    if error.status == 403:
         return SourceError(
             f"The identity may not read {refused.path}: {error.code}.", hint="Grant the identity the role Reader."
         )
-    return SourceError(
-        f"{refused.path} cannot be listed: {error.code}: {error.message}", hint="Check --subscription and --endpoint."
-    )
->>>>>>> w3
+    hint = error.hint or "Check --subscription and --endpoint."
+    return SourceError(f"{refused.path} cannot be listed: {error.code}: {error.message}", hint=hint)

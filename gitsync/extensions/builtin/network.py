@@ -1,13 +1,8 @@
 """network.azure.com: parents that embed their children, which a PUT without them would delete
 (docs/reference/kinds.md#embedded-children), a check after the write, an address to export, and what refusals mean.
 
-<<<<<<< HEAD
-The shapes are what may be sent of a child, by the first api-version that knows a member
-(docs/reference/kinds.md#embedded-children).
-=======
 The shapes are what may be sent of a child, by the first api-version that has a member
-(docs/reference/kinds.md#child-shapes).
->>>>>>> w3
+(docs/reference/kinds.md#embedded-children).
 """
 
 from __future__ import annotations
