@@ -101,8 +101,8 @@ def recognize_failure(
 def decide_claim(record: Record | None, *, sent: bool, existed: bool, differed: bool) -> Claim:
     """Return the claim by which gitsync owns a resource that exists.
 
-    If a run was interrupted after its first write, the record only says that a create was expected: a resource equal to
-    the desired state then counts as created by it.
+    If a run was interrupted after its first write, the record only shows that a create was expected: a resource equal
+    to the desired state then counts as created by it.
     """
     if record is not None and record.claim.is_ours:
         return record.claim
@@ -113,7 +113,7 @@ def decide_claim(record: Record | None, *, sent: bool, existed: bool, differed: 
 
 
 def may_recover(error: ProviderError, *, missed_is_ours: bool, granted: bool) -> bool:
-    """Tell whether to look again in this run (docs/reference/design.md#retries).
+    """Return whether to look again in this run (docs/reference/design.md#retries).
 
     `missed_is_ours`: this run created what the resource depends on. `granted`: this run wrote a role assignment.
     """

@@ -42,7 +42,7 @@ def make_plan(
     undeletable: Collection[Key] = (),
     around: RestOfSource = NOTHING_ELSE,
 ) -> Plan:
-    """Plan one run. `problems` are those of files. `removals` say how resources were removed from git. `around` has
+    """Plan one run. `problems` are those of files. `removals` show how resources were removed from git. `around` has
     the other content of the source.
 
     `undeletable` are records of kinds that Azure cannot delete: they are deleted with their parents.

@@ -132,8 +132,8 @@ def _find_rejections(unread: Iterable[UnreadDocument], problems: Iterable[Proble
 
 
 def _find_doubts(declared: Iterable[Prepared]) -> Iterator[Problem]:
-    """Find what may hide a resource. One of an unknown kind may be one of a known kind, misspelt. Where a variable has
-    no value, a value may be missing that decides what there is.
+    """Find what may hide a resource. An unknown kind may be a misspelt one. Where a variable has no value, the missing
+    value may decide which resources there are.
     """
     for prepared in declared:
         is_unknown = prepared.api_version is None
@@ -183,7 +183,7 @@ def _find_strays(elsewhere: Iterable[Resource]) -> tuple[Resource, ...]:
 
 
 def _check_any_fault(holds: Holds, removed: RemovedResource) -> str:
-    """Hold a record of an older gitsync for any error: it has no unit, so it does not say where to look."""
+    """Hold a record of an older gitsync for any error: it has no unit, so it does not show where to look."""
     if removed.record.unit:
         return ""
     fault = next((p for p in (*holds.faults, *holds.invalid) if p.holds_deletes), None)

@@ -1,8 +1,8 @@
 """Find the changes that need a delete and a create: Azure refuses them in place.
 
-Of the fields, only what is known counts: a region, the fields of the packed table, and a field that Azure has refused
-to change by its name. A field that nothing is known of is written as always. A manifest that was renamed is such a
-change too, since Azure cannot rename a resource: its delete and its create are shown as one thing.
+Only known fields count: a region, the fields of the packed table, and a field that Azure has refused to change by its
+name. An unknown field is written as always. A renamed manifest is such a change too, since Azure cannot rename a
+resource: its delete and its create are shown as one change.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ class _NewValue(NamedTuple):
 
 
 def _find_hold(named: Mapping[str, _NewValue], resource: Resource, record: Record | None, *, prunes: bool) -> str:
-    """Say why a sync must not replace a resource, and what to do; "" if it may. `named` has the new values by the names
-    of their fields.
+    """Return why a sync must not replace a resource, and what to do; "" if it may. `named` has the new values by the
+    names of their fields.
     """
     restore, consent = "Restore the old value in git", read_consent(resource)
     if is_group(resource.key):
@@ -209,7 +209,7 @@ def make_move(old_id: str, new_id: str) -> Replacement:
 
 
 def _names_field(message: str, pointer: str) -> bool:
-    """Tell whether a refusal names a field or one above it. Azure writes `properties.vmSize`, or leaves out
+    """Return whether a refusal names a field or one above it. Azure writes `properties.vmSize`, or leaves out
     `properties`.
     """
     steps = [step.casefold() for step in pointer.split("/")[1:]]
@@ -219,8 +219,8 @@ def _names_field(message: str, pointer: str) -> bool:
 
 
 def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]) -> Iterator[Problem]:
-    """Warn of manifests that consent to a replacement which is not needed: it is done, or the field has the value. A
-    field that still differs may need it: a stopped run did not come to it, or Azure has not refused the change yet.
+    """Warn of manifests that consent to a replacement that is not needed: it is done, or the field has the value. A
+    field that still differs may need it: a stopped run did not reach it, or Azure has not refused the change yet.
     """
     for result in results:
         resource = applies[result.key].prepared.resource if result.key in applies else None
@@ -243,7 +243,7 @@ def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]
 
 
 def _differs(result: Result, name: str) -> bool:
-    """Tell whether a field differs, or one below it, by its name in a consent."""
+    """Return whether a field differs, or one below it, by its name in a consent."""
     fields = [result.fields[one.path].name for one in result.differences if one.path in result.fields]
     return any(re.match(rf"(?:spec\.)?{re.escape(name)}(?![^.\[])", field) for field in fields)
 
@@ -256,8 +256,8 @@ def find_takes(key: Key, deleted_id: str, ids: Mapping[Key, str]) -> tuple[Key, 
 def find_hold_below(
     key: Key, takes: Iterable[Key], plan: Plan, records: Mapping[Key, Record], agent: str, *, loses_data: bool
 ) -> str:
-    """Say why a resource must not be replaced, by what git and the records have below it, and by the data that would be
-    lost; "" if it may. `agent` is the run's, and `loses_data` says that the manifest consents to that.
+    """Return why a resource must not be replaced, by what git and the records have below it, and by the data that would
+    be lost; "" if it may. `agent` is the run's. With `loses_data`, the manifest consents to the loss.
     """
     for other in takes:
         apply, record = plan.applies.get(other), records.get(other)

@@ -1,7 +1,7 @@
 """Find the problems of a whole run: reasons to refuse it, and warnings about its revision and its agent.
 
-Agents that share a status branch leave each other's resources alone, so a run under a wrong name would do nothing, or
-create what exists.
+Agents that share a status branch ignore each other's resources, so a run under a wrong name would do nothing, or create
+what exists.
 """
 
 from __future__ import annotations
@@ -69,9 +69,7 @@ def find_delete_limit(inventory: int, most: int | None) -> int:
 
 
 def fail_unread(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Make errors of the warnings about documents with a group of ASO that are not read: for `validate` and
-    --strict.
-    """
+    """Turn the warnings about unread documents with an ASO group into errors: for `validate` and --strict."""
     return tuple(replace(one, level=Level.ERROR) if one.is_unread else one for one in problems)
 
 

@@ -39,7 +39,7 @@ _ENDS = {code.value: code for code in (ExitCode.FINE, ExitCode.FAILED, ExitCode.
 
 
 class Gatherer(NamedTuple):
-    """What the end of a run needs: the part of its connections that has no Azure in it."""
+    """What the end of a run needs: the part of its connections without Azure."""
 
     store: StatusBranch
     clock: Clock
@@ -47,7 +47,7 @@ class Gatherer(NamedTuple):
 
 
 def gather(config: Config, redactions: Redactions) -> Report:
-    """Gather the run of the settings and return its report. A second time changes nothing, and says the same.
+    """Gather the run of the settings and return its report. A second time changes nothing, and reports the same.
 
     Raises ConfigError or StateError if there is nothing to gather, or something of it cannot be read.
     """
@@ -150,7 +150,7 @@ def _make_blank(pin: Pin, clock: Clock) -> Report:
 def _write(config: Config, gatherer: Gatherer, run: RecordedRun, state: State, report: Report) -> Report:
     """Notify, take the run into the status branch and move the heartbeat. What fails of that is in the report."""
     branch, agent, is_over = gatherer.store, run.pin.agent, not report.interrupted
-    # The message compares with what the run began with; what was said last is what the branch has now.
+    # The message compares with what the run began with; what was reported last is what the branch has now.
     before = replace(branch.read_at(run.pin.status), notified=state.notified)
     report, notified = notify(config, gatherer, before, report, agent)
     # The summary has no times, so that equal records are equal bytes.

@@ -103,8 +103,8 @@ def _list_source_problems(config: Config, connections: Connections, manifests: M
 
 
 def covers(source: Checkout, record: Record) -> bool:
-    """Tell whether a run decides about a resource that no manifest of it declares. One of a single file does if that
-    file, or a unit that it declares, had the resource last.
+    """Return whether a run decides about a resource that none of its manifests declares. A run of a single file does if
+    that file, or a unit that it declares, had the resource last.
     """
     return not source.file or record.unit in {unit.name for unit in source.units.values()}
 
@@ -150,7 +150,7 @@ def _hold_for_other_files(
 
 
 def _declares(prepared: Prepared, record: Record) -> bool:
-    """Tell whether a manifest has the key of a record, or stands for its resource in Azure, or for one below that."""
+    """Return whether a manifest has the key of a record, or stands for its resource in Azure, or for one below that."""
     arm_id = prepared.arm_id or ""
     return prepared.key == record.key or is_same_id(arm_id, record.arm_id) or is_below(arm_id, record.arm_id)
 
@@ -231,7 +231,7 @@ def _find_unproven(config: Config, connections: Connections, removed: Mapping[Ke
 
 
 def is_deleted_alone(catalog: Catalog, record: Record) -> bool:
-    """Tell whether a recorded resource is deleted by itself, although its parent is deleted too. Azure cannot delete
+    """Return whether a recorded resource is deleted by itself, although its parent is deleted too. Azure cannot delete
     some; and the users of a server go with it, whatever they own.
     """
     kind = catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))

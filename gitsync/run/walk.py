@@ -181,7 +181,7 @@ async def run_in_order(
 
 
 def _goes_along(node: Node, before: Mapping[Key, Result]) -> bool:
-    """Tell whether the delete of another resource, which has begun, takes a resource along: that needs no request."""
+    """Return whether the delete of another resource, which has begun, takes a resource along: that needs no request."""
     within = before.get(node.within) if isinstance(node, Prune) and node.within else None
     return within is not None and within.action is Action.DELETE
 

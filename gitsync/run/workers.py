@@ -1,7 +1,7 @@
 """One worker of a run over many: which part of the estate it syncs, and what it waits for in the parts of others.
 
-All workers read the pinned revision and the pinned status, so they make the same cut, and the guards of the whole run
-come to the same end in each. Only then is the plan narrowed to the shard. A worker keeps no state of its own.
+All workers read the pinned revision and the pinned status, so they make the same cut, and the guards of the run decide
+the same in each. Only then is the plan narrowed to the shard. A worker keeps no state of its own.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from gitsync.request.exports import may_export
 from gitsync.run.load import RunInput
 
 _LOOK_AGAIN = 2.0
-"""Seconds for which a look at what the other workers have recorded holds: many resources may wait at once. What waits
-looks less and less often by itself.
+"""Seconds for which a read of the other workers' records is reused: many resources may wait at once. Each waiting
+resource reads less and less often by itself.
 """
 
 _STOPPED = frozenset({Hold.INTERRUPTED, Hold.NOT_REACHED})
-"""What a worker records that was stopped: it may be started again, as one is whose node is drained."""
+"""What a stopped worker records: it may be started again, for example after its node is drained."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ def find_worker(config: Config, environment: Mapping[str, str]) -> Worker | None
 
 
 class PinnedWorker(NamedTuple):
-    """A worker that knows what it shares with the others, and its state."""
+    """A worker with what it shares with the others, and its state."""
 
     pin: Pin
     store: WorkerStore

@@ -1,5 +1,5 @@
-"""Says what to do about an error, by its code, by kind if the code has a special meaning there, and by its message if
-the code has several.
+"""The advice for an error: by its code, by kind if the code has a special meaning there, and by its message if the code
+has several meanings.
 
 Separate from conditions, whose messages quote Azure word for word: health checks compare them.
 """
@@ -18,7 +18,7 @@ from gitsync.status.passing_refusals import describes_other_work, is_code_of_oth
 
 def find_advice(code: str, group: str, kind: str, message: str | None = None) -> str:
     """Find what a code means for a kind, and what to do: a few sentences on one line, "" for an
-    unknown code. What the message of a refusal says comes first, if it is given.
+    unknown code. If the message of a refusal is given, its meaning comes first.
 
     Providers spell codes in more than one way, so case is ignored.
     """
@@ -49,7 +49,7 @@ _OWN_REASONS: Final = frozenset(Hold)
 
 
 def _find_meaning(code: str, message: str) -> str:
-    """Find what a message says of a code that has several meanings, or that is not known."""
+    """Find the meaning in the message of a code that has several, or that is not known."""
     is_known, rows = code.casefold() in BY_CODE, _BY_MEANING.get(code.casefold(), {})
     if is_known and code.casefold() not in _BY_MEANING:
         return ""
@@ -59,7 +59,7 @@ def _find_meaning(code: str, message: str) -> str:
 
 
 # Rows of codes that mean the same, and what to do about them; last, codes of single kinds. Each
-# text is one line, shown next to the message, which it does not repeat. It says how to fix the
+# text is one line, shown next to the message, which it does not repeat. It shows how to fix the
 # error, and explains the cause if the message does not.
 
 
@@ -402,8 +402,8 @@ _BY_MEANING: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "preconditionfailed": {},
 }
-"""Codes with several meanings, in lower case: patterns of messages, and advice. Each of them may also mean that
-something else is going on.
+"""Codes with several meanings, in lower case: patterns of messages, and advice. Each of them may also mean that another
+operation is under way.
 """
 
 _TABLES: Final = (

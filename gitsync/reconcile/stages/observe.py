@@ -92,7 +92,7 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
 
 
 def _lacks_parent(attempt: ApplyAttempt, absence: Absence) -> bool:
-    """Tell whether a resource cannot be written since something above it is missing that this run does not create."""
+    """Return whether a resource cannot be written since something above it is missing that this run does not create."""
     is_named = absence.code in PARENT_MISSING and attempt.prepared.is_written
     if not is_named or not is_owner_elsewhere(attempt):
         return False
@@ -102,9 +102,9 @@ def _lacks_parent(attempt: ApplyAttempt, absence: Absence) -> bool:
 
 
 def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
-    """Take in that a read did not find what Azure had accepted, and whose operation has ended.
+    """Count a read that did not find a resource whose write Azure had accepted, and whose operation has ended.
 
-    It may not show yet. After some reads it counts as not done: it is sent again, once.
+    It may not show yet. After some reads the write counts as not done: it is sent again, once.
     """
     attempt = attempt.with_live(None).with_write(attempt.write.changed(unseen=attempt.write.unseen + 1))
     if attempt.write.unseen <= MOST_UNSEEN:
@@ -123,14 +123,14 @@ def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
 
 
 def _has_new_owner(attempt: ApplyAttempt) -> bool:
-    """Tell whether this run created the owner, or a plan would: then its children do not exist."""
+    """Return whether this run created the owner, or a plan would: then its children do not exist."""
     owner = attempt.prepared.owner
     result = attempt.before.get(owner.key) if owner and owner.key else None
     return result is not None and result.action is Action.CREATE and attempt.write.sent is None
 
 
 async def pre_check(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
-    """Ask the extensions, and wait for an operation that is under way."""
+    """Run the checks of the extensions, and wait for an operation that is under way."""
     if _has_unknown_state(attempt) and not _may_wait(attempt, run):
         return attempt.stopped(attempt.describe_unsettled())
     if not attempt.prepared.is_written:
@@ -154,12 +154,12 @@ def _has_unknown_state(attempt: ApplyAttempt) -> bool:
 
 
 def _may_wait(attempt: ApplyAttempt, run: Observing) -> bool:
-    """Tell whether a sync waits for the end of an operation, since it may write the resource then."""
+    """Return whether a sync waits for the end of an operation, since it may write the resource then."""
     return run.rules.writes and attempt.prepared.is_written and not attempt.apply.hold
 
 
 def _is_there(attempt: ApplyAttempt) -> bool:
-    """Tell whether the resource exists, and Azure is done with it as far as it says."""
+    """Return whether the resource exists, and Azure reports no operation on it."""
     return bool(attempt.observed.exists) and not (attempt.observed.live is not None and attempt.observed.live.is_moving)
 
 
@@ -173,8 +173,8 @@ async def _wait_for_worker(attempt: ApplyAttempt, others: Others) -> ApplyAttemp
 
 
 def _stop_not_found(attempt: ApplyAttempt, writer: Result | None) -> ApplyAttempt:
-    """Stop a resource that does not exist and is only read. What another manifest, `writer`, has just written may not
-    show yet.
+    """Stop a resource that does not exist and is only read. If another manifest, `writer`, has just written it, it may
+    not show yet.
     """
     if attempt.prepared.is_left_to_capz:
         waits_for_capz = make_warning("AzureResourceNotFound", "It does not exist yet; CAPZ creates it.")
@@ -243,13 +243,13 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
 
 
 def _foretell(attempt: ApplyAttempt, run: Observing) -> str:
-    """Say what a write does in addition, for a plan."""
+    """Return what a write does in addition, for a plan."""
     sentences = (run.registry.describe_calls(attempt.as_subject()), describe_children(attempt, run))
     return " ".join(filter(None, sentences))
 
 
 def _is_untouched(attempt: ApplyAttempt, rules: RunRules) -> bool:
-    """Tell whether nothing has changed since the record was made: then there is nothing to decide."""
+    """Return whether nothing has changed since the record was made: then there is nothing to decide."""
     live, remembered = attempt.observed.live, attempt.remembered
     if live is None or remembered is None or attempt.write.tried or attempt.id_doubt or rules.always_put:
         return False
@@ -273,7 +273,7 @@ def _take_live_values(attempt: ApplyAttempt) -> tuple[ApplyAttempt, Mapping[str,
 
 
 def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:
-    """Return the attempt with the same text on every side in place of each value that a plan does not know."""
+    """Return the attempt with the same text on every side instead of each value that a plan does not have."""
     if not unknown:
         return attempt
     request, live, before = attempt.filled_request, attempt.observed.live, attempt.remembered

@@ -80,7 +80,7 @@ def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | Non
 
 
 def _advise_on_owner(attempt: ApplyAttempt, arm_id: str) -> str:
-    """Say how to reach what was never written there: its owner says in which subscription it is."""
+    """Return how to reach a resource that was never written there: its owner shows in which subscription it is."""
     owner = attempt.prepared.owner
     place = "spec.owner.armId" if owner is None or owner.key is None else f"The owner {format_short_key(owner.key)}"
     return f"{place} is in another subscription. {advise_on_owner(find_subscription(arm_id) or '')}"
@@ -148,8 +148,8 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
 
 
 async def has_resource(attempt: ApplyAttempt | PruneAttempt, record: Record, kind: Kind | None, run: Observing) -> bool:
-    """Tell whether Azure still has the resource of a record, which may be another than that of the attempt. Raises
-    ProviderError if it cannot be asked.
+    """Return whether Azure still has the resource of a record, which may be another than that of the attempt. Raises
+    ProviderError if it cannot be read.
     """
     if kind is not None and not kind.can_get:
         return await run.reader(attempt).exists(record.arm_id, record.arm_api_version)
@@ -219,10 +219,10 @@ def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:
 
 
 def is_owner_elsewhere(attempt: ApplyAttempt) -> bool:
-    """Tell whether the owner is none of this run's, so that waiting in this run does not help if Azure lacks it.
+    """Return whether the owner is not one of this run's: if it is missing in Azure, waiting in this run does not help.
 
-    Such an owner is named by its id, which no manifest of the run has, and which is no part of a resource that the run
-    creates: a new group has no content. One that a record of another agent or repository knows is waited for.
+    Such an owner is named by its id, which no manifest of the run has, and which is not part of a resource that the run
+    creates: a new group has no content. The run waits for an owner that a record of another agent or repository has.
     """
     owner = attempt.prepared.owner
     if owner is None or owner.key or not owner.arm_id:
@@ -234,7 +234,7 @@ def is_owner_elsewhere(attempt: ApplyAttempt) -> bool:
 
 
 async def lacks_owner(attempt: ApplyAttempt, run: Observing) -> bool:
-    """Tell whether the owner is elsewhere, and does not exist in Azure. An owner that cannot be read may exist."""
+    """Return whether the owner is elsewhere, and does not exist in Azure. An owner that cannot be read may exist."""
     address = _find_owner(attempt, run.catalog) if is_owner_elsewhere(attempt) else None
     if address is None:
         return False

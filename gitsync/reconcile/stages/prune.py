@@ -1,4 +1,4 @@
-"""The stages of a resource that was removed from git, before its delete: forget, hold or look
+"""The stages of a resource that was removed from git, before its delete: forget, hold or read
 (docs/reference/design.md#prune, docs/reference/reconciliation.md#delete).
 """
 
@@ -41,8 +41,8 @@ _RESTS: Final[Mapping[Claim, str]] = {
     Claim.NONE: "gitsync neither created nor adopted it. If Azure has it, it stays there.",
     Claim.EXPECTED: "gitsync did not see it created. If Azure has it, it stays there.",
 }
-"""What is said of a resource that is not ours: no record says that Azure has it. An expected create may never have been
-sent, or a run was killed before it recorded the answer.
+"""Reported for a resource that gitsync does not own: no record shows that Azure has it. An expected create may never
+have been sent, or a run was killed before it recorded the response.
 """
 
 RESOURCES_API_VERSION = "2021-04-01"
@@ -93,7 +93,7 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
 
 
 async def _is_gone(attempt: PruneAttempt, run: Observing) -> bool:
-    """Tell whether Azure has the resource no more. Whatever is not a clear answer counts as no."""
+    """Return whether the resource is gone from Azure. An unclear response counts as no."""
     if attempt.explain_out_of_reach(attempt.record.arm_id):
         return False
     try:
