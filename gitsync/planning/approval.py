@@ -108,16 +108,21 @@ def find_objection(
 def _list_changes(reviewed: Reviewed, current: Reviewed, *, quiet: bool) -> Iterator[str]:
     """List everything that changed since the review, the most significant first."""
     if reviewed.desired != current.desired:
-        yield "The desired state is not the reviewed one: a referenced value or a setting changed."
+        yield "The desired state differs from the reviewed one: a referenced value or a setting changed."
     if reviewed.live != current.live:
-        yield f"In Azure it {_CHANGES[bool(reviewed.live), bool(current.live)]} since the plan was reviewed."
+        yield f"{_CHANGES[bool(reviewed.live), bool(current.live)]} after the plan was reviewed."
     if quiet and reviewed.etag and current.etag and reviewed.etag != current.etag:
-        yield f"In Azure it was changed since the plan was reviewed: its ETag is {current.etag}, not {reviewed.etag}."
+        yield f"It changed in Azure after the plan was reviewed: its ETag is {current.etag}, not {reviewed.etag}."
     if Action.NONE is not reviewed.action is not current.action:
         yield f"The reviewed plan would {reviewed.action} it; this run would {current.action} it."
 
 
-_CHANGES = {(False, True): "appeared", (True, False): "is gone", (True, True): "was changed", (False, False): ""}
+_CHANGES = {
+    (False, True): "It was created in Azure",
+    (True, False): "It was deleted from Azure",
+    (True, True): "It changed in Azure",
+    (False, False): "It changed in Azure",
+}
 
 
 def _explain_keys(reviewed_key: str, current_key: str) -> tuple[str, str]:

@@ -30,7 +30,7 @@ UNTRUSTED = "RecordNotTrusted"
 """The reason for a resource, and the code of a problem, if its record is not believed."""
 
 RECORDED_ELSEWHERE = make_warning(
-    "RecordedByAnotherRun", "Another run has just recorded this resource, so this run leaves it alone."
+    "RecordedByAnotherRun", "Another run has just recorded this resource, so this run skips it."
 )
 
 

@@ -126,7 +126,7 @@ def _find_rejections(unread: Iterable[UnreadDocument], problems: Iterable[Proble
     files_with_errors = {(problem.path, problem.unit) for problem in problems if problem.holds_deletes}
     for document in unread:
         if document.is_rejected and (document.source.path, document.unit) not in files_with_errors:
-            message = "The document is not understood."
+            message = "The document is not recognized."
             source = document.source
             yield Problem(code="Rejected", message=message, path=source.path, line=source.line, unit=document.unit)
 
@@ -145,7 +145,7 @@ def _find_doubts(declared: Iterable[Prepared]) -> Iterator[Problem]:
 
 def _trace_document(document: UnreadDocument) -> _Trace:
     names = frozenset(name.casefold() for name in (document.name, document.azure_name) if name)
-    return _Trace(document.source, document.kind.casefold(), names, "which gitsync does not understand")
+    return _Trace(document.source, document.kind.casefold(), names, "which gitsync does not recognize")
 
 
 def _trace_manifest(prepared: Prepared) -> _Trace:
@@ -190,7 +190,7 @@ def _check_any_fault(holds: Holds, removed: RemovedResource) -> str:
     if fault is None:
         return ""
     return (
-        f"Held: {fault.place or 'The source'} has an error, and the record does not say which folder declared this "
+        f"Held: {fault.place or 'The source'} has an error, and the record does not show which folder declared this "
         f"resource: {fault.message} Fix the error, and run again."
     )
 
@@ -229,7 +229,7 @@ def _check_config_names(holds: Holds, removed: RemovedResource) -> str:
         return ""
     return (
         f"Held: {manifest.resource.source} reads the Azure name of {manifest.key} from a config map, and it may be "
-        "this resource. Fix that manifest if it is invalid; the next run that knows the name decides."
+        "this resource. If that manifest is invalid, fix it; the next run that reads the name decides."
     )
 
 

@@ -34,8 +34,8 @@ _SIGN = "Check the record, then run `gitsync status --sign`."
 
 UNTRUSTED: Mapping[Trust, str] = {
     Trust.UNSIGNED: f"Its record is not signed. {_SIGN}",
-    Trust.UNPLACED: f"An older gitsync signed its record, and did not say for which repository. {_SIGN}",
-    Trust.UNIDENTIFIED: f"An older gitsync signed its record, and did not say for which status. {_SIGN}",
+    Trust.UNPLACED: f"An older gitsync signed its record without the name of the repository. {_SIGN}",
+    Trust.UNIDENTIFIED: f"An older gitsync signed its record without the identity of the status. {_SIGN}",
     Trust.OTHER_PLACE: "Its record was signed for another repository or status branch, and may be a copy from there. "
     "If this repository or its branch was renamed, check the record, then run `gitsync status --sign`.",
     Trust.OTHER_STATUS: "Its record was signed for another status, and may be a copy from there. If the file "
@@ -108,9 +108,9 @@ def find_contradiction(record: Record, records: Mapping[Key, Record], catalog: C
     # The kind must be that of the id: the record of a network is never the id of a resource group.
     expected, recorded = catalog.arm_type(key.group, key.kind), parse_arm_type(arm_id)
     if expected is None:
-        return f"gitsync does not know the kind {key.kind} of {key.group}."
+        return f"gitsync does not support the kind {key.kind} in {key.group}."
     if recorded.casefold() != expected.casefold():
-        return f"{arm_id} is of type {recorded}, and a {key.kind} is of type {expected}."
+        return f"{arm_id} has the type {recorded}, but a {key.kind} has the type {expected}."
     # An owned resource has an id below that of its owner. Only Azure has the subscription of an alias.
     owner = records.get(record.owner) if record.owner else None
     if owner is None or not owner.arm_id or is_alias(owner.key) or is_below(arm_id, owner.arm_id):
@@ -169,10 +169,10 @@ def _explain_doubt(record: Record, place: KnownRecords, catalog: Catalog) -> str
         return UNTRUSTED[record.trust]
     if place.needs_seal and record.trust not in _SEALED:
         if not place.has_key:
-            return "Set GITSYNC_DIGEST_KEY to the key of that status, and it is used by itself."
+            return "To use this id by itself, set GITSYNC_DIGEST_KEY to the key of that status."
         return "Its record is not signed with the key of this run, so the id is not used by itself."
     if record.operation is not None and record.operation.kind == "delete":
         return "It is being deleted."
     # A resource that is only read, or that another manifest writes, has no claim, but it is Ready if it exists.
     exists = record.claim.is_ours or (record.condition is not None and record.condition.is_ready)
-    return "" if exists else "Its record does not say that it exists yet."
+    return "" if exists else "Its record does not show yet that it exists."

@@ -44,7 +44,7 @@ REPLACEMENT_BEGUN: Final = Condition(
     status=ConditionStatus.FALSE,
     severity=Severity.INFO,
     reason=Hold.REPLACING.value,
-    message="gitsync deletes it and creates it again. It may be missing until that is over.",
+    message="gitsync deletes it and creates it again. It may be missing in between.",
 )
 """The condition of a resource between its two halves."""
 
@@ -146,7 +146,7 @@ def _find_hold(named: Mapping[str, _NewValue], resource: Resource, record: Recor
     if is_group(resource.key):
         return f"{restore}, or move the content to a new group: gitsync does not replace a resource group."
     if record is None or not record.claim.is_ours or not record.policy.allows_delete:
-        return f"{restore}: gitsync deletes only what it has created or adopted, and whose policy allows it."
+        return f"{restore}: gitsync deletes only resources that it created or adopted and whose policy allows it."
     if any(new.entry is None for new in named.values()):
         return f"{restore}: the new value is a secret, which no annotation may name."
     if not named or not all(consent.covers(name, new.value, new.source) for name, new in named.items()):
@@ -196,7 +196,7 @@ def make_move(old_id: str, new_id: str) -> Replacement:
         return Replacement(reason=f"Azure cannot rename or move {old_id} to {new_id}: it is a delete and a create.")
     provider, *segments = path.split("/")
     if len(segments) > 2:
-        advice = "It moves with the resource that it is below."
+        advice = "It moves with its parent resource."
     elif f"{provider}/{segments[0]}" in _NOT_MOVABLE:
         advice = "Azure cannot move this type: it is a delete and a create. Restore the owner in git to keep it."
     else:
@@ -205,7 +205,7 @@ def make_move(old_id: str, new_id: str) -> Replacement:
             f"`, then sync: gitsync adopts it there. {_MOVE_SUPPORT} shows whether its type can be moved; otherwise "
             "it is a delete and a create."
         )
-    return Replacement(reason=f"Its owner in git is the resource group {new_group}, and it is in {group}. {advice}")
+    return Replacement(reason=f"Its owner in git is the resource group {new_group}, but it is in {group}. {advice}")
 
 
 def _names_field(message: str, pointer: str) -> bool:
@@ -235,7 +235,7 @@ def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]
                     code="ReplaceConsentUnused",
                     level=Level.WARNING,
                     path=("metadata", "annotations", REPLACE),
-                    message=f"{resource.key} consents to {resource.annotations[REPLACE]!r}, and needs no replacement.",
+                    message=f"{resource.key} consents to {resource.annotations[REPLACE]!r}, but needs no replacement.",
                     hint="Remove the annotation: the replacement is done, or Azure has the value already.",
                 ),
                 resource,
@@ -275,7 +275,7 @@ def find_hold_below(
     ids = [record.arm_id for one in (key, *takes) if (record := records.get(one))]
     loss = next((loss for arm_id in ids if (loss := describe_loss(arm_id))), "")
     if loss and not loses_data:
-        return f"{loss} If that may be lost, add {LOSES_DATA} to the annotation {REPLACE}."
+        return f"{loss} To delete the data too, add {LOSES_DATA} to the annotation {REPLACE}."
     return ""
 
 

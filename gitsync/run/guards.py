@@ -142,7 +142,7 @@ def load_approved_plan(config: Config, connections: Connections) -> Review | Non
         if reviewed != current:
             raise ConfigError(
                 f"The plan {config.plan_file} was made with another {name}: {_format_value(reviewed)}, "
-                f"and this run has {_format_value(current)}.",
+                f"but this run has {_format_value(current)}.",
                 hint=f"Run with the same {name}, or create a new plan and have it reviewed.",
             )
     keys = [key for key in (config.digest_key, config.previous_digest_key) if key]

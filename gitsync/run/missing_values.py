@@ -158,8 +158,8 @@ def _make_credential_warning(what: str, users: Sequence[Prepared]) -> Problem:
         code="ValueNotFound",
         level=Level.WARNING,
         message=f"No source has {what}, the credential of {first.key.kind}/{first.key.name}{more}.",
-        hint="Declare it, or name the source that has it with --secret-sources. A run refuses the resources, as no "
-        "other credential is used instead.",
+        hint="Declare it, or name the source that has it with --secret-sources. A run refuses these resources, and "
+        "uses no other credential instead.",
         path=place.path,
         line=place.line,
         field=format_field(path),

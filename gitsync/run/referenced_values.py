@@ -88,7 +88,7 @@ async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lo
         return ReferencedValues(fault=f"{describe(reference)} cannot be read: {error.message.rstrip('.')}")
     values = {name: _convert(reference, state.values[key]) for name, key in keys.items() if key in state.values}
     if state.unread:
-        fault = f"a plan does not know {describe(reference)}: {state.unread}"
+        fault = f"a plan does not read {describe(reference)}: {state.unread}"
         return ReferencedValues(values=values, fault=fault, is_to_come=True)
     is_missing = not (state.exists or reference.optional)
     return ReferencedValues(values=values, fault=f"{describe(reference)} is in no secret source" if is_missing else "")

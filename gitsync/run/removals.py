@@ -202,7 +202,7 @@ def _hold_unknown(record: Record) -> str:
     if record.declared_by != DECLARERS[UnitKind.APPLICATION]:
         return ""
     return (
-        f"Held: the {record.declared_by} {record.unit} is no longer built, and the history in this clone does not say "
+        f"Held: the {record.declared_by} {record.unit} is no longer built, and the history in this clone does not show "
         f"whether it had the finalizer {FINALIZER}. Fetch the full history (fetch-depth: 0), or restore it."
     )
 

@@ -106,7 +106,7 @@ async def _find_hold(run: RunContext, plan: Plan, state: State, key: Key, due: D
     from gitsync.checks.names import SOFT_DELETES  # noqa: PLC0415 - a replacement is rare, and checks are slow to import
 
     if retention := SOFT_DELETES.get(kind.arm_type.casefold()):
-        return f"Azure keeps the name of a deleted {retention.noun}, so it could not be created again."
+        return f"Azure keeps the name of a deleted {retention.noun} reserved, so it cannot be created again."
     if not kind.is_arm:
         return ""  # nothing of ARM is below it, and other providers have nothing below
     known = {normalize_id(arm_id) for arm_id in ids.values()}
@@ -115,9 +115,9 @@ async def _find_hold(run: RunContext, plan: Plan, state: State, key: Key, due: D
         stranger = await _find_assignment(reader, ids[key], known)
         stranger = stranger or await _find_stranger(reader, KindTree(run.catalog), kind, ids[key], known)
     except ArmError as error:
-        return f"What is below it cannot be listed, so it is not deleted. {error.message}"
+        return f"The resources below it cannot be listed, so it is not deleted. {error.message}"
     if stranger:
-        return f"Azure has {stranger}, which a delete would take along and git does not have. Import it, or delete it."
+        return f"Its delete would also delete {stranger}, which is not in git. Import it, or delete it."
     return await _find_refused_delete(run, due)
 
 
@@ -192,7 +192,7 @@ def _find_excess(
     if len(deleted) <= limit:
         return ""
     return (
-        f"This run would delete {len(deleted)} resources with its replacements, and the limit is {limit}. "
+        f"With its replacements, this run would delete {len(deleted)} resources, and the limit is {limit}. "
         f"If this is intended, run again with --max-deletes {len(deleted)}."
     )
 
@@ -270,7 +270,7 @@ def _reserve(run: RunContext, state: State, due: Mapping[Key, Due]) -> tuple[dic
     except StateError as error:
         return {}, f"The status cannot be written, so nothing is deleted. {error.message}"
     if taken:
-        return {}, f"Another run has just recorded {min(taken)}, so this run leaves it alone."
+        return {}, f"Another run has just recorded {min(taken)}, so this run skips it."
     return records, ""
 
 

@@ -116,7 +116,7 @@ class UnreadSource:
             return "its name does not end in .yaml, .yml or .json"
         for problem in self.problems:
             if problem.code == _UNRELEASED and is_inside(find_unit(path), find_unit(problem.path)):
-                return f"nothing releases the chart of {problem.path}"
+                return f"no release uses the chart of {problem.path}"
             if problem.code in _UNBUILT and find_unit(path) in problem.parts:
                 return f"the unit of {problem.place} is not built"
         return "no kustomization or other unit uses it"
@@ -166,7 +166,7 @@ class UnreadSource:
         unread = {path: self.blobs[path] for path in self.places.unused - self.unused.keys()}
         for path, blob in {**unread, **missing}.items():
             if may_have_manifests(path):
-                why = "is not in this clone" if path in missing else "is not in this clone, or too large to look into,"
+                why = "is not in this clone" if path in missing else "is not in this clone, or is too large to read,"
                 yield ClosedPlace(path, why, {path: blob})
 
     def _list_closed(self) -> Iterator[ClosedPlace]:

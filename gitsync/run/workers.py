@@ -55,7 +55,7 @@ def find_worker(config: Config, environment: Mapping[str, str]) -> Worker | None
     index = environment.get("JOB_COMPLETION_INDEX", "") if config.shards else ""
     if config.shards and not config.shard and not (index.isascii() and index.isdigit()):
         raise ConfigError(
-            "GITSYNC_SHARDS is set, and JOB_COMPLETION_INDEX does not say which worker this is.",
+            "GITSYNC_SHARDS is set, but JOB_COMPLETION_INDEX is not the number of a worker.",
             hint="Set completionMode: Indexed in the Job, or use --shard.",
         )
     if not config.shard and not config.shards:
@@ -64,10 +64,10 @@ def find_worker(config: Config, environment: Mapping[str, str]) -> Worker | None
     if number > workers:
         raise ConfigError(f"--shard {number}/{workers} is not one of {workers} workers.", hint="Use 1 to WORKERS.")
     if config.only or config.plan_file:
-        raise ConfigError("--shard excludes --only and --plan.", hint="Leave them out: `gitsync shards` makes the cut.")
+        raise ConfigError("--shard cannot be used with --only or --plan.", hint="Remove --only and --plan.")
     if not config.run_id:
         raise ConfigError(
-            "--shard needs --run-id, which says which workers belong together.",
+            "--shard requires --run-id, which identifies the workers of one run.",
             hint="Set GITSYNC_RUN_ID to the id of the pipeline's run, or of the Job.",
         )
     return Worker(run_id=check_run_id(config.run_id), number=number, workers=workers)
@@ -83,7 +83,9 @@ class PinnedWorker(NamedTuple):
 def require_branch(store: StateStore) -> StatusBranch:
     """Return the status branch that the workers of a run share. ConfigError if the status is in a folder."""
     if not isinstance(store, StatusBranch):
-        raise ConfigError("Workers share a status branch, and this run has a folder.", hint="Use --status-branch.")
+        raise ConfigError(
+            "Workers share a status branch, but this run has a status folder.", hint="Use --status-branch."
+        )
     return store
 
 
@@ -99,7 +101,7 @@ def pin_run(
     branch = require_branch(store)
     if source.revision is None or source.dirty:
         raise ConfigError(
-            "Workers share a revision, and this source has none.", hint="Commit the changes, or read a git repository."
+            "Workers share a revision, but this source has none.", hint="Commit the changes, or read a git repository."
         )
     state = branch.load()
     agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
@@ -111,7 +113,7 @@ def pin_run(
             revision=state.find_revision(agent) or state.revision,
             summary=partial(summary.render, list(state.records.values()), revision=state.revision),
             report=None,
-            headline="Take in what workers have recorded",
+            headline="Merge the records of workers",
             agent=agent,
         ),
     )

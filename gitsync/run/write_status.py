@@ -134,8 +134,8 @@ def notify(config: Config, recorder: Recorder, before: State, report: Report, ag
         return _add_warning(recorder, report, error.message, error.hint), None
     if failed:
         names = ", ".join(f"{address.number} ({address.service})" for address in failed)
-        hint = "Check the address, and that the service can be reached. The next run tries again if none took it."
-        report = _add_warning(recorder, report, f"No message was taken by the address {names}.", hint)
+        hint = "Check the address and the network. If no address accepts the message, the next run sends it again."
+        report = _add_warning(recorder, report, f"The message was not accepted at address {names}.", hint)
     return report, state if len(failed) < len(addresses) else None
 
 

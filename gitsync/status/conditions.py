@@ -133,13 +133,13 @@ def check_subscription(arm_id: str, ours: str) -> Condition | None:
     text = f'SubscriptionID "{subscription}" for "{arm_id}" resource does not match with Client Credential: "{ours}"'
     advice = (
         f"The resource was written in subscription {subscription}. Set --subscription (or AZURE_SUBSCRIPTION_ID of its "
-        "credential) back to that."
+        "credential) to that one."
     )
     return make_error("SubscriptionMismatch", text, advice)
 
 
 _NO_PROVIDER = {
-    Provider.SQL: "Users of Azure SQL are not supported: nothing was read or changed.",
+    Provider.SQL: "Azure SQL users are not supported: nothing was read or changed.",
 }
 
 
@@ -153,7 +153,7 @@ def check_provider(provider: Provider) -> Condition | None:
 def make_unknown_state(state: str) -> Condition:
     """Make the condition of a resource that is in a state that may or may not mean that an operation is under way."""
     shown = state if len(state) <= _LONGEST_STATE else "(too long to show)"
-    text = f"state {shown} unknown: gitsync does not know whether Azure is done with it."
+    text = f"state {shown} unknown: gitsync cannot determine whether the operation in Azure has ended."
     return make_warning(Hold.UNKNOWN_STATE.value, text)
 
 
@@ -186,7 +186,7 @@ def _make_advice(failure: ProviderError) -> str:
     is_named = failure.correlation_id and hide_people(failure.message) != failure.message
     if not is_named:
         return failure.hint
-    advice = f"Look the person up in the activity log, by the correlation id {failure.correlation_id}."
+    advice = f"Look up the person in the activity log by the correlation id {failure.correlation_id}."
     return f"{failure.hint} {advice}".strip()
 
 
@@ -247,7 +247,7 @@ def make_fault(fault: Exception) -> Condition:
     """Make the condition for a bug in gitsync that ended the attempt. The exception's message may quote a value from
     Azure or from a manifest, its type cannot.
     """
-    return make_warning("Failed", f"Internal error of gitsync: {type(fault).__name__}. The other resources continued.")
+    return make_warning("Failed", f"gitsync internal error: {type(fault).__name__}. Other resources are not affected.")
 
 
 def is_replacement(new: Condition, old: Condition | None) -> bool:

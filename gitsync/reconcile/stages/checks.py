@@ -75,4 +75,4 @@ async def _stop_refused(attempt: A, run: Observing) -> A:
 def build_refusal(finding: CheckFinding) -> Condition:
     """Return the condition of a resource that is left out, since Azure would refuse it."""
     advice = " ".join(filter(None, (finding.advice, finding.contact)))
-    return make_warning(REFUSED, f"The check {finding.check} says: {finding.statement}", advice)
+    return make_warning(REFUSED, f"The check {finding.check} reports: {finding.statement}", advice)

@@ -67,7 +67,7 @@ def describe_children(attempt: ApplyAttempt, run: Observing) -> str:
     names = sorted(
         format_short_key(child.key) for child in run.children.get(attempt.key, ()) if _is_among(child, going)
     )
-    return f"Its PUT also brings {', '.join(names)} to the state of git." if names else ""
+    return f"Its PUT also writes {', '.join(names)} as in git." if names else ""
 
 
 def _is_among(child: Apply | Prune, going: Mapping[str, Any]) -> bool:

@@ -108,7 +108,7 @@ def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
     """
     attempt = attempt.with_live(None).with_write(attempt.write.changed(unseen=attempt.write.unseen + 1))
     if attempt.write.unseen <= MOST_UNSEEN:
-        text = f"Write of {attempt.arm_id} accepted; the resource cannot be read yet."
+        text = f"Azure accepted the write of {attempt.arm_id}, but the resource cannot be read yet."
         stopped = attempt.unfinished()
         return stopped.stopped(make_warning("AzureResourceNotFound", text), waits=True)
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored)
@@ -118,7 +118,7 @@ def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
     )
     if not attempt.write.resent:
         return given_up
-    text = f"Azure accepted {attempt.arm_id} twice, and the resource does not exist."
+    text = f"Azure accepted the write of {attempt.arm_id} twice, but the resource does not exist."
     return given_up.stopped(make_warning("AzureResourceNotFound", text))
 
 
@@ -166,7 +166,7 @@ def _is_there(attempt: ApplyAttempt) -> bool:
 async def _wait_for_worker(attempt: ApplyAttempt, others: Others) -> ApplyAttempt:
     """Wait for a resource that another worker of the run is to create, unless that has failed there."""
     if failure := await others.find_failure(attempt.key):
-        text = f"Another worker of this run could not bring it about. {failure}"
+        text = f"Another worker of this run could not create it. {failure}"
         return attempt.stopped(make_warning("AzureResourceNotFound", text), Verdict.BLOCKED)
     text = f"Another worker of this run has not created {attempt.arm_id} yet."
     return attempt.stopped(make_warning("AzureResourceNotFound", text), Verdict.BLOCKED, waits=True)
@@ -236,7 +236,7 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     attempt = attempt.with_decision(attempt.decision.changed(action=action))
     note = "" if action is Action.NONE else _foretell(attempt := add_children(attempt, run), run)
     if comparison.verdict is Verdict.DRIFTED and not comparison.differences:
-        note = f"Its last operation failed in Azure, and gitsync did not start that. {note}".rstrip()
+        note = f"Its last operation failed in Azure; gitsync did not start that operation. {note}".rstrip()
     return attempt.with_decision(
         attempt.decision.changed(comparison=comparison, action=action, first_comparison=first, note=note)
     )

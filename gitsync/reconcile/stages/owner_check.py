@@ -181,7 +181,7 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
 
     owner = await run.cache.read_once(arm_id, read)
     if owner is None and (run.rules.writes or is_owner_elsewhere(attempt)):
-        text = f"The owner {arm_id} does not exist in Azure, so it cannot be checked."
+        text = f"The owner {arm_id} does not exist in Azure, so this resource cannot be checked."
         return stop_without_owner(attempt, make_warning("Failed", text))
     attempt = attempt.with_observed(attempt.observed.changed(owner=owner))
     answer = await run.registry.owner_check(attempt.as_subject(), run.reader(attempt))
@@ -191,7 +191,7 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
 def _wait_for_writer(attempt: ApplyAttempt, writer: Result) -> ApplyAttempt:
     """Stop a resource that another manifest writes, and could not; what depends on it may go on if it exists."""
     condition = writer.condition
-    text = f"{writer.key} writes this resource, and is not ready ({condition.reason}): {condition.message}"
+    text = f"{writer.key} writes this resource, but is not ready ({condition.reason}): {condition.message}"
     return _stop_for(
         attempt.with_observed(attempt.observed.changed(exists=writer.exists)),
         make_warning(condition.reason, text),
@@ -214,7 +214,7 @@ def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:
     owner = attempt.prepared.owner
     if owner and owner.key == result.key:
         return make_waiting_for_owner(result.key)
-    text = f"{result.key} is not ready ({result.condition.reason}), and this resource references it."
+    text = f"This resource references {result.key}, which is not ready ({result.condition.reason})."
     return make_warning("ReferenceNotFound", text)
 
 

@@ -32,7 +32,7 @@ from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.body_extensions import build_body
 from gitsync.status.conditions import make_error
 
-_ADVICE = "Remove it in Azure by hand, put it back into the manifest, or leave it to Azure with gitsync/ignore."
+_ADVICE = "Remove it in Azure by hand, restore it in the manifest, or ignore it with the annotation gitsync/ignore."
 _MOST_NAMES = 5
 _REFUSALS = frozenset({400, 404, 405, 415, 422})
 _NO_FIELD = "\0"
@@ -97,7 +97,7 @@ def _make_kept(kept: tuple[KeptValue, ...], attempt: ApplyAttempt, refusal: str 
     spec = attempt.prepared.resource.spec
     names = sorted({name for one in kept for name in _list_names(one, attempt, spec)})
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    why = f" It refused to remove it: {refusal}" if refusal else ""
+    why = f" Azure refused to remove it: {refusal}" if refusal else ""
     return make_error(
         KEPT, f"Azure kept {', '.join(names[:_MOST_NAMES])}{more}, which git no longer has.{why}", _ADVICE
     )

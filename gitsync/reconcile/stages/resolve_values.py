@@ -41,7 +41,9 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         async with session.in_time(run.clock):
             await run.values.gather(attempt.key.namespace, refs)
     except TimeoutError:
-        hint = "Check that they are reachable: a vault, the key service of an encrypted manifest."
+        hint = (
+            "Check that the secret sources are reachable, such as a vault or the key service of an encrypted manifest."
+        )
         return attempt.stopped(make_warning(FAILED, TIMED_OUT, hint), Verdict.BLOCKED, is_late=True)
     return attempt
 
