@@ -1,11 +1,9 @@
-"""The replacement of a secret in everything that is written: a keyed digest, `{"$secret":
-"hmac-sha256:…"}`.
+"""The replacement of a secret in everything that is written: a keyed digest, `{"$secret": "hmac-sha256:…"}`.
 
-A record must show whether a secret changed without letting anyone guess it, so the digest is an
-HMAC (RFC 2104) with a key that only the runs have. It is bound to the resource and to the path in its
-body: equal secrets have unequal digests, and none can be moved elsewhere. The digest names its key, so
-that a changed key is not taken for a changed secret. Without a key it is empty, and whether the secret
-changed is unknown.
+A record must show whether a secret changed without letting anyone guess it, so the digest is an HMAC (RFC 2104) with a
+key that only the runs have. It is bound to the resource and to the path in its body: equal secrets have unequal
+digests, and none can be moved elsewhere. The digest names its key, so that a changed key is not taken for a changed
+secret. Without a key it is empty, and whether the secret changed is unknown.
 """
 
 from __future__ import annotations
@@ -86,8 +84,8 @@ def mask_digests(body: Any) -> Any:
 
 
 def is_sealed(body: Any) -> bool:
-    """Return whether a body on record may differ from the sent one: it has a digest, a mask, or an escaped member.
-    Most have none, and need no second comparison.
+    """Return whether a body on record may differ from the sent one: it has a digest, a mask, or an escaped member. Most
+    have none, and need no second comparison.
     """
     if isinstance(body, dict):
         return any(key.startswith("$") or is_sealed(value) for key, value in body.items())

@@ -73,9 +73,8 @@ class Observation(Part):
     `exists` is None before a request is sent. `owner` is the live owner, if a check needs it; `answers` are the
     responses to the lookups of extensions. `is_listed`: a list showed the resource as unchanged, so it is not read.
     `is_sampled`: a list did, and it is read anyway. `writes_before` counts this run's writes near the resource before
-    the read.
-    `children` are the bodies of those that go along with an update, `brought` how they differ before, and `leaving`
-    what this run then deletes, all by ARM ids in lower case.
+    the read. `children` are the bodies of those that go along with an update, `brought` how they differ before, and
+    `leaving` what this run then deletes, all by ARM ids in lower case.
     """
 
     live: Live | None = None

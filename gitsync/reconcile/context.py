@@ -46,8 +46,8 @@ from gitsync.secrets.values import RunValues
 class Connections:
     """What a run works with.
 
-    If `stop` is set, the run begins nothing more and ends its waits. `redactions` has every secret value. `arm` is
-    the client of the global credential. `open_as` opens the client of another one; without it, all resources use `arm`.
+    If `stop` is set, the run begins nothing more and ends its waits. `redactions` has every secret value. `arm` is the
+    client of the global credential. `open_as` opens the client of another one; without it, all resources use `arm`.
     `endpoint` is the name of Azure's endpoint for people. With `is_local`, it is an emulator on this machine.
     """
 

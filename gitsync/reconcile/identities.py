@@ -1,7 +1,7 @@
 """The identity of each node of a run: its subscription, and the `Arm` of its credential.
 
-Separate from the choice of a credential, which is pure, and from the client, which has one principal. A credential
-that cannot be opened stops only the nodes that use it.
+Separate from the choice of a credential, which is pure, and from the client, which has one principal. A credential that
+cannot be opened stops only the nodes that use it.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ class Approval:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRules:
     """`resource_timeout` is in seconds, and `deadline`, the end of the run, in the clock's monotonic seconds.
-    `revision` is the commit that the run reads, "" for a folder. `records_durations`: Azure does the writes, not
-    an emulator, so how long they take shows how long the next ones will.
+    `revision` is the commit that the run reads, "" for a folder. `records_durations`: Azure does the writes, not an
+    emulator, so how long they take shows how long the next ones will.
     """
 
     writes: bool  # False: a plan

@@ -1,7 +1,7 @@
 """Open the connections of a run from the settings: git, the recorded state, Azure (or the emulator), the clock.
 
-Separate from the run, which receives them: a test passes others. Once it has its identities, the run makes contact:
-it signs in, and finds out what it reads and writes to, for reports, logs and the check before a first sync.
+Separate from the run, which receives them: a test passes others. Once it has its identities, the run makes contact: it
+signs in, and finds out what it reads and writes to, for reports, logs and the prompt before a first sync.
 """
 
 from __future__ import annotations

@@ -118,8 +118,8 @@ class DatabaseUsers:
 
 
 class PlayedUsers:
-    """Users of databases in the emulator, which has no databases: it keeps each as a resource without secrets.
-    No statement is run.
+    """Users of databases in the emulator, which has no databases: it keeps each as a resource without secrets. No
+    statement is run.
     """
 
     def reader(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveReader:

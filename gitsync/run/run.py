@@ -83,9 +83,9 @@ async def execute(  # noqa: PLR0913 - what a run is given from outside
 ) -> Report:
     """Open the connections, run once, and close them.
 
-    Once `stop` is set the run begins nothing more and ends in order. `redactions` gets every secret value that the
-    run reads, for use in logs; neither the report nor an exception shows one. Once `grace` begins, programs that the
-    run started end with it. `confirm` is called before the first sync of a target.
+    Once `stop` is set the run begins nothing more and ends in order. `redactions` gets every secret value that the run
+    reads, for use in logs; neither the report nor an exception shows one. Once `grace` begins, programs that the run
+    started end with it. `confirm` is called before the first sync of a target.
     """
     redactions = redactions or Redactions()
     tell_settings(redactions, config, os.environ)

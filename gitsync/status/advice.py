@@ -17,8 +17,8 @@ from gitsync.status.passing_refusals import describes_other_work, is_code_of_oth
 
 
 def find_advice(code: str, group: str, kind: str, message: str | None = None) -> str:
-    """Find what a code means for a kind, and what to do: a few sentences on one line, "" for an
-    unknown code. If the message of a refusal is given, its meaning comes first.
+    """Find what a code means for a kind, and what to do: a few sentences on one line, "" for an unknown code. If the
+    message of a refusal is given, its meaning comes first.
 
     Providers spell codes in more than one way, so case is ignored.
     """

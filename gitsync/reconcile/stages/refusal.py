@@ -63,8 +63,8 @@ def note_failed_write(attempt: ApplyAttempt) -> ApplyAttempt:
 async def _may_have_created(attempt: ApplyAttempt, failure: ProviderError, run: Observing) -> bool:
     """Return whether this run may have created what Azure does not find: something that the resource depends on.
 
-    It has not if Azure names another id, if the manifest has the id of the principal, or if the owner is missing and
-    is not one of this run's.
+    It has not if Azure names another id, if the manifest has the id of the principal, or if the owner is missing and is
+    not one of this run's.
     """
     created = run.cache.has_created(result.arm_id for result in attempt.before.values() if result.arm_id)
     if not created or failure.code not in NOT_YET_THERE:
