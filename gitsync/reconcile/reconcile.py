@@ -226,7 +226,7 @@ async def _repeat(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> A:
     while True:
         attempt = await _run_stages(legs, attempt, run)
         if before and attempt.stop and attempt.stop.is_late:
-            return replace(attempt, stop=before)
+            return replace(attempt, stop=before)  # the earlier cause helps more than a timeout without a response
         if attempt.stop and attempt.observed.is_listed:  # the list may have been wrong
             attempt = attempt.restarted()
             continue

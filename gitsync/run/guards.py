@@ -78,7 +78,7 @@ def refuse_invalid(config: Config, plan: Plan) -> None:
         first = next(problem for problem in fail_unread(list_problems(plan)) if problem.is_error)
         raise SourceError(
             f"--strict refuses the run: {f'{first.place}: ' if first.place else ''}{first.message}",
-            hint="`gitsync validate` shows every problem.",
+            hint="Run `gitsync validate` to see every problem.",
         )
 
 

@@ -65,6 +65,7 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     # Another provider than ARM signs in with values of the body.
     is_ready = attempt.prepared.arm_id and attempt.provider is Provider.ARM
     attempt = attempt if is_ready else resolve_id(attempt, run.values)
+    # Nothing exists below an owner that this run creates, and an id with an unknown part cannot be read.
     if _has_new_owner(attempt) or "<" in attempt.arm_id:
         return attempt.absent()
     if not attempt.kind.can_get:
@@ -85,6 +86,7 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         missing = replace(make_warning(found.code, found.message), request_id=found.request_id)
         return stop_without_owner(attempt.absent(), missing)
     elif live is None and run.rules.writes and attempt.is_resumed and not attempt.write.resent:
+        # The create of an earlier run may not show yet: wait for it, or it would be sent twice.
         return attempt.absent().unfinished().stopped(RECONCILING, waits=True)
     attempt = attempt.with_live(live)
     remember_promises(attempt, run)
@@ -305,6 +307,7 @@ def _decide(attempt: ApplyAttempt, write_rules: WriteRules, *, has_digests: bool
     if attempt.is_resumed and is_sent and not live.has_failed:  # the operation of an earlier run is done
         return Comparison(verdict=Verdict.IN_SYNC), Action.NONE
     if write_rules.always_put and attempt.write.done is not Action.NONE:
+        # --always-put requires one write; after it, the resource is compared as usual.
         write_rules = replace(write_rules, always_put=False)
     return decide_present(
         attempt.desired, live, remembered, write_rules, find_kind_hints(attempt.kind), attempt.ignored

@@ -86,6 +86,7 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         attempt = attempt.with_write(attempt.write.changed(done=Action.DETACH))
         return attempt.stopped(_add_reason(attempt, _add_rest(record, DETACHED)))
     refusal = attempt.explain_out_of_reach(record.arm_id)
+    # The children of an alias are in the subscription that it created, not in that of the credential.
     if refusal and not is_alias(record.owner):
         return attempt.stopped(refusal, Verdict.BLOCKED)
     note = run.registry.deletes_besides((attempt.key.group, attempt.key.kind))
@@ -108,7 +109,7 @@ async def wait_for_dependents(attempt: PruneAttempt, run: Observing) -> PruneAtt
     remaining = [r for r in attempt.before.values() if r.action is not Action.DELETE or not (is_done or r.is_gone)]
     if remaining:
         if attempt.prune.within is not None and remaining[0].action is Action.DELETE:
-            return attempt.deleting(DELETING)
+            return attempt.deleting(DELETING)  # the delete of its group is under way, and includes it
         text = f"{remaining[0].key} still exists and must be deleted first."
         is_held = attempt.prune.within is not None and all(result.is_fine for result in remaining)
         held = make_warning("PruneHeld", text)
