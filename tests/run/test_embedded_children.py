@@ -232,7 +232,7 @@ SECOND = [
     ],
 )
 @pytest.mark.parametrize(("second", "added", "why"), SECOND, ids=[row[-1] for row in SECOND])
-def test_of_two_refusals_the_one_of_what_git_says_is_shown(world, second, added, why, ends):
+def test_of_two_refusals_the_one_of_the_body_in_git_is_shown(world, second, added, why, ends):
     match = "match: {{method: PUT, path: '*/virtualnetworks/hub', nth: {0}}}"
     refusals = (f"{{{match.format(nth)}, {ends.format(*refusal)}}}" for nth, refusal in ((2, FIRST), (3, second)))
     world.settings = type(world.settings)(limits=None, rules=rules(*refusals))

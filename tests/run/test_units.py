@@ -40,7 +40,7 @@ NEIGHBOURS = {
     "apps/lost/kustomization.yaml": "resources:\n- ../nowhere\n",
     "apps/web/deployment.yaml": DEPLOYMENT,
 }
-"""Three kustomizations that cannot be built, and no manifest of ASO in any of them."""
+"""Three kustomizations that cannot be built, and no ASO manifest in any of them."""
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ REMOVALS = {
 
 
 @pytest.mark.parametrize(("before", "change", "said"), REMOVALS.values(), ids=REMOVALS)
-def test_a_removal_says_what_became_of_the_file(world, before, change, said):
+def test_a_removal_reports_what_became_of_the_file(world, before, change, said):
     world.says_files(before | {"apps/plain/a.yaml": DEPLOYMENT}).sync(path="apps")
     after = {name: text for name, text in (before | change).items() if text is not None}
     planned = of(world.says_files(after | {"apps/plain/a.yaml": DEPLOYMENT}).plan(path="apps"), "ResourceGroup")
