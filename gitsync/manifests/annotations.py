@@ -1,4 +1,4 @@
-"""What annotations ask for a resource: its reconcile policy (docs/reference/reconciliation.md#reconcile-policy), and
+"""What annotations request a resource: its reconcile policy (docs/reference/reconciliation.md#reconcile-policy), and
 what those of deployment tools say about its order, and whether it is ever deleted.
 """
 
@@ -34,7 +34,7 @@ def decide_policy(
 
 
 def _explain_skip(resource: Resource) -> str:
-    """Explain why a resource is not written, whatever its annotation says; "" if it may be."""
+    """Explain why a resource is not written, whatever its annotation reports; "" if it may be."""
     unit, wrapper = resource.unit, resource.wrapper
     if wrapper and wrapper.is_template:
         return f"It is part of a template, {wrapper.kind}, which CAPZ makes clusters of."
@@ -71,14 +71,14 @@ def read_wave(annotations: Mapping[str, Any]) -> int:
 
 
 def keeps_resources(options: str) -> bool:
-    """Tell whether sync options, separated by commas, keep a resource that is removed from git. Options
+    """Return whether sync options, separated by commas, keep a resource that is removed from git. Options
     that ask a person first keep it too.
     """
     return not _KEEPING.isdisjoint(option.strip() for option in options.split(","))
 
 
 def find_keeper(annotations: Mapping[str, str]) -> str:
-    """Return the annotation of a resource that says that it is never deleted; "" if none does. Helm has one with the
+    """Return the annotation of a resource that returns that it is never deleted; "" if none does. Helm has one with the
     value keep (https://helm.sh/docs/howto/charts_tips_and_tricks/#tell-helm-not-to-uninstall-a-resource).
     """
     if not annotations:

@@ -58,7 +58,7 @@ def load_catalog() -> Catalog:
 
 @lru_cache(maxsize=1024)
 def is_ours(api_version: str) -> bool:
-    """Tell whether an apiVersion is one of ASO, or was meant as one."""
+    """Return whether an apiVersion is one of ASO, or was meant as one."""
     group, _, version = api_version.casefold().rpartition("/")
     if not group.endswith(GROUPS) or is_foreign(group):
         return False
@@ -66,7 +66,7 @@ def is_ours(api_version: str) -> bool:
 
 
 def is_foreign(group: str) -> bool:
-    """Tell whether a group in small letters is known to be of another operator."""
+    """Return whether a group in small letters is known to be of another operator."""
     return f".{group}".endswith(_FOREIGN_ENDS)
 
 
@@ -83,7 +83,7 @@ def find_near_group(text: str) -> str | None:
 
 
 def mentions_aso(contents: Iterable[bytes]) -> bool:
-    """Tell whether one of these files names a group of ASO for an object. They may be files that are not built or
+    """Return whether one of these files names an ASO group for an object. They may be files that are not built or
     rendered yet.
     """
     return any(map(_has_mention, contents))

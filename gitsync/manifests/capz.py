@@ -61,7 +61,7 @@ class CapzObjects:
     _neighbours: dict[tuple[str, str], list[Mapping[str, Any]]] = field(default_factory=dict)
 
     def take(self, document: Document, unit: Unit | None) -> bool:
-        """Note a document if it says anything about objects of CAPZ. Return whether it wraps objects."""
+        """Note a document if it reports anything about objects of CAPZ. Return whether it wraps objects."""
         value = document.value
         if not is_object(value) or not isinstance(value.get("metadata"), dict):
             return False
@@ -106,7 +106,7 @@ def _find_objects(value: Mapping[str, Any]) -> list[Any]:
 
 
 class _Neighbours:
-    """The objects of Cluster API that belong to the same cluster as a wrapper, as far as they say so."""
+    """The objects of Cluster API that belong to the same cluster as a wrapper, as far as they define so."""
 
     def __init__(self, wrapper: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> None:
         self.wrapper = wrapper
@@ -130,7 +130,7 @@ class _Neighbours:
             wrapper for wrapper in wrappers if any(_refers(self.cluster, wrapper, "spec", ref) for ref in _OF_CLUSTER)
         ]
         names = {find_member(named, "metadata", "name") for named in _list_kind(own or wrappers, kind)}
-        name = names.pop() if len(names) == 1 else None  # no file says which of several
+        name = names.pop() if len(names) == 1 else None  # no file shows which of several
         return name if isinstance(name, str) else None
 
 
@@ -139,7 +139,7 @@ _OF_POOL: Final = ("spec", "template", "spec", "infrastructureRef")
 
 
 def _refers(value: Mapping[str, Any], wrapper: Mapping[str, Any], *path: str) -> bool:
-    """Tell whether a reference in an object of Cluster API names a wrapper."""
+    """Return whether a reference in an object of Cluster API names a wrapper."""
     reference = find_member(value, *path)
     named = (reference.get("kind"), reference.get("name")) if isinstance(reference, dict) else None
     return named == (wrapper["kind"], wrapper["metadata"].get("name"))

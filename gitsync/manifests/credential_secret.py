@@ -31,7 +31,7 @@ TENANTS: Final = "AZURE_ADDITIONAL_TENANTS"
 CLOUD: Final = ("AZURE_RESOURCE_MANAGER_ENDPOINT", "AZURE_RESOURCE_MANAGER_AUDIENCE", "AZURE_AUTHORITY_HOST")
 
 PUBLIC_KEYS: Final = frozenset({*REQUIRED, TENANTS, IDENTITY_FILE, AUTH_MODE, *CLOUD})
-"""Keys whose values are no secrets: ids that every report shows, and addresses."""
+"""Keys whose values are not secrets: ids that every report shows, and addresses."""
 
 KEYS: Final = (*REQUIRED, CLIENT_SECRET, CERTIFICATE, PASSWORD, IDENTITY_FILE, AUTH_MODE, TENANTS, *CLOUD)
 """All keys that are read, for sources that are read key by key."""
@@ -94,7 +94,7 @@ def read_subscription(values: Mapping[str, Secret]) -> str | None:
 
 
 def is_id(text: str) -> bool:
-    """Tell whether a text may be the id of a subscription, a tenant or a client."""
+    """Return whether a text may be the id of a subscription, a tenant or a client."""
     return bool(_ID.fullmatch(text))
 
 
@@ -110,7 +110,7 @@ def _find_faults(
             f'{TENANTS} of credential Secret "{name}" is not a list of ids.', "Separate them with commas."
         )
     mode = _read_text(values, AUTH_MODE)
-    # The mode counts only where no secret, certificate or file says how to sign in.
+    # The mode counts only where no secret, certificate or file shows how to sign in.
     if mode.casefold() not in _MODES and not any(_read_text(values, key) for key, _ in _METHODS_BY_KEY):
         hint = "Set podidentity or workloadidentity, or remove AUTH_MODE."
         shown = mode if len(mode) <= 40 else f"{mode[:40]}…"

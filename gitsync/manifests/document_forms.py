@@ -20,7 +20,7 @@ MAX_LISTS = 10  # lists in lists
 
 
 def is_list(value: Any) -> bool:
-    """Tell whether a document is a list of documents, in the form of Kubernetes."""
+    """Return whether a document is a list of documents, in the form of Kubernetes."""
     return is_object(value) and value["kind"].endswith("List") and isinstance(value.get("items"), list)
 
 
@@ -30,7 +30,7 @@ def split_list(document: Document, depth: int = MAX_LISTS) -> Iterator[Document]
     if not is_list(value) or not depth:
         yield document
         return
-    # The items of a `ResourceGroupList` may leave out what its name says.
+    # The items of a `ResourceGroupList` may leave out what its name reports.
     inherited = {} if value["kind"] == "List" else {"apiVersion": value["apiVersion"], "kind": value["kind"][:-4]}
     for item in split_items(document, ("items",)):
         if item.value is not None:
@@ -82,7 +82,7 @@ CIPHERTEXT = re.compile(r"ENC\[AES256_GCM,")
 
 
 def is_one_cipher(document: Document) -> bool:
-    """Tell whether SOPS encrypted a file as one value, without its keys: as it does with `--input-type binary`."""
+    """Return whether SOPS encrypted a file as one value, without its keys: as it does with `--input-type binary`."""
     return is_encrypted(document) and document.value.keys() == {"data", ENCRYPTED}
 
 

@@ -92,7 +92,7 @@ class _ExpansionParser:
         if not self.take_any(":=/#%,^"):
             return Expansion(name)
         first = self.text[self.at - 1]
-        # Only what follows the colon tells a default (`:-`) from a part (`:2`).
+        # Only what follows the colon reports a default (`:-`) from a part (`:2`).
         if first == "=" or (first == ":" and self.take_any("-=?+")):
             return self.parse_default(name, first if first == "=" else self.text[self.at - 2 : self.at])
         if first == ":":

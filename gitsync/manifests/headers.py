@@ -58,7 +58,7 @@ class Header:
 
 
 def is_object(value: Any) -> bool:
-    """Tell whether a document has apiVersion and kind, as text."""
+    """Return whether a document has apiVersion and kind, as text."""
     if not isinstance(value, dict):
         return False
     api_version, kind = value.get("apiVersion"), value.get("kind")
@@ -198,7 +198,7 @@ HEADER = ("apiVersion", "kind", "metadata", "spec")
 """The top fields of a manifest that a person writes."""
 
 LETTERS = 2  # as many may be wrong
-MOST_KEYS = 200  # a mapping with more is no part of a manifest, and comparing every key would take long
+MOST_KEYS = 200  # a mapping with more is not part of a manifest, and comparing every key would take long
 _OTHERS = frozenset({*HEADER, "id", "data", "items", "namespace", "status", "type", "uid"})
 """Keys with another meaning, even if they are similar to another key."""
 
@@ -283,7 +283,7 @@ class Likeness:
         return self.api_version.rpartition("/")[2]
 
     def make_unread(self, source: SourceLocation, *, is_rejected: bool, form: str = "") -> UnreadDocument:
-        """Describe the document as one that is not read; `form` says what it is, if it has no kind."""
+        """Describe the document as one that is not read; `form` shows what it is, if it has no kind."""
         return UnreadDocument(
             source=source,
             api_version=self.api_version,

@@ -1,6 +1,6 @@
 """The kinds and names in a text that is not read as manifests: of another ending, of a chart, or that does not parse.
 
-This answers one question: may a text stand for a resource that was removed from git? So it finds too much rather than
+This answers one check: may a text stand for a resource that was removed from git? So it finds too much rather than
 too little, and compares no group and no version.
 """
 

@@ -1,6 +1,6 @@
 """Where the manifests of a build come from: the file and the lines that a person edits.
 
-kustomize says in an annotation of each object which file it was read from. That annotation is not part of the manifest.
+kustomize reports in an annotation of each object which file it was read from. That annotation is not part of the manifest.
 For a chart, a comment at the beginning of each document names the template.
 A field that a patch of a kustomization has set has the line of the patch, and any other that the file does not have
 that of its nearest parent.
@@ -255,12 +255,12 @@ class Patch:
     lines: Lines
 
     def is_for(self, manifest: Any) -> bool:
-        """Tell whether the patch may be for a manifest."""
+        """Return whether the patch may be for a manifest."""
         own = (find_member(manifest, "kind"), find_member(manifest, "metadata", "name"))
         return self.kind in ("", own[0]) and self.name in ("", own[1])
 
     def has_added(self, path: FieldPath, value: Any) -> bool:
-        """Tell whether the patch is an operation that puts a value as a whole at a path."""
+        """Return whether the patch is an operation that puts a value as a whole at a path."""
         return bool(self.at) and len(self.at) == len(path) and self._reaches(path) and bool(self.value == value)
 
     def find_place(self, path: FieldPath, value: Any) -> SourceLocation | None:
@@ -277,7 +277,7 @@ class Patch:
         return SourceLocation(self.path, self.lines.find_nearest(inside if first is None else (first,)))
 
     def _reaches(self, path: FieldPath) -> bool:
-        """Tell whether a path is that of the patch, or below it. `-` is the end of a list."""
+        """Return whether a path is that of the patch, or below it. `-` is the end of a list."""
         steps = zip(self.at, path, strict=False)
         return len(self.at) <= len(path) and all(
             at == step or (at == _END and isinstance(step, int)) for at, step in steps
@@ -306,7 +306,7 @@ def read_patches(contents: Mapping[str, bytes]) -> tuple[Patch, ...]:
 
 
 def find_patched(built: Any, original: Any, patches: Iterable[Patch]) -> Mapping[FieldPath, SourceLocation]:
-    """Find the places of the fields of a manifest that patches have set. `original` is the manifest
+    """Find the locations of the fields of a manifest that patches have set. `original` is the manifest
     before them.
     """
     # Each field is compared with each patch, so their number is limited.

@@ -50,7 +50,7 @@ from gitsync.model.variables import NO_VARIABLES, VariableSet
 from gitsync.problems.field_path import FieldPath, find_member, format_field
 
 MAX_PROBLEMS = 1000
-"""Of one file, but for those of resources: a file may have a million documents."""
+"""Of one file, except those of resources: a file may have a million documents."""
 
 UNPARSED = "text that is not JSON"
 MAPPING = "Write one `key: value` per line."
@@ -89,7 +89,7 @@ def read_manifests(
 
 def _weigh_problems(problems: Sequence[Problem], path: str, text: bytes) -> tuple[Problem, ...]:
     """Weigh the problems of a file that does not parse. They are warnings if it has no sign of being for
-    gitsync, and JSON that is not an object of Kubernetes has none. YAML without any sign may be the rest
+    gitsync, and JSON that is not an Kubernetes object has none. YAML without any sign may be the rest
     of a manifest, so it still holds deletes.
     """
     if not problems or may_be_ours(text):
@@ -322,7 +322,7 @@ class _Sorter:
         self.keepers.setdefault(("Namespace", name), self.unit)
 
     def is_repeat(self, place: tuple[str, ...], kept: Any, value: Any) -> bool:
-        """Tell whether a unit only repeats what another has said: kustomizations may have one base."""
+        """Return whether a unit only repeats what another has said: kustomizations may have one base."""
         keeper = self.keepers.get(place)
         return is_built_unit(keeper) and is_built_unit(self.unit) and keeper != self.unit and kept == value
 
@@ -352,7 +352,7 @@ class _Sorter:
 
     def declare(self, document: Document, header: Header, owner: str = "", *, is_same: bool = False) -> bool:
         """Note an object, unless another document declares it already: then report the document, and return False.
-        `is_same` tells that it says the same.
+        `is_same` reports that it reports the same.
         """
         address = Address(ObjectKind(header.gvk.kind), header.namespace, header.name)
         if address not in self.declared:

@@ -40,7 +40,7 @@ ELSEWHERE = frozenset(
         "User",
     }
 )
-"""Kinds of ASO whose names Kubernetes, OpenShift and others use without a group, so that the name alone is no sign."""
+"""Kinds of ASO whose names Kubernetes, OpenShift and others use without a group, so that the name alone is not a sign."""
 
 ARM_TYPE = re.compile(r"([A-Za-z]+(?:\.[A-Za-z]+)+(?:/[A-Za-z]+)+)(@[-0-9a-zA-Z]+)?")
 ARM_NAMESPACE = re.compile(r"microsoft\.[a-z]+/", re.IGNORECASE)
@@ -77,7 +77,7 @@ def note_unknown_group(likeness: Likeness) -> Finding | None:
 
 
 def is_arm_template(value: Any) -> bool:
-    """Tell whether a document is a template of Azure Resource Manager, which other tools deploy."""
+    """Return whether a document is a template of Azure Resource Manager, which other tools deploy."""
     schema = value.get("$schema") if isinstance(value, Mapping) else None
     return isinstance(schema, str) and "deploymentTemplate.json" in schema and "resources" in value
 
@@ -97,14 +97,14 @@ def _find_named_group(likeness: Likeness) -> str | None:
     for group in (likeness.group, likeness.api_version.partition("/")[0]):
         text = group.strip().casefold()
         near = find_near_group(text)
-        # A known group of another operator may be like one of ASO: only a kind of that tells a mistake.
+        # A known group of another operator may be like one of ASO: only a kind of that reports a mistake.
         if near and (not is_foreign(text) or likeness.kind in load_catalog().kinds(near)):
             return near
     return None
 
 
 def _has_sign(likeness: Likeness) -> bool:
-    """Tell whether a header has a sign that its document was meant for gitsync."""
+    """Return whether a header has a sign that its document was meant for gitsync."""
     if _find_named_group(likeness) is not None or _has_version_of_ours(likeness) or _is_encrypted(likeness):
         return True
     if likeness.group and not _has_unknown_group(likeness):  # of another tool
@@ -122,7 +122,7 @@ def _has_sign(likeness: Likeness) -> bool:
 
 
 def _has_unknown_group(likeness: Likeness) -> bool:
-    """Tell whether a group has the end of ASO's, and is of no operator that is known."""
+    """Return whether a group has the end of ASO's, and is of no operator that is known."""
     group = likeness.group.casefold()
     return group.endswith(GROUPS) and not is_foreign(group)
 

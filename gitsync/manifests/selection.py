@@ -36,7 +36,7 @@ class Selection:
     keys: frozenset[Key] | None = None
 
     def has(self, key: Key) -> bool:
-        """Tell whether the run covers a resource."""
+        """Return whether the run covers a resource."""
         if self.keys is not None and key not in self.keys:
             return False
         if self.namespaces and key.namespace not in self.namespaces:
@@ -231,7 +231,7 @@ def _list_rules(text: str) -> tuple[Callable[[Key], bool], ...]:
 
 
 def _names_kind(text: str, key: Key) -> bool:
-    """Tell whether a text is the kind of a key. It may be plural, as in kubectl."""
+    """Return whether a text is the kind of a key. It may be plural, as in kubectl."""
     return text.casefold() in {
         word.casefold() for kind in (key.kind, _pluralize(key.kind)) for word in (kind, f"{kind}.{key.group}")
     }

@@ -48,7 +48,7 @@ class VariableUse:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubstitutedDocument:
     """A document with its variables replaced. A text of `spec` or data that cannot be is a `Placeholder`, other texts
-    stay as written; `document.problems` has those that are no expansions, and `uses` those without a value, also where
+    stay as written; `document.problems` has those that are not expansions, and `uses` those without a value, also where
     an empty text does.
 
     `names` are all variables that the document mentions. `shown` are the texts from Secrets that are part of an id, a
@@ -67,7 +67,7 @@ INVALID = "InvalidVariable"
 
 
 def can_be_empty(variable: UnsetVariable, path: FieldPath, values: VariableValues) -> bool:
-    """Tell whether a variable without a value may be replaced by an empty text: it is known to have none,
+    """Return whether a variable without a value may be replaced by an empty text: it is known to have none,
     and the manifest still stands for the same resource.
     """
     if values.marks_missing:
@@ -77,7 +77,7 @@ def can_be_empty(variable: UnsetVariable, path: FieldPath, values: VariableValue
 
 
 def is_disabled(value: Any) -> bool:
-    """Tell whether a document turns off the replacement for itself."""
+    """Return whether a document turns off the replacement for itself."""
     metadata = value.get("metadata") if isinstance(value, dict) else None
     members = [metadata.get(member) for member in ("annotations", "labels")] if isinstance(metadata, dict) else []
     return any(isinstance(member, dict) and member.get(SWITCH) == "disabled" for member in members)
@@ -86,7 +86,7 @@ def is_disabled(value: Any) -> bool:
 def substitute(
     document: Document, values: VariableValues, budget: ExpansionBudget, unit: Unit | None
 ) -> SubstitutedDocument:
-    """Replace the variables of a document, unless it says not to. Raises TooLargeExpansionError.
+    """Replace the variables of a document, unless it reports not to. Raises TooLargeExpansionError.
 
     The data of an encrypted one stays, for it is decrypted from its file. In a Flux unit quotes make no difference,
     since Flux writes the YAML again; elsewhere what is quoted stays text.
@@ -228,7 +228,7 @@ _BODIES: Final = (("spec",), ("data",), ("stringData",))
 
 
 def _is_written_plain(text: str) -> bool:
-    """Tell whether YAML writes this text without quotes."""
+    """Return whether YAML writes this text without quotes."""
     analysis = yaml.emitter.Emitter(io.StringIO(), allow_unicode=True).analyze_scalar(str(text))
     return bool(analysis.allow_block_plain) and not analysis.multiline
 
@@ -252,7 +252,7 @@ _REQUIRED = ":?"
 @dataclass(frozen=True, slots=True)
 class UnsetVariable:
     """A variable without a value, for which Flux puts in an empty text. `message` is that of `${NAME:?message}`, whose
-    author wants an error. `is_unread` tells that it may have a value, in a Secret or ConfigMap that was not read.
+    author wants an error. `is_unread` reports that it may have a value, in a Secret or ConfigMap that was not read.
     """
 
     name: str
@@ -353,7 +353,7 @@ class _Evaluation:
 # The fields in which a value from a Secret is plain text: without them nothing could be named, found or ordered.
 #
 # They are ids, names, locations and owners: the header, `azureName`, `location`, `owner`, `operatorSpec` and every
-# field whose name says that it is one. A record, a report and a delete show them.
+# field whose name shows that it is one. A record, a report and a delete show them.
 
 
 _SHOWN_PARTS: Final = frozenset({"azureName", "azureNameFromConfig", "location", "operatorSpec", "owner"})
@@ -366,7 +366,7 @@ _ANNOTATIONS: Final = ("serviceoperator.azure.com/", "gitsync/")
 
 
 def identifies(path: FieldPath) -> bool:
-    """Tell whether a field decides which resource a manifest stands for, or to which others it refers.
+    """Return whether a field decides which resource a manifest stands for, or to which others it refers.
     All fields of a document that is not a resource do.
     """
     if path[:2] in {("metadata", "labels"), ("metadata", "annotations")} and len(path) > 2:
@@ -375,7 +375,7 @@ def identifies(path: FieldPath) -> bool:
 
 
 def is_shown(path: FieldPath) -> bool:
-    """Tell whether a value from a Secret is plain text at a path of a manifest."""
+    """Return whether a value from a Secret is plain text at a path of a manifest."""
     if path[:1] in {("data",), ("stringData",)}:
         return False
     if path[:1] != ("spec",) or (len(path) > 1 and path[1] in _SHOWN_PARTS):

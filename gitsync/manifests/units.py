@@ -80,12 +80,12 @@ def find_place(resource: Resource) -> tuple[str, ...]:
 
 
 def is_inside(unit: str, folder: str) -> bool:
-    """Tell whether a unit is a folder, or is below it. "" is the root too."""
+    """Return whether a unit is a folder, or is below it. "" is the root too."""
     return folder in {"", ROOT} or unit == folder or unit.startswith(folder + "/")
 
 
 def may_hide(problem: Problem, unit: str, read: Collection[str] = ()) -> bool:
-    """Tell whether a problem of a source may hide a manifest of a unit. `read` are the names of units that were built.
+    """Return whether a problem of a source may hide a manifest of a unit. `read` are the names of units that were built.
 
     A note hides what an error does. An error without a path may hide any. One of a kustomization or a folder concerns
     everything below it. An entry that is not read hides what was in its place: a file or a folder. A unit that is not
@@ -124,17 +124,17 @@ def remove_repeats(resources: Iterable[Resource]) -> tuple[Resource, ...]:
 
 
 def is_repeat(resource: Resource, other: Resource) -> bool:
-    """Tell whether two units have the same manifest."""
+    """Return whether two units have the same manifest."""
     return is_built(resource) and is_built(other) and resource.unit != other.unit and is_same(resource, other)
 
 
 def is_same(resource: Resource, other: Resource) -> bool:
-    """Tell whether two manifests say the same, wherever they are."""
+    """Return whether two manifests say the same, wherever they are."""
     return resource.spec == other.spec and replace(resource, source=other.source, unit=other.unit) == other
 
 
 def is_built(resource: Resource) -> bool:
-    """Tell whether a resource is of a unit that is built."""
+    """Return whether a resource is of a unit that is built."""
     return is_built_unit(resource.unit)
 
 

@@ -1,6 +1,6 @@
 """Texts that are not parsed: whether they may be objects, and what is wrong with one that is neither YAML nor JSON.
 
-Faults are said in words that help to fix them. The messages of the parser name its own state: "did not find expected
+Faults are reported in words that help to fix them. The messages of the parser name its own state: "did not find expected
 key" means wrong indentation.
 """
 
@@ -51,7 +51,7 @@ _FORM: Final = re.compile(b"|".join(b"(%s)" % pattern for pattern, _, _ in _FORM
 EQUALLY: Final = "Indent the keys of one mapping equally, with spaces."
 IGNORE: Final = "If the file is not a manifest, add it to .gitsyncignore."
 
-# What the parser says, and what that means. {line} is where the part began that the parser was reading.
+# What the parser reports, and what that means. {line} is where the part began that the parser was reading.
 _MEANINGS: Final = {
     "mapping values are not allowed in this context": (
         "a key stands inside of a value",
@@ -149,12 +149,12 @@ def _explain(error: Any, text: bytes, line: int, column: int) -> tuple[str, str,
 
 
 def is_template(text: bytes) -> bool:
-    """Tell whether a text that cannot be parsed has the braces of a template."""
+    """Return whether a text that cannot be parsed has the braces of a template."""
     return _TEMPLATE.search(text) is not None
 
 
 def has_no_name(text: bytes) -> bool:
-    """Tell whether a template has a placeholder in a name, or lines of its own that decide what is rendered."""
+    """Return whether a template has a placeholder in a name, or lines of its own that decide what is rendered."""
     return _NAMELESS.search(text) is not None
 
 
@@ -188,10 +188,10 @@ def _find_likely_name(text: bytes) -> str:
 
 
 def may_be_ours(text: bytes) -> bool:
-    """Tell whether a text that cannot be parsed mentions a group of ASO, or a kind that resources use."""
+    """Return whether a text that cannot be parsed mentions an ASO group, or a kind that resources use."""
     return mentions_aso([text]) or _USED.search(text) is not None
 
 
 def may_be_object(text: bytes) -> bool:
-    """Tell whether a text that cannot be parsed may be an object of Kubernetes; templates of ARM are none."""
+    """Return whether a text that cannot be parsed may be an Kubernetes object; templates of ARM are none."""
     return (_OBJECT.search(text) is not None or mentions_aso([text])) and _ARM_TEMPLATE.search(text) is None

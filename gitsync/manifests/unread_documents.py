@@ -42,7 +42,7 @@ class UnreadContent:
 
 
 def pass_over(document: Document) -> UnreadContent:
-    """Pass a document over, unless a sign says that it was meant for gitsync: then it is rejected."""
+    """Pass a document over, unless a sign shows that it was meant for gitsync: then it is rejected."""
     likeness = Likeness.read(document.value)
     fault = _find_list_fault(document.value, likeness) or find_header_fault(document.value, likeness)
     if fault is not None:
@@ -101,7 +101,7 @@ def explain_unreadable(path: str, content: bytes) -> Problem | None:
 
 
 def _is_blank(content: bytes) -> bool:
-    """Tell whether a text has nothing but comments and the marks of documents."""
+    """Return whether a text has nothing but comments and the marks of documents."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -114,8 +114,8 @@ def _is_blank(content: bytes) -> bool:
 def mark_followed(
     unread: Iterable[UnreadDocument], declarers: Collection[SourceLocation]
 ) -> tuple[UnreadDocument, ...]:
-    """Return the documents in the order of their places; those that declare units are followed. `declarers` are the
-    places of the units: a line of such a document.
+    """Return the documents in the order of their locations; those that declare units are followed. `declarers` are the
+    locations of the units: a line of such a document.
     """
     documents = sorted(unread, key=lambda unread_document: unread_document.source)
     for declarer in declarers:
@@ -264,7 +264,7 @@ def _count(value: Any) -> int:
     return is_one + sum(map(_count, members))
 
 
-# Helm charts among the files of a source: their templates are no manifests until Helm has rendered them.
+# Helm charts among the files of a source: their templates are not manifests until Helm has rendered them.
 
 
 CHART: Final = "Chart.yaml"

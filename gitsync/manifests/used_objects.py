@@ -31,7 +31,7 @@ class FeedingObject(NamedTuple):
 
 
 def is_feeding(value: Mapping[str, Any]) -> bool:
-    """Tell whether a document is of a kind of Kubernetes that resources use. ASO has a Namespace too."""
+    """Return whether a document is of a kind of Kubernetes that resources use. ASO has a Namespace too."""
     return value["kind"] in FEEDING and value["apiVersion"] == "v1"
 
 
@@ -56,7 +56,7 @@ class UsedObjects:
     units: Collection[Unit]
 
     def has(self, used: FeedingObject) -> bool:
-        """Tell whether an object is used. An object whose namespace is not known may be in any. Nothing
+        """Return whether an object is used. An object whose namespace is not known may be in any. Nothing
         refers to an object without a name.
         """
         if used.kind == "Namespace":
@@ -72,7 +72,7 @@ class UsedObjects:
         )
 
     def are_named_in(self, text: bytes) -> bool:
-        """Tell whether a text that does not parse names an object that is used."""
+        """Return whether a text that does not parse names an object that is used."""
         return any(re.search(rb"(?<![\w-])" + re.escape(name.encode()) + rb"(?![\w-])", text) for name in self._names)
 
     @cached_property
@@ -178,7 +178,7 @@ class ConfigMapVersions:
 
 
 def find_home(path: str, unit: Unit | None) -> str:
-    """Find the folder that says which cluster a document is of: where following began, else that of
+    """Find the folder that returns which cluster a document is of: where following began, else that of
     its unit or file.
     """
     if unit is None:

@@ -82,7 +82,7 @@ def list_changes(value: Any, edits: Sequence[Edit]) -> list[TextChange]:
 
 
 def _check_edit(value: Any, edit: Edit) -> None:
-    """Refuse an edit for which the document has no place, or which has a value that others would read differently."""
+    """Refuse an edit for which the document has no location, or which has a value that others would read differently."""
     for depth, step in enumerate(edit.path):
         place = edit.path[:depth]
         if value is None:

@@ -27,8 +27,8 @@ from gitsync.problems.suggest import suggest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferencedValues:
-    """The values of a Secret or ConfigMap, as far as they are known. `fault` says why others are not, "" if these are
-    all; `is_to_come` tells that a sync will read them.
+    """The values of a Secret or ConfigMap, as far as they are known. `fault` explains why others are not, "" if these are
+    all; `is_to_come` reports that a sync will read them.
     """
 
     values: Mapping[str, str | Secret] = field(default_factory=dict)
@@ -89,7 +89,7 @@ def join_lines(text: str) -> str:
     return text.replace("\n", "")
 
 
-# The variables of a source that have no value: one problem for each, with all its places. The replacement sees one
+# The variables of a source that have no value: one problem for each, with all its locations. The replacement sees one
 # document alone, and a variable that is not set is missing in every file.
 
 
@@ -113,7 +113,7 @@ class VariablePlace:
 
 @dataclass(slots=True)
 class _Uses:
-    """The places of one fault. `fault` is that of the first."""
+    """The locations of one fault. `fault` is that of the first."""
 
     fault: VariableFault
     unit: Unit | None
@@ -145,7 +145,7 @@ class VariableUses:
     _uses: dict[tuple[str, str, str, Level], _Uses] = field(default_factory=dict)
 
     def add(self, fault: VariableFault, place: VariablePlace, unit: Unit | None, level: Level) -> None:
-        """Add a place where a variable is used."""
+        """Add a location where a variable is used."""
         key = unit.name if unit else "", fault.code, fault.name, level
         self._uses.setdefault(key, _Uses(fault, unit, level)).places.append(place)
 
@@ -180,7 +180,7 @@ class VariableUses:
 def describe_unset(
     variable: UnsetVariable, values: VariableValues, unit: Unit | None, *, is_empty: bool = False
 ) -> VariableFault:
-    """Describe the fault of a variable without a value. `is_empty` tells that an empty text
+    """Describe the fault of a variable without a value. `is_empty` reports that an empty text
     replaces it.
     """
     name = variable.name
@@ -212,7 +212,7 @@ def describe_unset(
 
 
 def describe_braceless(name: str, unit: Unit | None, *, has_variables: bool) -> VariableFault:
-    """Describe the fault of `$NAME`, which is not replaced. `has_variables` tells whether `${NAME}`
+    """Describe the fault of `$NAME`, which is not replaced. `has_variables` reports whether `${NAME}`
     would be.
     """
     message = f"${name} is left as it is: a variable needs braces"

@@ -78,7 +78,7 @@ class VariableReader:
     hidden: list[Secret] = field(default_factory=list)
 
     def has_variables(self, unit: Unit | None) -> bool:
-        """Tell whether the manifests of a unit have their variables replaced."""
+        """Return whether the manifests of a unit have their variables replaced."""
         return self.variables.find(unit) is not None
 
     def replace_begins(self, content: bytes, unit: Unit | None, *, is_built: bool) -> bytes:
@@ -180,7 +180,7 @@ class VariableReader:
 
 
 def _has_identity(substituted: SubstitutedDocument) -> bool:
-    """Tell whether all variables of the identity of a document have values."""
+    """Return whether all variables of the identity of a document have values."""
     document = substituted.document
     faulty = {problem.field for problem in document.problems if problem.code == INVALID}
     is_faulty = any(format_field(path) in faulty for path in _IDENTITY)
@@ -188,13 +188,13 @@ def _has_identity(substituted: SubstitutedDocument) -> bool:
 
 
 def _is_identity(value: Mapping[str, Any], path: FieldPath) -> bool:
-    """Tell whether a field identifies a document. The annotations of a Namespace do so too: they are policies."""
+    """Return whether a field identifies a document. The annotations of a Namespace do so too: they are policies."""
     is_policy = path[:2] == ("metadata", "annotations") and value["kind"] == "Namespace" and is_feeding(value)
     return path in _IDENTITY or is_policy
 
 
 def _is_variable(name: str, path: FieldPath) -> bool:
-    """Tell whether `$NAME` in a field is a variable: names of Kubernetes and locations have no `$`, and
+    """Return whether `$NAME` in a field is a variable: names of Kubernetes and locations have no `$`, and
     Azure has names such as $web.
     """
     return name.isupper() or _is_kubernetes_name(path) or path == ("spec", "location")
@@ -205,7 +205,7 @@ def _is_kubernetes_name(path: FieldPath) -> bool:
 
 
 def _identifies_in_azure(path: FieldPath) -> bool:
-    """Tell whether a field is an id, a name, a location or an owner."""
+    """Return whether a field is an id, a name, a location or an owner."""
     return path[:1] == ("spec",) and path[1:2] != ("operatorSpec",) and is_shown(path)
 
 

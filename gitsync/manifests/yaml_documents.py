@@ -36,7 +36,7 @@ MAX_ALIASED = 20_000  # nodes that aliases may stand for in one document; a long
 MAX_ALIASED_TOGETHER = 500_000  # the same in all documents that are read with one budget
 _CHARACTERS = 100  # of a text that count as one more node
 LONGEST_KEY = 100  # characters that are shown
-MAX_PROBLEMS = 100  # of one document; a path of keys stands in each
+MAX_PROBLEMS = 100  # of one document; a path of keys is in each
 
 # As Kubernetes' own reader: a line of three dashes, with nothing or a comment behind, ends a document. Splitting before
 # parsing keeps a document that does not parse from hiding those after it.
@@ -65,7 +65,7 @@ def _read_written(text: str) -> WrittenValue | None:
 
 
 # The C parser is some ten times as fast; wheels of PyYAML have it. It alone: the constructor and the resolver of a
-# loader would be made for each document, and nothing here asks them.
+# loader would be made for each document, and nothing here requests them.
 Parser: Any = getattr(getattr(yaml, "cyaml", None), "CParser", yaml.SafeLoader)
 
 
@@ -75,7 +75,7 @@ _UNPATCHED: Mapping[FieldPath, SourceLocation] = {}
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Document:
     """One document: plain JSON values. `lines` has the line of each field, from 1; `problems` are those that leave the
-    document readable. `text` is what it was read from. `patched` are the places of fields that a patch has set.
+    document readable. `text` is what it was read from. `patched` are the locations of fields that a patch has set.
 
     What else is known of a document belongs to it and not to its value, so that a change of the value keeps it:
     `seal` is the text that SOPS encrypted at once, of this document and of others of its file; b"" for a plain one.
@@ -172,7 +172,7 @@ def read_documents(
 
 
 def is_encrypted(document: Document) -> bool:
-    """Tell whether SOPS encrypted a document."""
+    """Return whether SOPS encrypted a document."""
     return isinstance(document.value, dict) and ENCRYPTED in document.value
 
 
@@ -234,7 +234,7 @@ def split_documents(content: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 
 def read_fragment(text: str) -> Any:
-    """Read the value of a text that stands plain in a block of YAML. Raises Unreadable if it is no value."""
+    """Read the value of a text that stands plain in a block of YAML. Raises Unreadable if it is not a value."""
     documents = list(parse_documents("", f"{_FRAGMENT}: {text}\n".encode(), 0))
     value = documents[0].value if len(documents) == 1 else None
     if not isinstance(value, dict) or len(value) != 1 or documents[0].problems:
@@ -272,7 +272,7 @@ def parse_documents(
 
 
 _NESTED = "exceeded maximum nesting depth"
-"""What libyaml says from version 0.2.6 on: its scanner is ahead of the events, and may be there first."""
+"""What libyaml reports from version 0.2.6 on: its scanner is ahead of the events, and may be there first."""
 
 
 def _make_too_deep(line: int) -> Unreadable:

@@ -30,7 +30,7 @@ _SURROGATES = re.compile(SURROGATES.pattern.decode())
 _NO_TEXT = "No text here says just this."
 
 
-class EditRefused(Exception):  # noqa: N818 - it ends one edit, and becomes the reason why drift is left alone
+class EditRefused(Exception):  # noqa: N818 - it ends one edit, and becomes the reason why drift is skipped
     """An edit that would change more than its field, or that no text can say. `reason` is a sentence, `line` from 1."""
 
     def __init__(self, reason: str, line: int) -> None:
@@ -144,7 +144,7 @@ class EditableFile:
     def _check(
         self, edited: bytes, values: Sequence[Any], before: FileDocuments, edits: Mapping[int, DocumentEdits]
     ) -> None:
-        """Raise EditRefused unless a text says just these values, with no new problem."""
+        """Raise EditRefused unless a text reports just these values, with no new problem."""
         after = self._read(edited)
         is_proven = is_same([one.value for one in after.documents], list(values))
         if not is_proven or _count_problems(after) > _count_problems(before):

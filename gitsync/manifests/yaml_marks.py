@@ -47,7 +47,7 @@ class TextNode:
 
     @property
     def is_blank(self) -> bool:
-        """Tell whether it is a null that has no text."""
+        """Return whether it is a null that has no text."""
         return self.style == PLAIN and self.start == self.end
 
 
@@ -76,7 +76,7 @@ class TextEntry:
 
     @property
     def merges(self) -> bool:
-        """Tell whether it brings in the members of another mapping."""
+        """Return whether it brings in the members of another mapping."""
         return self.key is not None and self.key.style == PLAIN and self.key.text == "<<"
 
 

@@ -53,7 +53,7 @@ class UnspliceableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TextChange:
-    """One change. `path` is that of a value which is there, but for `add`: that puts a new key into a mapping, or a new
+    """One change. `path` is that of a value which is there, except `add`: that puts a new key into a mapping, or a new
     item into a list, before the one that is at this index.
     """
 
@@ -63,7 +63,7 @@ class TextChange:
 
     @property
     def scope(self) -> FieldPath:
-        """The place of the value that is written again, or of the collection whose keys or items change."""
+        """The location of the value that is written again, or of the collection whose keys or items change."""
         return self.path if self.verb == "set" else self.path[:-1]
 
 
@@ -105,7 +105,7 @@ def _replace(text: str, splices: Iterable[tuple[int, int, str]], start: int, end
 
 
 class _Scopes:
-    """The places of changes so far. Mutable."""
+    """The locations of changes so far. Mutable."""
 
     def __init__(self) -> None:
         self.paths: set[FieldPath] = set()
@@ -116,12 +116,12 @@ class _Scopes:
         self.above.update(path[:depth] for depth in range(len(path) + 1))
 
     def meet(self, path: FieldPath) -> bool:
-        """Tell whether a path is that of a change, or above it or below it."""
+        """Return whether a path is that of a change, or above it or below it."""
         return path in self.above or any(path[:depth] in self.paths for depth in range(len(path)))
 
 
 def has_template(text: str) -> bool:
-    """Tell whether a text has the signs of a variable or of a template."""
+    """Return whether a text has the signs of a variable or of a template."""
     return _TEMPLATE.search(text) is not None
 
 
@@ -147,7 +147,7 @@ class _Splicer:
         self.splices.append((start, end, text))
 
     def find(self, path: FieldPath) -> list[tuple[TextNode, TextEntry]]:
-        """Find the way to a value: each collection, with the entry in it. None of them may have other places."""
+        """Find the way to a value: each collection, with the entry in it. None of them may have other locations."""
         trail: list[tuple[TextNode, TextEntry]] = []
         node = self.root
         for depth, step in enumerate(path):
@@ -165,7 +165,7 @@ class _Splicer:
         return trail
 
     def check_own(self, node: TextNode, path: FieldPath) -> None:
-        """Refuse a node that has other places, too."""
+        """Refuse a node that has other locations, too."""
         if node.style == ALIAS:
             raise UnspliceableError(f"The value is that of another place: an alias of &{node.text}.", path)
         if id(node) in self.used:

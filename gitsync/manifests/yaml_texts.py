@@ -142,7 +142,7 @@ def write_quoted(value: str, *, is_json: bool) -> str:
 
 
 def is_text_for_all(value: str, former: str) -> bool:
-    """Tell whether a plain text is text for readers of YAML 1.1, too: dates and others are not, unless the text before
+    """Return whether a plain text is text for readers of YAML 1.1, too: dates and others are not, unless the text before
     was of the same kind.
     """
     tag = _resolve(value)
@@ -157,7 +157,7 @@ def _resolve(value: str) -> Any:
 
 
 def reads_back(text: str, value: str, *, in_flow: bool, is_key: bool = False) -> bool:
-    """Tell whether a text in its place is read as this value, and as nothing else."""
+    """Return whether a text in its location is read as this value, and as nothing else."""
     place: str
     expected: Any
     if is_key:

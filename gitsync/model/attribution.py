@@ -1,4 +1,4 @@
-"""Who changed a resource in Azure, as far as Azure knows (docs/how-to/drift.md).
+"""Who changed a resource in Azure, as far as Azure has (docs/how-to/drift.md).
 
 Names of people are personal data: see `Attribution.hide_name`.
 """
@@ -33,7 +33,7 @@ class Who(StrEnum):
 
     AUTO = "auto"  # names of people only in the terminal, the page and JSON, and in none that a job or a pod writes
     NAMES = "names"  # there, and in comments and pull requests
-    OFF = "off"  # Azure is not asked, and what it says by itself is shown without names
+    OFF = "off"  # Azure is not asked, and what it has by itself is shown without names
 
 
 A_PERSON: Final = "a person"

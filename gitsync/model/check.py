@@ -1,4 +1,4 @@
-"""A change before it is made, and what a check says of it."""
+"""A change before it is made, and what a check reports of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CheckName(StrEnum):
 
 
 class CheckVerdict(StrEnum):
-    """What a check says of a change, the most urgent first."""
+    """What a check reports of a change, the most urgent first."""
 
     REFUSED = "refused"  # Azure would refuse it
     WARNING = "warning"
@@ -37,9 +37,9 @@ NO_CHECKS: Final = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckFinding:
-    """What one check says of one change.
+    """What one check reports of one change.
 
-    `code` is Azure's, or gitsync's if Azure gave none: `gitsync explain` knows it. `message` is a sentence: what Azure
+    `code` is Azure's, or gitsync's if Azure gave none: `gitsync explain` has it. `message` is a sentence: what Azure
     said, or why there is no answer. `advice` is an order: what to change. `contact` names who can change what is not in
     git. Both are "" if there is nothing to say. `path` is the JSON pointer of the field of the body that it is about,
     "" for the whole resource. `missing_right` is the action that the identity is not allowed, if that is the reason.
@@ -56,7 +56,7 @@ class CheckFinding:
 
     @property
     def statement(self) -> str:
-        """What the check says, with the code before it."""
+        """What the check reports, with the code before it."""
         return f"{self.code}: {self.message}" if self.code else self.message
 
 
@@ -81,10 +81,10 @@ class HiddenValue(Enum):
 class PlannedChange:
     """A resource that would be created, updated, replaced or deleted.
 
-    `replaces` tells that the resource is deleted first and created again; its action is CREATE. `body` is that of
+    `replaces` reports that the resource is deleted first and created again; its action is CREATE. `body` is that of
     the PUT with a `HiddenValue` here and there; None for a delete. `live_body` is what Azure has now; None if there
-    is nothing, or if it was not read. `doubt` says why the ARM id is not known, "" if it is; the id has `<...>` in
-    place of what is missing then. `exports_secrets` tells that the run asks the resource for its keys after the
+    is nothing, or if it was not read. `doubt` explains why the ARM id is not known, "" if it is; the id has `<...>` in
+    location of what is missing then. `exports_secrets` reports that the run requests the resource for its keys after the
     write; `purges`, that its manifest has the run purge first what holds the name.
     """
 

@@ -46,7 +46,7 @@ class Hold(StrEnum):
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Condition:
-    """`time` is RFC 3339 in UTC with whole seconds. `advice` is what only the failed attempt knows of how to fix it.
+    """`time` is RFC 3339 in UTC with whole seconds. `advice` is what only the failed attempt has of how to fix it.
     The message is ASO's or Azure's own. Time, request id and advice may change without the condition changing.
     """
 

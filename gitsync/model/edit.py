@@ -1,4 +1,4 @@
-"""A change of the text of a manifest, by its place in the document."""
+"""A change of the text of a manifest, by its location in the document."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Owner:
     """Who exports an object: a resource, and the agent that keeps it, since two repositories may have one key each.
 
     Recorded with the object, and printed without the agent if that has the default name. `repository` is host and path
-    of the repository if the agent has no name, "" if it has one or the repository is not known; it is no part of the
+    of the repository if the agent has no name, "" if it has one or the repository is not known; it is not part of the
     identity, as a repository may move.
     """
 
@@ -66,7 +66,7 @@ class Owner:
 
 
 def is_owned_by(owner: str, key: Key) -> bool:
-    """Tell whether the text of an owner names a resource, whatever its agent. People own an object with the text ""."""
+    """Return whether the text of an owner names a resource, whatever its agent. People own an object with the text ""."""
     try:
         return Owner.parse(owner).key == key
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the catalog knows of a kind: the shapes of the facts (docs/reference/catalog.md#fields).
+"""What the catalog has of a kind: the shapes of the facts (docs/reference/catalog.md#fields).
 
 Facts stay the plain mappings that they are packed as: a kind has hundreds of fields, and most are never looked at.
 """
@@ -56,7 +56,7 @@ class Scope(StrEnum):
 
 
 class ListLevel(StrEnum):
-    """Where a list of a type may be asked for. `SCOPE` is the resource or container that an extension extends."""
+    """Where a list of a type may be queried for. `SCOPE` is the resource or container that an extension extends."""
 
     PARENT = "parent"
     SCOPE = "scope"
@@ -66,7 +66,7 @@ class ListLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Kind:
-    """One kind at one version: its place in ARM and its fields.
+    """One kind at one version: its location in ARM and its fields.
 
     The catalog makes one of each, so a kind equals itself alone, and what follows from it may be looked up by it.
     """
@@ -94,7 +94,7 @@ class Kind:
 
     @property
     def owner_is_named(self) -> bool:
-        """Tell whether an owner can only be named: its ARM id would say nothing of its manifest."""
+        """Return whether an owner can only be named: its ARM id would say nothing of its manifest."""
         owner = self.types[self.spec]["fields"].get("owner")
         return owner is not None and owner["type"] == "namedOwner"
 

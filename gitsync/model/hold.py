@@ -14,7 +14,7 @@ class HeldUntil:
     reason: str
 
     def lasts(self, today: date) -> bool:
-        """Tell whether it holds on a day in UTC."""
+        """Return whether it holds on a day in UTC."""
         return today <= self.day
 
     @property

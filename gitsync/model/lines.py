@@ -22,7 +22,7 @@ _MOST_WRITTEN = 1000  # values of a document whose texts are kept: a file may ha
 
 class WrittenValue(NamedTuple):
     """The text of a value that its file does not write as JSON has it (`NO`, `1.30`, `004`). `expression` is the text
-    with variables that was replaced, "" if there is none; `keeps_quotes` tells whether quotes around it make it text.
+    with variables that was replaced, "" if there is none; `keeps_quotes` reports whether quotes around it make it text.
     """
 
     text: str

@@ -37,7 +37,7 @@ class Live:
 
     @property
     def state_meaning(self) -> StateMeaning:
-        """What the state says of the last operation. A resource without a state is as it was written."""
+        """What the state reports of the last operation. A resource without a state is as it was written."""
         state = self.provisioning_state
         if state is None or state == "Succeeded":  # as nearly all are
             return StateMeaning.SUCCEEDED

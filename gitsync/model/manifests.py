@@ -32,7 +32,7 @@ class Encrypted:
     source: SourceLocation
     text: bytes
     name: tuple[str, str, str]
-    values: Mapping[str, str] = field(default_factory=dict, compare=False)  # the text says it all
+    values: Mapping[str, str] = field(default_factory=dict, compare=False)  # the text reports it all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class DeclaredObject:
 
 @dataclass(frozen=True, slots=True)
 class ConfigMapVersion:
-    """A ConfigMap that the source declares in a file, and the folder that says which cluster it is of."""
+    """A ConfigMap that the source declares in a file, and the folder that returns which cluster it is of."""
 
     home: str
     data: Mapping[str, str]
@@ -58,10 +58,10 @@ class ConfigMapVersion:
 class UnreadDocument:
     """A document that did not become a resource: of a kind that is not for gitsync, or rejected with a problem.
 
-    Texts are as written, "" if the document has none. `is_rejected` says that it has a problem, so it may have been
+    Texts are as written, "" if the document has none. `is_rejected` shows that it has a problem, so it may have been
     meant as an ASO resource; a file or document that does not parse has no texts. `form` names its form if it has no
     kind, but was recognised. `unit` is the name of the unit that it is part of, "" for the folder of its file.
-    `is_followed` says that it is an object of a controller, and that the unit which it declares was read.
+    `is_followed` shows that it is an object of a controller, and that the unit which it declares was read.
     """
 
     source: SourceLocation
@@ -79,7 +79,7 @@ class UnreadDocument:
 class KnownId:
     """The ARM id of a resource that no manifest of the source declares, as a record has it.
 
-    `place` is where the record is, for messages. `doubt` is a sentence that says why the id is not used; "" if it is.
+    `place` is where the record is, for messages. `doubt` is a sentence that returns why the id is not used; "" if it is.
     """
 
     arm_id: str
@@ -96,8 +96,8 @@ class Manifests:
     `problems` are those that belong to no resource, in the order of the files; a resource that was read has its own.
     `unread` are the documents that are not for gitsync and the rejected ones, in the order of the files. `elsewhere`
     are the resources of namespaces outside of the run. `known` are the ids of resources that other sources declare.
-    `read_left_out` reads the files that the kustomizations of their folders do not name, and `left_out` are the places
-    of resources in them, by their keys without namespaces. `rejected` are the places of documents that cannot be used,
+    `read_left_out` reads the files that the kustomizations of their folders do not name, and `left_out` are the locations
+    of resources in them, by their keys without namespaces. `rejected` are the locations of documents that cannot be used,
     by the same keys, as far as their texts show them.
 
     `variables` are those that the documents of each unit mention, by the unit's name ("" for plain folders); `shown`
@@ -141,7 +141,7 @@ NO_MANIFESTS: Final = Manifests()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """The documents of a source that were read, followed or passed over, which every report counts.
+    """The documents of a source that were read, followed or skipped, which every report counts.
 
     `files` and `resources` count what was read, `unread` are the documents that did not become a resource, and
     `ignored` the paths of manifest files that were left out, by .gitsyncignore or because their name begins with a dot.

@@ -20,7 +20,7 @@ from gitsync.model.verdict import Action
 class LastCommit:
     """The last commit that changed a manifest before it was removed from git.
 
-    Author and subject are text from git: short, without e-mail addresses, and as untrusted as a manifest. `doubt` says
+    Author and subject are text from git: short, without e-mail addresses, and as untrusted as a manifest. `doubt` reports
     why the commit is not known; the others are "" then.
     """
 
@@ -33,7 +33,7 @@ class LastCommit:
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Apply:
     """A resource that git declares. `record` is its record, `depends_on` the applies that come first.
-    `held` is the condition of one that is not applied, whatever its manifest says; its record stays as it is.
+    `held` is the condition of one that is not applied, whatever its manifest reports; its record stays as it is.
     `moved_from` is the manifest that had the record before, if it was moved to this one. `renamed` is the resource that
     is deleted for this one, if it was only renamed. `hold` leaves the resource as it is in Azure: that of its manifest,
     or of another one of the same resource.
@@ -56,13 +56,13 @@ class Apply:
 class Prune:
     """A resource that was removed from git: deleted from Azure, or only forgotten if it `detaches`.
 
-    `depends_on` are the prunes that go first: its dependents. `held` says why it is not deleted; "" if nothing holds
+    `depends_on` are the prunes that go first: its dependents. `held` explains why it is not deleted; "" if nothing holds
     it. `within` is the group (or the parent) whose deletion includes this resource, and `carries` are the records that
-    the deletion of a group includes. `reason` is a sentence that says how the resource was removed from git, and
+    the deletion of a group includes. `reason` is a sentence that returns how the resource was removed from git, and
     `last_commit` the last commit that had its manifest; None if the source has no history. `renamed` is the resource
-    that is created for this one, if it was only renamed. `last_source` is the place of its last manifest: line 0 if
-    only the file is known, None if not even that. `replaces` tells that it is created again in the same run. `hold` is
-    that of its last manifest, if it lasts: `held` says so too. Without `can_delete`, Azure deletes it with its parent
+    that is created for this one, if it was only renamed. `last_source` is the location of its last manifest: line 0 if
+    only the file is known, None if not even that. `replaces` reports that it is created again in the same run. `hold` is
+    that of its last manifest, if it lasts: `held` lists it too. Without `can_delete`, Azure deletes it with its parent
     only.
     """
 
@@ -93,9 +93,9 @@ Node = Apply | Prune
 class Removal:
     """How a resource was removed from git: policy, hold, file and line, units and commit of its last manifest,
     and the kind of the object that declared its last unit, as far as history can be read (None, "", 0), the last
-    `revision` with it, and a sentence for people. `held` says why it must not be deleted; "" if it may be, and so does
-    `moved`, of a place that is not read and may declare it now. `is_released` tells that a person has said by name
-    that no place does, whatever holds it for that.
+    `revision` with it, and a sentence for people. `held` explains why it must not be deleted; "" if it may be, and so does
+    `moved`, of a location that is not read and may declare it now. `is_released` reports that a person has said by name
+    that no location does, whatever holds it for that.
     """
 
     policy: Policy | None = None
@@ -139,8 +139,8 @@ class Reviewed:
     """One resource of a reviewed plan. Digests are "" if there is nothing to digest.
 
     `desired` is the digest of the request (id, api-version and body), `live` that of the live state. `secrets`
-    says that the body holds some, so that `desired` depends on the digest key. `later` are the parts of the request
-    that only a later step of a run knows, which `desired` leaves out: JSON pointers into the body, or "id".
+    shows that the body holds some, so that `desired` depends on the digest key. `later` are the parts of the request
+    that only a later step of a run has, which `desired` leaves out: JSON pointers into the body, or "id".
     """
 
     action: Action
@@ -156,7 +156,7 @@ class Review:
     """A reviewed plan: what a sync may do, and the input that the plan was made from.
 
     `repository` and `revision` say what was planned, in words that are the same on every machine. `digest_key` names
-    the key that digests of secrets were made with, "" for none. `seal` tells whether all of it was changed since
+    the key that digests of secrets were made with, "" for none. `seal` reports whether all of it was changed since
     (git/state/plan_seal); "" in the files of older versions.
     """
 

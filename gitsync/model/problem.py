@@ -36,7 +36,7 @@ class Problem:
     built has files in. `rendered_by` are the names of the units that made the manifest of the file; empty if it is a
     document of that.
     `invalidates`: an error makes its manifest invalid, so nothing is sent. Without it, a run fails the resource only
-    at the stage that the problem is about. `is_unread`: it is about a document with a group of ASO that is not read,
+    at the stage that the problem is about. `is_unread`: it is about a document with an ASO group that is not read,
     such as a template. That is a warning of a run, and an error of `validate` and of a run with --strict.
     """
 
@@ -63,7 +63,7 @@ class Problem:
 
     @property
     def holds_deletes(self) -> bool:
-        """Tell whether it may hide a manifest: an error does, and a note, since what it is about may be one. A document
+        """Return whether it may hide a manifest: an error does, and a note, since what it is about may be one. A document
         with a group like none of ASO is another operator's.
         """
         return self.is_error or (self.is_note and self.code != UNKNOWN_GROUP)
@@ -93,5 +93,5 @@ them.
 
 
 def is_refused(problems: Iterable[Problem]) -> bool:
-    """Tell whether a sync with these problems is refused."""
+    """Return whether a sync with these problems is refused."""
     return any(problem.code in REFUSALS for problem in problems)

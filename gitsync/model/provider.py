@@ -12,7 +12,7 @@ from gitsync.model.secret import Secret
 
 
 class Provider(StrEnum):
-    """The system that has the resources of a kind. Each is a folder, but for SQL, which no run asks."""
+    """The system that has the resources of a kind. Each is a folder, except SQL, which no run requests."""
 
     ARM = "arm"
     ENTRA = "entra"  # Microsoft Graph
@@ -50,7 +50,7 @@ NOTHING_KEPT = Kept()
 class ProvidedResource:
     """A resource that another provider than ARM has, as git states it or, for a prune, as its record does.
 
-    `arm_id` is the id by which a run knows it, below that of its owner `owner_id` ("" without one). `name` is its own,
+    `arm_id` is the id by which a run has it, below that of its owner `owner_id` ("" without one). `name` is its own,
     such as that of a user. `spec` is that of the manifest, empty for a prune. `body` is what git wants, with its
     Secrets as `Secret` values; None for a prune. `applied` is what gitsync last sent, digests in place of secrets; None
     if it has sent nothing. `administrator_password` is the one that `kept` names, for a prune; None if a token is used.

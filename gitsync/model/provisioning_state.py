@@ -2,7 +2,7 @@
 
 ARM's resource-provider contract (async-api-reference) ends every operation with Succeeded, Failed or Canceled, and
 calls every other word "still running". Some types end in words of their own. So a word that neither ends an operation
-nor is a step of one, as far as is known, is unknown: it is waited for, for some minutes, and is no success.
+nor is a step of one, as far as is known, is unknown: it is waited for, for some minutes, and is not a success.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _STEP_AT_START = re.compile(r"ing(?=[A-Z])")
 
 
 class StateMeaning(Enum):
-    """What a state says of the last operation."""
+    """What a state reports of the last operation."""
 
     SUCCEEDED = auto()
     FAILED = auto()

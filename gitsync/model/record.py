@@ -55,7 +55,7 @@ class Trust(StrEnum):
 
     @property
     def is_former(self) -> bool:
-        """Tell whether an older version signed it, and a manifest may vouch for it."""
+        """Return whether an older version signed it, and a manifest may vouch for it."""
         return self in _FORMER
 
 
@@ -137,7 +137,7 @@ class Record:
     """State of one resource.
 
     `applied` is the body that we last sent, `baseline` the asked-for leaves as last seen when the resource was written
-    or judged in sync; neither contains secrets. `depends_on` orders a later prune. `generation` counts changes of
+    or evaluated in sync; neither contains secrets. `depends_on` orders a later prune. `generation` counts changes of
     the spec, whose digest is `spec_digest`; `reconciled_generation` is the last one that was sent or found in Azure, 0
     for none. `writes` counts the runs that wrote it, `streak` those of them in a row that something undid
     (None: none yet). `failure` is set if the last write failed, and `last_write` is the last that was accepted or may
@@ -187,7 +187,7 @@ class Record:
 
     @property
     def is_replacing(self) -> bool:
-        """Tell whether a run has begun to delete it and create it again."""
+        """Return whether a run has begun to delete it and create it again."""
         return self.operation is not None and self.operation.kind == REPLACING
 
 
@@ -231,7 +231,7 @@ class LastRun:
     """The last run that recorded something, by its report; it may have changed nothing. `time` is its end (RFC 3339,
     UTC), `revision` the commit that it read, None for a folder. `outcomes` counts its resources by outcome, and
     `not_reached` are those that it ended before. `sent` are the correlation ids of what it sent, and `arm_ids` its
-    resources. `commit` is the one on the status branch, "" for a folder. `has_changed` tells that Azure took a write,
+    resources. `commit` is the one on the status branch, "" for a folder. `has_changed` reports that Azure took a write,
     or may have, or that a resource was detached.
     """
 

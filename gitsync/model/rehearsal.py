@@ -1,4 +1,4 @@
-"""What a rehearsal found: the sync as it went in the built-in Azure, and what that cannot show."""
+"""What a rehearsal found: the sync as it went in the emulator, and what that cannot show."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Blank(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotRehearsed:
-    """`count` of things that were not rehearsed, with their names, sorted; `sentence` says what that means."""
+    """`count` of things that were not rehearsed, with their names, sorted; `sentence` shows what that means."""
 
     blank: Blank
     sentence: str
@@ -69,8 +69,8 @@ class GapKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """`stops`: the resource, or one that depends on it, cannot be created until somebody acts. `message` says what is
-    missing, in full sentences that do not repeat the field; `hint` is an order that says what to do. `field` is one of
+    """`stops`: the resource, or one that depends on it, cannot be created until somebody acts. `message` shows what is
+    missing, in full sentences that do not repeat the field; `hint` is an order that returns what to do. `field` is one of
     the manifest, "" for all.
     """
 
@@ -103,7 +103,7 @@ class Interrupt:
 class Rehearsal:
     """`first` is the sync, `second` the one after it, which must be silent; None if the first was refused, for the
     reason in `refusal`. `writes` are those of the first, in the order in which Azure got them, and `later_writes`
-    those of the second. `schedule` says how long they are expected to take. `interrupts` are those of
+    those of the second. `schedule` shows how long they are expected to take. `interrupts` are those of
     --interrupt, `gaps` those of --from-nothing, in the order in which they are solved.
     """
 
@@ -121,7 +121,7 @@ class Rehearsal:
 
     @property
     def is_silent(self) -> bool:
-        """Tell whether the second run wrote nothing. What Azure refused is not written."""
+        """Return whether the second run wrote nothing. What Azure refused is not written."""
         return self.second is not None and all(write.status >= 400 for write in self.later_writes)
 
     @property

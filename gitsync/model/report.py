@@ -47,7 +47,7 @@ class RunTarget:
 @dataclass(frozen=True, slots=True)
 class RequestCounts:
     """How many requests were sent to ARM, by the bucket that they count against; polls are counted apart from reads,
-    and questions (a POST that changes nothing) apart from writes.
+    and checks (a POST that changes nothing) apart from writes.
 
     `throttled` is how many of all these Azure answered with 429 and gitsync sent again.
     """
@@ -76,7 +76,7 @@ class RequestUse:
 
 class LimitUse(NamedTuple):
     """How a run uses one limit of Azure just now. `kind` is "reads", "writes" or "deletes", `taken` counts the requests
-    so far, and `per_second` is how many Azure allows in the long run. `is_near` tells that almost nothing is left at
+    so far, and `per_second` is how many Azure allows in the long run. `is_near` reports that almost nothing is left at
     once. `held_until` is when requests go on after a 429, in the clock's monotonic seconds.
     """
 
@@ -89,13 +89,13 @@ class LimitUse(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`started` and `finished` are RFC 3339, UTC. `results` are sorted by key, `problems` by place.
+    """`started` and `finished` are RFC 3339, UTC. `results` are sorted by key, `problems` by location.
 
     `root` is the folder that paths of files count from, inside the repository ("" for its top). `base` is set if
     Azure was not read: the revision whose manifests take its place. `review` is the content of a plan for review, if
     requested. `coverage` counts what was read of the source. `target` is what the run reads and writes to, `use` what
     its requests were for. `checks` are those that the settings name, and `unrepeated` the requests of a plan for checks
-    that its sync does not repeat. `who` says where names of people may stand. `schedule` foresees the writes of
+    that its sync does not repeat. `who` reports where names of people may stand. `schedule` foresees the writes of
     the sync of a plan; it is empty for any other run.
     """
 

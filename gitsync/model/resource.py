@@ -56,7 +56,7 @@ class Wrapper:
 class Resource:
     """One manifest of an ASO kind. `others` are the fields beside its spec that gitsync does not read: what clusters
     write, and what is misplaced. `lines` has the line of each field, None if they are
-    not known, and `patched` the places of fields that a patch of another file has set; `problems` has the problems of
+    not known, and `patched` the locations of fields that a patch of another file has set; `problems` has the problems of
     reading it (a duplicate key, an annotation that is not text). `unit` is the unit that it is part of; None for the
     folder of its file. `wrapper` is the object of CAPZ that it is inside of; None for a document. `renamed_from` is the
     name in its file, if a build changed that; "" otherwise.
@@ -92,10 +92,10 @@ class Prepared:
     set of manifests. `problems` has every problem of this resource, errors and warnings. `ignored` are the paths of
     the body that gitsync ignores today, each in its steps (`diff.ignore`). `hold` is the hold of the manifest, if it
     lasts today. `credential` is the Secret of its namespace
-    that it is reconciled with; "" for the global credential. `id_doubt` says why a plan does not know the subscription,
-    and so not the ARM id: `arm_id` is then None, and the template has the id as far as it is known. `is_watched` tells
+    that it is reconciled with; "" for the global credential. `id_doubt` explains why a plan does not have the subscription,
+    and so not the ARM id: `arm_id` is then None, and the template has the id as far as it is known. `is_watched` reports
     that it is outside of the run, and only read because another resource needs it. `written_by` is another manifest of
-    the same resource in Azure, which writes it; None if this one does. `policy_reason` is a sentence that says who
+    the same resource in Azure, which writes it; None if this one does. `policy_reason` is a sentence that returns who
     decided about the policy, if that was not the manifest or its namespace; "" otherwise. `provider` has the resource.
     `ordered_after` are those of `depends_on` that only the order of units and waves puts first.
     `told` is what other manifests say of it that hands fields over to Azure (`diff.rules.handed_over`), by name.
@@ -132,7 +132,7 @@ class Prepared:
 
     @property
     def is_waiting(self) -> bool:
-        """Tell whether only something missing outside of the manifest prevents a request, and the resource waits for
+        """Return whether only something missing outside of the manifest prevents a request, and the resource waits for
         it.
         """
         if self.template is not None or any(problem.is_error and problem.invalidates for problem in self.problems):
@@ -141,10 +141,10 @@ class Prepared:
 
     @property
     def is_left_to_capz(self) -> bool:
-        """Tell whether CAPZ manages it, so that gitsync only reads it."""
+        """Return whether CAPZ manages it, so that gitsync only reads it."""
         return self.resource.wrapper is not None and not self.policy.allows_modify
 
     @property
     def is_written(self) -> bool:
-        """Tell whether gitsync may write the resource because of this manifest."""
+        """Return whether gitsync may write the resource because of this manifest."""
         return self.policy.allows_modify and self.written_by is None

@@ -29,7 +29,7 @@ class Outcome(StrEnum):
 
 
 class ManifestField(NamedTuple):
-    """A field as its manifest has it (`spec.a[0]`), and its place there, or that of its nearest parent."""
+    """A field as its manifest has it (`spec.a[0]`), and its location there, or that of its nearest parent."""
 
     name: str
     source: SourceLocation
@@ -79,7 +79,7 @@ class Replacement:
     `reason` is in full sentences. `takes` are the resources that the delete would take along, as far as git and the
     records know them: those below it, and `refers`, which refer to any of these and lose what they refer to.
     `given_ids` are ids that Azure gave the resource, which a new one would not have. `is_due`: a sync deletes and
-    creates it, since git and the operator consent. `held` says why it does not, in full sentences. `away` is for how
+    creates it, since git and the operator consent. `held` explains why it does not, in full sentences. `away` is for how
     many seconds the resource was gone; None if it was not replaced.
     """
 
@@ -101,26 +101,26 @@ class Replacement:
 class Result:
     """The end of one node. `record` is what to remember; None means forget it.
 
-    `is_fine` tells dependents that they may go on: Ready, or in a plan "would be". `exists` tells that Azure has the
-    resource, which is enough for a dependent that is ours already. `is_retryable` tells that another try, in this run
+    `is_fine` reports dependents that they may go on: Ready, or in a plan "would be". `exists` reports that Azure has the
+    resource, which is enough for a dependent that is ours already. `is_retryable` reports that another try, in this run
     or the next, may go better without a change of the manifest. `fault` is what a bug in gitsync raised, if that ended
     the attempt. `owner` and `depends_on` are what the manifest names, or the last one that was recorded: the edges of
     the graph. `blocked_by` is the resource that it waits for, if it waits for one. `because` gives for some paths of
     `unverified` what else is not known, and `reviewed` is what a plan for review contains of the resource. `body` is
-    that of a create in a plan, without secrets. `is_tolerated` tells that it is not Ready, and does not fail the run.
-    `policy_reason` says what decided about the policy, if the manifest did not. `rendered_by` is the unit that rendered
+    that of a create in a plan, without secrets. `is_tolerated` reports that it is not Ready, and does not fail the run.
+    `policy_reason` shows what decided about the policy, if the manifest did not. `rendered_by` is the unit that rendered
     the manifest; "" for one that is a document of its file.
     `sent` are the correlation ids of its writes, deletes and actions, those that Azure returned too.
     `last_commit` and `last_source` are those of a resource which was removed from git: the line of its last manifest is
-    0 if only the file is known. `replacement` says that it is not written, since
+    0 if only the file is known. `replacement` shows that it is not written, since
     Azure would refuse that. `renamed` is the other half of a rename: the resource that is deleted for this one, or
     created. `deleted_with` is the resource whose delete includes that of this one. `failed_since` is the time (RFC
     3339, UTC) since when a resource with the verdict FAILED_BEFORE has failed. `fields` has the field of the manifest
     for the paths of differences, as far as it is known. `change` is what a plan would do, for the checks, and `checks`
     are their findings, the most urgent first. `changed_by` are the changes in Azure that made the drift, as far as
-    Azure knows, the newest first. `live_body` is what a plan read of a resource that drifted; None for all others.
+    Azure has, the newest first. `live_body` is what a plan read of a resource that drifted; None for all others.
     `hold` leaves the resource as it is; if it would be changed otherwise, the verdict is HELD, and `withheld` what it
-    is without the hold. `written` says what a sync sent, whatever came of it.
+    is without the hold. `written` shows what a sync sent, whatever came of it.
     """
 
     key: Key
@@ -167,12 +167,12 @@ class Result:
 
     @property
     def needs_replacement(self) -> bool:
-        """Tell whether a sync leaves it as it is, since Azure would refuse the change in place."""
+        """Return whether a sync leaves it as it is, since Azure would refuse the change in location."""
         return self.replacement is not None and not self.replacement.is_due
 
     @property
     def is_gone(self) -> bool:
-        """Tell whether a sync has deleted it, to the end."""
+        """Return whether a sync has deleted it, to the end."""
         return self.action is Action.DELETE and not self.exists
 
     @property
@@ -191,7 +191,7 @@ class Result:
 
     @property
     def is_refused(self) -> bool:
-        """Tell whether a check says that Azure would refuse the change."""
+        """Return whether a check shows that Azure would refuse the change."""
         return bool(self.list_found(CheckVerdict.REFUSED))
 
     @property
@@ -212,7 +212,7 @@ _HOLDS = frozenset(Hold)
 
 
 def _waits(result: Result) -> bool:
-    """Tell whether it waits. A severity of Info means that Azure still works on it."""
+    """Return whether it waits. A severity of Info means that Azure still works on it."""
     if result.verdict in {Verdict.BLOCKED, Verdict.HELD} or result.needs_replacement:
         return True
     condition = result.condition

@@ -57,7 +57,7 @@ class Bar:
     From `ready` (what it depends on has ended) to `sent` it waits for its lock or for the limit of ARM; from `sent` to
     `end` Azure works on it. `wave` counts the writes on its longest chain of dependencies, from 1. `is_critical`: it is
     on the chain that decides how long the run takes, which leads from the last write to end back to one that waited for
-    no other. `polls` is how often the run asks whether the operation has ended, if Azure requests no other interval.
+    no other. `polls` is how often the run requests whether the operation has ended, if Azure requests no other interval.
     """
 
     key: Key
@@ -92,7 +92,7 @@ class Schedule:
 
     @property
     def has_guesses(self) -> bool:
-        """Tell whether the time of a write is a guess: all of them may take longer, and none much less."""
+        """Return whether the time of a write is a guess: all of them may take longer, and none much less."""
         return any(bar.estimate is Estimate.DEFAULT for bar in self.bars)
 
     @property

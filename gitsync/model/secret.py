@@ -38,8 +38,8 @@ class Secret:
 class Placeholder(Secret):
     """Replaces a value that is not known yet: it is neither compared nor digested.
 
-    Its text names the origin of the value. `why` says why the value is not known, as the end of a sentence.
-    `is_public` says that the value is no secret, so the text may be shown. `is_new` says that the value is made with a
+    Its text names the origin of the value. `why` explains why the value is not known, as the end of a sentence.
+    `is_public` shows that the value is not a secret, so the text may be shown. `is_new` shows that the value is made with a
     resource which the run creates, so that it is another one than before.
     """
 
@@ -52,7 +52,7 @@ class Placeholder(Secret):
         self.is_new = is_new
 
     def as_public(self) -> Placeholder:
-        """The same for a value that is no secret."""
+        """The same for a value that is not a secret."""
         return Placeholder(self._value, why=self.why, is_public=True, is_new=self.is_new)
 
     def __repr__(self) -> str:
@@ -63,5 +63,5 @@ class Placeholder(Secret):
 
 
 def is_hidden(value: object) -> bool:
-    """Tell whether a value must not be shown: every secret, but not the placeholder of a public value."""
+    """Return whether a value must not be shown: every secret, but not the placeholder of a public value."""
     return isinstance(value, Secret) and not (isinstance(value, Placeholder) and value.is_public)

@@ -25,7 +25,7 @@ class ShardMember:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Account:
-    """Whose limits of ARM a resource counts against: a subscription, and the credential that asks; "" if unknown."""
+    """Whose limits of ARM a resource counts against: a subscription, and the credential that requests; "" if unknown."""
 
     subscription: str
     credential: str = ""

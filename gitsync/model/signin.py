@@ -28,7 +28,7 @@ class Method(StrEnum):
 class SignIn:
     """Who signs in. "" and None mean "not set".
 
-    `secret_name` is the Secret that says so, as namespace/name; "" for the settings. `client_certificate` is PEM or
+    `secret_name` is the Secret that returns so, as namespace/name; "" for the settings. `client_certificate` is PEM or
     PKCS#12, the latter in base64. `identity_file` holds the credentials of a user-assigned identity; if a Secret names
     it, it must be in `identity_folder`. `environment` has the variables of CI systems
     (`ACTIONS_ID_TOKEN_REQUEST_URL` and `_TOKEN`; `SYSTEM_OIDCREQUESTURI`, `SYSTEM_ACCESSTOKEN` and
@@ -68,7 +68,7 @@ class OtherCloud:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """All that a credential's Secret says. `cloud` is None for the run's own."""
+    """All that a credential's Secret reports. `cloud` is None for the run's own."""
 
     subscription: str
     sign_in: SignIn

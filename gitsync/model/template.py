@@ -46,7 +46,7 @@ class ConfigMapKeyRef:
 
 @dataclass(frozen=True, slots=True)
 class RootRef:
-    """The start of the ids of an alias's extension resources, which only Azure knows: the subscription that the alias
+    """The start of the ids of an alias's extension resources, which only Azure has: the subscription that the alias
     created. It occurs in ids only, and the manifest is the owner, which comes first in any case.
     """
 
@@ -77,7 +77,7 @@ Gap = ValueRef | Text | ReferenceKeys
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Template:
     """ARM id, api-version and PUT body with placeholders. `body` is plain JSON except for its `gaps`, which are found
-    once: most bodies have none, and each stage of a run asks for them.
+    once: most bodies have none, and each stage of a run requests them.
     """
 
     arm_id: str | Text
@@ -90,7 +90,7 @@ class Template:
 
     @property
     def is_plain(self) -> bool:
-        """Tell whether there is nothing to fill."""
+        """Return whether there is nothing to fill."""
         return not self.gaps and isinstance(self.arm_id, str)
 
 

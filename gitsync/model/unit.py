@@ -52,7 +52,7 @@ class Substitution:
     values: Mapping[str, str | Secret] = field(default_factory=dict)
     references: tuple[ValuesReference, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
-    missing: Mapping[str, VariableFault] = field(default_factory=dict, compare=False)  # where it is said how to fix it
+    missing: Mapping[str, VariableFault] = field(default_factory=dict, compare=False)  # where it is reported how to fix it
     takes_braceless: bool = False
 
 
@@ -70,7 +70,7 @@ class SetValue:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValuesKey:
     """One key of a Secret or ConfigMap: a text in YAML with values of a chart, or the value at `path`, if it has one.
-    `fault` says why it is not known.
+    `fault` explains why it is not known.
     """
 
     reference: ValuesReference
@@ -87,7 +87,7 @@ ChartValues = str | SetValue | ValuesKey | Mapping[str, Any]
 class ChartRelease:
     """How a chart is rendered. `name` is that of the release, "" for the name of the chart, and `namespace` that of the
     release. Later `values` override earlier ones. `kubernetes` has the version of
-    Kubernetes and the API versions that the chart may ask for. `changes` are fields of a kustomization around the
+    Kubernetes and the API versions that the chart may request. `changes` are fields of a kustomization around the
     result.
     """
 
@@ -105,7 +105,7 @@ class UnitOptions:
     `substitution` is None if variables are left as they are. `waits_for_owners` reports a resource whose owner is
     missing as waiting, not as failed. `migrates_versions` reads versions that ASO removed as later ones.
     `is_restricted` keeps kustomize to files below each kustomization; None lets it read others, with a warning.
-    `release` is how charts are rendered. `is_published` says that the charts are also in a Helm repository or a
+    `release` is how charts are rendered. `is_published` shows that the charts are also in a Helm repository or a
     registry, from where objects of controllers take them. `manages_capz` writes what objects of CAPZ have inside, as if
     it were a manifest of its own.
     """
@@ -141,13 +141,13 @@ class Unit:
     """`name` is what records and messages call it: for a folder or a kustomization its folder ("." at the root), for
     an object of a controller the folder where following began, its namespace and its name. `path` is the folder that is
     built ("" at the root), and `file` the file that declares the unit, in `line`, "" for a plain folder. `contents` are
-    the files that it was built of, by path. `is_named` tells that gitsync.yaml names the unit itself, or that
-    the run is about a chart alone. `release` says how a chart is rendered, None if the folder is not one.
+    the files that it was built of, by path. `is_named` reports that gitsync.yaml names the unit itself, or that
+    the run is about a chart alone. `release` shows how a chart is rendered, None if the folder is not one.
 
     The others are settings of an object of a controller. `home` is the folder where following began. `changes` are
     fields that go over those of the folder's kustomization; with a `selection`, the files are read as they are instead.
     `namespace` is that of manifests that name none. `depends_on` are the names of units that come first, and `waves`
-    those of the units that led to it, outermost first, each with its place in the order there. What a unit no longer
+    those of the units that led to it, outermost first, each with its location in the order there. What a unit no longer
     contains is kept unless it `prunes`, and what was in it when its object was removed, unless it `cascades`. A unit
     with a `refusal` is not built, and one that is suspended is not written.
     """
@@ -174,7 +174,7 @@ class Unit:
 
     @property
     def takes_given_variables(self) -> bool:
-        """Tell whether variables that the operator gives count: not for a unit of Flux, and not for a chart."""
+        """Return whether variables that the operator gives count: not for a unit of Flux, and not for a chart."""
         return self.kind is not UnitKind.FLUX and self.release is None
 
     @property
@@ -189,12 +189,12 @@ class Unit:
 
     @property
     def is_declared(self) -> bool:
-        """Tell whether an object of a controller declares it."""
+        """Return whether an object of a controller declares it."""
         return bool(self.declared_by)
 
     @property
     def renders(self) -> bool:
-        """Tell whether its manifests are made of its files, and not read as they are."""
+        """Return whether its manifests are made of its files, and not read as they are."""
         return self.kind is not UnitKind.FOLDER and self.selection is None
 
 

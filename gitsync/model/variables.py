@@ -39,7 +39,7 @@ def replace_markers(text: str, replacement: str = r"${\1}") -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariableFault:
-    """What is wrong with the use of a variable. `where` names the place in Flux's objects where it belongs."""
+    """What is wrong with the use of a variable. `where` names the location in Flux's objects where it belongs."""
 
     name: str
     code: str
@@ -52,8 +52,8 @@ class VariableFault:
 class VariableValues:
     """The variables of one unit: text, or a `Secret` if a Secret gives it.
 
-    `unread` says of each Secret or ConfigMap why its values are not known. It may give any variable that is not in
-    `known`, so not even a default counts then. `is_to_come` tells that a sync will read them all. With `labels`, only
+    `unread` reports of each Secret or ConfigMap why its values are not known. It may give any variable that is not in
+    `known`, so not even a default counts then. `is_to_come` reports that a sync will read them all. With `labels`, only
     these are variables, each with what messages call it. `takes_braceless` replaces `$NAME` like `${NAME}`.
 
     `is_partial`: the unit has no variables, and `known` are those of the operator. A text with another one stays as it
@@ -74,11 +74,11 @@ class VariableValues:
     marks_missing: bool = False
 
     def are_mentioned(self, text: str) -> bool:
-        """Tell whether a text mentions a known variable, with braces or without."""
+        """Return whether a text mentions a known variable, with braces or without."""
         return "$" in text and any(name in self.known for name in _MENTIONED.findall(text))
 
     def concern(self, text: str) -> bool:
-        """Tell whether a text may have a variable."""
+        """Return whether a text may have a variable."""
         return ("$" in text or MARK in text) and (not self.labels or any(name in text for name in self.labels))
 
     def normalize(self, text: str) -> str:

@@ -43,11 +43,11 @@ class Action(StrEnum):
 
 
 class Written(StrEnum):
-    """What a sync sent for a resource, as far as the run knows."""
+    """What a sync sent for a resource, as far as the run has."""
 
     NOTHING = "nothing"  # or Azure refused all of it
-    UNKNOWN = "unknown"  # nothing says whether Azure did it
-    ACCEPTED = "accepted"  # Azure took it; the outcome says what came of it
+    UNKNOWN = "unknown"  # nothing shows whether Azure did it
+    ACCEPTED = "accepted"  # Azure took it; the outcome shows what came of it
     DELETED = "deleted"  # deleted to be created again, and not created yet
 
 
