@@ -15,8 +15,8 @@ from gitsync.validation.references import parse_arm_type
 
 
 def list_blanks(sandbox: Sandbox, records: Iterable[Record], rehearsal: Rehearsal) -> tuple[NotRehearsed, ...]:
-    """List what was not rehearsed, in the order of `Blank`. `records` are as they were read, with the
-    state of their seals.
+    """List what was not rehearsed, in the order of `Blank`. `records` are as they were read, with the state of their
+    seals.
     """
     return (
         *_find_seals(records),

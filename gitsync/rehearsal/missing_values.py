@@ -113,7 +113,7 @@ def _list_of_units(rebuild: Rebuild, units: Iterable[Unit]) -> Iterator[ValueNee
 def _describe(needs: list[ValueNeed], rebuild: Rebuild, config: Config) -> Gap:
     need = needs[0]
     address, key = need.address, need.key
-    what = f"Key {key} of {address}" if key else str(address)
+    what = f"key {key} of {address}" if key else str(address)
     others = len({one.user.key for one in needs}) - 1
     user = f"the variables of {need.unit}" if need.unit else format_short_key(need.user.key)
     needed = f"{user} and {others} more need it" if others else f"{user} {'need' if need.unit else 'needs'} it"
@@ -124,7 +124,7 @@ def _describe(needs: list[ValueNeed], rebuild: Rebuild, config: Config) -> Gap:
     return Gap(
         kind=GapKind.VALUE,
         key=need.user.key,
-        message=f"{what} is not in a manifest, and no resource exports it; {needed}.{looked}{warning}",
+        message=f"No manifest declares {what}, and no resource exports it; {needed}.{looked}{warning}",
         hint=_advise(address.object_kind, has_places=bool(places)),
         stops=not places or (has_vault and len(places) == 1),
         source=need.source,

@@ -53,8 +53,8 @@ def find_outside(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Gap
 
 def find_refused(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Mapping[str, str]:
     """Find the resources that Azure refuses to create, since a resource that they refer to is missing. Return the ids
-    of the missing resources by the ids of those that refer to them. Missing owners are left out: a run sends no
-    request below them.
+    of the missing resources by the ids of those that refer to them. Missing owners are left out: a run sends no request
+    below them.
     """
     uses = (use for use in _list_uses(rebuild, known_ids) if use.arm_id and use.path[:2] != _OWNER)
     missing = [use for use in uses if _is_missing(use, rebuild) and not rebuild.is_elsewhere(use.arm_id)]

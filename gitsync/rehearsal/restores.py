@@ -186,4 +186,4 @@ def _advise(member: RebuiltResource, soft: Retention, arm_id: str) -> str:
     }
     purge = soft.purge.format_map({gap: shlex.quote(word) for gap, word in words.items()})
     subscription = shlex.quote(find_subscription(arm_id) or "")
-    return f"{recover} To delete it permanently, purge it: `{purge} --subscription {subscription}`."
+    return f"{recover} To delete it for good, purge it: `{purge} --subscription {subscription}`."
