@@ -1,4 +1,4 @@
-"""Settings as flags of a command: what argparse is given, and what `--help` says of each.
+"""Settings as flags of a command: what argparse is given, and what `--help` shows of each.
 
 Separate from `gitsync.config.load`, which reads and checks values: help and completion need the names alone, fast.
 """

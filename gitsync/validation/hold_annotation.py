@@ -66,7 +66,7 @@ def _parse(text: str, today: date | None) -> HeldUntil | Finding | None:
     if today is not None and day > (last := today + timedelta(days=MOST_DAYS)):
         return _make_error(
             f"{HOLD} lasts until {day}, which is more than {MOST_DAYS} days ahead.",
-            f"Set {last} or an earlier day. To leave a resource alone for good, set its reconcile policy to skip.",
+            f"Set {last} or an earlier day. To exclude a resource permanently, set its reconcile policy to skip.",
         )
     reason = " ".join(parts[2].split())
     if len(reason) > LONGEST_REASON:

@@ -91,7 +91,7 @@ def test_the_title_of_a_delete_reports_that_data_goes_with_it():
     [line] = list_github(report(removed, command="plan"))
     assert ",title=Would delete StorageAccount/files (holds data)::" in f",{line.removeprefix('::warning ')}"
     assert line.endswith(
-        "%0AHolds data: a delete takes its blobs, files, queues and tables."
+        "%0AIt holds data: a delete also deletes its blobs, files, queues and tables."
         f"%0Alast commit: 6d25f14b60cd by Ada: Add files%0Aid: {files}"
     )
     [line] = list_github(report(replace(removed, action=Action.NONE), command="plan"))
