@@ -22,6 +22,9 @@ from pathlib import Path
 STEP = 50
 """After so many packages that pip found or installed, there is a line."""
 
+MOST_SILENT = 60
+"""After so many looks at the installed packages without a line, there is one."""
+
 
 def main(arguments: list[str]) -> int:
     folder, *words = arguments
@@ -82,12 +85,12 @@ def watch_installs(folder: Path, say: Callable[[str], None], every: float = 1.0)
     ended = threading.Event()
 
     def watch() -> None:
-        due = STEP
+        due, silent = STEP, 0
         while not ended.wait(every):
-            installed = count_packages(folder) - before
-            if installed >= due:
-                say(f"{installed} packages installed")
-                due = installed + STEP
+            installed, silent = count_packages(folder) - before, silent + 1
+            if installed >= due or (installed > 0 and silent >= MOST_SILENT):
+                say(f"{installed} package{'s' * (installed != 1)} installed")
+                due, silent = installed + STEP, 0
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()

@@ -130,13 +130,14 @@ def _read_document(path: str) -> ArmBody:
 def _format_lines(comparison: Comparison) -> Iterator[str]:
     """A difference in diff form: the live value, then the desired value."""
     from gitsync.logging import escape_controls
-    from gitsync.report.escape import format_value
+    from gitsync.report.escape import format_sides
     from gitsync.report.wording import format_plural
 
     for difference in comparison.differences:
         yield f"{escape_controls(difference.path)}: {difference.rule}"
-        yield f"  - {format_value(difference.live)}"
-        yield f"  + {format_value(difference.desired)}"
+        live, desired = format_sides(difference.live, difference.desired)
+        yield f"  - {live}"
+        yield f"  + {desired}"
     for path in comparison.unverified:
         yield f"{escape_controls(path)}: cannot be verified"
     yield f"{format_plural(len(comparison.differences), 'difference')}, {len(comparison.unverified)} unverified."

@@ -1,7 +1,41 @@
-"""How a long text is shortened where what is wrong with it may be at its end."""
+"""How long texts are shortened where what matters may be far from their beginnings."""
+
+from bisect import bisect_left
+
+AROUND = 50
+"""Characters that are kept before the first one in which two texts differ."""
 
 
 def cut_middle(text: str, most: int) -> str:
     """Shorten a text to `most` characters, with an ellipsis in its middle: both ends stay."""
     tail = (most - 1) // 2
     return text if len(text) <= most else f"{text[: most - 1 - tail]}…{text[-tail:]}"
+
+
+def leave_out_equal_start(one: str, other: str, most: int) -> tuple[str, str]:
+    """Replace the equal start of two texts by its length, if their first `most` characters would not show a difference
+    between them. Equal texts stay as they are.
+    """
+    equal = count_equal_start(one, other)
+    if one == other or equal + AROUND <= most:
+        return one, other
+    left_out = equal - AROUND
+    mark = f"… {left_out:,} equal characters …"
+    return mark + one[left_out:], mark + other[left_out:]
+
+
+def count_equal_start(one: str, other: str) -> int:
+    """Count the characters that two texts have in common at their beginnings."""
+    most, start = min(len(one), len(other)), 0
+    while start < most:  # by parts, since a comparison of slices costs no step for each character
+        part = slice(start, start + _PART)
+        if one[part] != other[part]:
+            lengths = range(1, min(_PART, most - start) + 1)
+            return start + bisect_left(
+                lengths, True, key=lambda length: one[start : start + length] != other[start : start + length]
+            )
+        start += _PART
+    return most
+
+
+_PART = 4096

@@ -12,7 +12,7 @@ from gitsync.imports.conversion.found_resources import ImportedManifest, Omissio
 from gitsync.imports.conversion.proof import ImportProof
 from gitsync.imports.resource_reader import NO_RIGHT
 from gitsync.model.problem import Problem
-from gitsync.report.escape import format_value
+from gitsync.report.escape import format_sides
 from gitsync.report.json import build_problem
 from gitsync.report.text import format_problems
 from gitsync.report.wording import format_plural
@@ -141,7 +141,7 @@ def _describe(proof: ImportProof) -> Iterator[str]:
         where = f" {problem.field}" if problem.field else ""
         yield f"{name}: {problem.code}{where}: {problem.message} {problem.hint}".rstrip()
     for difference in proof.differences:
-        shown, asked = format_value(difference.live), format_value(difference.desired)
+        shown, asked = format_sides(difference.live, difference.desired)
         yield f"{name}: {difference.path}: {shown} in Azure, {asked} in the manifest ({difference.rule})"
 
 

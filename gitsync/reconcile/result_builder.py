@@ -71,6 +71,7 @@ def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, re
         attempt,
         condition,
         rules,
+        redactions,
         is_ready=rules.writes or attempt.decision.streak is not None,
         live_body=live.body if live and has_drifted else None,
         body=remove_secrets(attempt.desired) if creates else None,
@@ -112,11 +113,17 @@ def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, re
     condition = _make_condition(attempt, attempt.record.generation, rules, now, redactions)
     kept = leave_out_of_condition(condition)  # the status has no names of people
     record = keep_prune_record(attempt, kept, rules, now) if rules.writes else attempt.record
-    return _build_result(attempt, condition, rules, is_ready=rules.writes, record=record)
+    return _build_result(attempt, condition, rules, redactions, is_ready=rules.writes, record=record)
 
 
 def _build_result(
-    attempt: ReconciledAttempt, condition: Condition, rules: RunRules, *, is_ready: bool, **more: Any
+    attempt: ReconciledAttempt,
+    condition: Condition,
+    rules: RunRules,
+    redactions: Redactions,
+    *,
+    is_ready: bool,
+    **more: Any,
 ) -> Result:
     """With `is_ready`, the condition decides whether the result is fine; `more` are further members of `Result`."""
     comparison = attempt.decision.reported
@@ -132,7 +139,7 @@ def _build_result(
         is_fine=_is_fine(attempt, condition, verdict, is_ready=is_ready),
         exists=_exists(attempt),
         is_retryable=attempt.stop is not None and attempt.stop.is_retryable,
-        differences=tuple(map(shorten_difference, comparison.differences)),
+        differences=tuple(shorten_difference(one, redactions.mask) for one in comparison.differences),
         unverified=comparison.unverified,
         because=comparison.because,
         withheld=attempt.decision.withheld if verdict is Verdict.HELD else None,

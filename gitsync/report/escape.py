@@ -10,6 +10,7 @@ import json
 import re
 from typing import Any
 
+from gitsync.formats.long_text import leave_out_equal_start
 from gitsync.logging import escape_controls
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
@@ -25,10 +26,26 @@ def format_value(value: Any) -> str:
     """Format one side of a difference on one line, as JSON; `(absent)` without a value. Very long
     values are truncated, with their length.
     """
+    text = _write_value(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
+
+
+def format_sides(live: Any, desired: Any, most: int = _LONGEST) -> tuple[str, str]:
+    """Format both sides of a difference as `format_value` does one, of about `most` characters at most. Long ones
+    that begin alike are shown from where they differ, so that no two values look equal.
+    """
+    sides = _write_value(live), _write_value(desired)
+    live_text, desired_text = (
+        text if len(text) <= most else f"{text[:most]}… ({len(side):,} characters)"
+        for text, side in zip(leave_out_equal_start(*sides, most), sides, strict=True)
+    )
+    return live_text, desired_text
+
+
+def _write_value(value: Any) -> str:
     if value is None:
         return "(absent)"
-    text = escape_controls(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str))
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
+    return escape_controls(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str))
 
 
 def format_code(text: str) -> str:

@@ -23,7 +23,7 @@ from gitsync.planning.data_types import describe_loss
 from gitsync.report.authors import list_authors
 from gitsync.report.checks import format_remedy, format_statement, is_left_out, list_shown
 from gitsync.report.differences import find_first_place, list_changes
-from gitsync.report.escape import format_value, shorten
+from gitsync.report.escape import format_sides
 from gitsync.report.ordering import describe_causes, find_causes, sort_by_urgency
 from gitsync.report.wording import (
     REPLACE_RULE,
@@ -363,7 +363,7 @@ def format_differences(result: Result) -> Iterator[str]:
     """
     changes = list(list_changes(result))
     for change in changes[:_MOST_DIFFERENCES]:
-        sides = (shorten(format_value(side), _LONGEST_VALUE) for side in (change.live, change.desired))
+        sides = format_sides(change.live, change.desired, _LONGEST_VALUE)
         notes = f" ({', '.join(change.notes)})" if change.notes else ""
         yield f"{change.name}: {' → '.join(sides)}{notes}"
     if len(changes) > _MOST_DIFFERENCES:

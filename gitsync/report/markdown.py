@@ -31,7 +31,7 @@ from gitsync.report.checks import (
     repeats_check,
 )
 from gitsync.report.differences import Change, list_changes
-from gitsync.report.escape import format_advice, format_block, format_code, format_prose, format_value, shorten
+from gitsync.report.escape import format_advice, format_block, format_code, format_prose, format_sides, shorten
 from gitsync.report.folding import Fold, describe_folds, describe_members, fold_results, list_attempts, name_kinds
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import (
@@ -298,10 +298,11 @@ def _list_lines(result: Result, *, with_places: bool = True) -> list[list[str]]:
 
 def _format_sides(change: Change) -> list[str]:
     notes = f" ({', '.join(change.notes)})" if change.notes else ""
+    live, desired = format_sides(change.live, change.desired)
     return [
         f"  {change.name}{notes}",
-        *([] if change.live is None else [f"- {format_value(change.live)}"]),
-        *([] if change.desired is None else [f"+ {format_value(change.desired)}"]),
+        *([] if change.live is None else [f"- {live}"]),
+        *([] if change.desired is None else [f"+ {desired}"]),
     ]
 
 

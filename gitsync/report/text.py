@@ -37,7 +37,7 @@ from gitsync.report.checks import (
     repeats_check,
 )
 from gitsync.report.differences import Change, list_changes, name_path
-from gitsync.report.escape import format_value
+from gitsync.report.escape import format_sides
 from gitsync.report.folding import Fold, describe_folds, describe_members, fold_results, list_attempts, name_kinds
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import (
@@ -399,7 +399,7 @@ def _label(label: str, text: str) -> str:
 
 def _format_change(change: Change, width: int | None, paint: Paint) -> Iterator[str]:
     """Format a value that would be added (+), removed (-) or changed (~), with its field."""
-    name, live, desired = escape_controls(change.name), format_value(change.live), format_value(change.desired)
+    name, (live, desired) = escape_controls(change.name), format_sides(change.live, change.desired)
     notes = f" ({escape_controls(', '.join(change.notes))})" if change.notes else ""
     if change.live is None:
         yield from map(paint.mark_good, indent_after("    + ", f"{name}: {desired}{notes}", width))

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitsync.model.secret import Secret
 from gitsync.model.verdict import Difference
 from gitsync.reconcile.shortened_differences import LONGEST_TEXT, MOST_ENTRIES, shorten_difference
+from gitsync.redaction import Redactions
 from tests.support.world import GROUP, World, of
 
 LONG = "x" * (LONGEST_TEXT + 1)
@@ -36,8 +38,8 @@ def of_azure(live):
     ids=lambda value: value if isinstance(value, str) and len(value) < 60 else "",
 )
 def test_a_long_value_is_shortened(live, kept, why):
-    assert shorten_difference(of_azure(live)).live == kept, why
-    assert shorten_difference(Difference("/tags/team", live, "azure", "changed in git")).desired == kept, why
+    assert shorten_difference(of_azure(live), str).live == kept, why
+    assert shorten_difference(Difference("/tags/team", live, "azure", "changed in git"), str).desired == kept, why
 
 
 @given(
@@ -48,7 +50,43 @@ def test_a_long_value_is_shortened(live, kept, why):
 )
 def test_any_other_value_stays_the_one_that_it_is(live):
     difference = of_azure(live)
-    assert shorten_difference(difference) is difference
+    assert shorten_difference(difference, str) is difference
+
+
+@pytest.mark.parametrize(
+    ("live", "desired", "kept", "why"),
+    [
+        (
+            f"{LONG}a",
+            f"{LONG}b",
+            ("… 32,719 equal characters …" + "x" * 50 + "a"),
+            "texts that differ behind the limit",
+        ),
+        ([1, f"{LONG}a"], [1, f"{LONG}b"], [1, "… 32,719 equal characters …" + "x" * 50 + "a"], "texts in lists"),
+        ({"v": f"{LONG}a"}, {"v": f"{LONG}b"}, {"v": "… 32,719 equal characters …" + "x" * 50 + "a"}, "and in objects"),
+        (["a"] * 2500 + ["b"], ["a"] * 2500 + ["c"], ["… 2,500 equal entries", "b"], "lists"),
+        (
+            {str(number): 0 for number in range(2001)} | {"x": 1},
+            {str(number): 0 for number in range(2001)} | {"x": 2},
+            {"x": 1} | {str(number): 0 for number in range(1999)},
+            "an object shows first what differs",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 60 else "",
+)
+def test_two_sides_that_differ_never_look_equal(live, desired, kept, why):
+    shortened = shorten_difference(Difference("/v", desired, live, "changed in git"), str)
+    assert shortened.live == kept, why
+    assert shortened.live != shortened.desired
+
+
+def test_the_rest_of_a_secret_that_loses_its_beginning_is_masked():
+    secret = Secret("".join(f"{number:x}Zq" for number in range(3000)))  # longer than what is searched for pieces
+    text = "x" * LONGEST_TEXT + secret.reveal()
+    difference = Difference("/v", f"{text}b", f"{text}a", "changed in git")
+    shortened = shorten_difference(difference, Redactions([secret]).mask)
+    assert secret.reveal()[-40:] not in f"{shortened.live}{shortened.desired}"
+    assert shortened.live != shortened.desired
 
 
 def test_a_run_keeps_and_reports_the_beginning_of_a_long_text(tmp_path):

@@ -12,6 +12,8 @@ from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.result import Attempt, Stage
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.reconcile.result_builder import NO_TURN
+from gitsync.report import junit, markdown, sarif
+from gitsync.report.html import page
 from gitsync.report.text import format_problems, render
 from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, REFUSED, failed, key, report, result
 
@@ -157,6 +159,16 @@ def test_groups_and_namespaces_are_shown_where_they_tell_something():
 def test_a_long_value_is_cut_and_reports_how_long_it_is():
     long = replace(DRIFTED, differences=(Difference("/properties/customData", "x" * 5000, 1, "changed in git"),))
     assert "… (5,002 characters)" in render(report(long))
+
+
+@pytest.mark.parametrize("render_form", [render, markdown.render, sarif.render, junit.render, page.render])
+@pytest.mark.parametrize("start", ["x" * 5000, "<a>\n" * 400], ids=["a line", "lines"])
+def test_every_form_shows_where_long_values_differ(render_form, start):
+    sides = f"{start}Allow", f"{start}Deny"
+    changes = (Difference("/properties/policy", *sides, "changed in git"),)
+    shown = render_form(report(replace(DRIFTED, action=Action.UPDATE, differences=changes), command="plan"))
+    assert "Allow" in shown
+    assert "Deny" in shown
 
 
 STEPS = [

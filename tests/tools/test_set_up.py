@@ -58,9 +58,24 @@ def test_packages_are_counted_as_pip_installs_them(tmp_path):
         heard.set()
 
     with watch_installs(tmp_path, say, every=0.001):
-        for number in range(STEP - 1):
+        for number in range(STEP):
             (packages / f"new-{number}.dist-info").mkdir()
-        assert said == []
-        (packages / "last.dist-info").mkdir()
+        while said[-1:] != [f"{STEP} packages installed"]:
+            assert heard.wait(60)
+            heard.clear()
+    assert "0 packages installed" not in said
+
+
+def test_a_long_installation_of_few_packages_is_not_silent(tmp_path):
+    packages = tmp_path / "lib" / "python3.11" / "site-packages"
+    packages.mkdir(parents=True)
+    said, heard = [], threading.Event()
+
+    def say(step: str) -> None:
+        said.append(step)
+        heard.set()
+
+    with watch_installs(tmp_path, say, every=0.001):
+        (packages / "large.dist-info").mkdir()
         assert heard.wait(60)
-    assert said == [f"{STEP} packages installed"]
+    assert said[0] == "1 package installed"

@@ -31,8 +31,8 @@ from gitsync.report.checks import (
     repeats_check,
 )
 from gitsync.report.differences import name_path
+from gitsync.report.escape import format_sides, shorten
 from gitsync.report.escape import format_value as one_line
-from gitsync.report.escape import shorten
 from gitsync.report.html.links import Links
 from gitsync.report.html.looks import CHECK_TONES, OUTCOME_LOOKS
 from gitsync.report.html.markup import render_template
@@ -249,7 +249,7 @@ def _split_lines(side: Any) -> list[str]:
 
 def _make_sides(difference: Difference) -> tuple[Side, Side]:
     """Make the two sides of single values."""
-    live, desired = one_line(difference.live), one_line(difference.desired)
+    live, desired = format_sides(difference.live, difference.desired)
     gone, came = difference.live is None, difference.desired is None
     start, end = (0, 0) if gone or came else _count_same(live, desired)
     return _make_side(live, start, end, absent=gone), _make_side(desired, start, end, absent=came)
