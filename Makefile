@@ -31,7 +31,7 @@ if_installed = @if command -v $(1) >/dev/null; then echo $(1) $(2); $(1) $(2); \
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(READY) ## sync the examples into the embedded emulator: twice, with drift that is accepted, and a tree of Flux
+demo: $(READY) ## the main job, step by step, on an emulator of Azure: plan, sync, drift, accept, revert, Flux, a drill
 	@$(BIN)/python tools/demo.py
 
 test: $(READY) ## all tests; TEST_ARGS='tests/request -k owner' for some of them
@@ -92,14 +92,12 @@ constraints: $(READY) ## write the versions and hashes in deploy/constraints aga
 	@PATH=$(BIN):$$PATH $(BIN)/python tools/build_constraints.py $(if $(UPGRADE),--upgrade)
 
 clean: ## remove the environment and all that tools left behind
-	rm -rf $(VENV) build dist .coverage .coverage.* .demo .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "gitsync needs Python 3.11 or newer; name one with PYTHON=." >&2; exit 2; }
-	@echo "Setting up $(VENV), once; this takes a minute."
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(if $(CONSTRAINTS),\
-		$(PIP) --require-hashes --requirement $(CONSTRAINTS) && $(PIP) --no-build-isolation --no-deps --editable .,\
-		$(PIP) --editable '.[dev]')
+	@$(PYTHON) tools/set_up.py $(VENV) $(if $(CONSTRAINTS),\
+		--require-hashes --requirement $(CONSTRAINTS) -- --no-build-isolation --no-deps --editable .,\
+		--editable '.[dev]')
 	@touch $@

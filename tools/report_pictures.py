@@ -24,9 +24,11 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from demo import EXAMPLES, SCRIPT, Demo, environment
+from demo_stage import EXAMPLES, SCRIPT, Demo, Transcript, environment
 from emulated_azure import GITSYNC, SUBSCRIPTION, serve_azure
 from markdown_it import MarkdownIt
+
+from gitsync.report.terminal import Paint
 
 PICTURES = EXAMPLES.parent / "docs" / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -71,7 +73,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="gitsync-picture-") as name:
         folder = Path(name)
         with serve_azure(folder, SCRIPT, environment({})) as azure:
-            demo = Demo(folder, azure, "manifests", "landing-zone")
+            demo = Demo(folder, azure, "manifests", "landing-zone", Transcript(140, Paint(on=False)))
             make_changes(demo)
             shots = [
                 Shot("report", demo.reports / "report.html", 1280, 1325, 0.8),  # as wide as a page of the docs shows it

@@ -4,7 +4,8 @@ usage: python tools/worked_examples.py [--write] [PAGE...]
 
 In the PAGES below, every `console` block is run: a line that begins with `$ ` is a command, and the lines up to the
 next one are its output. The blocks of one page run in one shell, in an empty folder, in the order of the page. A `yaml`
-block whose first line is the comment `# NAME.yaml` is saved under that name when the shell reaches it.
+block whose first line is the comment `# NAME.yaml` is saved under that name when the shell reaches it. A page with the
+comment `<!-- continues PAGE -->` goes on where the example of another page ends: the steps of that one are run first.
 
 What differs from run to run (revisions, times, durations, ids of requests) is listed in VARYING, and compared by its
 shape. With `--write` the pages get the new output. An output that differs only in such values stays as it is.
@@ -28,7 +29,6 @@ PAGES = (
     ROOT / "README.md",
     ROOT / "docs/getting-started.md",
     ROOT / "docs/import.md",
-    ROOT / "docs/manifests.md",
     ROOT / "docs/editor.md",
     ROOT / "docs/variables.md",
     ROOT / "docs/argocd.md",
@@ -66,6 +66,7 @@ END = "\x1e"
 """Printed after each command, between its output and the next."""
 
 _BLOCK = re.compile(r"^```(console|yaml)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+_CONTINUES = re.compile(r"^<!-- continues (\S+) -->$", flags=re.MULTILINE)
 _NAMED = re.compile(r"# ([\w.-]+\.yaml)\n")
 _LOG_LINE = re.compile(r'^\{"time": .*\n', flags=re.MULTILINE)
 
@@ -77,14 +78,32 @@ class Command(NamedTuple):
     shown: str
 
 
-class Example(NamedTuple):
-    """What a page has the shell do, in order: files (name and text) and commands."""
+Step = Command | tuple[str, str]
 
-    steps: tuple[Command | tuple[str, str], ...]
+
+class Example(NamedTuple):
+    """What a page has the shell do, in order: files (name and text) and commands.
+
+    `before` is what the pages do that it continues.
+    """
+
+    steps: tuple[Step, ...]
+    before: tuple[Step, ...] = ()
 
     @property
     def commands(self) -> list[Command]:
         return [step for step in self.steps if isinstance(step, Command)]
+
+    @property
+    def all_steps(self) -> tuple[Step, ...]:
+        return (*self.before, *self.steps)
+
+
+def read_page(page: Path) -> Example:
+    """The example of a page, and what it continues."""
+    text = page.read_text(encoding="utf-8")
+    continued = _CONTINUES.search(text)
+    return Example(read_example(text).steps, read_page(page.parent / continued[1]).all_steps if continued else ())
 
 
 def read_example(text: str) -> Example:
@@ -92,7 +111,7 @@ def read_example(text: str) -> Example:
     return Example(tuple(_steps(text)))
 
 
-def _steps(text: str) -> Iterator[Command | tuple[str, str]]:
+def _steps(text: str) -> Iterator[Step]:
     for language, block in _BLOCK.findall(text):
         named = _NAMED.match(block)
         if language == "console":
@@ -129,11 +148,12 @@ def run_example(example: Example, folder: Path, programs: Path = Path(sys.execut
         check=False,
     )
     printed = _LOG_LINE.sub("", done.stdout.decode())  # a terminal shows no line of the log that the report repeats
-    return printed.replace(str(work), HOME).split(END)[:-1]
+    outputs = printed.replace(str(work), HOME).split(END)[:-1]
+    return outputs[len(outputs) - len(example.commands) :]
 
 
 def _lines(example: Example) -> Iterator[str]:
-    for step in example.steps:
+    for step in example.all_steps:
         if isinstance(step, Command):
             yield f"{step.text}\nprintf '{END}'"
         else:
@@ -182,7 +202,7 @@ def main(arguments: list[str]) -> int:
     pages = [Path(name) for name in arguments if name != "--write"] or PAGES
     differ = False
     for page in pages:
-        example = read_example(page.read_text(encoding="utf-8"))
+        example = read_page(page)
         with tempfile.TemporaryDirectory(prefix="gitsync-example-") as folder:
             printed = run_example(example, Path(folder))
         if "--write" in arguments:

@@ -39,6 +39,8 @@ def hide_values(value: Any) -> Any:
     """Return a body with a `HiddenValue` in place of every secret, of every value that is not known yet, and of every
     gap of a template that is not filled.
     """
+    if isinstance(value, str):  # as most
+        return value
     if isinstance(value, Mapping):
         return {key: hide_values(member) for key, member in value.items()}
     if isinstance(value, list):

@@ -105,7 +105,7 @@ def _build_list(
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
     from gitsync.arm.clock import SystemClock
     from gitsync.logging import neutralize
-    from gitsync.report.records import count_failed, list_operations
+    from gitsync.report.records import count_failed, count_waiting, list_operations
     from gitsync.report.wording import format_holds, format_plural, format_replacing, shorten_revision
 
     if not state.records:
@@ -114,9 +114,10 @@ def _print_text(state: State, records: Sequence[Record], config: Config) -> None
     _print_table(records, config)
     ready = sum(map(_is_ready, records))
     at = f" at {shorten_revision(state.revision)}" if state.revision else ""
-    failed = count_failed(records)
+    failed, waiting = count_failed(records), count_waiting(records)
     parts = (
         f"{failed} failed" if failed else "",
+        f"{waiting} waiting" if waiting else "",
         f"{ready} of {format_plural(len(records), 'resource')} Ready{at}",
         format_replacing(records),
         format_holds(record.hold for record in records),

@@ -12,12 +12,14 @@ stages of the run.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 from gitsync.arm.client import Arm
 from gitsync.arm.cloud import find_graph
-from gitsync.arm.http.bodies import MOST_PAGES, ListSource, read_page
+from gitsync.arm.http.bodies import ListSource, PagesRead, read_page
 from gitsync.arm.http.failures import make_arm_error, read_absence
 from gitsync.arm.http.messages import Response
 from gitsync.arm.lro.poll import AcceptedWrite
@@ -165,15 +167,12 @@ class GroupReader:
         return is_equal and created is not None and created >= since
 
     async def _list_named(self, name: str) -> AsyncIterator[Mapping[str, Any]]:
-        access, following, targets = self._access, None, set[str]()
+        access, following = self._access, None
         source = ListSource(GROUPS, next_link=_LINK)
+        so_far = PagesRead(source)
         while True:
             request = make_search(access.resource.arm_id, name, following)
-            # A list that goes in circles would never end, and one that is cut short is not the whole list.
-            if request.target in targets or len(targets) >= MOST_PAGES:
-                raise source.make_error(f"has a `{_LINK}` that does not lead to its end")
-            targets.add(request.target)
-            answer = await access.send(request)
+            answer = await so_far.read(request.target, partial(self._send_bounded, request))
             page = read_page(answer, source, access.graph.cloud)
             for group in page.entries:
                 if str(check_group(group, answer, request)["displayName"]).casefold() == name.casefold():
@@ -181,6 +180,9 @@ class GroupReader:
             if page.following is None:
                 return
             following = page.following
+
+    async def _send_bounded(self, request: GraphRequest, max_bytes: int) -> Response:
+        return await self._access.send(replace(request, max_bytes=max_bytes))
 
     def _make_ambiguity(self, groups: list[Mapping[str, Any]]) -> ArmError:
         ids = sorted(str(group["id"]) for group in groups)

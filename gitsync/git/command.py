@@ -1,4 +1,4 @@
-"""Run git in one repository: the only place that does.
+"""Run git in one repository. No other module does.
 
 GIT_DIR always names the repository, so git never searches for one, and the content of a folder cannot pose as a
 repository. All arguments come from gitsync. This module turns the error output of git into a readable message.
@@ -48,9 +48,8 @@ class Repository:
         return result.output
 
     def ask(self, *arguments: str) -> bytes:
-        """Run git for a question about objects that are named by their full ids. They never change, so git is asked
-        once, but for a long answer: that of a large tree. Where git fails it is asked again, since objects may be
-        fetched.
+        """Run git to read objects that are named by their full ids. They never change, so git runs once, unless the
+        answer is long, as for a large tree. Where git fails it runs again, since objects may be fetched.
         """
         answer = self._answers.get(arguments)
         if answer is None:
@@ -60,8 +59,8 @@ class Repository:
         return answer
 
     def confirms(self, *arguments: str) -> bool:
-        """Tell whether `git ARGUMENTS` succeeds, for a question about objects that are named by their
-        full ids. A yes is kept.
+        """Return whether `git ARGUMENTS` succeeds, for a check about objects that are named by their full ids. A yes is
+        kept.
         """
         try:
             self.ask(*arguments)
@@ -70,7 +69,7 @@ class Repository:
         return True
 
     def succeeds(self, *arguments: str) -> bool:
-        """Tell whether `git ARGUMENTS` succeeds, for questions that git answers by its exit code."""
+        """Return whether `git ARGUMENTS` succeeds, for checks that git answers by its exit code."""
         try:
             self.run(*arguments)
         except GitError:
@@ -149,12 +148,22 @@ _NOT_REACHED = "Check the URL of the remote (`git remote -v`), the network, and 
 
 _OUTRUN = "Run this again: another run has pushed to the branch in the meantime."
 
+_NAME_TAKEN = "Choose another branch with --status-branch: git keeps no branch whose name is the folder of another."
+
 _HINTS: tuple[tuple[str, str], ...] = (
+    # A ref cannot be locked for more than one reason, and a race is only some of them.
+    ("exists; cannot create", _NAME_TAKEN),
+    ("refname conflict", _NAME_TAKEN),
+    (".lock': Permission denied", "Grant the identity write access to the repository, or use --status-dir."),
     ("(stale info)", _OUTRUN),
     ("(fetch first)", _OUTRUN),
     ("(non-fast-forward)", _OUTRUN),
-    ("cannot lock ref", _OUTRUN),
+    ("but expected", _OUTRUN),
+    ("reference already exists", _OUTRUN),
+    ("reference does not exist", _OUTRUN),
+    ("unable to resolve reference", _OUTRUN),
     ("incorrect old value", _OUTRUN),
+    (".lock': File exists", _OUTRUN),
     ("dubious ownership", "Trust the folder: git config --global --add safe.directory FOLDER."),
     ("terminal prompts disabled", "Set GITSYNC_GIT_TOKEN to a token that may read the repository."),
     ("could not read Username", "Set GITSYNC_GIT_TOKEN to a token that may read the repository."),
@@ -173,7 +182,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     ("Failed to connect", _NOT_REACHED),
     ("Connection refused", _NOT_REACHED),
     ("Connection timed out", _NOT_REACHED),
-    ("certificate problem", "Set the CA with GIT_SSL_CAINFO, or http.sslCAInfo in the settings of git."),
+    ("certificate problem", "Set the CA with GIT_SSL_CAINFO, or http.sslCAInfo in the git settings."),
     ("certificate verification failed", "Set the CA with GIT_SSL_CAINFO, or http.sslCAInfo."),
     ("transport '", "Use https://, ssh:// or file://."),
     ("does not appear to be a git repository", "Check the URL of the repository."),
@@ -181,6 +190,8 @@ _HINTS: tuple[tuple[str, str], ...] = (
     ("protected branch", "Allow this identity to push to the branch, or choose another with --status-branch."),
     ("branch is currently checked out", "Switch the work tree to another branch."),
     ("No space left", "Free some space in the temporary folder (TMPDIR)."),
+    ("cannot lock ref", _OUTRUN),
+    ("(failed to update ref)", _OUTRUN),  # many servers do not show why
 )
 
 
@@ -194,8 +205,8 @@ def explain_complaint(command: str, complaint: str) -> tuple[str, str]:
 
 
 def _tells_outage(complaint: str) -> bool:
-    """Tell whether git reports that a server did not answer, or is out of order. What the server itself says is text of
-    its hooks, and counts for nothing.
+    """Return whether git reports that a server did not answer, or is out of order. What the server itself reports is
+    text of its hooks, and counts for nothing.
     """
     own = (line for line in complaint.splitlines() if not line.startswith("remote:"))
     return any(map(_OUTAGE.search, own))

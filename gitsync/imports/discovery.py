@@ -16,7 +16,7 @@ from gitsync.imports.conversion.found_resources import GROUPS, FoundResource, Se
 from gitsync.imports.conversion.scope import ImportScope, find_names, make_id_problem
 from gitsync.imports.descendants import DescendantSearch
 from gitsync.imports.extension_resources import ExtensionSearch, has_hidden_types
-from gitsync.imports.resource_reader import MOST_GROUP_LISTS, Body, ResourceReader, is_refused
+from gitsync.imports.resource_reader import FORBIDDEN, MOST_GROUP_LISTS, Body, ResourceReader, is_refused
 from gitsync.model.facts import Kind
 from gitsync.planning.children import KindTree
 from gitsync.validation.references import parse_arm_type
@@ -175,7 +175,8 @@ class Discovery:
         except ArmError as error:
             if not is_refused(error):  # no answer is not the same as no resource
                 raise
-            hint = error.hint or "Check the id, and the rights of the identity."
+            by_status = "Grant the role Reader." if error.status == FORBIDDEN else "Check the id."
+            hint = error.hint or by_status
             return SourceError(f"{arm_id} cannot be read: {error.code}: {error.message}", hint=hint)
 
     async def _read_named(self, arm_id: str) -> list[FoundResource]:
@@ -203,10 +204,9 @@ def find_owner_id(arm_id: str) -> str:
 
 def _make_unreadable(refused: RefusedListError) -> SourceError:
     error = refused.error
-    if error.status == 403:
+    if error.status == FORBIDDEN:
         return SourceError(
             f"The identity may not read {refused.path}: {error.code}.", hint="Grant the identity the role Reader."
         )
-    return SourceError(
-        f"{refused.path} cannot be listed: {error.code}: {error.message}", hint="Check --subscription and --endpoint."
-    )
+    hint = error.hint or "Check --subscription and --endpoint."
+    return SourceError(f"{refused.path} cannot be listed: {error.code}: {error.message}", hint=hint)

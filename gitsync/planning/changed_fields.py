@@ -45,7 +45,7 @@ def _locate(result: Result, resource: Resource, catalog: Catalog) -> Result:
         if field := find_field(kind, path, resource.spec):
             name = name_entry(kind, path, live.get(pointer), resource.spec) or format_field(field)
             fields[pointer] = ManifestField(name, find_place(field, resource))
-    return replace(result, fields=fields)
+    return replace(result, fields=fields) if fields else result
 
 
 def name_entry(kind: Kind, path: JsonPath, live: Any, spec: Mapping[str, Any]) -> str:

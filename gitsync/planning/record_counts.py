@@ -1,7 +1,7 @@
 """Count what a record carries from run to run: the changes of a spec, and the writes that something else reset.
 
 The generation counts the changes of a spec as Kubernetes does, and a digest shows the next change
-(docs/reference/reconciliation.md#generation).
+(docs/reference/reconciliation.md#ready-condition).
 
 A streak decides when to stop writing a resource that flaps. Separate from the comparison, which sees one run: this sees
 the writes of several: how many reverted a change in Azure, with no change in git, and which fields changed each time.
@@ -97,7 +97,7 @@ _FIND_OUT = (
 
 
 def build_flapping_condition(streak: WriteStreak, comparison: Comparison) -> Condition:
-    """Return the condition of a paused resource: which fields, and both values; its advice says how to fix it."""
+    """Return the condition of a paused resource: which fields, and both values. Its advice is the fix."""
     descriptions = [
         f"{difference.path} (git {_describe_value(difference.desired)}, Azure {_describe_value(difference.live)})"
         for difference in comparison.differences
@@ -145,8 +145,8 @@ def _describe_value(value: Any) -> str:
 
 
 def renew_duration(recorded: int | None, measured: float | None) -> int | None:
-    """Return the duration to record, in seconds; `measured` is None if this run has seen no such write end. One that
-    differs by less than half from what is recorded tells nothing new.
+    """Return the duration to record, in seconds; `measured` is None if no such write ended in this run. A duration that
+    differs by less than half from the recorded one is not new.
     """
     if measured is None:
         return recorded

@@ -86,6 +86,7 @@ def _build_sync_needs(report: Report) -> dict[str, Any] | None:
     if need is None:
         return None
     time = {
+        "polls": need.polls,
         "seconds": round_duration(schedule.seconds),
         "waves": schedule.waves,
         "durations": {estimate.value: times for estimate, times in schedule.count_estimates().items()},

@@ -79,6 +79,12 @@ def mask_texts(value: T, mask: Mask, *names: str) -> T:
     return replace(value, **masked_texts) if masked_texts else value
 
 
+def mask_all(values: tuple[T, ...], mask: Mask, *names: str) -> tuple[T, ...]:
+    """Mask members of each value; return the same tuple if nothing in them is secret."""
+    masked = tuple(mask_texts(one, mask, *names) for one in values)
+    return values if all(map(operator.is_, masked, values)) else masked
+
+
 def _mask_result(result: Result, mask: Mask) -> Result:
     """Mask a result; return the same one if it has nothing to mask, as most."""
     commit, record = result.last_commit, result.record
@@ -97,11 +103,10 @@ def _mask_result(result: Result, mask: Mask) -> Result:
             for one in result.differences
         ),
         "because": {path: mask(reason) for path, reason in result.because.items()} or result.because,
-        "attempts": tuple(mask_texts(one, mask, "code", "message", "request_id") for one in result.attempts),
-        "checks": tuple(mask_texts(one, mask, "code", "message", "advice", "contact") for one in result.checks),
-        "changed_by": tuple(
-            mask_texts(one, mask, "name", "label", "client", "operation", "correlation_id", "doubt")
-            for one in result.changed_by
+        "attempts": mask_all(result.attempts, mask, "code", "message", "request_id"),
+        "checks": mask_all(result.checks, mask, "code", "message", "advice", "contact"),
+        "changed_by": mask_all(
+            result.changed_by, mask, "name", "label", "client", "operation", "correlation_id", "doubt"
         ),
         "record": record,
         "body": mask_value(result.body, mask) if result.body is not None else None,

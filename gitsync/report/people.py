@@ -15,7 +15,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import Replacement, Result
-from gitsync.report.masked import mask_exception, mask_texts
+from gitsync.report.masked import mask_all, mask_exception, mask_texts
 
 
 def leave_out_people(report: Report) -> Report:
@@ -51,9 +51,9 @@ def _leave_out_of_result(result: Result) -> Result:
     members: dict[str, Any] = {
         "condition": leave_out_of_condition(result.condition),
         "record": leave_out_of_record(result.record),
-        "attempts": tuple(mask_texts(one, hide_people, "message") for one in result.attempts),
-        "checks": tuple(mask_texts(one, hide_people, "message", "advice", "contact") for one in result.checks),
-        "changed_by": tuple(mask_texts(one, hide_people, "doubt") for one in result.changed_by),
+        "attempts": mask_all(result.attempts, hide_people, "message"),
+        "checks": mask_all(result.checks, hide_people, "message", "advice", "contact"),
+        "changed_by": mask_all(result.changed_by, hide_people, "doubt"),
         "because": {path: hide_people(reason) for path, reason in result.because.items()} or result.because,
         "replacement": _leave_out_of_replacement(result.replacement),
         "fault": mask_exception(result.fault, hide_people) if result.fault else None,

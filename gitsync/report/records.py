@@ -11,12 +11,13 @@ from typing import Any
 
 from gitsync.logging import escape_controls
 from gitsync.model.clock import format_rfc3339
-from gitsync.model.condition import Condition, Hold, Severity
+from gitsync.model.condition import Condition
 from gitsync.model.record import Claim, Heartbeat, LastRun, Record, WriteStreak
 from gitsync.report.ordering import find_reading_order, has_namespaces, shorten_names
 from gitsync.report.terminal import Paint, format_table, indent
 from gitsync.report.wording import format_duration, format_plural, shorten_revision
 from gitsync.status.advice import find_condition_advice
+from gitsync.status.conditions import is_waiting
 
 _HEADER = ("READY", "SEVERITY", "REASON", "MESSAGE")
 _MOST_NAMES = 10
@@ -82,8 +83,7 @@ def _find_rank(condition: Condition | None) -> int:
     """Find the place of a record in a list, the most urgent first."""
     if condition is None or condition.is_ready:
         return 1 if condition is None else 2
-    is_failed = condition.severity in {Severity.ERROR, Severity.WARNING} and condition.reason not in set(Hold)
-    return 0 if is_failed else 1
+    return 1 if is_waiting(condition) else 0
 
 
 def _list_condition_cells(condition: Condition | None) -> tuple[str, str, str, str]:
@@ -132,6 +132,10 @@ def list_operations(records: Sequence[Record], now: datetime) -> list[str]:
 
 def count_failed(records: Iterable[Record]) -> int:
     return sum(_find_rank(record.condition) == 0 for record in records)
+
+
+def count_waiting(records: Iterable[Record]) -> int:
+    return sum(record.condition is not None and is_waiting(record.condition) for record in records)
 
 
 def build_last_run(run: LastRun) -> Mapping[str, Any]:

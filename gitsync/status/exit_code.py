@@ -1,4 +1,4 @@
-"""Decides the exit code of a run: the first that applies (docs/reference/design.md#exit-codes)."""
+"""Decides the exit code of a run: the first that applies (docs/exit-codes.md)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Finds the units of a source: the kustomizations that are roots or that gitsync.yaml names,
 charts, and the plain files.
 
-A kustomization owns its folder and everything below: what it does not name is not read. One at the
-path of the run is all that is read, as Flux does. A chart is a unit if it may have manifests of ASO
-and no other chart depends on it.
+A kustomization owns its folder and everything below: what it does not name is not read. One at the path of the run is
+all that is read, as Flux does. A chart is a unit if it may have ASO manifests and no other chart depends on it.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class FoundUnits:
     """`built` are the units to build; `plain` the paths of the files to read as they are, some of which are of a unit
     with options (`folders`, by path). `claimed` are the files outside of the folders of kustomizations that one names,
     and `left_out` those inside that none does. `published` are the charts that are also in a Helm repository or a
-    registry, wherever they are in the source. `find_options` returns what gitsync.yaml says of a folder.
+    registry, wherever they are in the source. `find_options` returns the options that gitsync.yaml has for a folder.
     """
 
     built: tuple[Unit, ...]
@@ -50,7 +49,7 @@ def find_units(
     paths: Sequence[str], reader: KustomizationReader, *, path: str = "", entries: Sequence[UnitEntry] = ()
 ) -> FoundUnits:
     """Find the units among the files at `paths`, all of them below `path`. A file that is read alone is one itself: its
-    folder has others, of which this run knows nothing.
+    folder has others, which this run does not read.
     """
     options = _Options(entries)
     if path in paths:
@@ -65,36 +64,53 @@ def find_units(
     ]
     with suppress(SourceError):  # too much for one source: each is then a problem of its own
         reader.tree.read(kustomizations)
-    owned = {find_folder(file): file for file in kustomizations}
-    if path in owned:  # as Flux does: the kustomization at the path of the run is all that is read
-        owned = {path: owned[path]}
-        roots = [owned[path]]
-    else:
-        by_name = {owned[entry.path] for entry in entries if entry.path in owned}
-        roots = sorted({*find_roots(kustomizations, reader), *by_name})
-    outside = _find_outside(paths, owned)
-    named = frozenset(file for kustomization in kustomizations for file in reader.list_files(kustomization))
+    chosen = _choose_roots(kustomizations, reader, path, entries)
+    outside = _find_outside(paths, frozenset(map(find_folder, chosen.owners)))
+    named = frozenset(file for kustomization in chosen.all for file in reader.list_files(kustomization))
     unclaimed = [file for file in outside if file not in named]
     charts = _find_charts([file for file in unclaimed if not _is_forced(file, forced)], reader, options)
     plain = tuple(file for file in unclaimed if not is_in_chart(file, charts.folders))
     return FoundUnits(
         built=(
-            *(_make_unit(find_folder(file), UnitKind.KUSTOMIZATION, file, options) for file in roots),
+            *(_make_unit(find_folder(file), UnitKind.KUSTOMIZATION, file, options) for file in chosen.roots),
             *(_make_unit(find_folder(file), UnitKind.CHART, file, options, path) for file in charts.roots),
         ),
         plain=plain,
         folders=_find_folders(plain, options),
         claimed=named.intersection(outside),
-        left_out=frozenset(paths).difference(outside, named, kustomizations),
+        left_out=frozenset(paths).difference(outside, named, chosen.all),
         published=_find_published(reader, entries, options),
         find_options=options.find,
     )
 
 
-def _find_outside(paths: Sequence[str], owned: Mapping[str, str]) -> tuple[str, ...]:
+class _ChosenKustomizations(NamedTuple):
+    """The kustomizations that are units, those whose folders are read as they say, and all that name files. A misnamed
+    one is a unit alone: its folder is read as it is, and as a unit that is not built it is reported and holds deletes.
+    """
+
+    roots: Sequence[str]
+    owners: Sequence[str]
+    all: Sequence[str]
+
+
+def _choose_roots(
+    kustomizations: Sequence[str], reader: KustomizationReader, path: str, entries: Iterable[UnitEntry]
+) -> _ChosenKustomizations:
+    by_folder = {find_folder(file): file for file in kustomizations}
+    if path in by_folder and not reader.is_misnamed(by_folder[path]):
+        # As Flux does: the kustomization at the path of the run is all that is read.
+        return _ChosenKustomizations([by_folder[path]], [by_folder[path]], kustomizations)
+    by_name = {by_folder[entry.path] for entry in entries if entry.path in by_folder}
+    roots = sorted({*find_roots(kustomizations, reader), *by_name})
+    sound = [file for file in kustomizations if not (reader.is_misnamed(file) and file in roots)]
+    return _ChosenKustomizations(roots, sound, sound)
+
+
+def _find_outside(paths: Sequence[str], owned: frozenset[str]) -> tuple[str, ...]:
     """Find the files that are in none of some folders."""
     folders = set(map(find_folder, paths))
-    outside = {folder for folder in folders if owned.keys().isdisjoint(_list_here_and_above(folder))}
+    outside = {folder for folder in folders if owned.isdisjoint(_list_here_and_above(folder))}
     return tuple(file for file in paths if find_folder(file) in outside)
 
 
@@ -122,7 +138,7 @@ def _find_charts(paths: Sequence[str], reader: KustomizationReader, options: _Op
 
 
 def _is_object(path: str, reader: KustomizationReader) -> bool:
-    """Tell whether a file has the name of a chart and the content of an object: it is a manifest like others."""
+    """Return whether a file has the name of a chart and the content of an object: it is a manifest like others."""
     try:
         (document,) = read_documents(path, reader.tree.read([path])[path]).documents
     except (SourceError, ValueError):  # unreadable, or not one document
@@ -138,7 +154,7 @@ def _is_library(chart: str, reader: KustomizationReader) -> bool:
 
 
 def _may_have_aso(paths: Iterable[str], reader: KustomizationReader) -> bool:
-    """Tell whether a chart may have manifests of ASO, which it can also get from a packed one."""
+    """Return whether a chart may have ASO manifests, also from a packed one."""
     try:
         contents = reader.tree.read(sorted(paths))
         return mentions_aso(contents.values()) or mentions_aso(list_packed(contents))
@@ -156,7 +172,7 @@ def _find_published(reader: KustomizationReader, entries: Iterable[UnitEntry], o
 
 
 def _is_forced(kustomization: str, forced: frozenset[str]) -> bool:
-    """Tell whether gitsync.yaml says that the files of its folder are read as they are."""
+    """Return whether gitsync.yaml states that the files of its folder are read as they are."""
     return bool(forced) and any(folder in forced for folder in list_folders(kustomization))
 
 
@@ -201,7 +217,7 @@ class _Options:
         return next((self._by_path[place] for place in places if place in self._by_path), _NO_OPTIONS)
 
     def is_named(self, folder: str, kind: UnitKind) -> bool:
-        """Tell whether a folder has an entry of its own; that of a published chart is for the releases of others."""
+        """Return whether a folder has an entry of its own; that of a published chart is for the releases of others."""
         return folder in self._by_path and not (kind is UnitKind.CHART and self._by_path[folder].is_published)
 
     def has(self, folder: str) -> bool:

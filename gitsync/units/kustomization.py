@@ -56,7 +56,12 @@ class Reference:
 
 _KINDS: Final = frozenset({"Kustomization", "Component"})
 _GROUP: Final = "kustomize.config.k8s.io"
+_GROUP_OF_FLUX: Final = "kustomize.toolkit.fluxcd.io"  # its objects are Kustomizations too
 _LONGEST_WORD: Final = 100  # characters of a kind or a group that are shown
+
+
+class MisnamedFileError(UnbuildableError):
+    """A file with the name of a kustomization that has objects of other tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,14 +78,14 @@ class Kustomization:
 
     @property
     def has_plugins(self) -> bool:
-        """Tell whether it names objects that may name further files."""
+        """Return whether it names objects that may name further files."""
         return any(reference.field in PLUGINS for reference in self.references)
 
 
 def read_kustomization(path: str, content: bytes) -> Kustomization:
     """Read a kustomization, without a check of what it names. Raises UnbuildableError if it is not one."""
     root = _compose(path, content)
-    fields = {key.value: value for key, value in root.value if key.id == "scalar"}
+    fields = _index_fields(root)
     kind = fields.get("kind")
     _check_header(path, fields)
     return Kustomization(
@@ -91,17 +96,54 @@ def read_kustomization(path: str, content: bytes) -> Kustomization:
 
 
 def _check_header(path: str, fields: Mapping[str, Any]) -> None:
-    """Check that the content is kustomize's, as the name is. It refuses any other header, and says less."""
-    version, kind = (getattr(fields.get(field), "value", "") for field in ("apiVersion", "kind"))
-    group = version.partition("/")[0] if isinstance(version, str) else ""
-    if not isinstance(kind, str) or not kind or (kind in _KINDS and group in ("", _GROUP)):
+    """Check that the content is kustomize's, as the name is. It refuses any other header, with a poorer message."""
+    group, kind = _read_header(fields)
+    if not kind or (kind in _KINDS and group in ("", _GROUP)):
         return
+    content = f"a {kind[:_LONGEST_WORD]}{f' of {group[:_LONGEST_WORD]}' if group else ''}"
+    if _is_misnamed(fields):
+        raise _make_misnamed(path, content)
     raise UnbuildableError(
-        f"{path} cannot be built: kustomize reads files of this name, and the content is a {kind[:_LONGEST_WORD]}"
-        f"{f' of {group[:_LONGEST_WORD]}' if group else ''}.",
-        hint="Rename the file.",
+        f"{path} cannot be built: kustomize reads files of this name, and the content is {content}.",
+        hint=f"Write `kind: Kustomization` and `apiVersion: {_GROUP}/v1beta1`, or rename the file.",
         path=path,
     )
+
+
+def _make_misnamed(path: str, content: str) -> MisnamedFileError:
+    message = f"{path} is not built: kustomize reads files of this name, and the content is {content}."
+    return MisnamedFileError(message, hint="Rename the file.", path=path)
+
+
+def _read_header(fields: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the group and the kind of an object, "" for what it does not have."""
+    version, kind = (getattr(fields.get(field), "value", "") for field in ("apiVersion", "kind"))
+    group = version.rpartition("/")[0] if isinstance(version, str) else ""
+    return group, kind if isinstance(kind, str) else ""
+
+
+def _is_misnamed(fields: Mapping[str, Any]) -> bool:
+    """Tell whether an object is of another tool. One with a field that has files for kustomize, or with a header like
+    kustomize's, is a kustomization with a mistake.
+    """
+    group, kind = _read_header(fields)
+    if not kind or not BASES.isdisjoint(fields) or group == _GROUP or suggest(group, [_GROUP]):
+        return False
+    return group == _GROUP_OF_FLUX or (kind not in _KINDS and not suggest(kind, _KINDS))
+
+
+def _are_misnamed(content: bytes) -> bool:
+    """Tell whether a text has several documents, all of them objects of other tools."""
+    try:
+        nodes: list[Any] = list(yaml.compose_all(content, Loader=yaml.CSafeLoader))
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return False
+    roots = [node for node in nodes if node.id != "scalar"]  # an empty document is one
+    return len(roots) > 1 and all(root.id == "mapping" and _is_misnamed(_index_fields(root)) for root in roots)
+
+
+def _index_fields(root: Any) -> Mapping[str, Any]:
+    return {key.value: value for key, value in root.value if key.id == "scalar"}
 
 
 def read_plugins(content: bytes) -> tuple[Reference, ...]:
@@ -166,6 +208,8 @@ def _compose(path: str, content: bytes) -> Any:
     try:
         root: Any = yaml.compose(content, Loader=yaml.CSafeLoader)
     except yaml.MarkedYAMLError as error:
+        if _are_misnamed(content):
+            raise _make_misnamed(path, "several objects of other tools") from error
         mark = error.problem_mark or error.context_mark
         reason = ", ".join(part for part in (error.context, error.problem) if part)
         line = min(mark.line + 1, max(1, len(content.splitlines()))) if mark else 1
@@ -280,6 +324,14 @@ class KustomizationReader:
         if isinstance(known, UnbuildableError):
             raise known
         return known
+
+    def is_misnamed(self, path: str) -> bool:
+        """Tell whether a file has the name of a kustomization and objects of other tools."""
+        try:
+            self.read(path)
+        except UnbuildableError as error:
+            return isinstance(error, MisnamedFileError)
+        return False
 
     def find_in(self, folder: str) -> str | None:
         """Find the kustomization in a folder, None if it has none."""

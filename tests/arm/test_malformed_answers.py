@@ -94,6 +94,28 @@ async def test_a_list_without_end_is_malformed(rig: Rig, links, said: str, reque
     assert len(rig.server.seen) == requests, why
 
 
+LARGE = "x" * (40 << 20)
+"""Two and a half of these fit into a list."""
+
+
+@pytest.mark.parametrize("ends", [False, True])
+async def test_pages_that_add_up_to_too_much_are_not_read_to_the_end(rig: Rig, ends):
+    pages = [Say(200, {"value": [{"x": LARGE}], "nextLink": f"{HERE}&page={number}"}) for number in range(3 - ends)]
+    rig.server.on("GET", LIST, *pages, Say(200, {"value": [{"x": LARGE}]}))
+    with pytest.raises(ArmError, match="exceeds 100 MB after 2 pages and was not read to its end") as caught:
+        await rig.reader.list(LIST, API)
+    assert (caught.value.code, caught.value.resource_id) == ("AnswerTooLarge", LIST)
+    assert len(rig.server.seen) == 3, "it is not asked for again"
+
+
+async def test_pages_of_an_action_that_add_up_to_too_much_are_not_read_to_the_end(rig: Rig):
+    pages = [Say(200, {"value": [{"x": LARGE}], "nextLink": f"{HERE}&page={number}"}) for number in range(4)]
+    rig.server.on("POST", LIST, Say(200, {"value": [], "nextLink": HERE}))
+    rig.server.on("GET", LIST, *pages)
+    with pytest.raises(ArmError, match="exceeds 100 MB after 2 pages"):
+        await ExtensionClient(rig.writer).pages(LIST, API)
+
+
 @pytest.mark.parametrize(
     ("body", "says", "why"),
     [

@@ -53,15 +53,13 @@ def test_a_duration_is_seconds_or_a_text():
     assert make_config({"run_timeout": 90}) == make_config({"run_timeout": "1m30s"}) == Config(run_timeout=90.0)
 
 
-def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
+def test_the_example_of_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(PAGE.parents[1])
     page = PAGE.read_text(encoding="utf-8")
     names: dict[str, object] = {"status": str(tmp_path / "status")}
-    printed = []
-    for code in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
-        out = io.StringIO()
-        with redirect_stdout(out):
-            exec(code, names)
-        printed.append(out.getvalue())
-    assert re.match(r"0 \d+ resources\n(\S+ create True\n){2}\Z", printed[0])
-    assert f"```\n{printed[1]}```" in page
+    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    out = io.StringIO()
+    with redirect_stdout(out):
+        exec(code, names)
+    assert re.match(r"0 \d+ resources\n(\S+ create True\n){2}\Z", out.getvalue())
+    assert f"`{WRONG[0][1]}.`" in page

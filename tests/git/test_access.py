@@ -203,9 +203,26 @@ def test_a_remote_at_which_nothing_listens_gets_a_hint():
         "! [rejected]        main -> gitsync/status (non-fast-forward)",
         "! [remote rejected] main -> gitsync/status (cannot lock ref 'refs/heads/gitsync/status': is at 1 but expected 2)",
         "! [remote rejected] main -> gitsync/status (incorrect old value provided)",
+        "! [remote rejected] main -> gitsync/status (reference already exists)",
+        "! [remote rejected] main -> gitsync/status (failed to update ref)",
+        "remote: error: cannot lock ref 'refs/heads/x': unable to resolve reference 'refs/heads/x'",
+        "remote: error: cannot lock ref 'refs/heads/x': Unable to create '/r.git/refs/heads/x.lock': File exists.",
     ],
 )
 def test_a_push_that_lost_against_another_lacks_no_right(complaint):
     _, hint = explain_complaint("push", complaint)
     assert "another run has pushed" in hint
     assert "Grant" not in hint
+
+
+@pytest.mark.parametrize(
+    ("complaint", "said"),
+    [
+        ("cannot lock ref 'refs/heads/x': Unable to create '/r.git/refs/heads/x.lock': Permission denied", "Grant"),
+        ("cannot lock ref 'refs/heads/x': 'refs/heads/x/y' exists; cannot create 'refs/heads/x'", "--status-branch"),
+    ],
+)
+def test_a_ref_that_cannot_be_locked_is_not_always_a_lost_race(complaint, said):
+    _, hint = explain_complaint("push", f"remote: error: {complaint}\n ! [remote rejected] x (failed to update ref)")
+    assert said in hint
+    assert "another run" not in hint

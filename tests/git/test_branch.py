@@ -381,6 +381,40 @@ def test_a_remote_that_takes_nothing_is_reported_after_some_tries(store, bare, r
     assert store.save(an_update(a_record("one"))), "and nothing is lost by it"
 
 
+OTHER_PUSH = """\
+TREE=$(git --git-dir="$BARE" hash-object -t tree -w --stdin </dev/null)
+OTHER=$(git --git-dir="$BARE" -c user.name=x -c user.email=x@y.z commit-tree "$TREE" -m "$$")
+git --git-dir="$BARE" update-ref refs/heads/gitsync/status "$OTHER"
+"""
+HOOK = f"#!/bin/sh\nunset GIT_QUARANTINE_PATH\n{OTHER_PUSH}"
+RACES = {
+    "another push lands before the push": 'case "$1" in push)\n{}esac\n',
+    "another push lands while the hook pre-receive runs": "pre-receive",
+    "another push lands while the hook update runs": "update",
+}
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+@pytest.mark.parametrize("race", RACES.values(), ids=RACES)
+def test_a_run_that_loses_every_race_lacks_no_right(remote, clock, bare, tmp_path: Path, monkeypatch, race, is_new):
+    with another(remote, clock) as store:
+        store.load()
+        if not is_new:
+            assert store.save(an_update(a_record("one")))
+        if "{}" in race:
+            folder = tmp_path / "bin"
+            folder.mkdir()
+            wrapper = race.format(OTHER_PUSH.replace("$BARE", str(bare.path)))
+            (folder / "git").write_text(f'#!/bin/sh\nPATH=${{PATH#*:}}\n{wrapper}exec git "$@"\n')
+            (folder / "git").chmod(0o755)
+            monkeypatch.setenv("PATH", str(folder), prepend=":")
+        else:
+            bare.put(f"hooks/{race}", HOOK.replace("$BARE", str(bare.path))).chmod(0o755)
+        with pytest.raises(PublishError) as refused:
+            store.save(an_update(a_record("two")))
+    assert refused.value.hint == "Run this again: another run has pushed to the branch in the meantime."
+
+
 def test_a_check_changes_nothing(store, bare, remote, clock):
     store.load()
     store.check_writable()

@@ -450,6 +450,33 @@ def test_a_document_with_a_placeholder_in_its_name_is_a_template(name, kind, lev
     assert [one.is_rejected or problem.holds_deletes for one in found.unread] == [True]
 
 
+REST_OF_IT = "metadata: {name: a}\nspec: {location: westeurope, owner: {name: b}}\n"
+TEMPLATES = [
+    ("apiVersion: resources.azure.com/v1api20200601\nkind: {Kind}\n", 2, "kind", "{Kind}"),
+    ("apiVersion: resources.azure.com/v1api20200601\nkind: '{{ .Values.kind }}'\n", 2, "kind", "{{ .Values.kind }}"),
+    ("apiVersion: '{{ .Values.api }}'\nkind: ResourceGroup\n", 1, "apiVersion", "{{ .Values.api }}"),
+    ("apiVersion: '{{ .Values.group }}/v1api20200601'\nkind: ResourceGroup\n", 1, "apiVersion", "{{ .Values.group }}"),
+    ("apiVersion: {Version of the API}\nkind: ResourceGroup\n", 1, "apiVersion", "{Version of the API}"),
+    ("apiVersion: <VERSION>\nkind: ResourceGroup\n", 1, "apiVersion", "<VERSION>"),
+    ("apiVersion: $(API)\nkind: ResourceGroup\n", 1, "apiVersion", "$(API)"),
+    ("apiVersion: '{{ .Values.api }}'\nkind: '{{ .Values.kind }}'\n", 1, "apiVersion", "{{ .Values.api }}"),
+    ("kind: {Kind}\n", 1, "kind", "{Kind}"),
+]
+
+
+@pytest.mark.parametrize(("head", "line", "field", "written"), TEMPLATES, ids=[row[0] for row in TEMPLATES])
+def test_a_document_with_a_placeholder_in_its_header_is_a_template(head, line, field, written):
+    found = read(head + REST_OF_IT)
+    (problem,) = found.problems
+    assert (problem.code, problem.path, problem.line, problem.field) == ("Template", "a.yaml", line, field)
+    assert (problem.is_unread, written in problem.message) == (True, True), "a run is refused, as for other templates"
+    assert [one.is_rejected for one in found.unread] == [True]
+
+
+def test_a_document_of_another_tool_with_a_placeholder_in_its_header_is_passed_over():
+    assert read("apiVersion: '{{ .Values.api }}'\nkind: Deployment\nmetadata: {name: a}\n").problems == ()
+
+
 def test_a_variable_in_a_name_is_not_a_placeholder():
     found = read("apiVersion: v1\nkind: Secret\nmetadata:\n  name: ${NAME}\nstringData: {a: b}\n")
     assert (found.problems, list(found.secrets)) == ((), [("default", "${NAME}")])

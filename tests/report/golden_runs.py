@@ -325,7 +325,7 @@ RUNS = {
         done(LOGS, Verdict.DRIFTED, Action.UPDATE),
         replace(
             NEW, action=Action.NONE, body=None, is_fine=False, checks=(replace(DENIED, check=CheckName.PREFLIGHT), *FINE),
-            condition=failed("Refused", f"The check preflight says: {DENIED.statement}", Severity.WARNING),
+            condition=failed("Refused", f"The check preflight reports: {DENIED.statement}", Severity.WARNING),
             fields={"/location": WEST},
         ),
         exit_code=1,

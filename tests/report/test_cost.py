@@ -15,9 +15,9 @@ COUNTS = RequestCounts(reads=12, writes=1, deletes=0, polls=2)
 
 SHARES = [
     ({}, "", "a run that sent nothing"),
-    ({"reads": 0.0001}, ", under 1% of an hour's reads", "no false precision"),
-    ({"reads": 0.02, "writes": 0.124, "deletes": 0.0}, ", 12% of an hour's writes", "the largest share counts"),
-    ({"reads": 1.5}, ", 150% of an hour's reads", "a run of more than an hour"),
+    ({"reads": 0.0001}, " (under 1% of the hourly limit)", "no false precision"),
+    ({"reads": 0.02, "writes": 0.124, "deletes": 0.0}, " (12% of the hourly write limit)", "the largest share counts"),
+    ({"reads": 1.5}, " (150% of the hourly read limit)", "a run of more than an hour"),
 ]
 
 
@@ -48,7 +48,7 @@ def test_a_plan_reports_what_a_sync_would_need(actions, needs, why):
 def test_what_a_plan_sent_and_what_a_sync_would_send_are_sentences_of_their_own():
     plan = report(*results(Action.UPDATE), command="plan", requests=COUNTS, use=RequestUse())
     assert format_costs(plan) == [
-        "This plan sent 12 reads, 1 write, 2 polls in 1m12s.",
+        "12 reads, 1 write, 2 polls in 1m12s.",
         "A sync would send about 13 reads, 1 write, and polls while Azure works.",
     ]
 
@@ -63,6 +63,7 @@ def make_schedule(*estimates, seconds=185.0):
             sent=0.0,
             end=seconds,
             wave=1,
+            polls=8,
         )
         for number, estimate in enumerate(estimates)
     ]
@@ -75,8 +76,14 @@ RECORD, TYPE, PUBLISHED, DEFAULT = Estimate
 @pytest.mark.parametrize(
     ("schedule", "ends"),
     [
-        pytest.param(Schedule(), "polls while Azure works.", id="without writes there is no time"),
-        pytest.param(make_schedule(RECORD, RECORD), "works, and take about 3m.", id="as long as the last time"),
+        pytest.param(
+            Schedule(),
+            "1 write, and polls while Azure works.",
+            id="without a schedule there is no time, and no number of polls",
+        ),
+        pytest.param(
+            make_schedule(RECORD, RECORD), "1 write, 16 polls, and take about 3m.", id="as long as the last time"
+        ),
         pytest.param(make_schedule(TYPE), "take about 3m (from recordings of Azure).", id="one write, of a known type"),
         pytest.param(make_schedule(DEFAULT), "take at least 3m (guessed).", id="one write, of an unknown type"),
         pytest.param(
@@ -119,7 +126,7 @@ def test_no_other_run_reports_what_a_sync_would_need():
 
 def test_a_run_without_a_request_reports_it():
     idle = report(command="plan", requests=RequestCounts(), use=RequestUse())
-    assert format_costs(idle) == ["This plan sent no requests in 1m12s."]
+    assert format_costs(idle) == ["No requests in 1m12s."]
 
 
 def test_types_with_the_most_requests_come_first():

@@ -205,7 +205,7 @@ def test_a_slip_in_argo_cd_deletes_nothing(world):
 
 
 def test_from_a_cluster_to_gitsync_alone_without_a_write(world):
-    """The steps of docs/argocd.md."""
+    """The steps of docs/from-aso.md beside Argo CD."""
     body = {"location": "westeurope"}
     for name in ("core", "blue"):
         world.outside("PUT", id_of(name), body)

@@ -213,6 +213,37 @@ def test_a_parent_does_not_fail_for_its_child(world):
     assert (report.exit_code, world.writes) == (0, [f"PUT {VNET_ID}", f"PUT {VNET_ID}", f"PUT {SUBNET_ID}"])
 
 
+FIRST = ("NetcfgInvalidSubnet", "Subnet one is not valid.")
+SECOND = [
+    (FIRST, "", "the same again"),
+    (
+        ("InUseSubnetCannotBeDeleted", "Subnet one is in use."),
+        "InUseSubnetCannotBeDeleted: Subnet one is in use.",
+        "another",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        "answer: {{code: {0}, message: {1}, status: 400}}",
+        "operation: {{style: async, polls: 1, result: Failed, error: {{code: {0}, message: {1}}}}}",
+    ],
+)
+@pytest.mark.parametrize(("second", "added", "why"), SECOND, ids=[row[-1] for row in SECOND])
+def test_of_two_refusals_the_one_of_the_body_in_git_is_shown(world, second, added, why, ends):
+    match = "match: {{method: PUT, path: '*/virtualnetworks/hub', nth: {0}}}"
+    refusals = (f"{{{match.format(nth)}, {ends.format(*refusal)}}}" for nth, refusal in ((2, FIRST), (3, second)))
+    world.settings = type(world.settings)(limits=None, rules=rules(*refusals))
+    world.synced(group=GROUP, vnet=VNET, one=SUBNET)
+    wider, other = VNET.replace("/16", "/15"), SUBNET.replace("10.0.0.0/24", "10.0.8.0/24")
+    report = world.says(group=GROUP, vnet=wider, one=other).sync()
+    found = of(report, "VirtualNetwork").condition
+    assert (found.reason, found.message) == FIRST, why
+    assert (added in found.advice, "without its children" in found.advice) == (True, bool(added))
+
+
 WALL = of_group("NetworkSecurityGroup", NET, "wall", "location: westeurope")
 WALL_ID = f"{GROUP_ID}/providers/Microsoft.Network/networkSecurityGroups/wall"
 

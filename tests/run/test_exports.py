@@ -1,4 +1,4 @@
-"""What resources export to Secrets and config maps, in whole runs (docs/reference/reconciliation.md#scenarios 13, 14
+"""What resources export to Secrets and config maps, in whole runs (tests/scenarios.md 13, 14
 and 26 to 34).
 """
 

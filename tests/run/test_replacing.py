@@ -17,7 +17,7 @@ from gitsync.report import markdown, sarif, text
 from gitsync.report.html import page
 from tests.support.fault_rules import rules
 from tests.support.json_schemas import find_faults
-from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, KilledError, World, annotated, of
+from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, KilledError, World, annotated, of
 
 FAR = VNET.replace("westeurope", "northeurope")
 AGREED = annotated(FAR, **{"gitsync/replace": "location=northeurope"})
@@ -163,6 +163,36 @@ def test_a_create_that_fails_reports_that_the_resource_is_gone(agreed):
     planned = of(agreed.plan(**PRUNING), "VirtualNetwork")
     assert (planned.verdict, planned.action) == (Verdict.FAILED_BEFORE, Action.CREATE), "it is no drift"
     assert agreed.sync(**PRUNING).exit_code == 0
+
+
+BUS_ID = f"{GROUP_ID}/providers/Microsoft.ServiceBus/namespaces/bus-x1"
+BUS = "apiVersion: servicebus.azure.com/v1api20240101\nkind: Namespace\n"
+TOPICS = {
+    "topic": "apiVersion: servicebus.azure.com/v1api20240101\nkind: NamespacesTopic\n"
+    "metadata: {name: topic}\nspec: {owner: {name: bus-x1}}\n",
+    "subscription": "apiVersion: servicebus.azure.com/v1api20240101\nkind: NamespacesTopicsSubscription\n"
+    "metadata: {name: mail}\nspec: {owner: {name: topic}}\n",
+    "rule": "apiVersion: servicebus.azure.com/v1api20240101\nkind: NamespacesTopicsSubscriptionsRule\n"
+    "metadata: {name: all}\nspec: {owner: {name: mail}, filterType: SqlFilter}\n",
+}
+
+
+def test_what_is_below_a_resource_that_is_not_created_again_waits_at_any_depth(world):
+    spec = "spec: {{owner: {{name: core}}, location: {}, sku: {{name: Standard}}}}\n"
+    consent = "metadata: {name: bus-x1, annotations: {gitsync/replace: 'location=northeurope,loses-data'}}\n"
+    old = f"{BUS}metadata: {{name: bus-x1}}\n{spec.format('westeurope')}"
+    new = f"{BUS}{consent}{spec.format('northeurope')}"
+    world.synced(group=GROUP, bus=old, **TOPICS)
+    refusal = f"{{match: {{method: PUT, path: '{BUS_ID}'}}, answer: {{status: 400, code: InvalidSomething}}}}"
+    world.settings = replace(world.settings, rules=rules(refusal))
+    world.says(group=GROUP, bus=new, **TOPICS)
+    for _ in range(2):  # the run that deletes, and the next run
+        report = world.sync(**PRUNING)
+        assert [line for line in world.writes if line.startswith("PUT")] == [f"PUT {BUS_ID}"]
+        below = [one for one in report.results if one.key.kind.startswith("NamespacesTopic")]
+        assert {(one.condition.reason, one.exists) for one in below} == {("WaitingForOwner", False)}
+    world.settings = replace(world.settings, rules=())
+    assert world.sync(**PRUNING).exit_code == 0
 
 
 def test_a_reviewed_plan_has_the_replacement(agreed):

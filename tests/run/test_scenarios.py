@@ -1,4 +1,4 @@
-"""What Azure Service Operator's own tests pin down, as it reads here (docs/reference/reconciliation.md#scenarios)."""
+"""What Azure Service Operator's own tests pin down, as it reads here (tests/scenarios.md)."""
 
 from __future__ import annotations
 

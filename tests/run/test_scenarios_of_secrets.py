@@ -1,4 +1,4 @@
-"""Scenarios of docs/reference/reconciliation.md#scenarios on secrets, config maps and expressions, by their numbers:
+"""Scenarios of tests/scenarios.md on secrets, config maps and expressions, by their numbers:
 15, 16, 29, 31, 32 and 34.
 
 Those of credentials (11, 35) and the first ones of exports (13, 14, 26 to 28, 30, 33) stand with their own tests.

@@ -82,6 +82,38 @@ def test_files_beside_the_root_and_neighbours_that_stay_broken(world):
     assert (world.sent("DELETE"), of(report, "VirtualNetwork").action) == ([VNET_ID], Action.DELETE)
 
 
+def only(name):
+    return f"resources: [{name}]\n"
+
+
+K = "kustomization.yaml"
+REMOVALS = {
+    "an overlay that is gone, and a base outside of the path": (
+        {f"apps/one/{K}": only("../../base"), f"base/{K}": only("rg.yaml"), "base/rg.yaml": GROUP},
+        {f"apps/one/{K}": None},
+        "the unit apps/one is no longer built. Its file base/rg.yaml is still there, and nothing includes it.",
+    ),
+    "an overlay and its base that are gone": (
+        {f"apps/one/{K}": only("../../base"), f"base/{K}": only("rg.yaml"), "base/rg.yaml": GROUP},
+        {f"apps/one/{K}": None, f"base/{K}": None, "base/rg.yaml": None},
+        "its file base/rg.yaml is gone.",
+    ),
+    "a kustomization that is gone, below another that does not name its files": (
+        {f"apps/one/{K}": "{}", f"apps/one/deep/{K}": only("rg.yaml"), "apps/one/deep/rg.yaml": GROUP},
+        {f"apps/one/deep/{K}": None, f"apps/one/{K}": only("cm.yaml"), "apps/one/cm.yaml": DEPLOYMENT},
+        "its file apps/one/deep/rg.yaml is still there, and nothing includes it.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "change", "said"), REMOVALS.values(), ids=REMOVALS)
+def test_a_removal_reports_what_became_of_the_file(world, before, change, said):
+    world.says_files(before | {"apps/plain/a.yaml": DEPLOYMENT}).sync(path="apps")
+    after = {name: text for name, text in (before | change).items() if text is not None}
+    planned = of(world.says_files(after | {"apps/plain/a.yaml": DEPLOYMENT}).plan(path="apps"), "ResourceGroup")
+    assert f"Removed from git: {said}" in planned.condition.message
+
+
 def test_environments_are_ambiguous_and_the_rest_runs(world):
     patch = "patches:\n- target: {{kind: VirtualNetwork}}\n  patch: |\n    - {{op: add, path: /spec/tags, value: {{env: {0}}}}}\n"
     tree = {
@@ -105,7 +137,7 @@ def test_environments_are_ambiguous_and_the_rest_runs(world):
     report = world.says_files(tree).sync(prune=True, max_deletes=5)
     held = of(report, "VirtualNetwork")
     assert (world.sent("DELETE"), held.verdict, held.condition.reason) == ([], Verdict.BLOCKED, "PruneHeld")
-    assert "Which one is meant?" in held.condition.message
+    assert "so none of them is applied." in held.condition.message
 
 
 def test_a_unit_that_cannot_be_built_holds_its_own_deletes_and_no_others(world):

@@ -7,10 +7,11 @@ import pytest
 from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.types.behaviour import Style
 from gitsync.model.result import Outcome
-from gitsync.model.verdict import Action
+from gitsync.model.verdict import Action, Verdict
+from gitsync.report import text
 from gitsync.status.advice import find_condition_advice
 from tests.support.fault_rules import rules
-from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, World, key, of
+from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, World, annotated, key, of
 
 SERVER = """\
     apiVersion: sql.azure.com/v1api20211101
@@ -104,3 +105,37 @@ def test_a_delete_waits_some_minutes_and_names_the_state(tmp_path):
     assert "state Shelved unknown" in of(report, "VirtualNetwork").condition.message
     assert world.sent("DELETE") == []
     assert world.clock.elapsed < SOME_MINUTES
+
+
+def shelve(tmp_path, *, net=VNET):
+    world = World(tmp_path)
+    world.says(group=GROUP, net=net).sync()
+    world.azure().change(VNET_ID, "/properties/provisioningState", "Shelved")
+    return world
+
+
+HELD = annotated(VNET, **{"gitsync/hold": "until 2026-03-02, incident"})
+SKIPPED = annotated(VNET, **{"serviceoperator.azure.com/reconcile-policy": "skip"})
+CHANGED = VNET.replace("10.0.0.0/16", "10.8.0.0/16")
+
+
+@pytest.mark.parametrize("net", [VNET, CHANGED, HELD, SKIPPED], ids=["same", "changed in git", "held", "only read"])
+def test_a_plan_does_not_call_an_unknown_state_in_sync(tmp_path, net):
+    world = shelve(tmp_path)
+    before = world.clock.elapsed
+    report = world.says(group=GROUP, net=net).plan()
+    found = of(report, "VirtualNetwork")
+    assert (found.verdict, found.outcome, found.is_fine) == (Verdict.UNKNOWN, Outcome.BLOCKED, False)
+    assert "state Shelved unknown" in found.condition.message
+    assert world.clock.elapsed - before < 1, "only a sync waits for the end"
+    lines = text.render(report)
+    assert lines.startswith("1 waiting; a sync would change nothing")
+    assert "1 in-sync, 1 unknown" in lines
+
+
+def test_a_sync_does_not_wait_for_an_unknown_state_of_a_held_resource(tmp_path):
+    world = shelve(tmp_path)
+    before = world.clock.elapsed
+    found = of(world.says(group=GROUP, net=HELD).sync(), "VirtualNetwork")
+    assert (found.verdict, found.condition.reason) == (Verdict.UNKNOWN, "UnknownState")
+    assert world.clock.elapsed - before < 60

@@ -4,11 +4,15 @@ from dataclasses import replace
 
 import pytest
 
+from gitsync.model.condition import Condition, ConditionStatus, Hold
 from gitsync.status.conditions import (
+    DELETION_NOT_SUPPORTED,
     READY,
     RECONCILING,
     is_replacement,
+    is_waiting,
     make_error,
+    make_unknown_state,
     make_waiting_for_owner,
     make_warning,
 )
@@ -39,3 +43,25 @@ def test_the_words_for_a_missing_owner_are_asos():
         'Owner "myrg, Group/Kind: resources.azure.com/ResourceGroup" cannot be found. '
         "Progress is blocked until the owner is created."
     )
+
+
+CONDITIONS = [
+    (READY, False, "ready"),
+    (RECONCILING, True, "Azure works on it"),
+    (make_unknown_state("Shelved"), True, "Azure is in a state that nobody knows"),
+    (make_waiting_for_owner(rg("core")), True, "the owner is not there"),
+    (make_warning("SecretNotFound", "No."), True, "a value is missing"),
+    (make_warning("ReconciliationBlocked", "A pool is missing."), True, "a check does not allow it now"),
+    (make_warning("PruneHeld", "Something is left."), True, "a delete is held"),
+    (DELETION_NOT_SUPPORTED, True, "Azure deletes it with its parent"),
+    *((make_warning(hold.value, ""), True, f"the hold {hold.name}") for hold in Hold),
+    (Condition(status=ConditionStatus.UNKNOWN, reason="NotReached"), True, "the run did not reach it"),
+    (make_warning("Conflict", "Azure refuses it."), False, "a failure that may pass"),
+    (make_warning("Failed", "It cannot be read."), False, "a failed read"),
+    (make_error("InvalidParameter", "Azure refuses it."), False, "a failure until the manifest changes"),
+]
+
+
+@pytest.mark.parametrize(("condition", "waits", "why"), CONDITIONS, ids=[row[-1] for row in CONDITIONS])
+def test_what_waits_has_not_failed(condition, waits, why):
+    assert is_waiting(condition) is waits, why

@@ -35,7 +35,7 @@ PAGES = [pytest.param(page, marks=NEEDS_TOOL) if page in BUILT else page for pag
 def test_the_output_on_the_page_is_what_the_commands_print(tool, page, tmp_path):
     """To update a page after a change of messages: python tools/worked_examples.py --write"""
     assert ROOT / page in tool.PAGES
-    example = tool.read_example((ROOT / page).read_text())
+    example = tool.read_page(ROOT / page)
     programs = tmp_path / "programs"
     programs.mkdir()
     write_command(programs)
@@ -93,6 +93,17 @@ def test_files_and_commands_run_in_the_order_of_the_page_and_their_output_is_wri
         "```console\n$ cat one.yaml\n# one.yaml\na: '$HOME'\n$ cat one.yaml\n# one.yaml\na: '$HOME'\n"
         "$ echo wrong >&2; false\nwrong\n```\n"
     )
+
+
+def test_a_page_goes_on_where_another_ends(tool, tmp_path):
+    (tmp_path / "first.md").write_text("```console\n$ name=one; mkdir inner && cd inner; echo first\n```\n")
+    second = tmp_path / "second.md"
+    second.write_text("<!-- continues first.md -->\n\n```console\n$ echo $name > file; ls\nold\n```\n")
+    example = tool.read_page(second)
+    printed = tool.run_example(example, tmp_path)
+    assert printed == ["file\n"], "what the first page prints is not compared again"
+    tool.write(second, example, printed)
+    assert second.read_text().endswith("$ echo $name > file; ls\nfile\n```\n")
 
 
 def test_a_block_that_begins_with_output_is_a_mistake(tool):

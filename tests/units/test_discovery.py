@@ -45,6 +45,40 @@ def test_a_kustomization_at_the_path_is_all_that_is_read():
     assert [unit.name for unit in units.built] == ["prod"]
 
 
+ASO = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: a}"
+MISNAMED = [
+    (ASO, True, "a manifest of ASO"),
+    (f"{ASO}\n---\n{ASO}", True, "two of them"),
+    ("apiVersion: v1\nkind: ConfigMap\ndata: {a: b}", True, "an object of Kubernetes"),
+    ("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nspec: {path: ./a}", True, "an object of Flux"),
+    ("kind: ResourceGroup\nmetadata: {name: a}", True, "a manifest without an apiVersion"),
+    ("kind: Kustomization\nresources: [b.yaml]", False, "a kustomization"),
+    ("resources: [b.yaml]", False, "a kustomization without a header"),
+    ("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomizationn", False, "a misspelt kind"),
+    ("apiVersion: kustomise.config.k8s.io/v1beta1\nkind: Overlay", False, "a misspelt group"),
+    ("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: ResourceGroup", False, "a group of kustomize"),
+    ("apiVersion: v1\nkind: Kustomization", False, "a kind of kustomize in a wrong group"),
+    (f"{ASO}\nresources: [b.yaml]", False, "files for kustomize under a wrong header"),
+    (f"kind: Kustomization\nresources: [b.yaml]\n---\n{ASO}", False, "a kustomization before a manifest"),
+    ("resources: [", False, "broken YAML"),
+    ("- a", False, "a list"),
+    ("", False, "an empty file"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["", "a"])
+@pytest.mark.parametrize(("text", "is_misnamed", "why"), MISNAMED, ids=[row[-1] for row in MISNAMED])
+def test_a_kustomization_with_objects_of_other_tools_leaves_its_folder_plain(text, is_misnamed, why, path):
+    units = found({"a/kustomization.yaml": text, "a/b.yaml": "kind: B"}, path=path)
+    assert [unit.file for unit in units.built] == ["a/kustomization.yaml"], "it is reported, and holds deletes"
+    assert units.plain == (("a/kustomization.yaml", "a/b.yaml") if is_misnamed else ()), why
+
+
+def test_what_another_kustomization_is_built_on_must_be_one():
+    units = found({"a/kustomization.yaml": ASO, "a/b.yaml": "kind: B", "prod/kustomization.yaml": "resources: [../a]"})
+    assert ([unit.name for unit in units.built], units.plain) == (["prod"], ())
+
+
 def test_a_base_at_the_path_is_built_if_it_is_requested():
     assert [unit.name for unit in found(FILES, path="base").built] == ["base"]
 

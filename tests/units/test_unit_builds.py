@@ -69,7 +69,7 @@ def test_a_file_outside_of_the_folder_is_read_with_one_warning_for_the_kustomiza
         ("OutsideFolder", Level.WARNING, "base/kustomization.yaml", 3),
     ]
     assert found.problems[0].message == (
-        "a/kustomization.yaml names b/g.yaml outside of its folder; kustomize build alone refuses that."
+        "a/kustomization.yaml names b/g.yaml outside of its folder; kustomize rejects that by default."
     )
     assert "names b/one and 1 more outside" in found.problems[1].message
 
@@ -105,6 +105,11 @@ def test_a_component_is_not_built_by_itself(tool):
         ({"a/kustomization.yaml": "[", "a/x.yaml": "# https://portal.azure.com/x"}, Level.WARNING, "an address is no group"),
         ({"a/kustomization.yaml": "patches: [{target: {group: network.azure.com}, path: https://x}]"}, Level.ERROR, "a patch for one"),
         ({"a/kustomization.yaml": "[", "a/x.json": '{"apiVersion": "network.azure.com/v1api20201101"}'}, Level.ERROR, "in JSON"),
+        ({"a/kustomization.yaml": GROUP}, Level.WARNING, "a manifest of ASO itself, which is read as one"),
+        ({"a/kustomization.yaml": GROUP + b"---\n" + GROUP}, Level.WARNING, "several of them"),
+        ({"a/kustomization.yaml": "apiVersion: v1\nkind: ConfigMap", "a/g.yaml": GROUP}, Level.WARNING, "an object of another tool"),
+        ({"a/kustomization.yaml": GROUP + b"resources: [g.yaml]", "a/g.yaml": GROUP}, Level.ERROR, "a kustomization with a wrong header"),
+        ({"a/kustomization.yaml": "resources: [../b]", "b/kustomization.yaml": GROUP}, Level.ERROR, "a kustomization that is built on a manifest"),
         ({"a/kustomization.yaml": "[", "ab/g.yaml": GROUP}, Level.WARNING, "a folder whose name begins alike"),
     ],
 )  # fmt: skip

@@ -1,5 +1,5 @@
 """compute.azure.com: a scale set embeds its extensions, which are also added by others
-(docs/reference/kinds.md#merged-children), and what refusals mean (docs/reference/kinds.md#error-overrides).
+(docs/reference/kinds.md#embedded-children), and what refusals mean (docs/reference/kinds.md#error-overrides).
 """
 
 from __future__ import annotations

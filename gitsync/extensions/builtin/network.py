@@ -2,7 +2,7 @@
 (docs/reference/kinds.md#embedded-children), a check after the write, an address to export, and what refusals mean.
 
 The shapes are what may be sent of a child, by the first api-version that has a member
-(docs/reference/kinds.md#child-shapes).
+(docs/reference/kinds.md#embedded-children).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Checks that the connections of a private endpoint were approved, and exports its private address
-(docs/reference/kinds.md#private-endpoint-approval, #private-endpoint-address).
+(docs/reference/kinds.md#private-endpoints).
 """
 
 from __future__ import annotations

@@ -3,12 +3,11 @@ read that form back.
 
 PyYAML quotes what PyYAML would misread; what only Kubernetes would misread (`y`, `1e3`, `08`) it
 leaves plain. One more rule fixes that: text that is not read back as the same text is quoted
-(docs/reference/design.md#yaml-scalars). This module emits the events of the document itself, since
-the representer of PyYAML takes most of the time.
+(docs/reference/design.md#yaml-scalars).
 
-A run reads a record of every resource. libyaml through PyYAML takes a quarter of a silent run for
-them, nearly all of it for an event object of each value. `load` reads the one form that `dump`
-gives nearly every record, a line at a time.
+A run reads or writes a record of every resource. libyaml through PyYAML takes a quarter of a silent
+run for them, nearly all of it for an event object of each value. So `dump` writes the lines that
+libyaml would, and asks it only how to quote a text; `load` reads this one form, a line at a time.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
-from io import BytesIO
+from io import StringIO
 from types import GeneratorType
 from typing import Any, Final
 
@@ -28,73 +27,101 @@ from gitsync.manifests.yaml_scalars import WHOLE_BELOW, Scalar, format_key, reso
 
 _Emitter: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # in C some ten times as fast
 _NEVER_FOLDED = 2**31 - 1
-_BARE = (True, False)  # a scalar that needs neither tag nor quotes
+_LISTS = (list, tuple, GeneratorType)
+_Spell = Callable[[str, str], str]
+"""Writes a text: on one line, or as a block with an indent."""
 
 
 def dump(value: Mapping[str, Any], *, has_blocks: bool = False) -> bytes:
-    """Write a document, keys in the order given, ended by a newline. TypeError or ValueError for what is
-    not JSON.
+    """Write a document as libyaml does, keys in the order given, ended by a newline. TypeError or
+    ValueError for what is not JSON.
 
     `has_blocks` writes texts of several lines as blocks, which people read more easily; without it, they
     are quoted.
     """
-    stream = BytesIO()
-    # As `yaml.emit` does with a list of events, which for the index of an estate takes 5 KB a resource.
-    emitter = _Emitter(stream, allow_unicode=True, width=_NEVER_FOLDED)
-    try:
-        emitter.emit(yaml.StreamStartEvent(encoding="utf-8"))
-        emitter.emit(yaml.DocumentStartEvent(explicit=False))
-        _emit(value, emitter.emit, _make_block_or_scalar if has_blocks else _make_scalar)
-        emitter.emit(yaml.DocumentEndEvent(explicit=False))
-        emitter.emit(yaml.StreamEndEvent())
-    finally:
-        emitter.dispose()
-    return stream.getvalue()
+    stream = StringIO()
+    _write(value, "", "", "", stream.write, _spell_block if has_blocks else _spell_text)
+    return stream.getvalue().encode()
 
 
-# Events have no state of their own, so those that are always equal are made once.
-_MAPPING, _END_OF_MAPPING = yaml.MappingStartEvent(None, None, implicit=True, flow_style=False), yaml.MappingEndEvent()
-_LIST, _END_OF_LIST = yaml.SequenceStartEvent(None, None, implicit=True, flow_style=False), yaml.SequenceEndEvent()
-
-
-def _emit(value: Any, emit: Callable[[Any], None], make_scalar: Callable[[str], Any]) -> None:
-    """Emit the events of a value, without aliases."""
+def _write(value: Any, beside: str, below: str, indent: str, write: Callable[[str], object], spell: _Spell) -> None:
+    """Write a value: after `beside` if it has one line, else its first line after `below` and all others after
+    `indent`.
+    """
     match value:
         case str():
-            emit(make_scalar(value))
-        case dict() | Mapping():  # an abstract class takes ten times as long to ask
-            emit(_MAPPING)
-            for key, member in value.items():
-                emit(_make_scalar(key))
-                _emit(member, emit, make_scalar)
-            emit(_END_OF_MAPPING)
+            write(f"{beside}{spell(value, indent)}\n")
+        case dict() | Mapping() if value:  # an abstract class takes ten times as long to ask
+            _write_members(value, below, indent, write, spell)
+        case dict() | Mapping():
+            write(f"{beside}{{}}\n")
         case list() | tuple() | GeneratorType():
-            emit(_LIST)
-            for member in value:
-                _emit(member, emit, make_scalar)
-            emit(_END_OF_LIST)
+            begin, is_empty = below, True
+            for entry in value:
+                _write(entry, f"{begin}- ", f"{begin}- ", f"{indent}  ", write, spell)
+                begin, is_empty = indent, False
+            if is_empty:
+                write(f"{beside}[]\n")
         case _:
-            emit(yaml.ScalarEvent(None, None, _BARE, _format_scalar(value)))
+            write(f"{beside}{_format_scalar(value)}\n")
+
+
+def _write_members(
+    members: Mapping[str, Any], begin: str, indent: str, write: Callable[[str], object], spell: _Spell
+) -> None:
+    deeper = f"{indent}  "
+    for key, value in members.items():
+        name, is_short = _spell_key(key)
+        if not is_short:
+            head = f"{begin}? {name}\n{indent}: "
+            _write(value, head, head, deeper, write, spell)
+        elif isinstance(value, str):  # as most
+            write(f"{begin}{name}: {spell(value, deeper)}\n")
+        else:
+            inner = indent if isinstance(value, _LISTS) else deeper  # a list has the indent of its key
+            _write(value, f"{begin}{name}: ", f"{begin}{name}:\n{inner}", inner, write, spell)
+        begin = indent
+
+
+@lru_cache(maxsize=1024)
+def _spell_key(key: str) -> tuple[str, bool]:
+    """Write a key; tell whether it has its value on the same line, as libyaml decides."""
+    return _spell(key), len(key.encode("utf-8", "replace")) <= _LONGEST_KEY and not _BREAK.search(key)
+
+
+def _spell_text(text: str, _indent: str) -> str:
+    return _spell(text)
+
+
+def _spell_block(text: str, indent: str) -> str:
+    """Write a text of several lines as a block, if a block can hold it unchanged."""
+    lines = text.split("\n")
+    is_block = len(lines) > 1 and lines[0] and all(line.isprintable() and line == line.rstrip() for line in lines)
+    if not is_block or text.endswith("\n\n") or max(text) > "\uffff":  # libyaml escapes what is beyond
+        return _spell(text)
+    hint = "2" if text.startswith(" ") else ""
+    end = "" if text.endswith("\n") else "-"
+    return "\n".join([f"|{hint}{end}", *(line and f"{indent}{line}" for line in text.removesuffix("\n").split("\n"))])
 
 
 @lru_cache(maxsize=4096)  # records share their keys, and most of their short values
-def _make_scalar(text: str) -> Any:
-    """Make a text on one line. Halves of surrogate pairs become `?`."""
+def _spell(text: str) -> str:
+    """Write a text on one line. Halves of surrogate pairs become `?`."""
     clean_text = text.encode("utf-8", "replace").decode()
-    return yaml.ScalarEvent(
-        None, None, (_is_read_back(clean_text), True), clean_text, style=None if clean_text.isprintable() else '"'
-    )
-
-
-def _make_block_or_scalar(text: str) -> Any:
-    """Make a text of several lines as a block, if a block can hold it unchanged."""
-    lines = text.split("\n")
-    is_block = len(lines) > 1 and all(line.isprintable() and line == line.rstrip() for line in lines) and lines[0]
-    return yaml.ScalarEvent(None, None, (False, True), text, style="|") if is_block else _make_scalar(text)
+    is_read_back = _is_read_back(clean_text)
+    if is_read_back and _BARE_TEXT.fullmatch(text):  # as most; libyaml decides of the others
+        return text  # as it is, which the table of these then keeps once
+    style = None if clean_text.isprintable() else '"'
+    scalar = yaml.ScalarEvent(None, None, (is_read_back, True), clean_text, style=style)
+    start = yaml.StreamStartEvent(encoding="utf-8"), yaml.DocumentStartEvent(explicit=False)
+    end = yaml.DocumentEndEvent(explicit=False), yaml.StreamEndEvent()
+    sequence = yaml.SequenceStartEvent(None, None, implicit=True, flow_style=False), scalar, yaml.SequenceEndEvent()
+    written = yaml.emit([*start, *sequence, *end], Dumper=_Emitter, allow_unicode=True, width=_NEVER_FOLDED)
+    return str(written).removeprefix("- ").removesuffix("\n")
 
 
 def _is_read_back(text: str) -> bool:
-    """Tell whether text without quotes is read as the same text, by Kubernetes and by PyYAML."""
+    """Return whether text without quotes is read as the same text, by Kubernetes and by PyYAML."""
     patterns = yaml.SafeDumper.yaml_implicit_resolvers.get(text[:1], ())
     return resolve(text) == text and not any(pattern.match(text) for _, pattern in patterns)
 
@@ -115,12 +142,12 @@ def sort_keys(value: Any) -> Any:
     TypeError for what is not JSON: a secret, above all.
     """
     match value:
-        case Mapping():
+        case str():
+            return str(value)
+        case dict() | Mapping():
             return {str(key): sort_keys(value[key]) for key in sorted(value)}
         case list() | tuple():
             return [sort_keys(member) for member in value]
-        case str():
-            return str(value)
         case float() if value.is_integer() and abs(value) < WHOLE_BELOW:
             return int(value)
         case bool() | int() | None:
@@ -136,6 +163,8 @@ def sort_keys(value: Any) -> Any:
 _PLAIN: Final = r"""(?:-?[0-9]|\.?[A-Za-z/_$])[!-"$-9;-~]*+(?:[ :][!-"$-9;-~]++)*+"""
 _VALUE: Final = rf"(?:{_PLAIN}|\.|'(?:[ -&(-~]|'')*+'|\[\]|\{{\}})"
 _SCALAR: Final = re.compile(_VALUE)
+_BARE_TEXT: Final = re.compile(_PLAIN)
+_BREAK: Final = re.compile("[\n\r\x85\u2028\u2029]")
 _START: Final = re.compile(rf"((?:  ){{0,48}})(- )?({_PLAIN})")  # of a line with a key and a value
 _OTHER: Final = re.compile(rf"((?:  ){{0,48}})(- )?(?:([?:]) ({_VALUE})|({_PLAIN}):|({_VALUE}))")
 _EMPTY: Final[Mapping[str, type]] = {"[]": list, "{}": dict}
@@ -148,7 +177,7 @@ class _Below:
 
 
 _Line = tuple[int, bool, str | None, str | None, Scalar | type]
-"""What a line says: its indent, which is that of its key or value, behind the dash of an entry in a list; whether it
+"""What a line has: its indent, which is that of its key or value, behind the dash of an entry in a list; whether it
 begins an entry; the mark of a long key (`?`) or of its value (`:`); the key; and the value: a scalar, or a type,
 `_Below`, or list or dict for an empty one. A plain tuple, since a run looks at some sixty of each record.
 """
@@ -203,7 +232,7 @@ def _read_line(text: str) -> _Line:
 
 @lru_cache(maxsize=1024)  # records have the same keys, and other values
 def _read_start(text: str) -> tuple[int, bool, str] | None:
-    """Read what stands before the value of a member; None if the line has another form."""
+    """Read the part of a line before the value of a member; None if the line has another form."""
     match = _START.fullmatch(text)
     if match is None:
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from gitsync.arm.extension_client import ExtensionClient
@@ -22,7 +21,7 @@ from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.etag import begin_write
 from gitsync.reconcile.protocols import Acting
 from gitsync.reconcile.stages.body_extensions import build_body, run_required_actions
-from gitsync.reconcile.stages.embedded_children import leave_children
+from gitsync.reconcile.stages.embedded_children import leave_children, show_first_refusal
 from gitsync.reconcile.stages.refusal import handle_refusal
 from gitsync.reconcile.stages.removals import may_note_refusal, note_refusal, send_demands
 from gitsync.status.conditions import POST_CHECK, RECONCILING, make_unreadable, make_warning
@@ -51,12 +50,18 @@ async def act(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     except ProviderError as failure:
         if may_note_refusal(attempt, failure):
             return note_refusal(attempt, failure, run)
-        return leave_children(attempt, failure, run) or await handle_refusal(attempt, failure, run)
+        return await _stop_refused(attempt, failure, run)
     return _note_accepted(attempt, request, attempt.decision.action, run, reply)
 
 
+async def _stop_refused(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt:
+    if without := leave_children(attempt, failure, run):
+        return without
+    return show_first_refusal(await handle_refusal(attempt, failure, run))
+
+
 def _build_patch(attempt: ApplyAttempt) -> Mapping[str, Any]:
-    """Return what a PATCH changes. Extensions do not see it: they know whole bodies only."""
+    """Return what a PATCH changes. Extensions do not see it: they take complete bodies only."""
     live = attempt.observed.live.body if attempt.observed.live else {}
     before = attempt.remembered.applied if attempt.remembered else {}
     return build_merge_patch(keep_live_paths(attempt.filled_request.body, live, attempt.ignored), live, before)
@@ -83,7 +88,7 @@ def _note_accepted(
     attempt = attempt.with_write(
         attempt.write.changed(sent=request, reply=reply, done=done, has_failed=False, given_id=given_id)
     )
-    return replace(attempt, remembered=Remembered(applied=applied, baseline=None))
+    return attempt.changed(remembered=Remembered(applied=applied, baseline=None))
 
 
 async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
@@ -95,11 +100,11 @@ async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     if restores:
         # A deleted resource is recovered without the body: the differences are sent afterwards.
         attempt = attempt.with_write(attempt.write.changed(sent=None, existed=True))
-        attempt = replace(attempt, remembered=Remembered(applied={}, baseline=None))
+        attempt = attempt.changed(remembered=Remembered(applied={}, baseline=None))
     try:
         finished = await (await run.live_writer(attempt)).wait(reply)
     except ProviderError as failure:
-        return leave_children(attempt, failure, run) or await handle_refusal(attempt, failure, run)
+        return await _stop_refused(attempt, failure, run)
     if not finished:
         return attempt.unfinished().stopped(attempt.describe_unsettled())
     return attempt.stopped(RECONCILING, waits=True) if restores else _note_duration(attempt, run)
@@ -111,8 +116,8 @@ def _note_duration(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         return attempt
     seconds = run.clock.monotonic() - attempt.session.written_at
     if attempt.decision.action is Action.CREATE:
-        return replace(attempt, write=attempt.write.changed(create_seconds=seconds))
-    return replace(attempt, write=attempt.write.changed(update_seconds=seconds))
+        return attempt.with_write(attempt.write.changed(create_seconds=seconds))
+    return attempt.with_write(attempt.write.changed(update_seconds=seconds))
 
 
 async def post_check(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
@@ -121,7 +126,7 @@ async def post_check(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     if comparison and comparison.verdict is Verdict.ADOPT and comparison.differences and not run.rules.adopts:
         text = f"It exists and {len(comparison.differences)} of its values differ from git; --adopt is report."
         return attempt.stopped(make_warning("NotAdopted", text))
-    if attempt.apply.hold:  # nothing waits for it, and nothing may be called to make it so
+    if attempt.apply.hold:  # nothing waits for it, and no action may be called to make the check pass
         return attempt
     answer = await run.registry.post_check(attempt.as_subject(), run.reader(attempt))
     if answer.agrees:

@@ -42,13 +42,13 @@ async def delete(attempt: PruneAttempt, run: Pruning) -> PruneAttempt:
     """Delete a resource and wait for the end. The caller holds the write lock.
 
     A refusal of the DELETE itself keeps Azure's code; the extension reports an earlier error, and the resource stays
-    (docs/reference/kinds.md#extension-calls, #deletes). Refusals are warnings, so that the next run tries again.
+    (docs/reference/kinds.md#extension-calls). Refusals are warnings, so that the next run tries again.
     """
     attempt = begin_write(attempt, run.cache)
     ending, actor, record = _Ending(), ExtensionClient(run.writer(attempt)), attempt.record
 
     async def send_delete(_subject: Subject, _azure: ActsOnAzure) -> None:
-        if_match = None if actor.has_acted else attempt.write.if_match  # an action may have moved the ETag
+        if_match = None if actor.has_acted else attempt.write.if_match  # an action may have changed the ETag
         try:
             writer = await run.live_writer(attempt)
             reply = await writer.delete(record.arm_id, record.arm_api_version, if_match=if_match)

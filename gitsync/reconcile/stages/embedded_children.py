@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from gitsync.arm.session import OUT_OF_TIME
@@ -12,12 +13,13 @@ from gitsync.model.plan import Apply, Prune
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import may_recover
 from gitsync.planning.embedded_children import GoingAlong, find_going_along, may_go_along
+from gitsync.planning.replacement import REFUSED
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.etag import is_outrun
 from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.refusal import note_failed_write
 from gitsync.request.fill import fill
-from gitsync.status.conditions import make_refused
+from gitsync.status.conditions import RECONCILING, make_refused
 from gitsync.status.error_classes import classify
 
 
@@ -26,7 +28,7 @@ def add_children(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     nodes = run.children.get(attempt.key, ())
     if not nodes or attempt.decision.action is not Action.UPDATE or attempt.observed.live is None:
         return attempt
-    going = {} if attempt.write.alone else dict(_list_going(attempt, run))
+    going = {} if attempt.write.refused_whole else dict(_list_going(attempt, run))
     bodies = {arm_id: one.body for arm_id, one in going.items()}
     brought = {arm_id: one.comparison for arm_id, one in going.items()}
     leaving = frozenset(
@@ -60,12 +62,12 @@ def _list_going(attempt: ApplyAttempt, run: Observing) -> Iterator[tuple[str, Go
 
 
 def describe_children(attempt: ApplyAttempt, run: Observing) -> str:
-    """Say in a plan which children go along; "" for none."""
+    """Return the note of a plan on the children that go along; "" for none."""
     going = attempt.observed.children
     names = sorted(
         format_short_key(child.key) for child in run.children.get(attempt.key, ()) if _is_among(child, going)
     )
-    return f"Its PUT also brings {', '.join(names)} to the state of git." if names else ""
+    return f"Its PUT also writes {', '.join(names)} as in git." if names else ""
 
 
 def _is_among(child: Apply | Prune, going: Mapping[str, Any]) -> bool:
@@ -73,8 +75,8 @@ def _is_among(child: Apply | Prune, going: Mapping[str, Any]) -> bool:
 
 
 async def tell_brought(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
-    """Tell a child that its parent's PUT has brought to the state of git as changed: Azure took it, and the report and
-    `--fail-on` are about what it was before.
+    """Count a child as changed if its parent's PUT has brought it to its desired state: Azure accepted it, and the
+    report and `--fail-on` are about its state before.
     """
     brought = run.cache.find_brought(attempt.arm_id)
     comparison = attempt.decision.comparison
@@ -87,7 +89,7 @@ async def tell_brought(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
 
 def leave_children(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt | None:
     """Stop an update that Azure refused with children in it, to send it again without them: the refusal may be for one
-    of them, which is no reason to hold up the parent. Returns None for an update without children.
+    of them, and must not hold up the parent. Returns None for an update without children.
     """
     may_pass = (
         failure.code in OUT_OF_TIME or failure.is_outage or may_recover(failure, missed_is_ours=False, granted=False)
@@ -95,5 +97,23 @@ def leave_children(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -
     if not attempt.observed.children or may_pass or is_outrun(attempt, failure):
         return None
     run.cache.note_write(attempt.arm_id)
-    attempt = note_failed_write(attempt.with_write(attempt.write.changed(alone=True, sent=None)))
-    return attempt.stopped(make_refused(failure, classify(failure)), waits=True)
+    refusal = make_refused(failure, classify(failure))
+    attempt = note_failed_write(attempt.with_write(attempt.write.changed(refused_whole=refusal, sent=None)))
+    return attempt.stopped(refusal, waits=True)
+
+
+def show_first_refusal(attempt: ApplyAttempt) -> ApplyAttempt:
+    """Show the refusal of the update with its children, if Azure refuses it without them too: the second refusal is
+    about a body that is not in git. It is added, since the parent may be its cause. One that leads to a replacement
+    stays.
+    """
+    first, stop = attempt.write.refused_whole, attempt.stop
+    if first is None or stop is None or not attempt.write.has_failed or stop.is_late:
+        return attempt
+    second = stop.condition
+    if second.reason in {RECONCILING.reason, REFUSED}:
+        return attempt
+    is_same = (first.reason, first.message) == (second.reason, second.message)
+    more = "" if is_same else f"Azure refuses it without its children too: {second.reason}: {second.message}"
+    advice = " ".join(filter(None, (first.advice, more)))
+    return replace(attempt, stop=replace(stop, condition=replace(first, severity=second.severity, advice=advice)))

@@ -1,0 +1,249 @@
+"""The record that is kept of an attempt between runs: whose the resource is, what was written, and what goes on.
+
+It follows from what the attempt observed, decided and wrote, no matter in which stage it ended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from gitsync.diff.three_way import UNDONE
+from gitsync.manifests.units import find_declaration
+from gitsync.model.clock import format_rfc3339
+from gitsync.model.condition import Condition
+from gitsync.model.plan import Apply, Node
+from gitsync.model.provider import NOTHING_KEPT
+from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, Trust, WriteStreak
+from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.actions import decide_claim
+from gitsync.planning.claims import is_expected
+from gitsync.planning.kept import find_kept
+from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation, renew_duration
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, ReconciledAttempt
+from gitsync.reconcile.rules import RunRules
+from gitsync.status.conditions import OVERLAP, is_replacement
+
+
+def build_apply_record(
+    attempt: ApplyAttempt, condition: Condition, spec: SpecGeneration, rules: RunRules, now: datetime
+) -> Record:
+    """Return the record to keep of an apply. `condition` is that of its result, `spec` the generation of its manifest.
+    The record of another agent, and of a resource that is held, stays as it is.
+    """
+    old, prepared = attempt.record, attempt.prepared
+    if old and (attempt.apply.held or (attempt.stop and attempt.stop.condition.reason == OVERLAP)):
+        return old
+    if old and old.condition and not is_replacement(condition, old.condition):
+        condition = old.condition
+    if old and attempt.request is None and not prepared.written_by:
+        return _revise_record(attempt, old, condition, spec, now)
+    remembered = attempt.remembered
+    return Record(
+        key=attempt.key,
+        manifest_api_version=prepared.resource.gvk.api_version,
+        arm_id=attempt.arm_id,
+        arm_api_version=attempt.api_version,
+        claim=_find_claim(attempt),
+        policy=attempt.policy,
+        reconciled_generation=_find_reconciled(attempt, spec.generation),
+        **_revise(attempt, spec),
+        applied=remembered.applied if remembered else None,
+        baseline=remembered.baseline if remembered else None,
+        operation=_find_replacing(attempt) or _find_pending(attempt, now),
+        writes=(old.writes if old else 0) + (attempt.write.done is not Action.NONE),
+        failure=_find_failure(attempt, spec.generation, now),
+        streak=_find_streak(attempt, now),
+        last_write=_find_last_write(attempt, rules),
+        durations=_find_durations(attempt),
+        owner=prepared.owner.key if prepared.owner else None,
+        depends_on=prepared.depends_on,
+        agent=rules.agent,
+        operator=rules.agent,
+        credential=prepared.credential,
+        subscription=attempt.subscription if prepared.credential else "",
+        condition=condition,
+        trust=old.trust if old else Trust.UNCHECKED,
+    )
+
+
+def keep_prune_record(attempt: PruneAttempt, condition: Condition, rules: RunRules, now: datetime) -> Record | None:
+    """Return the record to keep of a prune. That of an unconfirmed delete stays, with its condition, or nothing would
+    track it.
+    """
+    record = attempt.record
+    if attempt.write.done in {Action.DELETE, Action.DETACH}:
+        return record if attempt.prune.replaces else None
+    if attempt.decision.action is not Action.DELETE:  # it must not be deleted now
+        return None if attempt.observed.exists is False else record
+    is_newer = attempt.write.is_deleting or is_replacement(condition, record.condition)
+    latest = condition if is_newer else record.condition
+    operation = record.operation if attempt.prune.replaces else _find_operation(attempt, "delete", now)
+    return replace(record, condition=latest, operation=operation, last_write=_find_last_write(attempt, rules))
+
+
+def build_unattempted_record(node: Node, agent: str, no_turn: Condition) -> Record | None:
+    """Return the record of a node that the run did not reach; None if there is none. It stays as it is, but moves with
+    its manifest to another unit, and gets the condition `no_turn` if none speaks of this spec yet; a new one claims
+    nothing. `agent` is the run's; records of other agents do not change.
+    """
+    record = node.record
+    if not isinstance(node, Apply) or node.held:
+        return record
+    prepared, resource = node.prepared, node.prepared.resource
+    if not (record.agent in {"", agent} if record else prepared.is_valid):
+        return record
+    record = record or Record(
+        key=node.key,
+        manifest_api_version=resource.gvk.api_version,
+        arm_id=prepared.arm_id or "",
+        arm_api_version=prepared.api_version or "",
+        policy=prepared.policy,
+        owner=prepared.owner.key if prepared.owner else None,
+        depends_on=prepared.depends_on,
+        agent=agent,
+        operator=agent,
+        credential=prepared.credential,
+    )
+    hold = prepared.hold if prepared.is_valid else record.hold
+    record = replace(record, **find_declaration(resource), last_revision="", hold=hold)
+    spec = find_generation(record, resource.spec)
+    condition = replace(no_turn, generation=spec.generation)
+    if is_replacement(condition, record.condition):
+        record = replace(record, generation=spec.generation, spec_digest=spec.digest, condition=condition)
+    return record
+
+
+def _revise_record(
+    attempt: ApplyAttempt, old: Record, condition: Condition, spec: SpecGeneration, now: datetime
+) -> Record:
+    """Return the record of an attempt that stopped before its request was made."""
+    return replace(
+        old,
+        **_revise(attempt, spec),
+        policy=attempt.policy if attempt.prepared.is_valid else old.policy,
+        operation=_find_replacing(attempt)
+        or (old.operation if attempt.observed.exists is None else _find_pending(attempt, now)),
+        operator=old.agent,
+        condition=condition,
+    )
+
+
+def _find_reconciled(attempt: ApplyAttempt, generation: int) -> int:
+    """The last generation that a write was sent for, or that was found in Azure; with policy skip none is."""
+    is_begun = attempt.write.tried or attempt.stop is None or attempt.decision.reported.verdict is Verdict.IN_SYNC
+    old = attempt.record.reconciled_generation if attempt.record else 0
+    return generation if is_begun and attempt.policy.allows_modify else old
+
+
+def _find_failure(attempt: ApplyAttempt, generation: int, now: datetime) -> FailedWrite | None:
+    """Return the failed write that the next run tries again; one of an earlier run, if this one came to no write."""
+    old = attempt.record.failure if attempt.record else None
+    if attempt.stop is None:  # it is as git has, also if a write was refused on the way there
+        return None
+    is_same = old is not None and old.generation == generation
+    if attempt.write.keeps:
+        since = old.since if old and is_same else format_rfc3339(now)
+        return FailedWrite(str(Action.UPDATE), since, generation, keeps=True)
+    if attempt.write.has_failed:
+        since = old.since if old and is_same else format_rfc3339(now)
+        kind = old.kind if old else Action.UPDATE if attempt.write.existed else Action.CREATE
+        # What Azure changed is drift, and stays it.
+        undone = (one.path for one in attempt.decision.reported.differences if one.rule in UNDONE)
+        return FailedWrite(str(kind), since, generation, tuple(sorted({*(old.paths if old else ()), *undone})))
+    has_ended = attempt.write.done is not Action.NONE and not attempt.write.unfinished
+    return None if has_ended else old
+
+
+def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:
+    """Return the streak of writes that something undid. A run without differences ends a streak only if git changed or
+    the resource was paused.
+    """
+    old = attempt.record
+    before = old.streak if old else None
+    if attempt.write.done is not Action.NONE:
+        return extend_streak(before, attempt.decision.reported, now)
+    if attempt.decision.streak or before is None or old is None:
+        return attempt.decision.streak or before
+    is_decided = attempt.decision.comparison is not None and attempt.decision.withheld is None
+    if not is_decided or attempt.decision.action is not Action.NONE:
+        return before
+    moved_on = attempt.remembered is not None and attempt.remembered.applied != old.applied
+    return None if before.held or moved_on else before
+
+
+def _find_last_write(attempt: ReconciledAttempt, rules: RunRules) -> LastWrite | None:
+    """Return the last write of the resource; that on record if this run wrote nothing."""
+    if attempt.session.last_write is not None:
+        return replace(attempt.session.last_write, revision=rules.revision)
+    return attempt.record.last_write if attempt.record else None
+
+
+def _find_durations(attempt: ApplyAttempt) -> Durations:
+    """Return the durations of the last writes, with those measured in this run."""
+    old, write = attempt.record.durations if attempt.record else Durations(), attempt.write
+    if write.create_seconds is None and write.update_seconds is None:
+        return old
+    return Durations(
+        create=renew_duration(old.create, write.create_seconds), update=renew_duration(old.update, write.update_seconds)
+    )
+
+
+def _revise(attempt: ApplyAttempt, spec: SpecGeneration) -> dict[str, Any]:
+    """Return the members of a record that follow from the manifest: its spec, its unit (always the current one, since a
+    later prune searches there), the exports of the resource, and its hold (the last one that was valid).
+    """
+    old = attempt.record
+    exported = {*(old.exports if old else ()), *attempt.exported}
+    return {
+        "generation": spec.generation,
+        "spec_digest": spec.digest,
+        "exports": tuple(sorted(exported)),
+        "hold": old.hold if old and not attempt.prepared.is_valid else attempt.prepared.hold,
+        "kept": find_kept(attempt.prepared, _find_given_id(attempt), old.kept if old else NOTHING_KEPT),
+        "last_revision": "",
+        **find_declaration(attempt.prepared.resource),
+    }
+
+
+def _find_given_id(attempt: ApplyAttempt) -> str:
+    """Return the id that the resource has at its provider, as far as this run has it."""
+    shown = attempt.observed.live.body.get("id") if attempt.observed.live else None
+    return shown if isinstance(shown, str) else attempt.write.given_id
+
+
+def _find_claim(attempt: ApplyAttempt) -> Claim:
+    old = attempt.record
+    if attempt.prepared.written_by:
+        return Claim.NONE
+    if attempt.remembered is None and old and old.claim is not Claim.NONE:  # still expected
+        return old.claim
+    if attempt.remembered is None:
+        return Claim.EXPECTED if is_expected(attempt.apply) else Claim.NONE
+    written = attempt.write.done is not Action.NONE
+    existed = attempt.write.existed if written else True
+    return decide_claim(old, sent=written, existed=existed, differed=bool(attempt.decision.reported.differences))
+
+
+def _find_replacing(attempt: ApplyAttempt) -> PendingOperation | None:
+    """Return the replacement that is under way while the resource is gone, or still to be deleted."""
+    record = attempt.record
+    is_over = attempt.write.done is not Action.NONE or attempt.stop is None
+    return record.operation if record and record.is_replacing and not is_over else None
+
+
+def _find_pending(attempt: ApplyAttempt, now: datetime) -> PendingOperation | None:
+    return _find_operation(attempt, "update" if attempt.write.existed else "create", now)
+
+
+def _find_operation(attempt: ReconciledAttempt, kind: str, now: datetime) -> PendingOperation | None:
+    """Return the operation that the next run continues. A create that is still not visible after one more run is sent
+    again.
+    """
+    if not attempt.write.unfinished:
+        return None
+    old = attempt.record.operation if attempt.record else None
+    if old and attempt.write.done is Action.NONE:
+        return old if attempt.observed.live is not None else None
+    return PendingOperation(kind=kind, started_at=format_rfc3339(now))
