@@ -199,7 +199,9 @@ def test_every_switch_of_the_catalog_that_guards_something_was_looked_at():
 def test_no_rule_is_of_last_resort():
     """Each member of the catalog has a rule, or a reason why it weakens nothing: the last resort is for new ones."""
     for arm_type, path, values in list_guards():
-        assert "no rule defines" not in find_weakening(arm_type, "/" + "/".join(path), "?", values[0], is_gone=False), path
+        assert "no rule defines" not in find_weakening(arm_type, "/" + "/".join(path), "?", values[0], is_gone=False), (
+            path
+        )
     assert not FIELDS.keys() & HARMLESS.keys()
 
 
