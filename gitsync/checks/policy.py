@@ -413,7 +413,7 @@ def weigh(
     if claim.denies:
         verdict, message = CheckVerdict.REFUSED, f"{named} denies it{reason}"
         gap = doubt or ("" if assignment else rules.gap or "The assignment is not in Azure's list of them.")
-        if not is_enforced:
+        if not is_enforced:  # Azure evaluates such an assignment, and denies nothing by it
             verdict, message = CheckVerdict.WARNING, f"{named} is not enforced; otherwise it would deny it{reason}"
         elif gap:
             verdict, message = CheckVerdict.WARNING, f"{message} The denial is not certain. {gap}"

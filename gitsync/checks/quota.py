@@ -213,6 +213,7 @@ def _add_cores(
         counted[QuotaLimit(_COMPUTE, "lowPriorityCores")] += max(0, cores - present)
         return
     counted[QuotaLimit(_COMPUTE, "cores")] += max(0, cores - present)
+    # Each family has its own limit, so cores of another family count in full.
     is_same_family = then is not None and then.family.casefold() == size.family.casefold()
     counted[QuotaLimit(_COMPUTE, size.family)] += max(0, cores - present) if is_same_family else cores
 

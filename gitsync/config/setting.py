@@ -79,7 +79,7 @@ class Setting:
 
     @property
     def is_argument(self) -> bool:
-        """Whether a command line has its value without a flag, by its place."""
+        """Whether a command line has its value without a flag, by its position."""
         return not self.flag and bool(self.metavar)
 
     @property

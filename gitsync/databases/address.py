@@ -72,7 +72,7 @@ def find_token_scope(cloud: Cloud) -> str:
     has none.
     """
     host = _TOKEN_HOSTS.get(_find_endpoint_host(cloud))
-    if host is None and cloud.is_loopback:
+    if host is None and cloud.is_loopback:  # a test server takes tokens of the public cloud
         host = _TOKEN_HOSTS["management.azure.com"]
     if host is None:
         raise DatabaseError(

@@ -143,7 +143,7 @@ def examine_seals(config: Config, state: State) -> Check:
     if config.digest_key is not None:
         return make_ok(name, f"GITSYNC_DIGEST_KEY is set and matches {count}.")
     if config.prune and config.emulator is None:
-        message = "GITSYNC_DIGEST_KEY is not set, so everyone who can write the status decides what --prune deletes."
+        message = "GITSYNC_DIGEST_KEY is not set, so anyone who can write the status decides what --prune deletes."
         return make_doubt(name, message, "Set GITSYNC_DIGEST_KEY and run `gitsync status --sign`.")
     return make_ok(name, f"GITSYNC_DIGEST_KEY is not set; it signs records for --prune ({count}).")
 

@@ -69,10 +69,10 @@ IP_RULES, ACLS = "/properties/networkAcls/ipRules", "/properties/networkAcls"
         (BATCH, f"/properties/{MODES}", ["AAD", "SharedKey"], ["AAD"], "", "one way less"),
         (STORAGE, "/properties/smb/encryptionInTransit", {"required": True}, {"required": False}, "not encr", "nested"),
         (STORAGE, "/tags/access-key", "a", "b", "", "a tag guards nothing"),
-        (STORAGE, "/properties/lockerDoor", "a", "b", "no rule says", "letters that could mean something"),
-        (STORAGE, "/properties/newEncryption/settings/0/on", True, False, "no rule says", "below such a name"),
-        (STORAGE, "/properties/newKeys", [1], [1, 2], "no rule says", "a list of that name"),
-        (STORAGE, "/properties/newAuth", REMOVED, {"on": True}, "no rule says", "a part of that name that came"),
+        (STORAGE, "/properties/lockerDoor", "a", "b", "no rule defines", "letters that could mean something"),
+        (STORAGE, "/properties/newEncryption/settings/0/on", True, False, "no rule defines", "below such a name"),
+        (STORAGE, "/properties/newKeys", [1], [1, 2], "no rule defines", "a list of that name"),
+        (STORAGE, "/properties/newAuth", REMOVED, {"on": True}, "no rule defines", "a part of that name that came"),
         (STORAGE, "/properties/others", [{"a": 1}, LOCAL], [{"a": 1}, OPEN], "key", "in an entry of a list"),
         (STORAGE, "/properties/others", [{"a": 1}, OPEN], [{"a": 1}, LOCAL], "", "the safer way in an entry"),
         (STORAGE, "/properties/others", [{"a": 1}], [{"a": 1}, OPEN], "key", "in a new entry"),
@@ -199,14 +199,16 @@ def test_every_switch_of_the_catalog_that_guards_something_was_looked_at():
 def test_no_rule_is_of_last_resort():
     """Each member of the catalog has a rule, or a reason why it weakens nothing: the last resort is for new ones."""
     for arm_type, path, values in list_guards():
-        assert "no rule says" not in find_weakening(arm_type, "/" + "/".join(path), "?", values[0], is_gone=False), path
+        assert "no rule defines" not in find_weakening(arm_type, "/" + "/".join(path), "?", values[0], is_gone=False), (
+            path
+        )
     assert not FIELDS.keys() & HARMLESS.keys()
 
 
 @pytest.mark.parametrize("name", ["enabledForBackup", "allowKeyAccess", "unlocked", "purgeNow", "publicView", "oAuth3"])
 @pytest.mark.parametrize("values", [(False, True), (True, False), ("A", "B"), (REMOVED, True), (True, REMOVED)])
 def test_a_switch_that_no_table_has_weakens_both_ways(name, values):
-    assert "no rule says" in find_weakening("Contoso.Things/things", f"/properties/{name}", *values, is_gone=False)
+    assert "no rule defines" in find_weakening("Contoso.Things/things", f"/properties/{name}", *values, is_gone=False)
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def test_an_owner_of_most_kinds_does_not_list_them_all(capsys):
 @pytest.mark.parametrize(
     ("word", "said", "why"),
     [
-        ("drifted", "A sync:\n  Writes the value of git.", "a verdict"),
+        ("drifted", "A sync:\n  Writes the value in git.", "a verdict"),
         ("SkuNotAvailable", "This size or tier is not available", "an error code of Azure"),
         ("AuthorizationFailed", "For RoleAssignment.authorization.azure.com:", "a code that means more for a kind"),
         ("WaitingForOwner", "Cause:", "a reason of a condition"),

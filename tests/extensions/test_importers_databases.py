@@ -38,9 +38,9 @@ async def reason(kind, loader, name="it"):
 @pytest.mark.parametrize(
     ("kind", "properties", "says", "why"),
     [
-        (MYSQL, {"source": "system-default"}, "default of the system", "nobody has set it"),
-        (MYSQL, {"source": "System-Default"}, "default of the system", "the source has no case there"),
-        (POSTGRES, {"source": "system-default"}, "default of the system", "nobody has set it"),
+        (MYSQL, {"source": "system-default"}, "system default", "nobody has set it"),
+        (MYSQL, {"source": "System-Default"}, "system default", "the source has no case there"),
+        (POSTGRES, {"source": "system-default"}, "system default", "nobody has set it"),
         (POSTGRES, {"source": "System-Default"}, "", "the source has case there"),
         (MYSQL, {"source": "user-override", "isReadOnly": "True"}, "read-only", "MySQL says so in text"),
         (MYSQL, {"isReadOnly": "true"}, "", "letter by letter"),
@@ -55,7 +55,7 @@ async def reason(kind, loader, name="it"):
         (POSTGRES, {"defaultValue": "on"}, "", "both must be there"),
         (POSTGRES, {"value": "on"}, "", "both must be there"),
         (POSTGRES, {"defaultValue": None, "value": None}, "", "both must be there"),
-        (POSTGRES, {"source": "system-default", "isReadOnly": True}, "default of the system", "the first that fits"),
+        (POSTGRES, {"source": "system-default", "isReadOnly": True}, "system default", "the first that fits"),
         (POSTGRES, {}, "", "nothing against it"),
     ],
 )

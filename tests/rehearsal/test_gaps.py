@@ -591,7 +591,7 @@ def test_what_comes_back_empty_or_not_under_its_name(documents, expected, why):
         (
             in_group("ConfigurationStore", "store", "sku: {name: standard}"),
             (
-                "To recover it with its contents, set spec.createMode: Recover for a rebuild. To delete it for good, purge "
+                "To recover it with its contents, set spec.createMode: Recover for a rebuild. To delete it permanently, purge "
                 f"it: `az appconfig purge --name store --location westeurope --subscription {SUBSCRIPTION}`."
             ),
         ),

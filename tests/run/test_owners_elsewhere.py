@@ -214,9 +214,7 @@ OLD = {
 }
 
 
-MIGRATE = (
-    "which has all fields of the manifest, or set `migrateVersions: true` for the unit in gitsync.yaml to read it as that version."
-)
+MIGRATE = "which has all fields of the manifest, or set `migrateVersions: true` for the unit in gitsync.yaml to read it as that version."
 
 
 def test_versions_that_aso_has_removed_are_errors_that_name_others(team):
