@@ -164,7 +164,7 @@ class Operations:
         state = read_live(poll.answer).provisioning_state
         # Polls of a resource show a state and no reason.
         if error.code == UNKNOWN_CODE and state:
-            error.hint = f"Azure gave no reason; the provisioningState of the resource is {state}."
+            error.hint = f"Check the activity log of the resource: Azure returned only the provisioningState {state}."
         self._retrier.remember(error, session)
         return error
 
