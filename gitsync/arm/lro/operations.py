@@ -120,7 +120,7 @@ class Operations:
         poll = replace(poll, polls=poll.polls + 1)
         try:
             answer = await self._retrier.send_once(_make_poll(poll.place, reply), session)
-        except DeadlineError:
+        except DeadlineError:  # the end of the session's time, not a failed poll
             raise
         except ArmError as error:
             # A failed poll shows nothing about the operation: it is repeated, or the resource is polled.
