@@ -61,6 +61,7 @@ def decide_present(
     comparison = compare(desired, remove_paths(live.body, ignored), remembered, hints)
     if comparison.verdict is Verdict.ADOPT and not write_rules.adopts:
         return comparison, Action.NONE
+    # A failed operation may have stored the body without applying it, so an equal body is not enough.
     if live.has_failed and comparison.verdict is Verdict.IN_SYNC:
         comparison = replace(comparison, verdict=Verdict.DRIFTED)
     must_write = bool(comparison.differences) or live.has_failed or write_rules.always_put
@@ -89,9 +90,9 @@ def recognize_failure(
     has_settled = record.baseline is not None  # a write ended well once: without one, nothing can have drifted since
     is_moved = has_settled and (failure is None or bool(comparison.differences))
     if verdict is Verdict.MISSING and failure and failure.kind == Action.CREATE and not has_settled:
-        verdict = Verdict.CREATE
+        verdict = Verdict.CREATE  # it never existed, so it was not deleted outside git
     elif verdict in {Verdict.DRIFTED, Verdict.CONFLICT} and not is_moved:
-        verdict = Verdict.PENDING
+        verdict = Verdict.PENDING  # the difference is what the failed write left undone, not a change in Azure
     tried = failure.generation if failure else None if has_settled else record.generation
     if verdict in {Verdict.CREATE, Verdict.PENDING} and tried == find_generation(record, spec).generation:
         verdict = Verdict.FAILED_BEFORE
@@ -101,8 +102,8 @@ def recognize_failure(
 def decide_claim(record: Record | None, *, sent: bool, existed: bool, differed: bool) -> Claim:
     """Return the claim by which gitsync owns a resource that exists.
 
-    If a run was interrupted after its first write, the record only says that a create was expected: a resource equal to
-    the desired state then counts as created by it.
+    If a run was interrupted after its first write, the record only shows that a create was expected: a resource equal
+    to the desired state then counts as created by it.
     """
     if record is not None and record.claim.is_ours:
         return record.claim
@@ -113,7 +114,7 @@ def decide_claim(record: Record | None, *, sent: bool, existed: bool, differed: 
 
 
 def may_recover(error: ProviderError, *, missed_is_ours: bool, granted: bool) -> bool:
-    """Tell whether to look again in this run (docs/reference/design.md#retries).
+    """Return whether to look again in this run (docs/reference/design.md#retries).
 
     `missed_is_ours`: this run created what the resource depends on. `granted`: this run wrote a role assignment.
     """

@@ -27,7 +27,7 @@ NOT_REVIEWED = Hold.NOT_REVIEWED.value
 SECRETS_NOT_REVIEWED = Hold.SECRETS_NOT_REVIEWED.value
 
 ID = "id"
-"""The entry in `Reviewed.later` for a request whose ARM id only a run knows."""
+"""The entry in `Reviewed.later` for a request whose ARM id is known during a run only."""
 
 _PLAN_AGAIN = "Create a new plan and have it reviewed."
 
@@ -36,7 +36,7 @@ EXISTS = "exists"
 
 
 def find_runtime_values(request: Request, *, is_id_sure: bool = True) -> tuple[str, ...]:
-    """Find the parts of a plan's request that only a run knows, sorted."""
+    """Find the parts of a plan's request that are known during a run only, sorted."""
     in_body = [format_pointer(path) for path in find_unknown_values(request.body)]
     return tuple(sorted([*in_body, *([] if is_id_sure and "<" not in request.arm_id else [ID])]))
 
@@ -49,7 +49,7 @@ def digest_desired(request: Request, body: Mapping[str, Any], later: tuple[str, 
 
 
 def remove_runtime_values(body: Any, later: tuple[str, ...], path: JsonPath = ()) -> Any:
-    """Return a body with null in place of the values that only a run knows."""
+    """Return a body with null instead of the values that are known during a run only."""
     if path and format_pointer(path) in later:
         return None
     if isinstance(body, Mapping):
@@ -87,10 +87,10 @@ def find_objection(
     quiet: bool,
     foreseen: bool = False,
 ) -> Condition | None:
-    """Say why a resource that the run would write must not be written; None if it is unchanged since the review.
+    """Return why a resource that the run would write must not be written; None if it is unchanged since the review.
 
-    `digest_key` is the name of the run's key. `quiet` says that this run has written nothing near the resource, so
-    that only others can have moved its ETag. `foreseen` says that only values differ which the plan left to this run.
+    `digest_key` is the name of the run's key. With `quiet`, this run has written nothing near the resource, so that
+    only others can have changed its ETag. With `foreseen`, only values differ that the plan left to this run.
     """
     if reviewed is None:
         return make_warning(NOT_REVIEWED, "The reviewed plan does not contain this resource, so it is not written.")
@@ -108,16 +108,21 @@ def find_objection(
 def _list_changes(reviewed: Reviewed, current: Reviewed, *, quiet: bool) -> Iterator[str]:
     """List everything that changed since the review, the most significant first."""
     if reviewed.desired != current.desired:
-        yield "The desired state is not the reviewed one: a referenced value or a setting changed."
+        yield "The desired state differs from the reviewed one: a referenced value or a setting changed."
     if reviewed.live != current.live:
-        yield f"In Azure it {_CHANGES[bool(reviewed.live), bool(current.live)]} since the plan was reviewed."
+        yield f"{_CHANGES[bool(reviewed.live), bool(current.live)]} after the plan was reviewed."
     if quiet and reviewed.etag and current.etag and reviewed.etag != current.etag:
-        yield f"In Azure it was changed since the plan was reviewed: its ETag is {current.etag}, not {reviewed.etag}."
+        yield f"It changed in Azure after the plan was reviewed: its ETag is {current.etag}, not {reviewed.etag}."
     if Action.NONE is not reviewed.action is not current.action:
         yield f"The reviewed plan would {reviewed.action} it; this run would {current.action} it."
 
 
-_CHANGES = {(False, True): "appeared", (True, False): "is gone", (True, True): "was changed", (False, False): ""}
+_CHANGES = {
+    (False, True): "It was created in Azure",
+    (True, False): "It was deleted from Azure",
+    (True, True): "It changed in Azure",
+    (False, False): "It changed in Azure",
+}
 
 
 def _explain_keys(reviewed_key: str, current_key: str) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """The kinds below a kind, and where Azure shows resources of them: in their parent, or in a collection of their own.
 
-Some resources Azure makes together with others. No one asked for them, so they need no manifest.
+Azure creates some resources together with others. No one requested them, so they need no manifest.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ def list_embedding(arm_type: str) -> frozenset[str]:
 
 
 def is_separate(arm_type: str, path: str, entry: Any) -> bool:
-    """Tell whether an entry in the body of a type gets a manifest of its own: a pool of nodes that its cluster can be
-    without.
+    """Return whether an entry in the body of a type gets a manifest of its own, such as a node pool that its cluster
+    does not need.
     """
     is_pool = arm_type.casefold() == _CLUSTERS and path == _POOLS
     return is_pool and isinstance(entry, Mapping) and not _is_system_pool(entry)
 
 
 def is_in_parent(arm_type: str, body: Mapping[str, Any]) -> bool:
-    """Tell whether the manifest of its parent asks for a resource: the other pools."""
+    """Return whether the manifest of its parent declares a resource: the other pools."""
     properties = body.get("properties")
     is_pool = arm_type.casefold() == f"{_CLUSTERS}/agentpools"
     return is_pool and isinstance(properties, Mapping) and _is_system_pool(properties)
@@ -80,7 +80,7 @@ def find_embedded(child: Kind, parent: Mapping[str, Any]) -> list[Mapping[str, A
 
 
 def is_named_in(arm_type: str, name: str, parent: Mapping[str, Any]) -> bool:
-    """Tell whether the body of a manifest names a child of this type: a rule of a load balancer, say."""
+    """Return whether the body of a manifest names a child of this type, such as a rule of a load balancer."""
     path, properties = _PLACES.get(arm_type.casefold()), parent.get("properties")
     entries = find_member(parent, *path.split("/")) if path else None
     if not path and isinstance(properties, Mapping):
@@ -92,7 +92,7 @@ def is_named_in(arm_type: str, name: str, parent: Mapping[str, Any]) -> bool:
 
 
 class KindTree:
-    """The newest stable version of each kind, or the one that was asked for, and the kinds below each."""
+    """The newest stable version of each kind, or the requested one, and the kinds below each."""
 
     def __init__(self, catalog: Catalog, versions: Iterable[str] = ()) -> None:
         """`versions` are api-versions of ARM that are taken where a kind has them; `used` has those that some had."""
@@ -186,13 +186,13 @@ _BUILT_IN: Final = {"BuiltInRole", 0}
 
 
 def is_unset(arm_type: str, fields: Mapping[str, Any]) -> bool:
-    """Tell whether the spec of a singleton has only values that no one has set."""
+    """Return whether the spec of a singleton has only values that no one has set."""
     unset = _UNSET.get(arm_type.rpartition("/")[2].casefold(), {})
     return all(str(value).casefold() in unset.get(name, ()) for name, value in fields.items())
 
 
 def is_made_by_azure(arm_type: str, name: str, body: Mapping[str, Any]) -> bool:
-    """Tell whether Azure made a resource by itself."""
+    """Return whether Azure made a resource by itself."""
     wanted = arm_type.casefold()
     names = _NAMES.get(wanted, "")
     if names and re.fullmatch(names, name, re.IGNORECASE):

@@ -28,7 +28,7 @@ from gitsync.model.resource import Prepared
 from gitsync.planning.kept import find_kept
 
 _MOST_CIRCLES: Final = 50
-"""That are broken one by one; with more, nothing waits for a writer."""
+"""Cycles that are resolved one by one; with more, nothing waits for a writer."""
 
 
 def assign_writers(prepared: Sequence[Prepared], records: Mapping[Key, Record]) -> tuple[Prepared, ...]:
@@ -76,7 +76,7 @@ def _rank(prepared: Prepared, record: Record | None) -> tuple[bool, bool, bool, 
 
 
 def _break_circles(prepared: tuple[Prepared, ...]) -> tuple[Prepared, ...]:
-    """Let nothing wait for a writer that waits for it in turn. Circles of other dependencies are reported, and invalid
+    """Let nothing wait for a writer that waits for it in turn. Cycles of other dependencies are reported, and invalid
     manifests wait for nothing.
     """
     for _ in range(_MOST_CIRCLES):
@@ -114,8 +114,8 @@ def move_claims(
 ) -> MovedClaims:
     """Move the claim of a manifest that left, or that no longer writes, to the manifest that writes the resource now.
 
-    `prepared` are the manifests of this run, and `records` those of its agent that this run may change. What is
-    `untrusted` stays as it is.
+    `prepared` are the manifests of this run, and `records` those of its agent that this run may change. Records that
+    are `untrusted` stay as they are.
     """
     prepared = tuple(prepared)
     declared = {one.key: one for one in prepared}
@@ -145,8 +145,8 @@ def _may_take(prepared: Prepared, untrusted: Collection[Key]) -> bool:
 
 
 def _is_free(record: Record, writer: Prepared, declared: Mapping[Key, Prepared]) -> bool:
-    """Tell whether the record of another manifest is of the writer's resource, and that manifest left, does not write,
-    or now stands for another resource.
+    """Return whether the record of another manifest is of the writer's resource, and that manifest left, does not
+    write, or now stands for another resource.
     """
     other = declared.get(record.key)
     is_same = record.key[:2] == writer.key[:2] and is_same_id(record.arm_id, writer.arm_id or "")
@@ -175,7 +175,7 @@ def _take_over(former: Record, current: Record | None, writer: Prepared) -> Reco
 
 
 def note_moves(plan: Plan, moves: Mapping[Key, Key]) -> Plan:
-    """Say in a plan which records move."""
+    """Return the plan with the records that move."""
     if not moves:
         return plan
     taken = {former: key for key, former in moves.items()}
@@ -223,7 +223,7 @@ def expect_records(applies: Iterable[Apply], agent: str) -> dict[Key, Record]:
 
 
 def is_expected(apply: Apply) -> bool:
-    """Tell whether a run may be the first to write this resource."""
+    """Return whether a run may be the first to write this resource."""
     may_be_written = not (apply.held or apply.hold) and apply.prepared.is_valid and apply.prepared.is_written
     return may_be_written and (apply.record is None or apply.record.claim is Claim.NONE)
 

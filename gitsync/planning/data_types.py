@@ -15,7 +15,7 @@ _ROWS: Final = {
     "Microsoft.Cache/redis Microsoft.Cache/redisEnterprise Microsoft.Cache/redisEnterprise/databases": (
         "all that is cached, and its access keys"
     ),
-    "Microsoft.Compute/disks Microsoft.Compute/snapshots": "the blocks of the disk",
+    "Microsoft.Compute/disks Microsoft.Compute/snapshots": "the data on the disk",
     "Microsoft.Compute/virtualMachineScaleSets": "the disks of its instances",
     "Microsoft.ContainerRegistry/registries": "its images",
     "Microsoft.ContainerService/managedClusters": "all that runs in it, with the volumes in its node resource group",
@@ -35,7 +35,7 @@ _ROWS: Final = {
         "its secrets, keys and certificates, unless it is recovered before its retention ends"
     ),
     "Microsoft.MachineLearningServices/workspaces": "its experiments and models",
-    "Microsoft.Network/dnsZones Microsoft.Network/privateDnsZones": "its records, also those that git does not have",
+    "Microsoft.Network/dnsZones Microsoft.Network/privateDnsZones": "its records, including those that are not in git",
     "Microsoft.OperationalInsights/workspaces": "its logs, unless it is recovered within 14 days",
     "Microsoft.Resources/resourceGroups": "all that is in it",
     "Microsoft.Search/searchServices": "its indexes",
@@ -55,13 +55,13 @@ _LOST: Final[Mapping[str, str]] = {
 
 
 def describe_loss(arm_id: str | None, *, done: bool = False) -> str:
-    """Describe what a delete of a resource takes along, or took if it is `done`, by the type in its ARM id; "" if its
-    type holds no data.
+    """Describe what a delete of a resource also deletes, or deleted if it is `done`, by the type in its ARM id; "" if
+    its type holds no data.
     """
     lost = find_loss(parse_arm_type(arm_id)) if arm_id else ""
     if not lost:
         return ""
-    return f"Held data: the delete took {lost}." if done else f"Holds data: a delete takes {lost}."
+    return f"It held data: the delete also deleted {lost}." if done else f"It holds data: a delete also deletes {lost}."
 
 
 def find_loss(arm_type: str) -> str:

@@ -22,7 +22,7 @@ RESOURCE_GROUP = ("resources.azure.com", "ResourceGroup")
 
 
 def is_group(key: Key) -> bool:
-    """Tell whether a key is that of a resource group."""
+    """Return whether a key is that of a resource group."""
     return (key.group, key.kind) == RESOURCE_GROUP
 
 
@@ -32,7 +32,7 @@ def spread_holds(prunes: Mapping[Key, Prune], needed: Collection[Key] = ()) -> d
 
     A resource group is only a container: what holds it does not hold the rest of its content, unless it is `needed`.
     Those are the resources whose removal contradicts git, since a manifest still names them. The record of a detached
-    child is kept as long as that of its parent, or the next run would not know of the child.
+    child is kept as long as that of its parent, or the next run would not find the child.
     """
     held_prunes = dict(prunes)
     deletes, content = _index_deletes(prunes)
@@ -86,8 +86,8 @@ def spare_bystanders(plan: Plan, records: Mapping[Key, Record]) -> Plan:
     """Hold every prune that would also delete a resource of a record outside of this run. `records` are all records.
 
     A run does not cover every record: --only and the target namespaces select some, and other agents have records of
-    their own. No list response of Azure decides about those. Resources that a manifest names, in the run or not, are
-    held by the plan itself.
+    their own. Azure's lists do not decide about those. The plan itself holds resources that a manifest names, in the
+    run or not.
     """
     if not plan.prunes:
         return plan
@@ -111,8 +111,8 @@ def spare_bystanders(plan: Plan, records: Mapping[Key, Record]) -> Plan:
 
 
 def list_deletes(prunes: Mapping[Key, Prune]) -> list[Prune]:
-    """List the prunes that delete something, as far as a plan knows: what is held stays, and so does what Azure deletes
-    with its parent only, unless that goes.
+    """List the prunes that delete something, as far as a plan can show it: a held resource stays, and so does a
+    resource that Azure deletes only with its parent, unless the parent is deleted.
     """
 
     def goes(prune: Prune) -> bool:
@@ -166,7 +166,7 @@ def absorb_content(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[
 def describe_strangers(listed_ids: Iterable[str], own_ids: Iterable[str], deleted_ids: Iterable[str] = ()) -> str:
     """Name the listed resources of a group that gitsync does not manage; "" if there are none.
 
-    What is at or below one of the `deleted_ids` is deleted by itself, and does not count.
+    Resources at or below one of the `deleted_ids` are deleted by themselves, and do not count.
     """
     own_keys = {arm_id.casefold() for arm_id in own_ids}
     deleted_keys = {normalize_id(arm_id) for arm_id in deleted_ids}

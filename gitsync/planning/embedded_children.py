@@ -2,8 +2,8 @@
 
 Azure embeds some children in their parent, so a PUT of the parent writes them too
 (docs/reference/kinds.md#embedded-children). If both change in one commit, the live children may not fit the new parent,
-nor the new children the live parent: a network and its subnets have new ranges, say. So a child goes along as git has
-it if this run would write it next, and is not to be seen or held first.
+nor the new children the live parent: for example, a network and its subnets have new ranges. So a child goes along as
+it is in git if this run would write it next, and it need not be reviewed or held first.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _list_owned(plan: Plan) -> Iterator[tuple[Key, Node]]:
 
 
 def may_go_along(apply: Apply, parent: Prepared, agent: str, review: Review | None) -> bool:
-    """Tell whether a run would write a child that git has changed, as far as that is known before it is read, and with
+    """Return whether a run would write a child that changed in git, as far as that is known before it is read, and with
     the credential of its parent. Its body must be known too: without a Secret, and without values of others.
     """
     prepared, record, template = apply.prepared, apply.record, apply.prepared.template
@@ -81,8 +81,8 @@ def may_go_along(apply: Apply, parent: Prepared, agent: str, review: Review | No
 def find_going_along(
     apply: Apply, kind: Kind, body: Mapping[str, Any], parent: Mapping[str, Any], *, is_reviewed: bool
 ) -> GoingAlong | None:
-    """Return how a child goes along with its parent; None if it stays as Azure has it: git has not
-    changed it, or Azure has and a reviewer has not seen that. `body` is its request, and `parent` the live parent.
+    """Return how a child goes along with its parent; None if it stays as Azure has it: it did not change in git, or it
+    changed in Azure and a reviewer has not seen that. `body` is its request, and `parent` the live parent.
     """
     entry = _find_entry(apply, kind, parent)
     ignored, api_version = apply.prepared.ignored, apply.prepared.api_version or ""

@@ -1,6 +1,6 @@
 """Which lists may replace the single reads of a run: a cover of the resources, from the counts of the plan.
 
-A list can only say of a resource that it is unchanged. So it covers those that the last run left Ready, and that only
+A list can only show that a resource is unchanged. So it covers those that the last run left Ready and that nothing but
 their state in Azure decides about; the others are read by themselves in any case.
 """
 
@@ -22,8 +22,8 @@ from gitsync.model.plan import Apply
 
 @dataclass(kw_only=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class ResourceList:
-    """One list that a run may ask for: its path as a manifest spells it, and normalized. `principal` stands for the
-    credential that asks.
+    """One list that a run may request: its path as a manifest spells it, and normalized. `principal` stands for the
+    credential that requests it.
     """
 
     path: str = field(compare=False)
@@ -51,10 +51,10 @@ class ListedResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListCover:
-    """`chains` has the lists to ask for each resource, the widest first: the next one if a server refuses the first.
+    """`chains` has the lists for each resource, the widest first: the next one is used if a server refuses the first.
 
-    `wanted` has the ids that a list is asked for, each with the request that would be needed for it otherwise, and
-    `versions` the api-version of every covered id. Ids are normalized.
+    `wanted` has the ids that each list must show, each with the request that it replaces, and `versions` the
+    api-version of every covered id. Ids are normalized.
     """
 
     chains: Mapping[Key, tuple[ResourceList, ...]] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class ListCover:
 
 
 def find_cover(resources: Iterable[ListedResource]) -> ListCover:
-    """Cover resources with lists. A list is worth asking for if it replaces two requests or more: narrower lists, or
+    """Cover resources with lists. A list is worth its request if it replaces two requests or more: narrower lists, or
     reads.
     """
     candidates: dict[Hashable, _Candidate] = {}
@@ -89,8 +89,8 @@ def find_cover(resources: Iterable[ListedResource]) -> ListCover:
 
 @dataclass(slots=True, eq=False)
 class _Candidate:
-    """A list, with the ids that it would be asked for, each with the request that would be needed otherwise. Mutable,
-    while resources are added.
+    """A list, with the ids that it would show, each with the request that it replaces. Mutable while resources are
+    added.
     """
 
     resource_list: ResourceList
@@ -125,8 +125,8 @@ def _find_candidates(resource: ListedResource, candidates: dict[Hashable, _Candi
 
 
 def may_be_listed(apply: Apply) -> bool:
-    """Tell whether a list may approve a resource: the last run left it Ready, at the same id and api-version, and this
-    one writes it only if Azure has changed.
+    """Return whether a list may approve a resource: the last run left it Ready, at the same id and api-version, and
+    this run writes it only if it changed in Azure.
     """
     record, prepared = apply.record, apply.prepared
     if record is None or apply.held or apply.moved_from or not (prepared.is_valid and prepared.is_written):
@@ -145,5 +145,5 @@ ROTATION = 50
 
 
 def is_sampled(key: Key, day: date) -> bool:
-    """Tell whether a resource is in the sample of a day."""
+    """Return whether a resource is in the sample of a day."""
     return (crc32(str(key).encode()) + day.toordinal()) % ROTATION == 0

@@ -1,8 +1,8 @@
-"""Why the delete of a resource is held whose manifest may have moved to a place that the run does not read.
+"""Why the delete of a resource is held whose manifest may have moved to a path that the run does not read.
 
-A file that nothing uses can be looked into, so it holds a delete if it has the former text, or names the resource. A
-place that cannot be read holds one if it came or changed since a revision last declared the resource: a place that
-stays as it is would end all deletes.
+A file that nothing uses can be searched, so it holds a delete if it has the earlier text, or names the resource. A path
+that cannot be read holds one if it was added or changed since a revision last declared the resource: a path that stays
+as it is would stop all deletes.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Blobs = Mapping[str, str]
 class Counts(Enum):
     """Whether a file that names a removed resource holds its delete."""
 
-    ALWAYS = "always"  # it is not checked out: nobody has removed it
+    ALWAYS = "always"  # it is not checked out: no one has removed it
     UNLESS_DROPPED = "unless its unit dropped it"
     IF_IT_CAME = "if it is known to have come or changed"  # it may be of another run, or another environment
 
 
 def advise_release(key: Key) -> str:
-    """Say how to delete a resource whose delete is held."""
+    """Return how to delete a resource whose delete is held."""
     return f"To delete the resource anyway, run `gitsync sync --prune --release {key}`."
 
 
@@ -48,8 +48,8 @@ class UnusedFile(NamedTuple):
 
 
 class ClosedPlace(NamedTuple):
-    """A place that cannot be read, and what it is made of now. `why` completes a sentence that begins with its
-    name, and `detail` is one.
+    """A path that cannot be read, and what it is made of now. `why` completes a sentence that begins with its name, and
+    `detail` is a sentence.
     """
 
     name: str
@@ -72,7 +72,7 @@ class LastDeclared:
     blobs: Blobs | None = None
 
     def has_come(self, path: str, blob: str) -> bool:
-        """Tell whether a file came or changed since; yes if that is not known."""
+        """Return whether a file was added or changed since; True if that is not known."""
         return self.blobs is None or not blob or self.blobs.get(path) != blob
 
     @property
@@ -95,14 +95,14 @@ class LastDeclared:
 
 @dataclass(frozen=True, slots=True)
 class UnreadParts:
-    """The places of a source that were not read: files by what they name, and by what they have, and closed places."""
+    """The paths of a source that were not read: files by what they name and by their content, and unreadable paths."""
 
     by_name: Mapping[NamedObject, tuple[UnusedFile, ...]]
     by_blob: Mapping[str, tuple[UnusedFile, ...]]
     closed: tuple[ClosedPlace, ...]
 
     def find_hold(self, last: LastDeclared) -> str:
-        """Say why the delete of a resource is held; "" if it is not."""
+        """Return why the delete of a resource is held; "" if it is not."""
         held = self._explain(last)
         return held and f"{held} Fix it, remove it, or name it in .gitsyncignore. {advise_release(last.key)}"
 
@@ -130,8 +130,8 @@ class UnreadParts:
 
 
 def _was_left(file: UnusedFile, last: LastDeclared) -> bool:
-    """Tell whether a file is no place to which the manifest has moved. A unit that is built may drop a file that
-    stays as it is: that is how people remove what it declares, and so is a release that goes.
+    """Return whether the manifest cannot have moved to a file. A unit that is built may drop a file that stays as it
+    is: that is how people remove its resources. The same goes for a release that is removed.
     """
     has_come = last.has_come(file.path, file.blob)
     if file.counts is Counts.IF_IT_CAME:
@@ -142,7 +142,7 @@ def _was_left(file: UnusedFile, last: LastDeclared) -> bool:
 
 
 def index_unread(files: Iterable[UnusedFile], closed: Iterable[ClosedPlace]) -> UnreadParts:
-    """Index the places that were not read."""
+    """Index the paths that were not read."""
     files = sorted(files, key=lambda file: file.path)
     by_name = _index(files, lambda file: file.named)
     by_blob = _index(files, lambda file: {file.blob} - {""})

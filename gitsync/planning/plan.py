@@ -30,7 +30,7 @@ UNTRUSTED = "RecordNotTrusted"
 """The reason for a resource, and the code of a problem, if its record is not believed."""
 
 RECORDED_ELSEWHERE = make_warning(
-    "RecordedByAnotherRun", "Another run has just recorded this resource, so this run leaves it alone."
+    "RecordedByAnotherRun", "Another run has just recorded this resource, so this run skips it."
 )
 
 
@@ -42,7 +42,7 @@ def make_plan(
     undeletable: Collection[Key] = (),
     around: RestOfSource = NOTHING_ELSE,
 ) -> Plan:
-    """Plan one run. `problems` are those of files. `removals` say how resources were removed from git. `around` has
+    """Plan one run. `problems` are those of files. `removals` show how resources were removed from git. `around` has
     the other content of the source.
 
     `undeletable` are records of kinds that Azure cannot delete: they are deleted with their parents.

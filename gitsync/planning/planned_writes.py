@@ -1,6 +1,6 @@
 """The writes of a run from its results, for the schedule: what waits for what, and how long Azure works on each.
 
-The results may be those of a plan or of a sync: both know what was to be written, and in which order.
+The results may be those of a plan or of a sync: both have the writes and their order.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from gitsync.planning.schedule import NOTHING_FIRST, make_schedule
 from gitsync.validation.references import parse_arm_type
 
 DEFAULT_SECONDS = 10.0
-"""How long Azure works on a write of which nothing is known: the median of recorded creates that take time. Those of
+"""How long Azure works on a write without a known duration: the median of recorded creates that take time. Those of
 updates and deletes are the same (docs/decisions/durations.md).
 """
 
 _LEAST_SHARE = 0.1
-"""How much of the published time a create takes at least. What was recorded below that is no work of Azure: an older
-version also recorded the pace of an emulator.
+"""How much of the published time a create takes at least. A shorter recorded time is not Azure's: an older version also
+recorded the pace of an emulator.
 """
 
 _APPLIED = frozenset({Action.CREATE, Action.UPDATE, Action.REPLACE})
@@ -44,7 +44,7 @@ def foresee(
 ) -> Schedule:
     """Foresee the course of the sync that a plan found necessary. `share` is how much of ARM's limits it may use.
     `records` are those before the run; the results of a plan have them. `first` counts what the sync sends before its
-    first write: its checks. With `is_local`, an emulator did the writes on record: their time is not that of Azure.
+    first write: its checks. With `is_local`, an emulator did the writes on record: their time is not Azure's.
     """
     if all(result.action is Action.NONE for result in results):
         return Schedule()  # as most

@@ -126,14 +126,14 @@ def _find_rejections(unread: Iterable[UnreadDocument], problems: Iterable[Proble
     files_with_errors = {(problem.path, problem.unit) for problem in problems if problem.holds_deletes}
     for document in unread:
         if document.is_rejected and (document.source.path, document.unit) not in files_with_errors:
-            message = "The document is not understood."
+            message = "The document is not recognized."
             source = document.source
             yield Problem(code="Rejected", message=message, path=source.path, line=source.line, unit=document.unit)
 
 
 def _find_doubts(declared: Iterable[Prepared]) -> Iterator[Problem]:
-    """Find what may hide a resource. One of an unknown kind may be one of a known kind, misspelt. Where a variable has
-    no value, a value may be missing that decides what there is.
+    """Find what may hide a resource. An unknown kind may be a misspelt one. Where a variable has no value, the missing
+    value may decide which resources there are.
     """
     for prepared in declared:
         is_unknown = prepared.api_version is None
@@ -145,7 +145,7 @@ def _find_doubts(declared: Iterable[Prepared]) -> Iterator[Problem]:
 
 def _trace_document(document: UnreadDocument) -> _Trace:
     names = frozenset(name.casefold() for name in (document.name, document.azure_name) if name)
-    return _Trace(document.source, document.kind.casefold(), names, "which gitsync does not understand")
+    return _Trace(document.source, document.kind.casefold(), names, "which gitsync does not recognize")
 
 
 def _trace_manifest(prepared: Prepared) -> _Trace:
@@ -183,14 +183,14 @@ def _find_strays(elsewhere: Iterable[Resource]) -> tuple[Resource, ...]:
 
 
 def _check_any_fault(holds: Holds, removed: RemovedResource) -> str:
-    """Hold a record of an older gitsync for any error: it has no unit, so it does not say where to look."""
+    """Hold a record of an older gitsync for any error: it has no unit, so it does not show where to look."""
     if removed.record.unit:
         return ""
     fault = next((p for p in (*holds.faults, *holds.invalid) if p.holds_deletes), None)
     if fault is None:
         return ""
     return (
-        f"Held: {fault.place or 'The source'} has an error, and the record does not say which folder declared this "
+        f"Held: {fault.place or 'The source'} has an error, and the record does not show which folder declared this "
         f"resource: {fault.message} Fix the error, and run again."
     )
 
@@ -229,7 +229,7 @@ def _check_config_names(holds: Holds, removed: RemovedResource) -> str:
         return ""
     return (
         f"Held: {manifest.resource.source} reads the Azure name of {manifest.key} from a config map, and it may be "
-        "this resource. Fix that manifest if it is invalid; the next run that knows the name decides."
+        "this resource. If that manifest is invalid, fix it; the next run that reads the name decides."
     )
 
 

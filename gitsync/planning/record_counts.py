@@ -97,7 +97,7 @@ _FIND_OUT = (
 
 
 def build_flapping_condition(streak: WriteStreak, comparison: Comparison) -> Condition:
-    """Return the condition of a paused resource: which fields, and both values; its advice says how to fix it."""
+    """Return the condition of a paused resource: which fields, and both values. Its advice is the fix."""
     descriptions = [
         f"{difference.path} (git {_describe_value(difference.desired)}, Azure {_describe_value(difference.live)})"
         for difference in comparison.differences
@@ -145,8 +145,8 @@ def _describe_value(value: Any) -> str:
 
 
 def renew_duration(recorded: int | None, measured: float | None) -> int | None:
-    """Return the duration to record, in seconds; `measured` is None if this run has seen no such write end. One that
-    differs by less than half from what is recorded tells nothing new.
+    """Return the duration to record, in seconds; `measured` is None if no such write ended in this run. A duration that
+    differs by less than half from the recorded one is not new.
     """
     if measured is None:
         return recorded

@@ -1,12 +1,12 @@
-"""Decide which records a run believes: everyone who can push to the status branch could write them.
+"""Decide which records a run trusts: everyone who can push to the status branch could write them.
 
 The reader of a record checks its seal (`Record.trust`). Here the ARM id is checked: its kind and its owner must allow
 it. An untrusted record stays as it is, and its resource is neither written nor deleted.
 
 Records also have the ARM ids of owners and references that no manifest of the source declares
 (docs/reference/design.md#owners-outside-the-source). Such an id is used only if its record proves more: that the
-resource exists, and a valid seal where one is demanded. What is not believed is kept with the reason, so that a message
-can suggest the id.
+resource exists, and a valid seal where one is demanded. An untrusted id is kept with the reason, so that a message can
+suggest it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _SIGN = "Check the record, then run `gitsync status --sign`."
 
 UNTRUSTED: Mapping[Trust, str] = {
     Trust.UNSIGNED: f"Its record is not signed. {_SIGN}",
-    Trust.UNPLACED: f"An older gitsync signed its record, and did not say for which repository. {_SIGN}",
-    Trust.UNIDENTIFIED: f"An older gitsync signed its record, and did not say for which status. {_SIGN}",
+    Trust.UNPLACED: f"An older gitsync signed its record without the name of the repository. {_SIGN}",
+    Trust.UNIDENTIFIED: f"An older gitsync signed its record without the identity of the status. {_SIGN}",
     Trust.OTHER_PLACE: "Its record was signed for another repository or status branch, and may be a copy from there. "
     "If this repository or its branch was renamed, check the record, then run `gitsync status --sign`.",
     Trust.OTHER_STATUS: "Its record was signed for another status, and may be a copy from there. If the file "
@@ -99,19 +99,19 @@ def find_untrusted(
 
 
 def find_contradiction(record: Record, records: Mapping[Key, Record], catalog: Catalog) -> str:
-    """Say what is wrong with the ARM id of a record; "" if nothing is. `records` may have the record of its owner."""
+    """Return what is wrong with the ARM id of a record; "" if it is right. `records` may have its owner's record."""
     key, arm_id = record.key, record.arm_id
-    # A user may be called what no id may have: the name of one is encoded.
+    # A user name may have characters that no id may have, so it is encoded.
     is_arm = catalog.provider(key.group, key.kind) is Provider.ARM
     if not is_arm_id(arm_id if is_arm else _ENCODED.sub("_", arm_id)):
         return f"{arm_id!r} is not an ARM id."
     # The kind must be that of the id: the record of a network is never the id of a resource group.
     expected, recorded = catalog.arm_type(key.group, key.kind), parse_arm_type(arm_id)
     if expected is None:
-        return f"gitsync does not know the kind {key.kind} of {key.group}."
+        return f"gitsync does not support the kind {key.kind} in {key.group}."
     if recorded.casefold() != expected.casefold():
-        return f"{arm_id} is of type {recorded}, and a {key.kind} is of type {expected}."
-    # What is owned has an id below that of its owner. The subscription of an alias is known to Azure only.
+        return f"{arm_id} has the type {recorded}, but a {key.kind} has the type {expected}."
+    # An owned resource has an id below that of its owner. Only Azure has the subscription of an alias.
     owner = records.get(record.owner) if record.owner else None
     if owner is None or not owner.arm_id or is_alias(owner.key) or is_below(arm_id, owner.arm_id):
         return ""
@@ -120,8 +120,8 @@ def find_contradiction(record: Record, records: Mapping[Key, Record], catalog: C
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownRecords:
-    """Records of one place, whose name is for messages. `needs_seal` says that a seal is demanded of them, `has_key`
-    that the run has a key to check it with.
+    """Records of one source, whose name is for messages. With `needs_seal`, they must have a seal; with `has_key`, the
+    run has a key to check it.
     """
 
     place: str
@@ -131,9 +131,9 @@ class KnownRecords:
 
 
 def find_known_ids(declared: Collection[Key], places: Iterable[KnownRecords], catalog: Catalog) -> dict[Key, KnownId]:
-    """Find the ids of resources that are not `declared`. The first place with a record that is believed decides.
+    """Find the ids of resources that are not `declared`. The first source with a trusted record decides.
 
-    An alias is left out: its id says nothing of the subscription that it created.
+    An alias is left out: its id does not contain the subscription that it created.
     """
     known: dict[Key, KnownId] = {}
     for place in places:
@@ -161,7 +161,7 @@ def select_hidden(
 
 
 def _explain_doubt(record: Record, place: KnownRecords, catalog: Catalog) -> str:
-    """Return why the id of a record is not used by itself; "" if it is believed."""
+    """Return why the id of a record is not used by itself; "" if it is trusted."""
     contradiction = find_contradiction(record, {}, catalog)
     if contradiction:
         return f"Its record contradicts itself: {contradiction}"
@@ -169,10 +169,10 @@ def _explain_doubt(record: Record, place: KnownRecords, catalog: Catalog) -> str
         return UNTRUSTED[record.trust]
     if place.needs_seal and record.trust not in _SEALED:
         if not place.has_key:
-            return "Set GITSYNC_DIGEST_KEY to the key of that status, and it is used by itself."
+            return "To use this id by itself, set GITSYNC_DIGEST_KEY to the key of that status."
         return "Its record is not signed with the key of this run, so the id is not used by itself."
     if record.operation is not None and record.operation.kind == "delete":
         return "It is being deleted."
     # A resource that is only read, or that another manifest writes, has no claim, but it is Ready if it exists.
     exists = record.claim.is_ours or (record.condition is not None and record.condition.is_ready)
-    return "" if exists else "Its record does not say that it exists yet."
+    return "" if exists else "Its record does not show yet that it exists."

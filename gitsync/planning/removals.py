@@ -1,7 +1,7 @@
-"""What git gave up: what of it Azure still has after a write, and how the next write says that it goes.
+"""Values that were removed from git: which of them Azure still has after a write, and how the next write removes them.
 
-Many providers take what a PUT leaves out for what is to stay. They remove an entry of a map for a null, and a list for
-an empty one; tags are replaced as a whole by a PATCH (docs/decisions/comparing.md).
+Many providers keep what a PUT leaves out. They remove an entry of a map for a null, and a list for an empty one; a
+PATCH replaces all tags (docs/decisions/comparing.md).
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from gitsync.planning.children import list_embedding
 from gitsync.planning.secret_digest import is_seal, mask_digests
 
 KEPT: Final = "KeptByAzure"
-"""Reason of a resource that has what git no longer has, although a write said that it goes."""
+"""Reason of a resource that still has what was removed from git, although a write asked for its removal."""
 
 IDENTITY: Final = "identity"
 
 
 @dataclass(frozen=True, slots=True)
 class KeptValue:
-    """Something that git gave up and Azure still has, at a path of the desired body. The index of an entry of a list
-    is that in the body sent before. `live` is what Azure shows there; of a list that git still has, only what is too
-    much in it, and `is_part` is True.
+    """Something that was removed from git and that Azure still has, at a path of the desired body. The index of a list
+    entry is that in the body sent before. `live` is what Azure shows there; of a list that git still has, it is only
+    the surplus, and `is_part` is True.
     """
 
     path: JsonPath
@@ -43,7 +43,7 @@ class KeptValue:
 
     @property
     def can_be_demanded(self) -> bool:
-        """Tell whether a body can say that it goes. Of a list that git has, the list itself has said so."""
+        """Return whether a body can request the removal. A list that git has requests it by itself."""
         return not self.is_part and isinstance(self.path[-1], str)
 
 
@@ -81,7 +81,7 @@ def _find_kept_at(path: JsonPath, now: Any, old: Any, live: Any, hints: Hints) -
 
 
 def _spell_id(path: JsonPath, live: Mapping[str, Any], asked: Mapping[str, Any]) -> JsonPath:
-    """Return the path of an entry whose name is an ARM id, as Azure spells that: it may know the entry by this only."""
+    """Return the path of an entry whose name is an ARM id, in Azure's spelling: Azure may accept no other."""
     last = path[-1]
     parent = find(live, path[:-1], asked) if isinstance(last, str) and last.startswith("/") else None
     names = (name for name in parent or () if name.casefold() == str(last).casefold())
@@ -93,7 +93,7 @@ def _has(entries: list[Any], entry: Any) -> bool:
 
 
 def _is_entry(old: Any, live: Any) -> bool:
-    """Tell whether an entry of Azure is one that was sent before. Azure may add members to it."""
+    """Return whether an entry in Azure is one that was sent before. Azure may add members to it."""
     return _spell(project(old, live)) == _spell(old)
 
 
@@ -108,8 +108,8 @@ def _holds_resources(path: JsonPath, owned: frozenset[str]) -> bool:
 
 
 def _is_asked_beside(path: JsonPath, old: Any, asked: Mapping[str, Any]) -> bool:
-    """Tell whether git has a text in another field of the same object: Azure shows some by two (addressPrefix and
-    addressPrefixes).
+    """Return whether git has a text in another field of the same object: Azure shows some texts in two fields
+    (addressPrefix and addressPrefixes).
     """
     beside = find(asked, path[:-1], asked) if isinstance(old, str) and path[0] != TAGS else None
     values = beside.values() if isinstance(beside, Mapping) else ()
@@ -117,8 +117,8 @@ def _is_asked_beside(path: JsonPath, old: Any, asked: Mapping[str, Any]) -> bool
 
 
 def retain_removed(now: Any, before: Any) -> Any:
-    """Return a sealed body with what only the one before has. A record keeps it so until a read has shown that it is
-    gone: a run that ends before would not know that git gave it up.
+    """Return a sealed body with what only the one before has. A record keeps it until a read shows that it is gone:
+    after an interrupted run, nothing else shows that it was removed from git.
     """
     if isinstance(now, dict) and isinstance(before, dict) and not (is_seal(now) or is_seal(before)):
         further = {name: value for name, value in before.items() if find_member(now, name) is None}
@@ -137,8 +137,8 @@ def retain_removed(now: Any, before: Any) -> Any:
 
 
 def demand_removal(body: Mapping[str, Any], kept: Iterable[KeptValue], desired: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the body of a PUT that says of each kept value that it goes: null, an empty list, or the identity None.
-    Indexes in the paths are those of `desired`.
+    """Return the body of a PUT that removes each kept value: by null, an empty list, or the identity None. Indexes in
+    the paths are those of `desired`.
     """
     for one in kept:
         if one.path[0] == IDENTITY and IDENTITY not in desired:

@@ -1,8 +1,8 @@
 """Find the changes that need a delete and a create: Azure refuses them in place.
 
-Of the fields, only what is known counts: a region, the fields of the packed table, and a field that Azure has refused
-to change by its name. A field that nothing is known of is written as always. A manifest that was renamed is such a
-change too, since Azure cannot rename a resource: its delete and its create are shown as one thing.
+Only known fields count: a region, the fields of the packed table, and a field that Azure has refused to change by its
+name. An unknown field is written as always. A renamed manifest is such a change too, since Azure cannot rename a
+resource: its delete and its create are shown as one change.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ REPLACEMENT_BEGUN: Final = Condition(
     status=ConditionStatus.FALSE,
     severity=Severity.INFO,
     reason=Hold.REPLACING.value,
-    message="gitsync deletes it and creates it again. It may be missing until that is over.",
+    message="gitsync deletes it and creates it again. It may be missing in between.",
 )
 """The condition of a resource between its two halves."""
 
@@ -139,14 +139,14 @@ class _NewValue(NamedTuple):
 
 
 def _find_hold(named: Mapping[str, _NewValue], resource: Resource, record: Record | None, *, prunes: bool) -> str:
-    """Say why a sync must not replace a resource, and what to do; "" if it may. `named` has the new values by the names
-    of their fields.
+    """Return why a sync must not replace a resource, and what to do; "" if it may. `named` has the new values by the
+    names of their fields.
     """
     restore, consent = "Restore the old value in git", read_consent(resource)
     if is_group(resource.key):
         return f"{restore}, or move the content to a new group: gitsync does not replace a resource group."
     if record is None or not record.claim.is_ours or not record.policy.allows_delete:
-        return f"{restore}: gitsync deletes only what it has created or adopted, and whose policy allows it."
+        return f"{restore}: gitsync deletes only resources that it created or adopted and whose policy allows it."
     if any(new.entry is None for new in named.values()):
         return f"{restore}: the new value is a secret, which no annotation may name."
     if not named or not all(consent.covers(name, new.value, new.source) for name, new in named.items()):
@@ -196,7 +196,7 @@ def make_move(old_id: str, new_id: str) -> Replacement:
         return Replacement(reason=f"Azure cannot rename or move {old_id} to {new_id}: it is a delete and a create.")
     provider, *segments = path.split("/")
     if len(segments) > 2:
-        advice = "It moves with the resource that it is below."
+        advice = "It moves with its parent resource."
     elif f"{provider}/{segments[0]}" in _NOT_MOVABLE:
         advice = "Azure cannot move this type: it is a delete and a create. Restore the owner in git to keep it."
     else:
@@ -205,11 +205,11 @@ def make_move(old_id: str, new_id: str) -> Replacement:
             f"`, then sync: gitsync adopts it there. {_MOVE_SUPPORT} shows whether its type can be moved; otherwise "
             "it is a delete and a create."
         )
-    return Replacement(reason=f"Its owner in git is the resource group {new_group}, and it is in {group}. {advice}")
+    return Replacement(reason=f"Its owner in git is the resource group {new_group}, but it is in {group}. {advice}")
 
 
 def _names_field(message: str, pointer: str) -> bool:
-    """Tell whether a refusal names a field or one above it. Azure writes `properties.vmSize`, or leaves out
+    """Return whether a refusal names a field or one above it. Azure writes `properties.vmSize`, or leaves out
     `properties`.
     """
     steps = [step.casefold() for step in pointer.split("/")[1:]]
@@ -219,8 +219,8 @@ def _names_field(message: str, pointer: str) -> bool:
 
 
 def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]) -> Iterator[Problem]:
-    """Warn of manifests that consent to a replacement which is not needed: it is done, or the field has the value. A
-    field that still differs may need it: a stopped run did not come to it, or Azure has not refused the change yet.
+    """Warn of manifests that consent to a replacement that is not needed: it is done, or the field has the value. A
+    field that still differs may need it: a stopped run did not reach it, or Azure has not refused the change yet.
     """
     for result in results:
         resource = applies[result.key].prepared.resource if result.key in applies else None
@@ -235,7 +235,7 @@ def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]
                     code="ReplaceConsentUnused",
                     level=Level.WARNING,
                     path=("metadata", "annotations", REPLACE),
-                    message=f"{resource.key} consents to {resource.annotations[REPLACE]!r}, and needs no replacement.",
+                    message=f"{resource.key} consents to {resource.annotations[REPLACE]!r}, but needs no replacement.",
                     hint="Remove the annotation: the replacement is done, or Azure has the value already.",
                 ),
                 resource,
@@ -243,7 +243,7 @@ def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]
 
 
 def _differs(result: Result, name: str) -> bool:
-    """Tell whether a field differs, or one below it, by its name in a consent."""
+    """Return whether a field differs, or one below it, by its name in a consent."""
     fields = [result.fields[one.path].name for one in result.differences if one.path in result.fields]
     return any(re.match(rf"(?:spec\.)?{re.escape(name)}(?![^.\[])", field) for field in fields)
 
@@ -256,8 +256,8 @@ def find_takes(key: Key, deleted_id: str, ids: Mapping[Key, str]) -> tuple[Key, 
 def find_hold_below(
     key: Key, takes: Iterable[Key], plan: Plan, records: Mapping[Key, Record], agent: str, *, loses_data: bool
 ) -> str:
-    """Say why a resource must not be replaced, by what git and the records have below it, and by the data that would be
-    lost; "" if it may. `agent` is the run's, and `loses_data` says that the manifest consents to that.
+    """Return why a resource must not be replaced, by what git and the records have below it, and by the data that would
+    be lost; "" if it may. `agent` is the run's. With `loses_data`, the manifest consents to the loss.
     """
     for other in takes:
         apply, record = plan.applies.get(other), records.get(other)
@@ -275,7 +275,7 @@ def find_hold_below(
     ids = [record.arm_id for one in (key, *takes) if (record := records.get(one))]
     loss = next((loss for arm_id in ids if (loss := describe_loss(arm_id))), "")
     if loss and not loses_data:
-        return f"{loss} If that may be lost, add {LOSES_DATA} to the annotation {REPLACE}."
+        return f"{loss} To delete the data too, add {LOSES_DATA} to the annotation {REPLACE}."
     return ""
 
 

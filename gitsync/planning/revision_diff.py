@@ -1,7 +1,7 @@
 """The requests to ARM that a change of the manifests causes, computed from two revisions without any request.
 
-The old revision takes the place of Azure and of the records: all its resources are assumed to exist and to be owned by
-gitsync. Deletes are decided by the same plan as in a run.
+The old revision stands in for Azure and for the records: all its resources are assumed to exist and to be owned by
+gitsync. The same plan as in a run decides about deletes.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _make_record(prepared: Prepared, request: Request) -> Record:
 def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) -> tuple[Result, ...]:
     """Return what a sync would do in Azure if the old revision were applied, sorted by key.
 
-    `plan` is made of the new revision's resources and `make_records(old)`. `prune` says that a sync would delete.
+    `plan` is made of the new revision's resources and `make_records(old)`. With `prune`, a sync would delete.
     """
     rehearsal = _Rehearsal(old, new, {r.arm_id.casefold(): r for r in make_records(old).values()})
     keys = TopologicalSorter({key: apply.depends_on for key, apply in plan.applies.items()}).static_order()
@@ -172,7 +172,7 @@ class _Rehearsal:
     def _compare_new(self, blank: Result, request: Request, method: str, *, is_new: bool) -> Result:
         """Compare a resource without a request in the old revision: it is new, or its old manifest was invalid.
 
-        `is_new` says that the manifest was valid, and stood for a resource that another one wrote.
+        With `is_new`, the manifest was valid, and stood for a resource that another one wrote.
         """
         request_line = _format_request(method, request)
         if blank.key in self._old_keys and not is_new:

@@ -1,7 +1,7 @@
 """Find the problems of a whole run: reasons to refuse it, and warnings about its revision and its agent.
 
-Agents that share a status branch leave each other's resources alone, so a run under a wrong name would do nothing, or
-create what exists.
+Agents that share a status branch ignore each other's resources, so a run under a wrong name would do nothing, or create
+what exists.
 """
 
 from __future__ import annotations
@@ -69,9 +69,7 @@ def find_delete_limit(inventory: int, most: int | None) -> int:
 
 
 def fail_unread(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Make errors of the warnings about documents with a group of ASO that are not read: for `validate` and
-    --strict.
-    """
+    """Turn the warnings about unread documents with an ASO group into errors: for `validate` and --strict."""
     return tuple(replace(one, level=Level.ERROR) if one.is_unread else one for one in problems)
 
 
@@ -82,7 +80,7 @@ def find_empty_source(coverage: Coverage, namespaces: Collection[str] = ()) -> t
     if coverage.resources:
         return ()
     limit = f" in the namespaces of --target-namespaces ({', '.join(sorted(namespaces))})" if namespaces else ""
-    hint = "What was followed has no ASO resource: check its values." if coverage.followed else CHECK_SOURCE
+    hint = "The followed sources have no ASO resource: check their values." if coverage.followed else CHECK_SOURCE
     message = f"The source has no resource{limit}."
     return (Problem(code=EMPTY_SOURCE, level=Level.WARNING, message=message, hint=hint),)
 
@@ -93,7 +91,7 @@ def find_missing_key(records: Iterable[Record]) -> Problem | None:
         return None
     return Problem(
         code=KEY_MISSING,
-        message="The records are signed, and this run has no key, so it would write records without seals.",
+        message="The records are signed, but this run has no key, so it would write unsigned records.",
         hint="Set GITSYNC_DIGEST_KEY to the key that the other runs use.",
     )
 
@@ -113,8 +111,8 @@ def describe_not_compared(revision: str, recorded: str) -> Problem:
         code=NOT_COMPARED,
         level=Level.WARNING,
         message=f"The history between {revision[:12]} and {recorded[:12]}, which was applied last, cannot be read, so "
-        "gitsync cannot tell which one is newer.",
-        hint="Fetch the whole history (fetch-depth: 0). After a force push, the next run no longer says this.",
+        "it is unknown which one is newer.",
+        hint="Fetch the full history (fetch-depth: 0). After a force push, this warning ends with the next run.",
     )
 
 
@@ -144,7 +142,7 @@ def warn_agent_of_namespace(named: str | None, agent: str) -> tuple[Problem, ...
     if named is not None or agent == DEFAULT_AGENT:
         return ()
     message = f"All records belong to the agent {agent}, which has its name from POD_NAMESPACE."
-    hint = f"Set GITSYNC_AGENT={agent}: POD_NAMESPACE names no agent any more."
+    hint = f"Set GITSYNC_AGENT={agent}: gitsync no longer takes the name of the agent from POD_NAMESPACE."
     return (Problem(code=AGENT_OF_NAMESPACE, level=Level.WARNING, message=message, hint=hint),)
 
 

@@ -4,7 +4,7 @@ A write is ready once what it depends on has ended. Then it waits for its write 
 operation has ended, and after that for ARM to take one more request; both are first come, first served. The run sees
 the end once ARM has taken the polls and the read after it: they share the limit of reads. The parts of the walk follow
 each other: applies, deletes, the deletes of what is replaced, and what is created again. What is sent before all of
-them shares the limits, too: the questions of checks count as writes.
+them shares the limits, too: the requests of checks count as writes.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class _Tokens:
 class _Step(IntEnum):
     """What happens to a write. Of what happens at one time, the first goes first, and then the walk's order decides."""
 
-    DONE = 0  # Azure has done its work, and the run asks for that
+    DONE = 0  # Azure has done its work, and the run polls for it
     ENDS = 1
     GETS_LOCK = 2  # from the write that has just ended, before the walk sees that end
     ASKS = 3
@@ -145,7 +145,7 @@ class _Course:
         self._missing = {name: len(others) for name, others in before.items()}
         self._ready: dict[_Id, float] = {}
         self._asked_last: dict[str, _Id] = {}  # for each lock
-        self._next_in_line: dict[_Id, _Id] = {}  # who takes the lock from whom
+        self._next_in_line: dict[_Id, _Id] = {}  # from the holder of a lock to the write that gets it next
         self._waited_for: dict[_Id, _Id] = {}  # the last of those that each had to wait for
         self._events: list[_Event] = []
 
@@ -187,7 +187,7 @@ class _Course:
         return frozenset(chain)
 
     def _ask(self, name: _Id, at: float) -> None:
-        """Ask for the lock: it goes from one to the next in the order of asking."""
+        """Request the lock: it goes from one write to the next in the order of requests."""
         self._ready[name] = at
         lock = self._writes[name].lock
         holder = self._asked_last.get(lock) if lock else None
@@ -240,7 +240,7 @@ class _Course:
         return (find_subscription(write.lock) or "").casefold(), kind
 
     def _call_followers(self, name: _Id, part: frozenset[_Id]) -> None:
-        """Let those ask that waited for a write, and now for no other."""
+        """Let those writes request their locks that waited for this one, and now for no other."""
         for follower in self._followers[name]:
             self._missing[follower] -= 1
             if not self._missing[follower] and follower in part:

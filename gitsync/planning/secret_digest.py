@@ -1,11 +1,9 @@
-"""The replacement of a secret in everything that is written: a keyed digest, `{"$secret":
-"hmac-sha256:…"}`.
+"""The replacement of a secret in everything that is written: a keyed digest, `{"$secret": "hmac-sha256:…"}`.
 
-A record must show whether a secret changed without letting anyone guess it, so the digest is an
-HMAC (RFC 2104) with a key that only the runs have. It is bound to the resource and to the place in
-its body: equal secrets have unequal digests, and none can be moved elsewhere. The digest names its
-key, so that a changed key is not taken for a changed secret. Without a key it is empty, and whether
-the secret changed is unknown.
+A record must show whether a secret changed without letting anyone guess it, so the digest is an HMAC (RFC 2104) with a
+key that only the runs have. It is bound to the resource and to the path in its body: equal secrets have unequal
+digests, and none can be moved elsewhere. The digest names its key, so that a changed key is not taken for a changed
+secret. Without a key it is empty, and whether the secret changed is unknown.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ _AND_PENDING = {
 }
 
 SecretPath = tuple[str, ...]
-"""The place of a secret, independent of the order of lists above it: an entry with a name is identified by it.
+"""The path of a secret, independent of the order of lists above it: an entry with a name is identified by that name.
 Part of what is digested, so it must not depend on rules that change.
 """
 
@@ -86,8 +84,8 @@ def mask_digests(body: Any) -> Any:
 
 
 def is_sealed(body: Any) -> bool:
-    """Tell whether a body on record may differ from the one that was sent: it has a digest, a mask, or an escaped
-    member. Most have none, and need no second look.
+    """Return whether a body on record may differ from the sent one: it has a digest, a mask, or an escaped member. Most
+    have none, and need no second comparison.
     """
     if isinstance(body, dict):
         return any(key.startswith("$") or is_sealed(value) for key, value in body.items())
@@ -95,7 +93,7 @@ def is_sealed(body: Any) -> bool:
 
 
 def has_secrets(body: Mapping[str, Any]) -> bool:
-    """Tell whether a sealed body holds a digest."""
+    """Return whether a sealed body holds a digest."""
     return next(_iterate_seals(body), None) is not None
 
 
@@ -131,7 +129,7 @@ def add_secret_changes(comparison: Comparison, now: Mapping[str, Any], before: M
 
 
 def add_unset_secrets(comparison: Comparison, now: Mapping[str, Any], before: Mapping[str, Any]) -> Comparison:
-    """Add the secrets that the last sent body lacks: where a provider shows no secret, only this tells that one was
+    """Add the secrets that the last sent body lacks: where a provider shows no secret, nothing else shows that it was
     never set. `now` and `before` are sealed bodies.
     """
     sent = {place for place, _, _ in _iterate_seals(before, masks=True)}
@@ -180,7 +178,7 @@ def _restore_digests(value: Any, place: SecretPath, old: Mapping[SecretPath, str
 def _iterate_seals(
     value: Any, place: SecretPath = (), path: JsonPath = (), *, masks: bool = False
 ) -> Iterator[tuple[SecretPath, JsonPath, str]]:
-    """Iterate over every digest of a sealed body: its place, its path, and itself.
+    """Iterate over every digest of a sealed body: its stable path, its path, and itself.
 
     `masks`: MASKED is an empty digest, as the first release wrote it.
     """
@@ -205,7 +203,7 @@ def _name_entries(entries: list[Any]) -> Iterator[tuple[str, Any]]:
 
 
 def is_seal(value: Any) -> bool:
-    """Tell whether a value of a sealed body stands for a secret."""
+    """Return whether a value of a sealed body stands for a secret."""
     return isinstance(value, dict) and len(value) == 1 and isinstance(value.get(_MEMBER), str)
 
 
@@ -217,7 +215,7 @@ def _unescape(key: str) -> str:
     return key[1:] if key.lstrip("$") == "secret" and key.startswith("$$") else key
 
 
-# Report once for a whole run which secrets it could not compare, and how to fix that.
+# Reports once a run which secrets it could not compare, and how to fix that.
 
 
 _MOST_NAMES = 3

@@ -1,4 +1,4 @@
-"""The cut of an estate into shards, one for each worker of a run.
+"""Cuts an estate into shards, one for each worker of a run.
 
 Every worker makes the cut by itself, so it is a function of what all of them share: manifests, records and the number
 of workers. What must be in one process is never cut: a resource group with all that it has, and whatever else owners

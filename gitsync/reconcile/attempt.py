@@ -42,7 +42,7 @@ class Stop:
     `waits`: the cause may go away by itself, so retry in this run. `is_retryable`: another run may succeed without a
     change of the manifest. `is_fine`: the resource is in sync, though the condition is not True. `fault`: the exception
     of a bug in gitsync. `blocked_by`: the resource that the attempt waits for. `is_tolerated`: the run does not fail.
-    `is_late`: the time was up before anything answered, so the stop of an earlier try says more.
+    `is_late`: the time was up before any response, so the stop of an earlier try reports more.
     """
 
     condition: Condition
@@ -57,7 +57,7 @@ class Stop:
 
 
 class Part:
-    """Of an attempt: a value of which each stage makes another, since `dataclasses.replace` takes six times as long."""
+    """A part of an attempt: each stage makes a new one. `dataclasses.replace` would take six times as long."""
 
     def changed(self, **members: Any) -> Self:
         """The same with other members."""
@@ -70,11 +70,11 @@ class Part:
 class Observation(Part):
     """What Azure showed of a resource.
 
-    `exists` is None before Azure was asked. `owner` is the live owner, if a check needs it; `answers` are the answers
-    to the lookups of extensions. `is_listed`: a list showed the resource as unchanged, so it is not read. `is_sampled`:
-    a list did, and it is read nevertheless. `writes_before` counts this run's writes near the resource before the read.
-    `children` are the bodies of those that go along with an update, `brought` how they differ before, and `leaving`
-    what this run then deletes, all by ARM ids in lower case.
+    `exists` is None before a request is sent. `owner` is the live owner, if a check needs it; `answers` are the
+    responses to the lookups of extensions. `is_listed`: a list showed the resource as unchanged, so it is not read.
+    `is_sampled`: a list did, and it is read anyway. `writes_before` counts this run's writes near the resource before
+    the read. `children` are the bodies of those that go along with an update, `brought` how they differ before, and
+    `leaving` what this run then deletes, all by ARM ids in lower case.
     """
 
     live: Live | None = None
@@ -94,9 +94,9 @@ class Decision(Part):
     """What to do about a resource.
 
     `first_comparison` is the one that led to a write: the report shows it, even if a later comparison finds no
-    difference. `note` says what a write does in addition. `is_untouched`: nothing has changed since the record was
-    made, so that it needs no new baseline. `reviewed` is the resource's part of a plan for review. `replacement` says
-    that Azure refuses the write, and `streak` that something resets the resource after each write: neither is sent.
+    difference. `note` shows what a write does in addition. `is_untouched`: nothing has changed since the record was
+    made, so that it needs no new baseline. `reviewed` is the resource's part of a plan for review. With `replacement`,
+    Azure refuses the write, and with `streak`, something resets the resource after each write: neither is sent.
     `withheld` is the verdict without the hold that stopped it. `change` is what will be written or deleted, for the
     checks, and `checks` are what they found.
     """
@@ -126,17 +126,17 @@ _NOT_COMPARED = Comparison(verdict=Verdict.UNKNOWN)
 class Write(Part):
     """What this run sent for a resource, and what came of it.
 
-    `tried`: it has begun to write, and `existed` tells whether the resource was there before the first try. `sent` is
-    the last request, if Azure accepted it or may have; `reply` is the answer to it. `done` is the write that was
-    accepted, and `unfinished` says that its operation goes on after the run. `if_match` is the ETag that the write
-    demands, and `outrun` the ETag of a refused one. `unseen` counts the reads that did not find what Azure had
-    accepted, and `resent` tells that it was then sent again. `has_failed`: Azure refused the last write, or its
-    operation failed. `is_deleting`: Azure has accepted a delete that is not over. `is_unknown`: a delete may have been
-    done. `given_id` is the id that another provider than ARM gave the resource. `called` are the actions
-    that were called for a check. `create_seconds` is how long Azure worked on a create that this run saw from the
-    request to its end, and `update_seconds` the same of an update. `demands` is what the next write says is to go,
-    since Azure kept it when it was left out; `demanded` is all of that so far. `keeps`: Azure keeps some of it anyway.
-    `refused_whole` is why Azure refused it with the children that would go along: it is sent without them since.
+    `tried`: it has begun to write, and `existed` is whether the resource existed before the first try. `sent` is the
+    last request, if Azure accepted it or may have; `reply` is the response to it. `done` is the write that was
+    accepted; with `unfinished`, its operation goes on after the run. `if_match` is the ETag that the write demands, and
+    `outrun` the ETag of a refused one. `unseen` counts the reads that did not find what Azure had accepted; with
+    `resent`, it was then sent again. `has_failed`: Azure refused the last write, or its operation failed.
+    `is_deleting`: Azure has accepted a delete that is not over. `is_unknown`: a delete may have been done. `given_id`
+    is the id that another provider than ARM gave the resource. `called` are the actions that were called for a check.
+    `create_seconds` is how long Azure worked on a create that this run saw from the request to its end, and
+    `update_seconds` the same of an update. `demands` is what the next write must remove, since Azure kept it when it
+    was left out; `demanded` is all of that so far. `keeps`: Azure keeps some of it anyway. `refused_whole` is why Azure
+    refused it with the children that would go along: it is sent without them since.
     """
 
     tried: bool = False
@@ -169,7 +169,7 @@ _NOTHING_OBSERVED, _UNDECIDED, _UNWRITTEN = Observation(), Decision(), Write()
 class ReconcileAttempt(Part):
     """What an apply and a prune have in common.
 
-    `refusal` says why the credential of the resource cannot be used, and `subscription` is that of the credential.
+    `refusal` explains why the credential of the resource cannot be used, and `subscription` is that of the credential.
     `before` are the results of the resource's dependencies.
     """
 
@@ -222,7 +222,7 @@ class ReconcileAttempt(Part):
         return self.with_write(self.write.changed(unfinished=True))
 
     def deleting(self, condition: Condition) -> Self:
-        """The attempt, stopped by the time, of a resource whose delete Azure has accepted and not ended."""
+        """The attempt, stopped by its timeout, of a resource whose delete Azure has accepted and not ended."""
         return self.with_write(self.write.changed(unfinished=True, is_deleting=True)).stopped(condition)
 
     def restarted(self) -> Self:
@@ -243,8 +243,8 @@ class ApplyAttempt(ReconcileAttempt):
     """An attempt to bring a resource to its state in git.
 
     `request` is made once its values are known; it has Azure's values in the fields that are `handed_over` to it.
-    `id_doubt` says why a plan does not know the ARM id, or cannot be sure of it. `remembered` is the last write, as the
-    record has it or as this run made it. `exported` are the Secrets and config maps of the resource.
+    `id_doubt` explains why a plan does not have the ARM id, or cannot be sure of it. `remembered` is the last write, as
+    the record has it or as this run made it. `exported` are the Secrets and config maps of the resource.
     """
 
     apply: Apply
@@ -321,13 +321,13 @@ class ApplyAttempt(ReconcileAttempt):
 
     @property
     def is_patched(self) -> bool:
-        """Tell whether an update is sent as a PATCH of what differs."""
+        """Return whether an update is sent as a PATCH of what differs."""
         asks = self.prepared.resource.annotations.get(UPDATE_METHOD) == "patch"
         return asks and self.observed.live is not None and self.provider is Provider.ARM
 
     @property
     def is_resumed(self) -> bool:
-        """An earlier run began an operation, and this one has sent nothing. A replacement is no operation of Azure."""
+        """An earlier run began an operation, and this one sent nothing. A replacement is not an operation in Azure."""
         record = self.record
         is_pending = record is not None and record.operation is not None and not record.is_replacing
         return is_pending and self.write.sent is None

@@ -46,9 +46,9 @@ from gitsync.secrets.values import RunValues
 class Connections:
     """What a run works with.
 
-    If `stop` is set, the run begins nothing more and ends its waits. `redactions` knows every secret value. `arm` is
-    the client of the global credential. `open_as` opens the client of another one; without it, all resources use `arm`.
-    `endpoint` is the name of Azure's endpoint for people, and `is_local` tells that it is an emulator on this machine.
+    If `stop` is set, the run begins nothing more and ends its waits. `redactions` has every secret value. `arm` is the
+    client of the global credential. `open_as` opens the client of another one; without it, all resources use `arm`.
+    `endpoint` is the name of Azure's endpoint for people. With `is_local`, it is an emulator on this machine.
     """
 
     source: Checkout
@@ -156,9 +156,9 @@ class RunContext:
         return bool(self.checks.names)
 
     async def check(self, changes: Iterable[PlannedChange]) -> Mapping[Key, tuple[CheckFinding, ...]]:
-        """Ask ARM about changes; it knows nothing of those of other providers."""
+        """Check changes with ARM, which has none of those of other providers."""
         of_arm = [one for one in changes if self.catalog.provider(one.key.group, one.key.kind) is Provider.ARM]
-        # A sync asks for each resource by itself, so nothing here may go through all of them.
+        # A sync calls this for each resource by itself, so nothing here may go through all of them.
         return await self.checks.check(of_arm, {one.key: self.identities[one.key].arm for one in of_arm})
 
     def reader(self, attempt: ApplyAttempt | PruneAttempt) -> Reader:

@@ -17,8 +17,8 @@ A = TypeVar("A", ApplyAttempt, PruneAttempt)
 def begin_write(attempt: A, cache: RunCache) -> A:
     """Note that a write begins, and return the attempt with the ETag that it demands.
 
-    It demands none if a write of this run may have moved the ETag since the read, or if the same ETag was refused
-    before: then the provider means something else by it.
+    It demands none if a write of this run may have changed the ETag since the read, or if the same ETag was refused
+    before: then the provider uses it for something else.
     """
     unmoved = cache.count_writes_near(attempt.location) == attempt.observed.writes_before
     etag = attempt.observed.live.etag if attempt.observed.live and unmoved else None
@@ -27,7 +27,7 @@ def begin_write(attempt: A, cache: RunCache) -> A:
 
 
 def is_outrun(attempt: A, failure: ProviderError) -> bool:
-    """Tell whether a write was refused because the resource changed since it was read: read it again, once."""
+    """Return whether a write was refused because the resource changed since it was read: read it again, once."""
     return failure.status == PRECONDITION_FAILED and attempt.write.if_match is not None and attempt.write.outrun is None
 
 

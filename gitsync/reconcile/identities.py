@@ -1,7 +1,7 @@
 """The identity of each node of a run: its subscription, and the `Arm` of its credential.
 
-Separate from the choice of a credential, which is pure, and from the client, which knows one principal. A credential
-that cannot be opened stops only the nodes that use it.
+Separate from the choice of a credential, which is pure, and from the client, which has one principal. A credential that
+cannot be opened stops only the nodes that use it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ OpenAs = Callable[[Identity], Awaitable[Arm]]
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class ResourceIdentity:
-    """One node's. `credential` is the name of the Secret, "" for the global one. `refusal` says why there is no Arm."""
+    """The identity of one node. `credential` is the name of the Secret, "" for the global one. `refusal` explains why
+    there is no `Arm`.
+    """
 
     credential: str = GLOBAL
     subscription: str = ""
@@ -69,7 +71,7 @@ async def open_identities(
 
 
 def uses_global(identities: Identities) -> bool:
-    """Tell whether any node is reconciled with the global credential."""
+    """Return whether any node is reconciled with the global credential."""
     return any(identity.credential == GLOBAL and not identity.refusal for identity in identities.values())
 
 

@@ -1,4 +1,4 @@
-"""The lists of a run: each is asked for once, by the first resource that needs it, and serves all that wait for it.
+"""The lists of a run: each is requested once, by the first resource that needs it, and serves all that wait for it.
 
 Mutable, and made once a run. Entries of strangers are dropped page by page, and each other entry is handed out once, so
 nothing is kept for longer than a resource waits.
@@ -38,12 +38,12 @@ _MOST_FAILURES = 3
 """Entries of a family that approve nothing, before one does: then its lists lack what is compared."""
 
 _ABSENT_CONTAINERS = frozenset({"resourcegroupnotfound", "parentresourcenotfound", "resourcenotfound", "notfound"})
-"""Refusals of one list, which say nothing of others of its type."""
+"""Refusals of one list, which do not concern others of its type."""
 
 
 class Lists:
-    """`cover` says what may be asked for; without one, every resource is read by itself. `day` chooses the sample of
-    resources that are read though a list approves them.
+    """`cover` has the lists that may be requested; without one, every resource is read by itself. `day` chooses the
+    sample of resources that are read though a list approves them.
     """
 
     def __init__(self, cover: ListCover | None = None, read: ReadPages | None = None, day: date = date.min) -> None:
@@ -61,7 +61,7 @@ class Lists:
         self._doubts: dict[str, Key] = {}
 
     def covers(self, key: Key) -> bool:
-        """Tell whether a list may approve a resource (`planning.list_cover.may_be_listed`)."""
+        """Return whether a list may approve a resource (`planning.list_cover.may_be_listed`)."""
         return key in self._cover.chains
 
     async def find_approval(self, key: Key, kind: Kind, arm_id: str, judge: Judge[T]) -> T | None:
@@ -98,14 +98,14 @@ class Lists:
         return True, approval
 
     def offer_children(self, kind: Kind, api_version: str, body: Mapping[str, Any]) -> None:
-        """Keep the children that the body of a resource shows, for those that will be asked for."""
+        """Keep the children that the body of a resource shows, for nodes that need them later."""
         for entry in list_embedded(kind, body):
             entry_id = _find_id(entry)
             if self._cover.versions.get(entry_id) == api_version:
                 self._children[entry_id] = entry
 
     def is_sampled(self, key: Key) -> bool:
-        """Tell whether a resource is in the sample of the day."""
+        """Return whether a resource is in the sample of the day."""
         return is_sampled(key, self._day)
 
     def note_approved(self, key: Key, kind: Kind) -> None:
@@ -128,7 +128,7 @@ class Lists:
         return tuple(_make_warning(arm_type, key) for arm_type, key in sorted(self._doubts.items()))
 
     def _learn(self, family: Hashable, *, is_useful: bool) -> None:
-        """Learn from the first uses of a family. Lists that approve nothing are not asked for again."""
+        """Count the first uses of a family. Lists that approve nothing are not requested again."""
         if is_useful:
             self._is_useful.setdefault(family, True)
             return
@@ -181,7 +181,7 @@ class Lists:
 
 
 def is_settled(live: Live, arm_id: str, key: Key, registry: Registry) -> bool:
-    """Tell whether an entry shows a resource whose last operation has succeeded, in a state that its checks allow."""
+    """Return whether an entry shows a resource whose last operation has succeeded, in a state that its checks allow."""
     is_shown = not find_fault(live.body, arm_id)
     return is_shown and live.has_succeeded and registry.allows_listed(key.group, key.kind, live)
 

@@ -42,16 +42,16 @@ class Others(Protocol):
 
 
 class LiveReader(Protocol):
-    """Reads one resource where it is: ARM's `Reader`, or that of another provider, which shows what it finds in the
-    words of the manifest. Every method raises ProviderError if there is no usable answer.
+    """Reads one resource: ARM's `Reader`, or that of another provider, which shows what it finds with the fields of the
+    manifest. Every method raises ProviderError if there is no usable response.
     """
 
     async def find(self, arm_id: str, api_version: str) -> Live | Absence:
-        """Return the resource, or the answer that says that it does not exist."""
+        """Return the resource, or the response that shows that it does not exist."""
         ...
 
     async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:
-        """Wait until a resource stands still, or the deadline comes. Returns it as last seen, None if it vanished."""
+        """Wait until a resource no longer changes, or for the deadline. Returns it as last seen; None if it is gone."""
         ...
 
 
@@ -121,7 +121,7 @@ class Observing(Protocol):
     def has_checks(self) -> bool: ...
 
     async def check(self, changes: Iterable[PlannedChange]) -> Mapping[Key, tuple[CheckFinding, ...]]:
-        """Return what the checks say of each change, the most urgent first."""
+        """Return the findings of the checks for each change, the most urgent first."""
         ...
 
     def reader(self, attempt: ApplyAttempt | PruneAttempt) -> Reader:
@@ -129,8 +129,8 @@ class Observing(Protocol):
         ...
 
     async def live_reader(self, attempt: ApplyAttempt | PruneAttempt, record: Record | None = None) -> LiveReader:
-        """Return what reads the resource itself, or that of a record which the attempt speaks of. Raises ProviderError
-        if its credential cannot be used.
+        """Return what reads the resource itself, or that of a record that the attempt names. Raises ProviderError if
+        its credential cannot be used.
         """
         ...
 

@@ -16,7 +16,7 @@ from gitsync.secrets.values import RunValues
 
 
 def describe_apply(attempt: ApplyAttempt, *, always_put: bool) -> ProvidedResource:
-    """Return what git wants of a resource. Its password is set if the comparison finds that it changed."""
+    """Return the desired state of a resource. Its password is set if the comparison finds that it changed."""
     record, body = attempt.record, attempt.filled_request.body
     comparison = attempt.decision.comparison
     is_new = any(one.rule in {CHANGED, NEVER_SET} for one in comparison.differences) if comparison else False
@@ -36,7 +36,7 @@ def describe_apply(attempt: ApplyAttempt, *, always_put: bool) -> ProvidedResour
 
 
 async def describe_record(record: Record, values: RunValues) -> ProvidedResource:
-    """Return what a record says of a resource. Of the Secrets, only that of the administrator is read.
+    """Return what a record has of a resource. Of the Secrets, only that of the administrator is read.
 
     Raises MissingValueError if it is missing, and SecretStoreError if it cannot be read.
     """

@@ -63,8 +63,8 @@ _NO_LOCK = nullcontext()
 
 @dataclass(frozen=True, slots=True)  # no tuple, whose members take four times as long to get
 class Step(Generic[A]):
-    """One stage. `run` does it. `is_for_open` says that a resource which a list has approved leaves it out: there is
-    nothing to read, send or check.
+    """One stage. `run` does it. With `is_for_open`, a resource that a list has approved skips it: there is nothing to
+    read, send or check.
     """
 
     stage: Stage
@@ -74,8 +74,8 @@ class Step(Generic[A]):
 
 @dataclass(frozen=True, slots=True)
 class Leg(Generic[A]):
-    """Stages that follow each other. `acts` says that a plan leaves them out, and so does a resource which a list has
-    approved. `locks` says that they share one hold of the write lock, if there is something to write.
+    """Stages that follow each other. With `acts`, a plan skips them, and so does a resource that a list has approved.
+    With `locks`, they share one hold of the write lock, if there is something to write.
     """
 
     steps: tuple[Step[A], ...]
@@ -180,8 +180,8 @@ def _log(result: Result, *, writes: bool) -> None:
 
 
 def _describe_failure(result: Result) -> dict[str, str]:
-    """Return what a person who is called needs to find the failure: Azure's code and request id, and the code that
-    `gitsync explain` has advice on. What is not known is left out.
+    """Return what a person on call needs to find the failure: Azure's code and request id, and the code for
+    `gitsync explain`. Unknown values are left out.
 
     Without Azure's message: it may repeat a secret that the run has not read yet, and the report has it.
     """
@@ -226,7 +226,7 @@ async def _repeat(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> A:
     while True:
         attempt = await _run_stages(legs, attempt, run)
         if before and attempt.stop and attempt.stop.is_late:
-            return replace(attempt, stop=before)
+            return replace(attempt, stop=before)  # the earlier cause helps more than a timeout without a response
         if attempt.stop and attempt.observed.is_listed:  # the list may have been wrong
             attempt = attempt.restarted()
             continue

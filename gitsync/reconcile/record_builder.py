@@ -1,6 +1,6 @@
 """The record that is kept of an attempt between runs: whose the resource is, what was written, and what goes on.
 
-It follows from what the attempt observed, decided and wrote, in whichever stage it ended.
+It follows from what the attempt observed, decided and wrote, no matter in which stage it ended.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def keep_prune_record(attempt: PruneAttempt, condition: Condition, rules: RunRul
     record = attempt.record
     if attempt.write.done in {Action.DELETE, Action.DETACH}:
         return record if attempt.prune.replaces else None
-    if attempt.decision.action is not Action.DELETE:  # it was not to be deleted now
+    if attempt.decision.action is not Action.DELETE:  # it must not be deleted now
         return None if attempt.observed.exists is False else record
     is_newer = attempt.write.is_deleting or is_replacement(condition, record.condition)
     latest = condition if is_newer else record.condition
@@ -140,7 +140,7 @@ def _find_reconciled(attempt: ApplyAttempt, generation: int) -> int:
 def _find_failure(attempt: ApplyAttempt, generation: int, now: datetime) -> FailedWrite | None:
     """Return the failed write that the next run tries again; one of an earlier run, if this one came to no write."""
     old = attempt.record.failure if attempt.record else None
-    if attempt.stop is None:  # it is as git says, also if a write was refused on the way there
+    if attempt.stop is None:  # it is as git has, also if a write was refused on the way there
         return None
     is_same = old is not None and old.generation == generation
     if attempt.write.keeps:
@@ -181,7 +181,7 @@ def _find_last_write(attempt: ReconciledAttempt, rules: RunRules) -> LastWrite |
 
 
 def _find_durations(attempt: ApplyAttempt) -> Durations:
-    """Return the durations of the last writes, with those that this run has seen."""
+    """Return the durations of the last writes, with those measured in this run."""
     old, write = attempt.record.durations if attempt.record else Durations(), attempt.write
     if write.create_seconds is None and write.update_seconds is None:
         return old
@@ -208,7 +208,7 @@ def _revise(attempt: ApplyAttempt, spec: SpecGeneration) -> dict[str, Any]:
 
 
 def _find_given_id(attempt: ApplyAttempt) -> str:
-    """Return the id that the resource has at its provider, as far as this run knows."""
+    """Return the id that the resource has at its provider, as far as this run has it."""
     shown = attempt.observed.live.body.get("id") if attempt.observed.live else None
     return shown if isinstance(shown, str) else attempt.write.given_id
 

@@ -87,8 +87,8 @@ def _find_replacement(attempt: ApplyAttempt) -> Replacement | None:
 
 
 def _find_refused(attempt: ApplyAttempt, rules: RunRules) -> Replacement | None:
-    """What this run learned of its own write: Azure refused to change a field, and named it. The next run may replace
-    the resource.
+    """The result of this run's own write: Azure refused to change a field, and named it. The next run may replace the
+    resource.
     """
     condition = attempt.stop.condition if attempt.stop else None
     if condition is None or condition.reason != REFUSED:
@@ -118,7 +118,7 @@ def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, re
 def _build_result(
     attempt: ReconciledAttempt, condition: Condition, rules: RunRules, *, is_ready: bool, **more: Any
 ) -> Result:
-    """`is_ready` says that the condition decides whether the result is fine; `more` are further members of `Result`."""
+    """With `is_ready`, the condition decides whether the result is fine; `more` are further members of `Result`."""
     comparison = attempt.decision.reported
     verdict = attempt.stop.verdict if attempt.stop and attempt.stop.verdict else comparison.verdict
     return Result(
@@ -162,7 +162,7 @@ def _find_written(attempt: ReconciledAttempt) -> Written:
 
 
 def _is_fine(attempt: ReconciledAttempt, condition: Condition, verdict: Verdict, *, is_ready: bool) -> bool:
-    """`is_ready` says that the condition decides."""
+    """With `is_ready`, the condition decides."""
     if attempt.stop and attempt.stop.is_fine:
         return True
     if is_ready:
@@ -229,8 +229,8 @@ def find_forgotten_exports(
 
 
 def _exists(attempt: ReconciledAttempt) -> bool:
-    """Tell whether the resource exists, as far as this run knows. Of one that was not read the record says it, unless
-    its owner does not exist: Azure has nothing below that.
+    """Return whether the resource exists, as far as this run has read it. If it was not read, the record decides,
+    unless its owner does not exist: Azure has nothing below that.
     """
     if attempt.observed.exists is not None:
         return attempt.observed.exists
@@ -262,7 +262,7 @@ def _make_condition(
 
 
 def _is_settled(attempt: ReconciledAttempt) -> bool:
-    """Tell whether the plan answers what the last run could not do, so that its condition holds no more: the resource
+    """Return whether the plan answers what the last run could not do, so that its condition holds no more: the resource
     is in sync now, or consent was given to replace it.
     """
     is_in_sync = attempt.decision.action is Action.NONE and attempt.decision.reported.verdict is Verdict.IN_SYNC
@@ -271,7 +271,7 @@ def _is_settled(attempt: ReconciledAttempt) -> bool:
 
 def _make_interrupted(attempt: ReconciledAttempt, stop: Stop) -> Condition | None:
     """Make the condition of a resource that was under way when a person or a scheduler stopped the run; None for one
-    that had come to its end. What it waited for, or would have tried again, is no failure.
+    that had come to its end. What it waited for, or would have tried again, is not a failure.
     """
     session, code = attempt.session, find_code(stop.condition)
     is_open = stop.waits or stop.is_late or code in {INTERRUPTED, RECONCILING.reason, DELETING.reason}
@@ -293,10 +293,10 @@ def make_ready(generation: int, time: str) -> Condition:
 
 
 def _list_notes(attempt: ReconciledAttempt) -> tuple[str, ...]:
-    """What a plan says of a resource, in sentences."""
+    """What a plan reports of a resource, in sentences."""
     if isinstance(attempt, PruneAttempt):
         return (attempt.prune.reason, attempt.decision.note)
-    # A plan that has the id from the record knows it, whatever the doubt.
+    # A plan that has the id from the record has it, whatever the doubt.
     is_unknown = attempt.id_doubt and (attempt.prepared.id_doubt or "<" in attempt.arm_id)
     unknown_id = f"The ARM id is not known yet: {attempt.id_doubt.rstrip('.')}." if is_unknown else ""
     return (describe_rename(attempt.apply.renamed), unknown_id, attempt.decision.note)
@@ -304,8 +304,8 @@ def _list_notes(attempt: ReconciledAttempt) -> tuple[str, ...]:
 
 def _make_planned(record: Record | None, note: str, failed_since: str, *, is_settled: bool) -> Condition:
     """Return the condition of a plan: that of the last run, marked as such. The note comes first: it names calls that a
-    sync would make in addition to the write. What failed before keeps its cause beside the note. Of what is settled
-    only a failure after the write is left, which a plan does not look at again: an export, or a check.
+    sync would make in addition to the write. An earlier failure keeps its cause beside the note. Of a resource in sync,
+    only a failure after the write is left, which a plan does not repeat: an export, or a check.
     """
     if record is None or record.condition is None or (note and not failed_since):
         return replace(PLANNED, message=note)

@@ -1,4 +1,4 @@
-"""What a run may do, as the settings and the reviewed plan say."""
+"""What a run may do, by the settings and the reviewed plan."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gitsync.planning.actions import WriteRules
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """`is_reviewed` says that this plan will be reviewed; `review` is the reviewed plan that limits a sync."""
+    """With `is_reviewed`, this plan will be reviewed; `review` is the reviewed plan that limits a sync."""
 
     is_reviewed: bool = False
     review: Review | None = None
@@ -19,7 +19,7 @@ class Approval:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRules:
     """`resource_timeout` is in seconds, and `deadline`, the end of the run, in the clock's monotonic seconds.
-    `revision` is the commit that the run reads, "" for a folder. `records_durations`: Azure does the writes, and no
+    `revision` is the commit that the run reads, "" for a folder. `records_durations`: Azure does the writes, not an
     emulator, so how long they take shows how long the next ones will.
     """
 

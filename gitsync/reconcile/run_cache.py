@@ -1,6 +1,6 @@
 """What one run read and wrote so far, for later resources.
 
-Mutable, and made once a run. Nothing here has to be kept: it saves requests, and tells waits from failures.
+Mutable, and made once a run. Nothing here has to be kept: it saves requests, and distinguishes waits from failures.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gitsync.model.live import Live
 from gitsync.model.verdict import Comparison
 
 _LARGEST_KEPT, _MOST_KEPT = 1 << 20, 32 << 20
-"""Bytes of one answer that is kept, and of all together; as objects they take several times that."""
+"""Bytes of one response that is kept, and of all together; as objects they take several times that."""
 
 ROLE_ASSIGNMENT = ("authorization.azure.com", "RoleAssignment")
 
@@ -46,7 +46,7 @@ class RunCache:
         self._writes[find_lock_name(arm_id)] -= 1
 
     def count_writes_near(self, arm_id: str) -> int:
-        """Count this run's writes under the write lock of a resource: each may have moved the ETags of all of them."""
+        """Count this run's writes under the write lock of a resource: each may have changed the ETags of all."""
         return self._writes[find_lock_name(arm_id)] if self._writes else 0
 
     def note_sent(self, arm_id: str) -> None:
@@ -80,17 +80,17 @@ class RunCache:
         self.has_granted = self.has_granted or (key.group, key.kind) == ROLE_ASSIGNMENT
 
     def has_created(self, arm_ids: Iterable[str]) -> bool:
-        """Tell whether this run created one of these resources."""
+        """Return whether this run created one of these resources."""
         return any(arm_id.casefold() in self._created for arm_id in arm_ids)
 
     def has_created_any_in(self, text: str) -> bool:
-        """Tell whether a text in lower case names something that this run created, or a part of it. Every id names the
-        group that it is in, so groups do not count.
+        """Return whether a text in lower case names something that this run created, or a part of it. Every id names
+        its group, so groups do not count.
         """
         return any(arm_id in text for arm_id in self._created if "/providers/" in arm_id)
 
     def keep(self, arm_id: str, live: Live) -> None:
-        """Keep a resource as just read, for its children. One that does not fit is read again when it is asked for."""
+        """Keep a resource as just read, for its children. One that does not fit is read again when it is requested."""
         key = _make_lookup_key(arm_id)
         self._forget(key)
         if live.bytes_read <= _LARGEST_KEPT and self._kept_bytes + live.bytes_read <= _MOST_KEPT:
@@ -113,7 +113,7 @@ class RunCache:
             return self._read[arm_id_key]
 
     async def ask_once(self, question: LookupRequest, read: Callable[[], Awaitable[LookupResult]]) -> LookupResult:
-        """Return the answer to a question of several resources. One read serves all; an empty answer is not kept."""
+        """Return the response to a check of several resources. One read serves all; an empty response is not kept."""
         async with self._asking.setdefault(question, asyncio.Lock()):
             answer = self._answers.get(question) or await read()
             if answer:

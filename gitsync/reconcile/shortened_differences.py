@@ -1,4 +1,4 @@
-"""The sides of a difference as a result keeps them: a run holds those of all resources until its end, and a value of
+"""The sides of a difference as a result keeps them: a run holds those of all resources until its end, and a value in
 Azure may have megabytes. No report shows more of one.
 """
 

@@ -1,4 +1,4 @@
-"""Asks who made the drift that a run found: after the walk, of a plan and of a sync alike."""
+"""Finds who made the drift that a run found: after the walk, in a plan and in a sync alike."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from gitsync.run.context import CHECK_PATIENCE
 async def add_authors(run: RunContext, plan: Plan, state: State, results: dict[Key, Result]) -> dict[Key, Result]:
     """Add to the results of drifted, conflicting and missing resources who changed them. Without one nothing is sent.
 
-    A sync asks after it has put them back: what it overwrote is worth a name as well, and the writes need not wait.
+    A sync sends the requests after it has restored them: what it overwrote deserves a name too, and the writes need not
+    wait.
     """
     drifts = list(_list_drifts(run, plan, results))
     if not drifts:  # as in most runs
@@ -37,8 +38,8 @@ async def add_authors(run: RunContext, plan: Plan, state: State, results: dict[K
 
 
 def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> Iterator[Drift]:
-    """Yield what to ask about. A resource without an id or an identity is left out: its result says why it has none.
-    Azure's logs know nothing of those that are not ARM's.
+    """Yield the drifts to look up. A resource without an id or an identity is left out: its result explains why it has
+    none. Azure's logs cover ARM resources only.
     """
     questions: dict[Arm, Questions] = {}
 

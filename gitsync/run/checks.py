@@ -1,4 +1,4 @@
-"""The checks of a whole run: of a plan after its last comparison, and of a sync before its first write."""
+"""The checks of a run: of a plan after its last comparison, and of a sync before its first write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gitsync.validation.references import parse_arm_type
 
 
 async def check_results(run: RunContext, results: Mapping[Key, Result]) -> dict[Key, Result]:
-    """Add to the results of a plan what the checks say of each change. A plan without changes sends nothing."""
+    """Add the findings of the checks to the results of a plan. A plan without changes sends nothing."""
     changes = [result.change for result in results.values() if result.change]
     findings = await run.check(changes) if changes else {}
     return {key: replace(result, checks=findings.get(key, ())) for key, result in results.items()}
@@ -46,9 +46,9 @@ def _find_repeated(results: Iterable[Result]) -> Collection[CheckName]:
 
 
 async def check_before_writes(run: RunContext, plan: Plan) -> None:
-    """Ask about what a sync is going to create or delete for certain. The stages of each resource find the answers.
+    """Check what a sync is certain to create or delete. The stages of each resource use the responses.
 
-    What turns out to be missing only when it is read is checked then.
+    A resource that is found to be missing only when it is read is checked then.
     """
     if not run.has_checks:
         return
@@ -66,7 +66,7 @@ def _is_new(apply: Apply) -> bool:
 
 
 def _draft_create(apply: Apply, arm_ids: Mapping[Key, str]) -> PlannedChange:
-    """Make the change of a manifest from its template: what only the run will know stays unknown."""
+    """Make the change of a manifest from its template: values that are known during a run only stay unknown."""
     prepared, template = apply.prepared, apply.prepared.template
     if template is None or isinstance(template.arm_id, Text):
         raise AssertionError("a new resource with a known id has a template with it")

@@ -1,7 +1,7 @@
 """Open the connections of a run from the settings: git, the recorded state, Azure (or the emulator), the clock.
 
-Separate from the run, which receives them: a test passes others. Once it knows its identities, the run makes contact:
-it signs in, and finds out what it reads and writes to, for reports, logs and the question before a first sync.
+Separate from the run, which receives them: a test passes others. Once it has its identities, the run makes contact: it
+signs in, and finds out what it reads and writes to, for reports, logs and the prompt before a first sync.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from gitsync.run.secret_stores import open_secret_stores
 from gitsync.run.workers import find_worker, open_worker
 
 _LOCAL_INTERVAL = PollInterval(first=0.02)
-"""An emulator on this machine need not be spared polls, and most of its operations are over at the first one."""
+"""An emulator on this machine can be polled often, and most of its operations have ended at the first poll."""
 
 
 class StoppableClock(SystemClock):
@@ -139,7 +139,7 @@ def find_global_subscription(config: Config) -> str:
 
 
 def make_opener(config: Config, access: ArmAccess, arms: Arms) -> OpenAs | None:
-    """Make the function that signs in as a Secret says.
+    """Make the function that signs in with the credential of a Secret.
 
     Tokens go to the cloud of the run, unless a setting allows Secrets to name another cloud. Returns None if the run
     does not sign in: then the values of Secrets are not sent either.
@@ -179,8 +179,8 @@ def open_source(config: Config, grace: Grace) -> Checkout:
 
 
 def open_state(config: Config, source: Checkout, clock: Clock, *, writes: bool = True) -> StateStore:
-    """Open the store of the recorded state. Raises ConfigError or StateError if the settings name none that can be, and
-    ConfigError for a heartbeat without a branch in a run that writes.
+    """Open the store of the recorded state. Raises ConfigError or StateError if the settings name no store that can be
+    opened, and ConfigError for a heartbeat without a branch in a run that writes.
     """
     status_dir = Path(config.status_dir) if config.status_dir else None
     store = open_store(
@@ -204,7 +204,7 @@ async def open_access(config: Config, redactions: Redactions) -> AsyncIterator[A
     if config.emulator is None:
         yield _make_access(config, make_cloud(config.endpoint, config.audience, config.authority), redactions)
         return
-    from gitsync.emulator.http.server import Emulator  # noqa: PLC0415 - most runs speak to Azure
+    from gitsync.emulator.http.server import Emulator  # noqa: PLC0415 - most runs connect to Azure
     from gitsync.emulator.state.store import MemoryStore, SqliteStore  # noqa: PLC0415 - as above
     from gitsync.run.emulator_settings import load_emulator_settings  # noqa: PLC0415 - as above
 
@@ -252,7 +252,7 @@ def _make_sign_in(config: Config) -> SignIn:
 async def make_contact(
     config: Config, connections: Connections, identities: Identities, agent: str, deadline: float
 ) -> RunTarget:
-    """Reach Azure and sign in, if the run uses the global credential, and say what the run works on.
+    """Connect to Azure and sign in, if the run uses the global credential, and return what the run works on.
 
     Raises ConfigError if Azure cannot be reached or there is no token: nothing was touched.
     """
@@ -261,7 +261,7 @@ async def make_contact(
         repository=name_source(connections.source),
         revision=connections.source.revision,
         ref=connections.source.ref or "",
-        other_subscriptions=tuple(sorted(one for one in subscriptions if "<" not in one)),  # a plan may not know all
+        other_subscriptions=tuple(sorted(one for one in subscriptions if "<" not in one)),  # a plan may not have all
         endpoint=connections.endpoint,
         agent=agent,
     )
@@ -285,7 +285,7 @@ def name_source(source: Checkout) -> str:
 
 
 async def _read_name(connections: Connections, deadline: float) -> str:
-    """An emulator makes its names up, so it is not asked."""
+    """An emulator makes up its names, so it gets no request."""
     if connections.is_local or not connections.subscription:
         return ""
     return await connections.arm.read_subscription_name(connections.subscription, deadline)

@@ -1,6 +1,6 @@
 """Make the context that all nodes of a run share, once, from the settings, the connections and the manifests.
 
-Its lists are added when there is a plan, which says what they may cover.
+Its lists are added once there is a plan, which decides what they may cover.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from gitsync.secrets.sources.manifests import ManifestSource
 from gitsync.secrets.values import RunValues
 
 CHECK_PATIENCE = 60.0
-"""Seconds for one question of a check. Without an answer by then, the change is not checked."""
+"""Seconds for one request of a check. Without a response by then, the change is not checked."""
 
 _SHARE_OF_TIMEOUT = 0.5
 """Of the timeout of a resource: how long it waits for a list. The rest is for its own read."""
@@ -56,7 +56,7 @@ _SHARE_OF_TIMEOUT = 0.5
 def make_rules(
     config: Config, connections: Connections, review: Review | None, agent: str, *, writes: bool
 ) -> RunRules:
-    """Say what the settings allow the run to do; its deadline counts from now."""
+    """Return what the settings allow the run to do; its deadline counts from now."""
     return RunRules(
         writes=writes,
         approval=Approval(is_reviewed=config.plan_out is not None and not writes, review=review),

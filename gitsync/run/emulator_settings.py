@@ -1,6 +1,6 @@
 """The settings of the emulator for a command: those of its script, with the types of the catalog.
 
-Here, since the emulator knows nothing of the catalog, and each command that starts one needs both.
+This module is here since the emulator does not import the catalog, and each command that starts one needs both.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Find what a run exports: Secrets that no sink takes, what it may write to the sinks, and what it removes at its end.
 
 A secret that nothing uses and no sink takes is not read, and the run warns. Config maps are kept next to the status, or
-harmless to read. The sinks are asked for their rights before anything is touched. Removed are the exports of resources
-that the run forgot, and those that earlier runs could not remove.
+harmless to read. The rights on the sinks are checked before anything is touched. The run removes the exports of
+resources that it forgot, and those that earlier runs could not remove.
 """
 
 from __future__ import annotations

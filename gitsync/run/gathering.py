@@ -39,7 +39,7 @@ _ENDS = {code.value: code for code in (ExitCode.FINE, ExitCode.FAILED, ExitCode.
 
 
 class Gatherer(NamedTuple):
-    """What the end of a run needs: the part of its connections that has no Azure in it."""
+    """What the end of a run needs: the part of its connections without Azure."""
 
     store: StatusBranch
     clock: Clock
@@ -47,7 +47,7 @@ class Gatherer(NamedTuple):
 
 
 def gather(config: Config, redactions: Redactions) -> Report:
-    """Gather the run of the settings and return its report. A second time changes nothing, and says the same.
+    """Gather the run of the settings and return its report. A second time changes nothing, and reports the same.
 
     Raises ConfigError or StateError if there is nothing to gather, or something of it cannot be read.
     """
@@ -57,14 +57,14 @@ def gather(config: Config, redactions: Redactions) -> Report:
         state, run = branch.load(), branch.read_run(run_id)
         if config.agent not in {None, run.pin.agent}:
             raise ConfigError(
-                f"The run {run_id} is of the agent {run.pin.agent}.",
-                hint=f"Use --agent {run.pin.agent}, or leave it out.",
+                f"Run {run_id} belongs to the agent {run.pin.agent}.",
+                hint=f"Set --agent {run.pin.agent}, or remove --agent.",
             )
         if not run.workers and run.gathered is None:
             raise StateError(
-                f"There is nothing to gather of the run {run_id}: none of its {run.pin.workers} workers has a branch.",
-                hint="Look at the logs of the workers. If it was gathered before, or another run came first, the "
-                "status branch has what they did.",
+                f"Run {run_id} has nothing to gather: none of its {run.pin.workers} workers has a branch.",
+                hint="Check the logs of the workers. If the run was gathered before, or another run came first, the "
+                "status branch has their results.",
             )
         report = replace(join_run(run, clock), root=source.root)
         return _write(config, Gatherer(branch, clock, redactions), run, state, report)
@@ -81,7 +81,7 @@ def join_run(run: RecordedRun, clock: Clock) -> Report:
     ]
     if any(part.revision != run.pin.revision or part.command != "sync" for part in parts):
         raise StateError(
-            f"A report of the run {run.run_id} is not of a sync of {run.pin.revision[:12]}, which is pinned.",
+            f"A report of run {run.run_id} is not from a sync of the pinned revision {run.pin.revision[:12]}.",
             hint="Remove the branches of its workers, and run them again.",
         )
     report = join_reports(parts or [_make_blank(run.pin, clock)])
@@ -108,7 +108,7 @@ def _list_ended(run: RecordedRun) -> Mapping[int, int]:
     odd = sorted(number for number, code in ended.items() if code not in _ENDS)
     if odd:
         raise StateError(
-            f"Shard {odd[0]} has ended with {ended[odd[0]]}, which is not an exit code of a sync.",
+            f"Shard {odd[0]} ended with {ended[odd[0]]}, which is not an exit code of a sync.",
             hint="Remove its branch, and run its worker again.",
         )
     return ended
@@ -119,14 +119,14 @@ def _find_missing(run: RecordedRun, ended: Mapping[int, int], clock: Clock) -> I
     branches = {one.number: one for one in run.workers}
     for number in range(1, run.pin.workers + 1):
         if number not in ended:
-            recorded = "it has recorded nothing"
+            recorded = "it recorded nothing"
             if branch := branches.get(number):
                 age = format_age(format_rfc3339(branch.time), clock.now())
-                recorded = f"it last recorded something {age} ago"
+                recorded = f"its last record is {age} old"
             yield Problem(
                 code=NOT_ENDED,
-                message=f"Shard {number}/{run.pin.workers} of the run {run.run_id} has not ended: "
-                f"{recorded}. What it had to sync is as it was, or in part.",
+                message=f"Shard {number}/{run.pin.workers} of run {run.run_id} has not ended: "
+                f"{recorded}. Its resources are unchanged, or partly synced.",
                 hint=f"Run it again with the same --run-id: `gitsync sync --shard {number}/{run.pin.workers} "
                 f"--run-id {run.run_id}`. Then gather again.",
             )
@@ -150,7 +150,7 @@ def _make_blank(pin: Pin, clock: Clock) -> Report:
 def _write(config: Config, gatherer: Gatherer, run: RecordedRun, state: State, report: Report) -> Report:
     """Notify, take the run into the status branch and move the heartbeat. What fails of that is in the report."""
     branch, agent, is_over = gatherer.store, run.pin.agent, not report.interrupted
-    # The message compares with what the run began with; what was said last is what the branch has now.
+    # The message compares with what the run began with; what was reported last is what the branch has now.
     before = replace(branch.read_at(run.pin.status), notified=state.notified)
     report, notified = notify(config, gatherer, before, report, agent)
     # The summary has no times, so that equal records are equal bytes.

@@ -12,7 +12,7 @@ from gitsync.processes.programs import Grace
 
 
 def make_git_access(config: Config, grace: Grace | None = None) -> GitAccess:
-    """Make the access to remote repositories. A command of git takes no longer than the run may, and ends with `grace`
+    """Make the access to remote repositories. A git command takes no longer than the run may, and ends with `grace`
     once that has begun.
     """
     return GitAccess(

@@ -1,7 +1,8 @@
-"""Guard a run before it does anything: refuse an unsafe one, keep it to a reviewed plan, and ask before a first sync.
+"""Guards a run before it does anything: refuses an unsafe one, keeps it to a reviewed plan, and prompts before a first
+sync.
 
-Separate from `planning`, which knows git and the records only: these limit a run by its settings, its revision, what
-was reviewed, and a person who may notice that the subscription is the wrong one.
+Separate from `planning`, which has git and the records only: the guards limit a run by its settings, its revision, the
+reviewed plan, and a person who may notice that the subscription is the wrong one.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def refuse_invalid(config: Config, plan: Plan) -> None:
         first = next(problem for problem in fail_unread(list_problems(plan)) if problem.is_error)
         raise SourceError(
             f"--strict refuses the run: {f'{first.place}: ' if first.place else ''}{first.message}",
-            hint="`gitsync validate` shows every problem.",
+            hint="Run `gitsync validate` to see every problem.",
         )
 
 
@@ -141,7 +142,7 @@ def load_approved_plan(config: Config, connections: Connections) -> Review | Non
         if reviewed != current:
             raise ConfigError(
                 f"The plan {config.plan_file} was made with another {name}: {_format_value(reviewed)}, "
-                f"and this run has {_format_value(current)}.",
+                f"but this run has {_format_value(current)}.",
                 hint=f"Run with the same {name}, or create a new plan and have it reviewed.",
             )
     keys = [key for key in (config.digest_key, config.previous_digest_key) if key]
@@ -199,11 +200,11 @@ class ChangeCounts(NamedTuple):
 
 
 Confirm = Callable[[RunTarget, ChangeCounts], bool]
-"""Asks a person; returns whether the run may go on."""
+"""Prompts a person; returns whether the run may go on."""
 
 
 def is_first_sync(state: State, agent: str) -> bool:
-    """Tell whether nothing is recorded for this agent yet."""
+    """Return whether nothing is recorded for this agent yet."""
     return not any(record.agent in {"", agent} for record in state.records.values())
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignRecords:
-    """The records of --known-from, and a problem for each place that could not be read."""
+    """The records of --known-from, and a problem for each source of it that could not be read."""
 
     places: tuple[KnownRecords, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -35,7 +35,7 @@ class ForeignRecords:
 def add_known_ids(
     manifests: Manifests, config: Config, connections: Connections, state: State, agent: str
 ) -> tuple[Manifests, tuple[Problem, ...]]:
-    """Add the ids that a run may use. Returns the problems of places apart: they hide no manifest."""
+    """Add the ids that a run may use. Also returns the problems of --known-from: they hide no manifest."""
     seals = RecordSeals(agent, config.digest_key, config.previous_digest_key, checks_all=True)
     foreign = read_known_from(config, connections.source, seals, connections.redact)
     own = _list_own_places(manifests, config, connections, state, agent)
@@ -67,12 +67,12 @@ def _list_own_places(
 def read_known_from(
     config: Config, source: Checkout | None, seals: RecordSeals | None, redact: Callable[[Secret], None]
 ) -> ForeignRecords:
-    """Read every place of --known-from. With `seals`, their records need a valid one; a command that writes nothing
-    believes them without.
+    """Read every source of --known-from. With `seals`, their records need a valid one; a command that writes nothing
+    trusts them without.
     """
     if not config.known_from:
         return ForeignRecords()
-    # Most runs name no place, and reading one needs libraries that offline commands do without.
+    # Most runs set no --known-from, and reading one needs libraries that offline commands do without.
     from gitsync.git.state.stores import StatusReader, read_foreign_status  # noqa: PLC0415 - as above
 
     reader = StatusReader(

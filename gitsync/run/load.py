@@ -42,8 +42,8 @@ from gitsync.secrets.stores import MANIFESTS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInput:
-    """`problems` of `manifests` has those of credentials too; `problems` are those of other places, which hide none.
-    `references` are the values that variables were looked up for, by Secret and ConfigMap.
+    """`problems` of `manifests` has those of credentials too; `problems` are those of --known-from, which hide no
+    manifest. `references` are the values that variables were looked up for, by Secret and ConfigMap.
     """
 
     manifests: Manifests
@@ -152,5 +152,5 @@ def _list_local_sources(lookup: Lookup) -> tuple[SecretSource, ...]:
 
 
 def takes_secrets(config: Config) -> bool:
-    """Tell whether a sink of the settings takes Secrets: all but that of the status do."""
+    """Return whether a sink of the settings takes Secrets: all except that of the status do."""
     return any(word != KeptConfigMaps.name for word in config.export_to)

@@ -91,7 +91,9 @@ def redact_manifests(manifests: Manifests, redactions: Redactions) -> None:
 
 
 def coverage_of(source: Checkout | RevisionManifests, manifests: Manifests, *, looks_around: bool = False) -> Coverage:
-    """Say what was read of a source, and what was not. `looks_around` reads the files that kustomizations leave out."""
+    """Return what was read of a source, and what was not. `looks_around` also reads files that kustomizations leave
+    out.
+    """
     notes = {problem.order: problem for problem in (*source.problems, *manifests.problems) if problem.is_note}
     return Coverage(
         files=len(source.files),

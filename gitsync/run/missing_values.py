@@ -1,7 +1,7 @@
 """Warn of Secrets and ConfigMaps that resources need and that no source has: for `validate`.
 
-They are warnings, since a run may have more sources. Nothing is decrypted, and no remote source is asked: with one of
-those in the settings nothing can be said.
+They are warnings, since a run may have more sources. Nothing is decrypted, and nothing is requested from a remote
+source: if the settings name one, nothing is reported.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class _Sources:
     local: Sequence[SecretSource]
 
     async def have(self, use: _Use) -> bool:
-        """Tell whether a value is somewhere, or may be. An expression may export any key, so its object counts as
-        exported with each.
+        """Return whether a source has a value, or may have it. An expression may export any key, so its object counts
+        as exported with each.
         """
         if not self.exported.isdisjoint({(use.address, use.key), (use.address, None)}):
             return True
@@ -158,8 +158,8 @@ def _make_credential_warning(what: str, users: Sequence[Prepared]) -> Problem:
         code="ValueNotFound",
         level=Level.WARNING,
         message=f"No source has {what}, the credential of {first.key.kind}/{first.key.name}{more}.",
-        hint="Declare it, or name the source that has it with --secret-sources. A run refuses the resources, as no "
-        "other credential is used instead.",
+        hint="Declare it, or name the source that has it with --secret-sources. A run refuses these resources, and "
+        "uses no other credential instead.",
         path=place.path,
         line=place.line,
         field=format_field(path),

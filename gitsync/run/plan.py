@@ -103,8 +103,8 @@ def _list_source_problems(config: Config, connections: Connections, manifests: M
 
 
 def covers(source: Checkout, record: Record) -> bool:
-    """Tell whether a run decides about a resource that no manifest of it declares. One of a single file does if that
-    file, or a unit that it declares, had the resource last.
+    """Return whether a run decides about a resource that none of its manifests declares. A run of a single file does if
+    that file, or a unit that it declares, had the resource last.
     """
     return not source.file or record.unit in {unit.name for unit in source.units.values()}
 
@@ -150,7 +150,7 @@ def _hold_for_other_files(
 
 
 def _declares(prepared: Prepared, record: Record) -> bool:
-    """Tell whether a manifest has the key of a record, or stands for its resource in Azure, or for one below that."""
+    """Return whether a manifest has the key of a record, or stands for its resource in Azure, or for one below that."""
     arm_id = prepared.arm_id or ""
     return prepared.key == record.key or is_same_id(arm_id, record.arm_id) or is_below(arm_id, record.arm_id)
 
@@ -172,7 +172,7 @@ def _warn_uncommitted(connections: Connections) -> tuple[Problem, ...]:
         return ()
     commit = connections.source.revision
     name = f"commit {commit[:12]}" if commit else "a commit"
-    message = f"The files read are not {name}: the working tree has uncommitted changes."
+    message = f"The files differ from {name}: the working tree has uncommitted changes."
     hint = "Commit them, so that the revision identifies what this report shows."
     return (Problem(code="Uncommitted", level=Level.WARNING, message=message, hint=hint),)
 
@@ -197,7 +197,7 @@ def _warn_unsigned(config: Config, state: State) -> tuple[Problem, ...]:
     """Without a key, everyone who can write the status decides what --prune deletes. No warning for an emulator."""
     if not config.prune or config.digest_key or not state.records or config.emulator is not None:
         return ()
-    message = "Records are not signed, so everyone who can write the status decides what --prune deletes."
+    message = "Records are not signed, so anyone who can write the status decides what --prune deletes."
     hint = "Set GITSYNC_DIGEST_KEY and run `gitsync status --sign`."
     return (Problem(code="RecordsNotSigned", level=Level.WARNING, message=message, hint=hint),)
 
@@ -213,8 +213,8 @@ def _name_strays(state: State) -> Iterator[Problem]:
         yield Problem(
             code="StrayBranch",
             level=Level.WARNING,
-            message=f"The branch {branch} is among those of workers and is not read: {reason}",
-            hint="Remove the branch if no worker of gitsync pushed it.",
+            message=f"The branch {branch} has the name of a worker's branch, but is not read: {reason}",
+            hint="Remove the branch if no gitsync worker pushed it.",
         )
 
 
@@ -231,7 +231,7 @@ def _find_unproven(config: Config, connections: Connections, removed: Mapping[Ke
 
 
 def is_deleted_alone(catalog: Catalog, record: Record) -> bool:
-    """Tell whether a recorded resource is deleted by itself, although its parent is deleted too. Azure cannot delete
+    """Return whether a recorded resource is deleted by itself, although its parent is deleted too. Azure cannot delete
     some; and the users of a server go with it, whatever they own.
     """
     kind = catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
@@ -254,7 +254,7 @@ def _find_released_key(name: str, keys: Iterable[Key]) -> Key:
     if not matches:
         raise ConfigError(
             f"--release {name}: no resource of this name was removed from git.",
-            hint="Run `gitsync plan` to see what was removed. Leave --release out if it is gone.",
+            hint="Run `gitsync plan` to see what was removed. If the resource is gone, remove --release.",
         )
     return matches[0]
 
@@ -290,7 +290,7 @@ def _keep_adopted(removals: dict[Key, Removal], removed: Mapping[Key, Record], c
     kinds = {key: catalog.kind(GVK.parse(one.manifest_api_version, key.kind)) for key, one in removed.items()}
     kept = (key for key, kind in kinds.items() if kind and kind.provider in KEEPS_ADOPTED)
     adopted = [key for key in kept if removed[key].claim is Claim.ADOPTED]
-    text = "It was there before gitsync, which does not delete it."
+    text = "It existed before gitsync, which does not delete it."
     return removals | {key: replace(removals[key], policy=Policy.DETACH_ON_DELETE, reason=text) for key in adopted}
 
 

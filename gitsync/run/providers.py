@@ -1,7 +1,7 @@
 """Open the providers of a run other than ARM, each when the first of its resources is read.
 
-The table at the end is the only place that knows them all: to add one, add a folder with a `ResourceProvider`, its name
-to `model.provider`, and a row.
+The table at the end lists them all. To add one, add a folder with a `ResourceProvider`, its name in `model.provider`,
+and a row.
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ class DatabaseUsers:
 
 
 class PlayedUsers:
-    """Users of databases in the built-in Azure, which has no databases: it keeps each as a resource without secrets.
-    No statement is run.
+    """Users of databases in the emulator, which has no databases: it keeps each as a resource without secrets. No
+    statement is run.
     """
 
     def reader(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveReader:
@@ -132,11 +132,11 @@ class PlayedUsers:
         return ""
 
 
-_PLAYED_VERSION: Final = "2024-03-01"  # that of most types in the built-in Azure
+_PLAYED_VERSION: Final = "2024-03-01"  # that of most types in the emulator
 _OF_ARM: Final = frozenset({"id", "name", "type", "systemData", "etag"})
 
 
-# ruff: noqa: ARG002 - the api-version of a manifest is none of ARM
+# ruff: noqa: ARG002 - the api-version of a manifest is not one of ARM
 @dataclass(frozen=True, slots=True)
 class _PlayedUser:
     writer: Writer

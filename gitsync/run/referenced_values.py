@@ -1,8 +1,8 @@
 """Find the values of Secrets and ConfigMaps that variables of manifests come from.
 
-They are looked up in the sources of the run. The manifests are read twice then: the sources
-are known only once the manifests are, and what a source is asked for are the variables that the
-manifests mention. A plan and an offline command leave out what only a sync may read.
+They are looked up in the sources of the run. The manifests are read twice then: the sources are known only once the
+manifests are, and only the variables that the manifests mention are requested from a source. A plan and an offline
+command leave out what only a sync may read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gitsync.secrets.lookup import Lookup, wait_for_sources
 
 
 def has_references(units: Iterable[Unit]) -> bool:
-    """Tell whether a unit takes variables from Secrets or ConfigMaps."""
+    """Return whether a unit takes variables from Secrets or ConfigMaps."""
     return any(unit.options.substitution and unit.options.substitution.references for unit in units)
 
 
@@ -70,7 +70,7 @@ def _find_address(reference: ValuesReference) -> Address:
 
 
 def find_declared(wanted: Iterable[ValuesReference], manifests: Manifests) -> References:
-    """Find the values of references that the manifests declare, for commands that ask no source. An optional one that
+    """Find the values of references that the manifests declare, for commands that read no source. An optional one that
     they do not declare counts as missing.
     """
     wanted = tuple(wanted)
@@ -88,7 +88,7 @@ async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lo
         return ReferencedValues(fault=f"{describe(reference)} cannot be read: {error.message.rstrip('.')}")
     values = {name: _convert(reference, state.values[key]) for name, key in keys.items() if key in state.values}
     if state.unread:
-        fault = f"a plan does not know {describe(reference)}: {state.unread}"
+        fault = f"a plan does not read {describe(reference)}: {state.unread}"
         return ReferencedValues(values=values, fault=fault, is_to_come=True)
     is_missing = not (state.exists or reference.optional)
     return ReferencedValues(values=values, fault=f"{describe(reference)} is in no secret source" if is_missing else "")

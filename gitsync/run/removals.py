@@ -107,7 +107,7 @@ def find_removals(
 def _hold_moved(
     source: Checkout, removed: Mapping[Key, Record], removals: Mapping[Key, Removal], manifests: Manifests
 ) -> dict[Key, str]:
-    """Return why resources are held whose manifests may have moved to a place that is not read."""
+    """Return why resources are held whose manifests may have moved to a path that is not read."""
     revisions = {removal.revision for removal in removals.values()}
     blobs = {revision: list_blobs(source.open_tree(revision)) for revision in revisions}
     unread = UnreadSource(
@@ -143,7 +143,7 @@ def hold_unreadable(
 ) -> dict[Key, str]:
     """Return why resources are held whose files have become something that is not read: a pointer, a cipher, a link.
 
-    `declared` says where they were declared last; without a path, that is any file of the folder. `units` are those
+    `declared` shows where they were declared last; without a path, that is any file of the folder. `units` are those
     that are built, and `files` those that are read.
     """
     paths = {
@@ -162,12 +162,12 @@ def hold_unreadable(
 
 
 def _say_how_to_delete(key: Key, path: str, problem: Problem) -> str:
-    """Say how to delete a resource anyway: a file below a link or in a submodule is not there to be removed."""
+    """Return how to delete a resource anyway: a file below a link or in a submodule cannot be removed here."""
     return "To delete the resource, remove the file." if problem.path == path else advise_release(key)
 
 
 def _is_sound_template(problem: Problem, declared: Declaration, built: Collection[str]) -> bool:
-    """Tell whether a template of a chart is as it should be: rendered, or of a release that was removed."""
+    """Return whether a template of a chart is as it should be: rendered, or of a release that was removed."""
     is_template = problem.code == "Template" and "templates" in problem.path.split("/")
     return is_template and (declared["unit"] in built or bool(declared["declared_by"]))
 
@@ -187,7 +187,7 @@ def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_co
         line=last.line,
         units=last.units,
         declared_by=last.declared.declared_by if last.declared else "",
-        # Whoever wrote it declared it, so that revision will do if no later one is known.
+        # The record was written from a manifest, so that revision is used if no later one is known.
         revision=last.revision or record.last_revision or (record.last_write.revision if record.last_write else ""),
         reason=reason,
         held=held,
@@ -196,13 +196,13 @@ def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_co
 
 
 def _hold_unknown(record: Record) -> str:
-    """Say why a resource is held whose unit is no longer built and whose last manifest is not known; "" if it is not.
-    An Application without the finalizer leaves its resources behind.
+    """Return why a resource is held whose unit is no longer built and whose last manifest is unknown; "" if it is not
+    held. An Application without the finalizer leaves its resources behind.
     """
     if record.declared_by != DECLARERS[UnitKind.APPLICATION]:
         return ""
     return (
-        f"Held: the {record.declared_by} {record.unit} is no longer built, and the history in this clone does not say "
+        f"Held: the {record.declared_by} {record.unit} is no longer built, and the history in this clone does not show "
         f"whether it had the finalizer {FINALIZER}. Fetch the full history (fetch-depth: 0), or restore it."
     )
 
@@ -298,7 +298,7 @@ def _has_files(unit: str, paths: Iterable[str]) -> bool:
     return any(find_unit(path) == unit for path in paths)
 
 
-# The last commits of manifests that were removed from git: who knows about them, and where to find them again.
+# The last commits of manifests that were removed from git: their authors, and where to find the manifests again.
 #
 # A manifest that a unit was built from has no history of its own, so any change below its unit counts.
 

@@ -1,9 +1,9 @@
 """THE REPLACEMENTS of a run: resources that are deleted and created again, since Azure cannot change them in place.
 
 The applies decide which (`planning.replacement`). Before the first delete, what is below each of them is compared with
-git, and the records say that a replacement is under way: a run that is killed in between is continued by the next one,
-which finds the resources missing and creates them. Then the resources below go, in the order of owners, then the
-resource, and all of them are reconciled once more.
+git, and the records show that a replacement is under way: if a run is killed in between, the next one continues, finds
+the resources missing and creates them. Then the resources below are deleted, in the order of owners, then the resource,
+and all of them are reconciled once more.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ async def settle_replacements(
     """Hold the replacements that git, the records, Azure or the limit of deletes forbid. Returns the results, and what
     is due. `done` is what this run has replaced before.
 
-    Azure is asked what is below each resource: a list that it refuses holds, since unknown is not absent.
+    What is below each resource is read from Azure: a list that Azure refuses holds, since unknown is not absent.
     """
     results, due = dict(applied), dict[Key, Due]()
     wanted = (key for key, result in applied.items() if result.replacement and result.replacement.is_due)
@@ -94,7 +94,7 @@ async def settle_replacements(
 
 
 async def _find_hold(run: RunContext, plan: Plan, state: State, key: Key, due: Due, ids: Mapping[Key, str]) -> str:
-    """Say why a resource must not be replaced; "" if it may."""
+    """Return why a resource must not be replaced; "" if it may."""
     resource = plan.applies[key].prepared.resource
     consent = read_consent(resource)
     held = find_hold_below(key, due.takes, plan, state.records, run.rules.agent, loses_data=consent.loses_data)
@@ -106,7 +106,7 @@ async def _find_hold(run: RunContext, plan: Plan, state: State, key: Key, due: D
     from gitsync.checks.names import SOFT_DELETES  # noqa: PLC0415 - a replacement is rare, and checks are slow to import
 
     if retention := SOFT_DELETES.get(kind.arm_type.casefold()):
-        return f"Azure keeps the name of a deleted {retention.noun}, so it could not be created again."
+        return f"Azure keeps the name of a deleted {retention.noun} reserved, so it cannot be created again."
     if not kind.is_arm:
         return ""  # nothing of ARM is below it, and other providers have nothing below
     known = {normalize_id(arm_id) for arm_id in ids.values()}
@@ -115,14 +115,14 @@ async def _find_hold(run: RunContext, plan: Plan, state: State, key: Key, due: D
         stranger = await _find_assignment(reader, ids[key], known)
         stranger = stranger or await _find_stranger(reader, KindTree(run.catalog), kind, ids[key], known)
     except ArmError as error:
-        return f"What is below it cannot be listed, so it is not deleted. {error.message}"
+        return f"The resources below it cannot be listed, so it is not deleted. {error.message}"
     if stranger:
-        return f"Azure has {stranger}, which a delete would take along and git does not have. Import it, or delete it."
+        return f"Its delete would also delete {stranger}, which is not in git. Import it, or delete it."
     return await _find_refused_delete(run, due)
 
 
 async def _find_refused_delete(run: RunContext, due: Due) -> str:
-    """Say which delete below the resource a check refuses; "" if none. The resource itself was checked before."""
+    """Return which delete below the resource a check refuses; "" if none. The resource itself was checked before."""
     if not (run.has_checks and run.rules.writes):
         return ""
     changes = [plan_delete(due.records[key]) for key in due.takes if key in due.records and key in run.identities]
@@ -147,7 +147,7 @@ async def _find_assignment(reader: Reader, arm_id: str, known: Collection[str]) 
 
 async def _find_stranger(reader: Reader, tree: KindTree, kind: Kind, arm_id: str, known: Collection[str]) -> str:
     """Return the id of a resource below one that is not known, of the kinds that the catalog has below it; "" if there
-    is none. What Azure makes by itself does not count, and singletons are looked into.
+    is none. A resource that Azure creates by itself does not count, and a singleton counts if someone has set it.
 
     Raises ArmError for a list that Azure does not give.
     """
@@ -184,7 +184,7 @@ async def _list_children(reader: Reader, child: Kind, arm_id: str, live: Live | 
 def _find_excess(
     prunes: Mapping[Key, Prune], state: State, due: Mapping[Key, Due], agent: str, most_deletes: int | None
 ) -> str:
-    """Say that the run would delete more than it may, with its replacements; "" if it does not."""
+    """Return the refusal if the run would delete more than it may, with its replacements; "" if it would not."""
     deleted = {prune.key for prune in list_deletes(prunes)}
     deleted |= {name for one in due.values() for name in one.records}
     owned = sum(record.claim.is_ours and record.agent == agent for record in state.records.values())
@@ -192,7 +192,7 @@ def _find_excess(
     if len(deleted) <= limit:
         return ""
     return (
-        f"This run would delete {len(deleted)} resources with its replacements, and the limit is {limit}. "
+        f"With its replacements, this run would delete {len(deleted)} resources, and the limit is {limit}. "
         f"If this is intended, run again with --max-deletes {len(deleted)}."
     )
 
@@ -270,13 +270,13 @@ def _reserve(run: RunContext, state: State, due: Mapping[Key, Due]) -> tuple[dic
     except StateError as error:
         return {}, f"The status cannot be written, so nothing is deleted. {error.message}"
     if taken:
-        return {}, f"Another run has just recorded {min(taken)}, so this run leaves it alone."
+        return {}, f"Another run has just recorded {min(taken)}, so this run skips it."
     return records, ""
 
 
 def _make_begun(record: Record, now: str) -> Condition:
-    """Make the condition that reports the replacement if the run is killed. Azure's own refusal of a field stays: by
-    it the next run knows the field, should the resource still be there.
+    """Make the condition that reports the replacement if the run is killed. Azure's own refusal of a field stays: the
+    next run finds the field by it if the resource still exists.
     """
     if record.condition is not None and record.condition.reason == REFUSED:
         return record.condition
@@ -306,7 +306,7 @@ def _fail(before: Result, delete: Result) -> Result:
         before,
         action=delete.action,
         written=delete.written,
-        replacement=None,  # it did not come to that: the condition says why
+        replacement=None,  # it was not attempted: the condition explains why
         condition=condition,
         is_fine=False,
         is_retryable=True,
@@ -320,8 +320,8 @@ def _fail(before: Result, delete: Result) -> Result:
 
 
 def _tell_delete(after: Result, delete: Result) -> Result:
-    """Return the result of a resource after its delete, which stands until it is there again: Azure took it, whatever
-    came of the create.
+    """Return the result of a resource after its delete, which holds until the resource exists again: Azure accepted the
+    delete, with or without the create.
     """
     if after.action is not Action.NONE or after.is_fine:
         return after

@@ -1,6 +1,6 @@
 """A plan of two revisions: what a change of the manifests means in requests to ARM, with no access to Azure.
 
-It reads and prepares both revisions, and reports the difference as a plan in which the old revision takes the place of
+It reads and prepares both revisions, and reports the difference as a plan in which the old revision stands in for
 Azure. It needs no login, no subscription and no recorded state, so it can run in a pull request.
 """
 
@@ -303,7 +303,7 @@ def _find_removals(
 def _hold_moved(
     before: RevisionManifests, after: RevisionManifests, removed: Mapping[Key, Resource], manifests: Manifests
 ) -> dict[Key, str]:
-    """Return why resources are held whose manifests may have moved to a place that is not read, as in a run."""
+    """Return why resources are held whose manifests may have moved to a path that is not read, as in a run."""
     unread = UnreadSource(
         places=after.find_unread(),
         tree=after.tree,

@@ -83,9 +83,9 @@ async def execute(  # noqa: PLR0913 - what a run is given from outside
 ) -> Report:
     """Open the connections, run once, and close them.
 
-    Once `stop` is set the run begins nothing more and ends in order. `redactions` learns every secret value that the
-    run meets, for use in logs; neither the report nor an exception shows one. Once `grace` begins, programs
-    that the run started end with it. `confirm` is asked before the first sync of a target.
+    Once `stop` is set the run begins nothing more and ends in order. `redactions` gets every secret value that the run
+    reads, for use in logs; neither the report nor an exception shows one. Once `grace` begins, programs that the run
+    started end with it. `confirm` is called before the first sync of a target.
     """
     redactions = redactions or Redactions()
     tell_settings(redactions, config, os.environ)
@@ -146,7 +146,7 @@ async def sync_revision(
 
 
 def _mask(report: Report, config: Config, connections: Connections) -> Report:
-    """Mask the secrets of a report; with `--who off` also names of people, about which each form decides otherwise."""
+    """Mask the secrets of a report; with `--who off` also names of people. Otherwise each format decides on names."""
     masked = mask_report(report, connections.redactions.mask)
     return leave_out_people(masked) if config.who == Who.OFF else masked
 
@@ -184,7 +184,7 @@ def _plan(  # noqa: PLR0913 - what a plan and its guards depend on
 async def _ask_about(
     results: dict[Key, Result], config: Config, run: RunContext, plan: Plan, state: State
 ) -> dict[Key, Result]:
-    """Ask Azure what it would refuse of a plan, and who made the drift."""
+    """Check with Azure what it would refuse of a plan, and find who made the drift."""
     results = results if run.rules.writes else await check_results(run, results)
     if config.who == Who.OFF or not any(result.found in DRIFTED for result in results.values()):
         return results
@@ -199,7 +199,7 @@ def _write_back(
     connections = run.connections
     is_whole = all(selection.has(key) and covers(connections.source, one) for key, one in state.records.items())
     exports = ExportOutcome(config_maps=run.export_sinks.kept.written, leftovers=collected.still_there)
-    knows_all = not config.only and selection.keys is None  # what a part of the source cannot say
+    knows_all = not config.only and selection.keys is None  # a part of the source does not have all
     report, notified = notify(config, connections, state, report, run.rules.agent) if knows_all else (report, None)
     report = write_status(connections, state, report, exports, run.rules.agent, is_whole=is_whole, notified=notified)
     return write_heartbeat(connections, report, run.rules.agent) if config.heartbeat and knows_all else report
@@ -216,7 +216,7 @@ async def _in_time(awaitable: Awaitable[T], deadline: float, connections: Connec
 
 
 async def _ask_first(rehearsal: RunContext, plan: Plan, target: RunTarget, confirm: Confirm) -> None:
-    """Read from Azure what the run would change, and ask. Raises DeclinedError if the answer is no."""
+    """Read from Azure what the run would change, and prompt. Raises DeclinedError if the answer is no."""
     results, _ = await walk(rehearsal, plan, State({}), Selection(), None)
     demand_consent(confirm, mask_target(target, rehearsal.redactions.mask), count_changes(results.values()))
 

@@ -66,7 +66,7 @@ def _make_secret_stores(
 def _make_identity(
     access: ArmAccess, clock: Clock
 ) -> Callable[[], AbstractAsyncContextManager[tuple[Any, VaultConnection]]]:
-    """Make the context manager of the global credential, for places that sign in as the run does."""
+    """Make the context manager of the global credential, for stores that sign in as the run does."""
 
     @asynccontextmanager
     async def identity() -> AsyncIterator[tuple[Any, VaultConnection]]:

@@ -1,4 +1,4 @@
-"""Look into the places that a run does not read, for the resources that were removed from git.
+"""Searches what a run does not read for the resources that were removed from git.
 
 `planning.moved_manifests` decides; this module reads files, and lists those of earlier revisions. It runs only if
 something was removed.
@@ -26,13 +26,13 @@ from gitsync.units.tree import list_folders
 _UNBUILT: Final = frozenset(
     {"ApplicationFailed", "ChartFailed", "GeneratorNotFollowed", "KustomizationFailed", "UnitsConflict"}
 )
-"""Codes of units whose manifests are not known. A chart that nothing releases can be looked into, and what another
-repository has is removed from this one.
+"""Codes of units whose manifests are not known. A chart that nothing releases can be searched, and manifests in another
+repository count as removed from this one.
 """
 _UNRELEASED: Final = "HelmChart"
 _LEFT_OUT: Final = "UnitLeftOut"
 _NO_TEXT: Final = "InvalidText"
-"""The code of a file that is no text of its own: a pointer, a cipher, an archive."""
+"""The code of a file without text of its own: a pointer, an encrypted file, an archive."""
 
 
 def list_blobs(tree: Revision | None) -> Blobs | None:
@@ -57,7 +57,7 @@ class UnreadSource:
     explain: ExplainUnreadable
 
     def hold(self, removed: Mapping[Key, LastDeclared]) -> dict[Key, str]:
-        """Return why resources are held whose manifests may be in a place that was not read."""
+        """Return why resources are held whose manifests may be in something that was not read."""
         bases = tuple({id(last.blobs): last.blobs for last in removed.values() if last.blobs is not None}.values())
         elsewhere = self._find_elsewhere(bases)
         wanted = [entry for path, entry in elsewhere.items() if may_have_manifests(path)]
@@ -102,7 +102,7 @@ class UnreadSource:
             return blob if content is None or is_content_of(blob, content) else ""
         return blob
 
-    # ---- files that can be looked into ----
+    # ---- files that can be searched ----
 
     def _look_into_unused(self) -> Iterator[UnusedFile]:
         for path in self.places.unused:
@@ -116,13 +116,13 @@ class UnreadSource:
             return "its name does not end in .yaml, .yml or .json"
         for problem in self.problems:
             if problem.code == _UNRELEASED and is_inside(find_unit(path), find_unit(problem.path)):
-                return f"nothing releases the chart of {problem.path}"
+                return f"no release uses the chart of {problem.path}"
             if problem.code in _UNBUILT and find_unit(path) in problem.parts:
                 return f"the unit of {problem.place} is not built"
         return "no kustomization or other unit uses it"
 
     def _look_into_rejected(self) -> Iterator[UnusedFile]:
-        """Look into files that are read, and have a document that is not."""
+        """Search files that are read but have a document that is not."""
         rejected = {one.source.path for one in self.manifests.unread if one.is_rejected}
         for path in sorted(rejected & self.places.plain):
             yield UnusedFile(
@@ -140,7 +140,7 @@ class UnreadSource:
         }
 
     def _is_missing(self, path: str) -> bool:
-        """Tell whether a file that the run is about is not checked out."""
+        """Return whether a file that the run is about is not checked out."""
         return path in self.left_out and self.places.covers(path)
 
     def _look_elsewhere(
@@ -152,25 +152,25 @@ class UnreadSource:
             yield UnusedFile(path, why, entry.id, named, Counts.ALWAYS if self._is_missing(path) else Counts.IF_IT_CAME)
 
     def _look_into_environments(self) -> Iterator[UnusedFile]:
-        """Look into units that are left out, since gitsync.yaml names another one for their resources."""
+        """Search units that are left out, since gitsync.yaml names another one for their resources."""
         for unit in (one.unit for one in self.problems if one.code == _LEFT_OUT):
             paths = [path for path in self.places.files if may_have_manifests(path) and is_inside(path, unit)]
             for path, content in self.places.read(paths).items():
                 named = list_named_objects(path, content)
                 yield UnusedFile(path, f"the unit {unit} is left out", self.blobs[path], named, Counts.IF_IT_CAME)
 
-    # ---- places that cannot be read ----
+    # ---- what cannot be read ----
 
     def _list_missing(self, missing: Blobs) -> Iterator[ClosedPlace]:
         """List the files that are not here: those that a partial clone lacks, and those that are too large."""
         unread = {path: self.blobs[path] for path in self.places.unused - self.unused.keys()}
         for path, blob in {**unread, **missing}.items():
             if may_have_manifests(path):
-                why = "is not in this clone" if path in missing else "is not in this clone, or too large to look into,"
+                why = "is not in this clone" if path in missing else "is not in this clone, or is too large to read,"
                 yield ClosedPlace(path, why, {path: blob})
 
     def _list_closed(self) -> Iterator[ClosedPlace]:
-        """List links, submodules and other entries that are no files. What no commit has is no part of a revision."""
+        """List links, submodules and other entries that are not files. Uncommitted ones are not part of a revision."""
         found = {entry.path: entry for entry in self.places.closed}
         for path, entry in self.entries.items():
             if entry.kind is not EntryKind.FILE and not self.places.ignores(path):
@@ -195,7 +195,7 @@ class UnreadSource:
                 yield ClosedPlace(f"the unit of {problem.place}", "is not built", blobs, problem.message)
 
     def _list_unreadable(self, bases: tuple[Blobs, ...]) -> Iterator[ClosedPlace]:
-        """List the files that came or changed, and are no text: pointers, ciphers, archives."""
+        """List the files that were added or changed, and are not text: pointers, encrypted files, archives."""
         declaring = {resource.source.path for resource in self.manifests.resources}
         changed = [
             path

@@ -50,6 +50,7 @@ async def walk(
         nodes: dict[Key, Node] = {**plan.applies, **plan.prunes}
         run.connections.progress.expect({key: node.depends_on for key, node in nodes.items()})
         applied = await run_in_order(plan.applies, run_node, build_rest, stop)
+        # A list that was wrong about one resource may be wrong about others: read those too.
         doubtful = _keep_records(plan, applied, run.lists.take_doubtful())
         applied |= await run_in_order(doubtful, run_node, build_rest, stop, known=applied)
         applied, due = await settle_replacements(run, plan, state, applied, most_deletes)
@@ -63,6 +64,7 @@ async def walk(
             )
             applied |= {key: build_rest(plan.applies[key]) for key in due}
         collected = await remove_exports(run, state, {**applied, **pruned}, leftovers)
+        # A delete may free a name or a reference that an apply failed for.
         frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
         has_time = run.clock.monotonic() < run.rules.deadline
         tried = {key: result for key, result in applied.items() if key not in both}
@@ -126,7 +128,7 @@ async def _list_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mapping[
             reader = run.identities[group.key].azure().reader(session)
             listings[group.key] = list_ids(await reader.list(path, RESOURCES_API_VERSION), path)
         except ArmError:
-            continue
+            continue  # unknown content: the group waits until its own content is deleted one by one
     prunes = spread_holds(hold_shared_groups(prunes, listings))
     return prunes if run.rules.approval.review else absorb_content(prunes, listings)
 
@@ -181,7 +183,7 @@ async def run_in_order(
 
 
 def _goes_along(node: Node, before: Mapping[Key, Result]) -> bool:
-    """Tell whether the delete of another resource, which has begun, takes a resource along: that needs no request."""
+    """Return whether the delete of another resource, which has begun, takes a resource along: that needs no request."""
     within = before.get(node.within) if isinstance(node, Prune) and node.within else None
     return within is not None and within.action is Action.DELETE
 

@@ -40,7 +40,7 @@ _READABLE = 0o644
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunWatch:
-    """The watch of one run: what its settings and `environment` ask for, and when it began. The run gets `progress`,
+    """The watch of one run: what its settings and `environment` request, and when it began. The run gets `progress`,
     which has the timeline in front only if something needs one.
     """
 
@@ -55,7 +55,7 @@ class RunWatch:
     started: float
 
     def ended(self, report: Report) -> Report:
-        """Write what is asked for about a run that ended. If metrics cannot be written, the report says so."""
+        """Write the requested metrics and traces of a run that ended. A failure to write metrics is in the report."""
         code = report.exit_code or (ExitCode.FAILED if report.interrupted else ExitCode.FINE)
         end = self._describe(code, report)
         self._export(end)
@@ -68,13 +68,13 @@ class RunWatch:
         return report
 
     def searched(self, exit_code: ExitCode, figures: Figures) -> None:
-        """Write what is asked for about a search, whose report is printed. PublishError if that fails."""
+        """Write the requested metrics and traces of a search, whose report is printed. PublishError if that fails."""
         end = replace(self._describe(exit_code, None), figures=figures)
         self._export(end)
         self._write_metrics(end)
 
     def failed(self, error: Exception) -> None:
-        """Write what is asked for about a run that this error ended."""
+        """Write the requested metrics and traces of a run that this error ended."""
         end = self._describe(error.exit_code if isinstance(error, GitsyncError) else ExitCode.FAULT, None)
         self._export(end)
         try:
@@ -102,7 +102,7 @@ class RunWatch:
     def _write_metrics(self, end: RunEnd) -> None:
         if not self.config.metrics:
             return
-        from gitsync.report.metrics import render  # noqa: PLC0415 - most runs are not asked for metrics
+        from gitsync.report.metrics import render  # noqa: PLC0415 - most runs write no metrics
 
         file = Path(self.config.metrics)
         try:
@@ -182,8 +182,8 @@ def log_start(command: str, target: RunTarget) -> None:
 
 
 def log_end(command: str, code: ExitCode, report: Report | None, error: Exception | None = None) -> None:
-    """Log the end of a run with its figures: as an error if the exit code says so. There is no report of a run that an
-    error ended before: its message is on stderr, and here only its code, for `gitsync explain`.
+    """Log the end of a run with its figures: as an error if the exit code is one. A run that ends with an error before
+    it starts has no report: its message is on stderr, and only its code is here, for `gitsync explain`.
     """
     fields: dict[str, Any] = {"command": command, "exit_code": code}
     if report is not None:

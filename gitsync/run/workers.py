@@ -1,7 +1,7 @@
 """One worker of a run over many: which part of the estate it syncs, and what it waits for in the parts of others.
 
-All workers read the pinned revision and the pinned status, so they make the same cut, and the guards of the whole run
-come to the same end in each. Only then is the plan narrowed to the shard. A worker keeps no state of its own.
+All workers read the pinned revision and the pinned status, so they make the same cut, and the guards of the run decide
+the same in each. Only then is the plan narrowed to the shard. A worker keeps no state of its own.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from gitsync.request.exports import may_export
 from gitsync.run.load import RunInput
 
 _LOOK_AGAIN = 2.0
-"""Seconds for which a look at what the other workers have recorded holds: many resources may wait at once. What waits
-looks less and less often by itself.
+"""Seconds for which a read of the other workers' records is reused: many resources may wait at once. Each waiting
+resource reads less and less often by itself.
 """
 
 _STOPPED = frozenset({Hold.INTERRUPTED, Hold.NOT_REACHED})
-"""What a worker records that was stopped: it may be started again, as one is whose node is drained."""
+"""What a stopped worker records: it may be started again, for example after its node is drained."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ def find_worker(config: Config, environment: Mapping[str, str]) -> Worker | None
     index = environment.get("JOB_COMPLETION_INDEX", "") if config.shards else ""
     if config.shards and not config.shard and not (index.isascii() and index.isdigit()):
         raise ConfigError(
-            "GITSYNC_SHARDS is set, and JOB_COMPLETION_INDEX does not say which worker this is.",
+            "GITSYNC_SHARDS is set, but JOB_COMPLETION_INDEX is not the number of a worker.",
             hint="Set completionMode: Indexed in the Job, or use --shard.",
         )
     if not config.shard and not config.shards:
@@ -64,17 +64,17 @@ def find_worker(config: Config, environment: Mapping[str, str]) -> Worker | None
     if number > workers:
         raise ConfigError(f"--shard {number}/{workers} is not one of {workers} workers.", hint="Use 1 to WORKERS.")
     if config.only or config.plan_file:
-        raise ConfigError("--shard excludes --only and --plan.", hint="Leave them out: `gitsync shards` makes the cut.")
+        raise ConfigError("--shard cannot be used with --only or --plan.", hint="Remove --only and --plan.")
     if not config.run_id:
         raise ConfigError(
-            "--shard needs --run-id, which says which workers belong together.",
+            "--shard requires --run-id, which identifies the workers of one run.",
             hint="Set GITSYNC_RUN_ID to the id of the pipeline's run, or of the Job.",
         )
     return Worker(run_id=check_run_id(config.run_id), number=number, workers=workers)
 
 
 class PinnedWorker(NamedTuple):
-    """A worker that knows what it shares with the others, and its state."""
+    """A worker with what it shares with the others, and its state."""
 
     pin: Pin
     store: WorkerStore
@@ -83,7 +83,9 @@ class PinnedWorker(NamedTuple):
 def require_branch(store: StateStore) -> StatusBranch:
     """Return the status branch that the workers of a run share. ConfigError if the status is in a folder."""
     if not isinstance(store, StatusBranch):
-        raise ConfigError("Workers share a status branch, and this run has a folder.", hint="Use --status-branch.")
+        raise ConfigError(
+            "Workers share a status branch, but this run has a status folder.", hint="Use --status-branch."
+        )
     return store
 
 
@@ -99,7 +101,7 @@ def pin_run(
     branch = require_branch(store)
     if source.revision is None or source.dirty:
         raise ConfigError(
-            "Workers share a revision, and this source has none.", hint="Commit the changes, or read a git repository."
+            "Workers share a revision, but this source has none.", hint="Commit the changes, or read a git repository."
         )
     state = branch.load()
     agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
@@ -111,7 +113,7 @@ def pin_run(
             revision=state.find_revision(agent) or state.revision,
             summary=partial(summary.render, list(state.records.values()), revision=state.revision),
             report=None,
-            headline="Take in what workers have recorded",
+            headline="Merge the records of workers",
             agent=agent,
         ),
     )

@@ -83,11 +83,11 @@ def write_status(  # noqa: PLR0913 - all that a run has to write
     is_whole: bool,
     notified: str | None = None,
 ) -> Report:
-    """Record the results of the run. If that fails, the report says so: the changes in Azure remain.
+    """Record the results of the run. A failure is in the report: the changes in Azure remain.
 
-    `is_whole` says that the run covered every earlier record, `notified` what a notification has said.
+    With `is_whole`, the run covered every earlier record. `notified` is the content of the last notification.
     """
-    shown = leave_out_people(report)  # whoever can read the repository reads the status
+    shown = leave_out_people(report)  # anyone who can read the repository reads the status
     records = {result.key: result.record for result in shown.results}
     remaining = [record for record in {**before.records, **records}.values() if record]
     update = Update(
@@ -112,12 +112,12 @@ def write_status(  # noqa: PLR0913 - all that a run has to write
 
 
 def notify(config: Config, recorder: Recorder, before: State, report: Report, agent: str) -> tuple[Report, str | None]:
-    """Send a message if the state of the estate is another than the last message said. Returns the report, with a
-    warning if a service did not take it, and the state that is now known; None if no message was sent.
+    """Send a message if the state of the estate differs from that of the last message. Returns the report, with a
+    warning if a service did not accept it, and the state that is now known; None if no message was sent.
 
-    It is sent before the status is written, which keeps what was said: if the writing fails, the next run says it
-    again, and nothing is lost. So does the next run if no service took it. Not for a run of a part of the source, which
-    knows no whole state.
+    It is sent before the status is written, which keeps what was reported: if the write fails, or no service accepts
+    the message, the next run sends it again, and nothing is lost. A run of a part of the source sends none, since it
+    does not have the complete state.
     """
     if not (config.notify or config.notify_file) or report.interrupted:
         return report, None
@@ -134,8 +134,8 @@ def notify(config: Config, recorder: Recorder, before: State, report: Report, ag
         return _add_warning(recorder, report, error.message, error.hint), None
     if failed:
         names = ", ".join(f"{address.number} ({address.service})" for address in failed)
-        hint = "Check the address, and that the service can be reached. The next run tries again if none took it."
-        report = _add_warning(recorder, report, f"No message was taken by the address {names}.", hint)
+        hint = "Check the address and the network. If no address accepts the message, the next run sends it again."
+        report = _add_warning(recorder, report, f"The message was not accepted at address {names}.", hint)
     return report, state if len(failed) < len(addresses) else None
 
 
@@ -145,7 +145,7 @@ def _add_warning(recorder: Recorder, report: Report, message: str, hint: str) ->
 
 
 def write_heartbeat(recorder: Recorder, report: Report, agent: str) -> Report:
-    """Publish that a whole run has succeeded. If that fails, the report says so."""
+    """Publish that a run of the complete source has succeeded. A failure is in the report."""
     if report.exit_code != ExitCode.FINE or report.interrupted:
         return report
     heartbeat = Heartbeat(agent=agent, time=recorder.clock.now().replace(microsecond=0), revision=report.revision)

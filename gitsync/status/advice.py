@@ -1,5 +1,5 @@
-"""Says what to do about an error, by its code, by kind if the code has a special meaning there, and by its message if
-the code has several.
+"""The advice for an error: by its code, by kind if the code has a special meaning there, and by its message if the code
+has several meanings.
 
 Separate from conditions, whose messages quote Azure word for word: health checks compare them.
 """
@@ -17,8 +17,8 @@ from gitsync.status.passing_refusals import describes_other_work, is_code_of_oth
 
 
 def find_advice(code: str, group: str, kind: str, message: str | None = None) -> str:
-    """Find what a code means for a kind, and what to do: a few sentences on one line, "" for an
-    unknown code. What the message of a refusal says comes first, if it is given.
+    """Find what a code means for a kind, and what to do: a few sentences on one line, "" for an unknown code. If the
+    message of a refusal is given, its meaning comes first.
 
     Providers spell codes in more than one way, so case is ignored.
     """
@@ -49,7 +49,7 @@ _OWN_REASONS: Final = frozenset(Hold)
 
 
 def _find_meaning(code: str, message: str) -> str:
-    """Find what a message says of a code that has several meanings, or that is not known."""
+    """Find the meaning in the message of a code that has several, or that is not known."""
     is_known, rows = code.casefold() in BY_CODE, _BY_MEANING.get(code.casefold(), {})
     if is_known and code.casefold() not in _BY_MEANING:
         return ""
@@ -59,7 +59,7 @@ def _find_meaning(code: str, message: str) -> str:
 
 
 # Rows of codes that mean the same, and what to do about them; last, codes of single kinds. Each
-# text is one line, shown next to the message, which it does not repeat. It says how to fix the
+# text is one line, shown next to the message, which it does not repeat. It shows how to fix the
 # error, and explains the cause if the message does not.
 
 
@@ -99,11 +99,11 @@ _ACCESS: Final = {
         "manifest to comply, or request an exemption from its owners."
     ),
     "ResourceValidationFailed PreflightValidationCheckFailed InvalidTemplateDeployment": (
-        "The message has the reasons, each with the resource or the field. Fix them in the manifest; `gitsync plan` "
-        "asks Azure again before a change."
+        "The message has the reasons, each with the resource or the field. Fix them in the manifest, then run "
+        "`gitsync plan` to check it with Azure again."
     ),
     "RequestDisallowedByAzure": (
-        "Your subscription has no access to this region. Choose another location, or request access from support."
+        "The subscription has no access to this region. Choose another location, or request access from support."
     ),
     "ScopeLocked": (
         "A lock on the resource or above it forbids the change. Remove the lock during the run, or set the "
@@ -161,8 +161,8 @@ _AMOUNTS: Final = {
         "The region has no capacity for this size now. Run again later, choose another size, or name fewer zones."
     ),
     "RegionIsOfferRestricted LocationIsOfferRestricted RegionDoesNotAllowProvisioning ProvisioningDisabled": (
-        "The region does not offer the service to this subscription. Choose another location, or ask support "
-        "for access."
+        "The region does not offer the service to this subscription. Choose another location, or request access from "
+        "support."
     ),
     "TooManyRequests 429 SubscriptionRequestsThrottled RateLimiting": (
         "All clients of the subscription together send too many requests. The next run continues; run less often, "
@@ -171,8 +171,8 @@ _AMOUNTS: Final = {
 }
 _PROVIDERS: Final = {
     "MissingSubscriptionRegistration SubscriptionNotRegistered InvalidSubscriptionRegistrationState": (
-        "A subscription is registered with a provider once (`az provider register --namespace NAMESPACE`), which "
-        "takes some minutes."
+        "Register the subscription with the provider once (`az provider register --namespace NAMESPACE`); this takes "
+        "some minutes."
     ),
     "LocationNotAvailableForResourceType NoRegisteredProviderFound MissingRegistrationForLocation": (
         "The region does not support this type, or not at this api-version. Choose a location that the message lists, "
@@ -231,7 +231,7 @@ _REFERENCES: Final = {
     ),
     "ParentResourceIsInFailedState": (
         "The last change of the parent failed. Fix the parent first: its condition here, or its activity log in Azure, "
-        "says why. A successful write of it ends this state."
+        "has the cause. A successful write of the parent ends this state."
     ),
     "StorageAccountIsNotProvisioned StorageProvisioningStateNotSucceeded": (
         "The storage account is still being created or changed. The next run retries this one."
@@ -279,7 +279,7 @@ _ADDRESSES: Final = {
     "PrivateIPAddressInReservedRange PrivateIPAddressNotInSubnet": (
         "Choose an address in the prefix of the subnet; Azure reserves the first four and the last."
     ),
-    "SubnetsNotInSameVnet": "All network interfaces of a machine must be in one virtual network.",
+    "SubnetsNotInSameVnet": "Put all network interfaces of the machine into one virtual network.",
     "SecurityRuleConflict": (
         "Two rules of one direction have the same priority. Change one priority; rules that are not in git count too."
     ),
@@ -314,15 +314,15 @@ _VALUES: Final = {
         "Set a password that follows the rules in the message in the secret that the manifest references."
     ),
     "K8sVersionNotSupported": "Choose a version that the region supports: az aks get-versions --location REGION.",
-    "OperationNotAllowed": "The message says what forbids it. Change that in the manifest or in Azure, then run again.",
+    "OperationNotAllowed": "The message has the cause. Change it in the manifest or in Azure, then run again.",
     "MethodNotAllowed": (
         "The provider does not support this operation, or not at this api-version. Choose another version of "
         "the kind, or set the reconcile policy to skip."
     ),
 }
 _OTHER_WORK: Final = (
-    "Something else changes the resource, or one near it. The run waited, read the resource again and tried again, and "
-    "the next run does too. If it lasts, check the activity log for the caller."
+    "Another operation is changing this resource or a related one. The run waited and tried again, and the next run "
+    "does too. If the error persists, check the activity log for the caller."
 )
 _WAITING: Final = {
     "PreconditionFailed": "The resource changed between gitsync's read and its write. The next run reads it again.",
@@ -331,12 +331,12 @@ _WAITING: Final = {
         "same way, check the activity log for the caller."
     ),
     "UnknownState": (
-        "Look at the resource in Azure; the next run looks again. If Azure is done with it, report the type and the "
-        "state to the gitsync project, so that gitsync learns that the type ends in it."
+        "Check the resource in Azure; the next run reads it again. If its operation has ended, report the type and the "
+        "state to the gitsync project, so that gitsync can support the state."
     ),
     "UnknownError": (
-        "The answer has no code of Azure Resource Manager: a proxy or a gateway on the way gave it, or the service is "
-        "down. Check the network of the run if the next one fails the same way."
+        "The response has no Azure Resource Manager code: it comes from a proxy or a gateway, or the service is down. "
+        "If the next run fails the same way, check its network."
     ),
     "InternalServerError ServiceUnavailable GatewayTimeout 408 500 502 503 504": (
         "Azure had an internal error; the next run usually succeeds. If it persists, open a request with Azure "
@@ -345,7 +345,7 @@ _WAITING: Final = {
 }
 _SECRETS: Final = {
     "SecretNotFound ConfigMapNotFound": (
-        "Add it to a source of --secret-sources, or let a manifest export it; names and keys are case-sensitive."
+        "Add it to a source of --secret-sources, or export it from a manifest; names and keys are case-sensitive."
     ),
     "FailedWritingAdditionalKubernetesObjects": (
         "Export under another name, fix the expression, or remove the existing object of another owner; "
@@ -375,14 +375,14 @@ _OF_KINDS: Final = {
         "A pool cannot be newer than its cluster. Raise the version of the ManagedCluster first."
     ),
     ("PostReconciliationFailure", "network.azure.com", "PrivateEndpoint"): (
-        "Ask the owner of the target service to approve the connection, then run again."
+        "Have the owner of the target service approve the connection, then run again."
     ),
     ("ReconciliationBlocked", _POSTGRESQL, "FlexibleServer"): _START,
     ("ReconciliationBlocked", _POSTGRESQL, "FlexibleServersDatabase"): _START,
     ("ReconciliationBlocked", _POSTGRESQL, "FlexibleServersFirewallRule"): _START,
     ("ServiceUnavailable", "documentdb.azure.com", "DatabaseAccount"): (
-        "Usually the region has no capacity for new accounts. Choose another location, or request access from support "
-        "to this one."
+        "Usually the region has no capacity for new accounts. Choose another location, or request access to this one "
+        "from support."
     ),
     ("VulnerabilityAssessmentADSIsDisabled", "sql.azure.com", "ServersVulnerabilityAssessment"): (
         "Enable Microsoft Defender for SQL on the server first, with a ServersAdvancedThreatProtectionSetting."
@@ -397,13 +397,13 @@ _BY_MEANING: Final[Mapping[str, Mapping[str, str]]] = {
             "The subscription has reached its quota in the region. Choose another size, delete unused resources, or "
             "request more quota (in the portal under Quotas)."
         ),
-        r"\b(stopped|deallocated|paused|suspended|not running)\b": "It is stopped. Start it, then run again.",
-        r"\b(sku|tier|plan)\b": "The tier does not allow it. Choose another tier, or leave out what the message names.",
+        r"\b(stopped|deallocated|paused|suspended|not running)\b": "The resource is stopped. Start it, then run again.",
+        r"\b(sku|tier|plan)\b": "The tier does not allow it. Choose another tier, or remove what the message names.",
     },
     "preconditionfailed": {},
 }
-"""Codes with several meanings, in lower case: patterns of messages, and advice. Each of them may also mean that
-something else is going on.
+"""Codes with several meanings, in lower case: patterns of messages, and advice. Each of them may also mean that another
+operation is under way.
 """
 
 _TABLES: Final = (

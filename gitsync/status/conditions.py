@@ -43,7 +43,7 @@ _LONGEST_STATE = 100
 
 def make_undeletable(key: Key) -> Condition:
     """Return the condition of a resource that was removed from git, and that Azure deletes with its parent only. Its
-    manifest is gone, so the annotation that ASO asks for has no place.
+    manifest is gone, so there is nothing to put ASO's annotation on.
     """
     advice = (
         "Azure deletes it with its parent: gitsync keeps its record until then. To leave it in Azure and forget it "
@@ -133,13 +133,13 @@ def check_subscription(arm_id: str, ours: str) -> Condition | None:
     text = f'SubscriptionID "{subscription}" for "{arm_id}" resource does not match with Client Credential: "{ours}"'
     advice = (
         f"The resource was written in subscription {subscription}. Set --subscription (or AZURE_SUBSCRIPTION_ID of its "
-        "credential) back to that."
+        "credential) to that one."
     )
     return make_error("SubscriptionMismatch", text, advice)
 
 
 _NO_PROVIDER = {
-    Provider.SQL: "Users of Azure SQL are not supported: nothing was read or changed.",
+    Provider.SQL: "Azure SQL users are not supported: nothing was read or changed.",
 }
 
 
@@ -153,7 +153,7 @@ def check_provider(provider: Provider) -> Condition | None:
 def make_unknown_state(state: str) -> Condition:
     """Make the condition of a resource that is in a state that may or may not mean that an operation is under way."""
     shown = state if len(state) <= _LONGEST_STATE else "(too long to show)"
-    text = f"state {shown} unknown: gitsync does not know whether Azure is done with it."
+    text = f"state {shown} unknown: gitsync cannot determine whether the operation in Azure has ended."
     return make_warning(Hold.UNKNOWN_STATE.value, text)
 
 
@@ -186,7 +186,7 @@ def _make_advice(failure: ProviderError) -> str:
     is_named = failure.correlation_id and hide_people(failure.message) != failure.message
     if not is_named:
         return failure.hint
-    advice = f"Look the person up in the activity log, by the correlation id {failure.correlation_id}."
+    advice = f"Look up the person in the activity log by the correlation id {failure.correlation_id}."
     return f"{failure.hint} {advice}".strip()
 
 
@@ -220,8 +220,8 @@ def make_unreadable(failure: ProviderError) -> Condition:
 
 
 def is_waiting(condition: Condition) -> bool:
-    """Tell whether a resource waits: for another one or for a value, for Azure, for a person, or for the next run. None
-    of that is a failure.
+    """Return whether a resource waits: for another one or for a value, for Azure, for a person, or for the next run.
+    Waiting is not a failure.
     """
     waits = condition.reason in _WAITING_REASONS | _BLOCKED_REASONS or condition.reason in set(Hold)
     return not condition.is_ready and (waits or condition.severity not in {Severity.ERROR, Severity.WARNING})
@@ -239,21 +239,19 @@ def find_code(condition: Condition) -> str:
 
 
 def is_after_write(condition: Condition) -> bool:
-    """Tell whether a condition is of a stage after the write: a check, or an export."""
+    """Return whether a condition is of a stage after the write: a check, or an export."""
     return condition.reason in {UNWRITABLE, POST_CHECK} or condition.message.startswith(_EXPORT_STAGES)
 
 
 def make_fault(fault: Exception) -> Condition:
-    """Make the condition for a bug in gitsync that ended the attempt. Its message may quote a value
-    of Azure or of a manifest, its type cannot.
+    """Make the condition for a bug in gitsync that ended the attempt. The exception's message may quote a value from
+    Azure or from a manifest, its type cannot.
     """
-    return make_warning("Failed", f"Internal error of gitsync: {type(fault).__name__}. The other resources continued.")
+    return make_warning("Failed", f"gitsync internal error: {type(fault).__name__}. Other resources are not affected.")
 
 
 def is_replacement(new: Condition, old: Condition | None) -> bool:
-    """Tell whether a new condition takes the place of the old one
-    (docs/reference/reconciliation.md#ready-condition).
-    """
+    """Return whether a new condition replaces the old one (docs/reference/reconciliation.md#ready-condition)."""
     if old is None or new.generation > old.generation:
         return True
     if new.says_the_same(old):

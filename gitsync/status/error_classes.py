@@ -88,7 +88,7 @@ NOT_YET_THERE = frozenset(
 """Codes for a missing resource: a run retries if it created that resource itself."""
 
 PARENT_MISSING = frozenset({"ParentResourceNotFound", GROUP_MISSING})
-"""Those for something above the resource. Reads have them too."""
+"""Codes for a missing parent of the resource. Reads return them too."""
 
 
 NOT_ALLOWED = frozenset({"AuthorizationFailed", "LinkedAuthorizationFailed"})
@@ -97,6 +97,6 @@ NOT_ALLOWED = frozenset({"AuthorizationFailed", "LinkedAuthorizationFailed"})
 
 def classify(error: ProviderError) -> Classification:
     """Return the default class of an error; codes compare with case, and unknown ones go by their HTTP status."""
-    # As ASO does for codes that it does not know.
+    # As ASO does for unknown codes.
     by_status = Retry.VERY_SLOW if error.status == 400 else Retry.SLOW
     return Classification(retry=_BY_CODE.get(error.code, by_status))

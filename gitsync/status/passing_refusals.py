@@ -1,7 +1,7 @@
 """Refusals that pass by themselves, known by their meaning: something else changes the resource, or one near it.
 
-Providers have codes of their own for it, or use one that has other meanings too (`OperationNotAllowed` is also said of
-quotas and of stopped machines), so the words decide.
+Providers have codes of their own for it, or use one that has other meanings too (`OperationNotAllowed` is also the code
+for quotas and for stopped machines), so the words decide.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 from gitsync.errors import ProviderError
 
 _STATUSES: Final = frozenset({400, 409, 412, 423, 429})
-"""With which Azure refuses such a write. An operation that failed has the status of its poll, a success."""
+"""HTTP statuses with which Azure refuses such a write. A failed operation has the status of its poll, a success."""
 
 _WORK = r"(?:operation|request|update|write|deployment|change|modification|upgrade|transaction)s?"
 _GOES_ON = r"(?:in[ -]?progress|on-?going|under ?way|running|pending|executing|being (?:processed|performed|executed))"
@@ -65,7 +65,7 @@ _CODE = re.compile(
     r"|^(Conflict|RetryableError)$",
     re.IGNORECASE,
 )
-"""Codes that say it without a text. A plain `Conflict` may have other causes; ASO tries again too
+"""Codes that mean it without a text. A plain `Conflict` may have other causes; ASO retries it too
 (Azure/azure-service-operator#4671).
 """
 
@@ -74,7 +74,7 @@ _LONGEST_TEXT: Final = 4000
 
 
 def passes_by_itself(failure: ProviderError) -> bool:
-    """Tell whether the same write succeeds once something else is done."""
+    """Return whether the same write succeeds once another operation has ended."""
     if failure.status not in _STATUSES and not 200 <= failure.status < 300:
         return False
     details = ((str(one.get("code") or ""), str(one.get("message") or "")) for one in failure.details)
@@ -83,10 +83,10 @@ def passes_by_itself(failure: ProviderError) -> bool:
 
 
 def is_code_of_other_work(code: str) -> bool:
-    """Tell whether a code alone says that something else is going on."""
+    """Return whether a code alone shows that another operation is under way."""
     return bool(_CODE.search(code))
 
 
 def describes_other_work(message: str) -> bool:
-    """Tell whether a message says that something else is going on."""
+    """Return whether a message shows that another operation is under way."""
     return bool(_MEANING.search(message[:_LONGEST_TEXT]))

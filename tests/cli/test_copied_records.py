@@ -93,7 +93,7 @@ def copy_record(victim, other, *, former=False):
     ("former", "says"),
     [
         (False, "was signed for another repository or status branch"),
-        (True, "did not say for which repository"),
+        (True, "without the name of the repository"),
     ],
 )
 def test_a_copied_record_deletes_nothing(estates, former, says):
@@ -204,7 +204,7 @@ def test_a_record_does_not_move_between_statuses_of_one_name(tmp_path, place, ta
             ended = other.run(command, "--prune", "--max-deletes", "9")
             assert ended.code == 1, ended.out
             assert "RecordNotTrusted" in ended.out
-            said = "did not say for which status" if is_former else "was signed for another status"
+            said = "without the identity of the status" if is_former else "was signed for another status"
             assert said in " ".join(ended.out.split())
     found = victim.run("plan", "--detailed-exitcode")
     assert (found.code, "1 resource, 1 in-sync" in found.out) == (0, True), found.out
@@ -286,6 +286,8 @@ def test_what_no_manifest_declares_waits_for_a_person(tmp_path):
     sign_as_before(estate.open_status(), "#")
     estate.commit(kept=True)
     refused = estate.run("sync", "--prune", "--max-deletes", "9")
-    assert (refused.code, "did not say for which status" in " ".join(refused.out.split())) == (1, True), refused.out
+    assert (refused.code, "without the identity of the status" in " ".join(refused.out.split())) == (1, True), (
+        refused.out
+    )
     assert "Signed 1 record." in estate.run("status", "--sign").out
     assert "Deleted 1" in estate.run("sync", "--prune", "--max-deletes", "9").out

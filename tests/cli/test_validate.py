@@ -86,7 +86,7 @@ spec: {path: ./b, sourceRef: {kind: GitRepository, name: flux-system}}
         ({"a": "kind: Group\napiVersion: app.azure.com/v1\na: [\n"}, [], 1, "0 resources in 1 file: 1 error; 1 document rejected.", "a file that does not parse"),
         ({"a": GOOD, "b": "kind: Secret\na: [\n"}, ["--strict"], 0, "1 resource in 2 files: no problems; 1 document rejected; 1 problem in what is not used.", "one that nothing uses"),
         ({}, [], 0, "0 resources in 0 files: nothing to validate. Check SOURCE and --path.", "an empty folder"),
-        ({"a": LEADS_NOWHERE, "b__c": "a: 1\n"}, [], 0, "0 resources in 2 files: nothing to validate; followed: 1 Kustomization.kustomize.toolkit.fluxcd.io. What was followed has no ASO resource: check its values.", "a unit without resources"),
+        ({"a": LEADS_NOWHERE, "b__c": "a: 1\n"}, [], 0, "0 resources in 2 files: nothing to validate; followed: 1 Kustomization.kustomize.toolkit.fluxcd.io. The followed sources have no ASO resource: check their values.", "a unit without resources"),
         ({"a": GOOD, "b__c": BAD}, ["--path", "b"], 1, "1 resource in 1 file: 2 errors.", "only what lies at the path"),
         (
             {"a": GOOD, "b": BAD.replace("core", "other")},
@@ -244,7 +244,7 @@ def test_gitsync_yaml_reports_which_source_is_this_repository(source, capsys):
     (Path(folder) / "gitsync.yaml").write_text("this-repository: cluster-config\n")
     assert run(["validate", folder]) == 2
     assert (
-        "gitsync.yaml:1: this-repository: 'cluster-config' is not the name of a source of Flux."
+        "gitsync.yaml:1: this-repository: 'cluster-config' is not the name of a Flux source."
         in capsys.readouterr().err
     )
 
@@ -267,7 +267,7 @@ def test_a_set_that_is_not_read_is_what_may_release_a_chart(source, capsys):
     assert run(["validate", folder]) == 1
     told = capsys.readouterr().out
     assert "InvalidApplication" in told
-    assert "sets.yaml:7 may release it, and is not read." in told
+    assert "sets.yaml:7 may release it, but is not read." in told
     assert "Fix sets.yaml:7 first. If it does not release the chart: Write `units:" in told
     (Path(folder) / "sets.yaml").unlink()
     assert run(["validate", folder]) == 0

@@ -52,8 +52,8 @@ def test_a_record_of_what_exists_is_believed(one, needs_seal, why):
     [
         (replace(GROUP, arm_id=vnet_id()), {}, "contradicts itself"),
         (replace(GROUP, arm_id="/nonsense"), {}, "contradicts itself"),
-        (replace(GROUP, claim=Claim.EXPECTED), {}, "does not say that it exists"),
-        (replace(GROUP, claim=Claim.NONE), {}, "does not say that it exists"),
+        (replace(GROUP, claim=Claim.EXPECTED), {}, "does not show yet that it exists"),
+        (replace(GROUP, claim=Claim.NONE), {}, "does not show yet that it exists"),
         (replace(GROUP, operation=PendingOperation("delete", "2026-01-01T00:00:00Z")), {}, "is being deleted"),
         (GROUP, {"needs_seal": True}, "not signed with the key of this run"),
         (GROUP, {"needs_seal": True, "has_key": False}, "Set GITSYNC_DIGEST_KEY"),

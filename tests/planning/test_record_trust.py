@@ -33,17 +33,17 @@ HUB = record(vnet(), vnet_id(), owner=rg())
         (HUB, "", "a network below its group"),
         (record(vnet(), vnet_id().upper(), owner=rg()), "", "ids have no case"),
         (record(vnet(), vnet_id(group="else")), "", "an owner that is named by its id is not on record"),
-        (record(vnet(), group_id()), "is of type Microsoft.Resources/resourceGroups", "a network is no group"),
-        (record(rg(), vnet_id()), "is of type Microsoft.Network/virtualNetworks", "nor is a group a network"),
-        (record(rg(), f"/subscriptions/{SUBSCRIPTION}"), "is of type Microsoft.Resources/subscriptions", "or more"),
-        (record(subnet(), vnet_id(), owner=vnet()), "is of type", "a child is not its parent"),
+        (record(vnet(), group_id()), "has the type Microsoft.Resources/resourceGroups", "a network is no group"),
+        (record(rg(), vnet_id()), "has the type Microsoft.Network/virtualNetworks", "nor is a group a network"),
+        (record(rg(), f"/subscriptions/{SUBSCRIPTION}"), "has the type Microsoft.Resources/subscriptions", "or more"),
+        (record(subnet(), vnet_id(), owner=vnet()), "has the type", "a child is not its parent"),
         (record(vnet(), vnet_id(group="else"), owner=rg()), "is not below its owner", "another group than its owner's"),
         (record(subnet(), f"{vnet_id('two')}/subnets/one", owner=vnet()), "is not below its owner", "another network"),
         (record(vnet(), f"{vnet_id()}/../../x"), "is not an ARM id", "a path that leads elsewhere"),
         (record(vnet(), "hub"), "is not an ARM id", "no path at all"),
         (
             record(Key("network.azure.com", "Nothing", "default", "x"), group_id()),
-            "does not know the kind Nothing",
+            "does not support the kind Nothing",
             "an unknown kind proves nothing",
         ),
         (
@@ -64,7 +64,7 @@ HUB = record(vnet(), vnet_id(), owner=rg())
         (record(USER, f"{SERVER}/users/50%"), "is not an ARM id", "if the name is encoded"),
         (record(USER, f"{SERVER}/users/../x"), "is not an ARM id", "a path that leads elsewhere"),
         (record(vnet(), f"{vnet_id()}%2F"), "is not an ARM id", "what is ARM's has no such name"),
-        (record(USER, SERVER), "is of type Microsoft.DBforPostgreSQL/flexibleServers", "a user is no server"),
+        (record(USER, SERVER), "has the type Microsoft.DBforPostgreSQL/flexibleServers", "a user is no server"),
     ],
 )
 def test_what_a_record_claims(entry, says, why):

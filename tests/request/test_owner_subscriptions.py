@@ -61,4 +61,4 @@ def test_what_was_written_there_goes_back(tmp_path):
     world.says(vnet=vnet).sync()
     advice = of(world.plan(subscription=HERE), "VirtualNetwork").condition.advice
     assert f"written in subscription {SUBSCRIPTION}" in advice
-    assert " back to that" in advice
+    assert " to that one" in advice

@@ -54,7 +54,7 @@ def test_what_azure_does_at_once_takes_a_second(tmp_path):
     assert read_durations(world) == {CORE: Durations(create=1)}
 
 
-def test_an_emulator_on_this_machine_tells_nothing_of_azure(tmp_path):
+def test_durations_of_an_emulator_on_this_machine_are_not_recorded(tmp_path):
     world = set_pace(World(tmp_path), 120)
     world.is_local = True
     world.says(core=GROUP, hub=VNET).sync()

@@ -152,7 +152,7 @@ def test_the_plan_names_a_circle_that_it_cannot_solve(world, case):
     world.synced(group=GROUP, vnet=VNET, one=SUBNET)
     world.says(group=GROUP, vnet=MOVED_VNET, one=annotated(MOVED_SUBNET, **STAYS[case]))
     assert of(world.plan(), "VirtualNetwork").condition.message == (
-        "Azure refuses it: outside of its address space would be subnet one (10.0.0.0/24), which this run does not change. "
+        "Azure refuses it: subnet one (10.0.0.0/24) would be outside of its address space, and this run does not change that. "
         "Keep the old range in spec.addressSpace.addressPrefixes until the subnet has a new one."
     )
     assert of(world.sync(), "VirtualNetwork").condition.reason == OUTSIDE
@@ -232,7 +232,7 @@ SECOND = [
     ],
 )
 @pytest.mark.parametrize(("second", "added", "why"), SECOND, ids=[row[-1] for row in SECOND])
-def test_of_two_refusals_the_one_of_what_git_says_is_shown(world, second, added, why, ends):
+def test_of_two_refusals_the_one_of_the_body_in_git_is_shown(world, second, added, why, ends):
     match = "match: {{method: PUT, path: '*/virtualnetworks/hub', nth: {0}}}"
     refusals = (f"{{{match.format(nth)}, {ends.format(*refusal)}}}" for nth, refusal in ((2, FIRST), (3, second)))
     world.settings = type(world.settings)(limits=None, rules=rules(*refusals))

@@ -124,7 +124,7 @@ def test_a_failure_that_is_not_of_gitsync_is_drift_with_its_reason(tmp_path):
     world.outside("PUT", VNET_ID, body, "2024-03-01", rules=rules(FAILED))
     found = of(world.plan(), "VirtualNetwork")
     assert (found.verdict, found.differences) == (Verdict.DRIFTED, ())
-    assert found.condition.message == "Its last operation failed in Azure, and gitsync did not start that."
+    assert found.condition.message == "Its last operation failed in Azure; gitsync did not start that operation."
 
 
 def test_a_create_that_met_another_one_of_the_same_resource_is_not_a_failure(tmp_path):

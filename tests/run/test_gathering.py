@@ -244,7 +244,7 @@ def test_a_shard_that_never_began_is_a_problem_and_its_resources_stay_what_they_
     report = rig.gather()
     (problem,) = report.problems
     assert (problem.code, problem.is_error) == ("ShardNotEnded", True)
-    assert problem.message.startswith("Shard 2/3 of the run 42 has not ended: it has recorded nothing.")
+    assert problem.message.startswith("Shard 2/3 of run 42 has not ended: it recorded nothing.")
     assert "gitsync sync --shard 2/3 --run-id 42" in problem.hint
     assert (report.exit_code, report.interrupted, len(report.results)) == (1, True, 4)
     assert rig.read("inventory.yaml").count("key:") == 4
@@ -255,7 +255,7 @@ def test_a_shard_that_was_killed_is_named_with_its_age(rig):
     rig.sync(1, 3)
     rig.kill(2)
     (problem,) = rig.gather().problems
-    assert "it last recorded something " in problem.message
+    assert "its last record is " in problem.message
     assert " ago." in problem.message
 
 
@@ -388,7 +388,7 @@ def test_the_run_before_is_not_gathered_for_another(ended):
 
 def test_nothing_is_left_to_gather_of_a_run_that_another_has_taken_in(ended):
     ended.sync(run_id=None)
-    with pytest.raises(StateError, match="There is nothing to gather of the run 42"):
+    with pytest.raises(StateError, match="Run 42 has nothing to gather"):
         ended.gather()
 
 
@@ -396,7 +396,7 @@ def test_nothing_is_left_to_gather_of_a_run_that_another_has_taken_in(ended):
     ("settings", "refusal"),
     [
         ({"run_id": "../main"}, "cannot name a run"),
-        ({"status_dir": "here"}, "this run has a folder"),
+        ({"status_dir": "here"}, "this run has a status folder"),
         ({"agent": "blue"}, "of the agent gitsync"),
     ],
 )

@@ -55,7 +55,7 @@ def unseal(world):
 @pytest.mark.parametrize(
     ("members", "key", "says", "why"),
     [
-        ({"armId": OTHER_GROUP}, None, "is of type Microsoft.Resources/resourceGroups", "a group as a network's id"),
+        ({"armId": OTHER_GROUP}, None, "has the type Microsoft.Resources/resourceGroups", "a group as a network's id"),
         ({"armId": VNET_ID.replace("/core/", "/other/")}, None, "is not below its owner", "a network of others"),
         ({"armId": VNET_ID.replace("/hub", "/prod")}, KEY, "was changed after it was signed", "a network of the group"),
         ({"policy": "manage", "writes": 9}, KEY, "was changed after it was signed", "any other member"),
@@ -166,7 +166,7 @@ def test_what_no_manifest_vouches_for_counts_as_unsigned_where_something_may_be_
         hub = of(report, "VirtualNetwork")
         assert (hub.verdict, report.exit_code, world.sent("DELETE")) == (Verdict.BLOCKED, 1, [])
         assert hub.condition.message == (
-            "An older gitsync signed its record, and did not say for which repository. Check the record, then run "
+            "An older gitsync signed its record without the name of the repository. Check the record, then run "
             "`gitsync status --sign`."
         )
     assert list_former(world) == ["hub.yaml"]

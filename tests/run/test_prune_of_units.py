@@ -158,7 +158,7 @@ def test_records_of_before_units_were_kept_are_held_while_anything_is_broken(wor
         lines = file.read_text().splitlines(keepends=True)
         file.write_text("".join(line for line in lines if not line.strip().startswith("unit:")))
     found = of(world.says_files(GROUP_FILE | {"broken/b.yaml": BROKEN}).sync(prune=True), "VirtualNetwork")
-    assert "does not say which folder declared this resource" in found.condition.message
+    assert "does not show which folder declared this resource" in found.condition.message
     assert of(world.says_files(GROUP_FILE).sync(prune=True), "VirtualNetwork").action is Action.DELETE
 
 

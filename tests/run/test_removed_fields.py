@@ -335,7 +335,7 @@ def test_a_demand_that_azure_refuses_leaves_what_it_accepted(tmp_path):
     world.synced(group=GROUP, account=ACCOUNT)
     result = of(world.says(group=GROUP, account=ACCOUNT.replace(", env: b", "")).sync(), "DatabaseAccount")
     assert result.condition.message == (
-        "Azure kept spec.tags.env, which git no longer has. It refused to remove it: MethodNotAllowed: No."
+        "Azure kept spec.tags.env, which git no longer has. Azure refused to remove it: MethodNotAllowed: No."
     )
     again = of(world.sync(), "DatabaseAccount")
     assert (again.condition.message, world.writes) == (result.condition.message, [])

@@ -98,7 +98,7 @@ def test_a_resource_that_was_moved_is_adopted_at_its_new_location(world):
     assert f"`az resource move --ids {VNET_ID} --destination-group other`" in (
         of(report, "VirtualNetwork").replacement.reason
     )
-    assert "It moves with the resource that it is below." in of(report, "VirtualNetworksSubnet").replacement.reason
+    assert "It moves with its parent resource." in of(report, "VirtualNetworksSubnet").replacement.reason
     assert world.writes == []
     live, inner, new_id = (
         world.read(VNET_ID),

@@ -186,7 +186,7 @@ def test_what_is_below_a_resource_that_is_not_created_again_waits_at_any_depth(w
     refusal = f"{{match: {{method: PUT, path: '{BUS_ID}'}}, answer: {{status: 400, code: InvalidSomething}}}}"
     world.settings = replace(world.settings, rules=rules(refusal))
     world.says(group=GROUP, bus=new, **TOPICS)
-    for _ in range(2):  # the run that deletes, and the one after it
+    for _ in range(2):  # the run that deletes, and the next run
         report = world.sync(**PRUNING)
         assert [line for line in world.writes if line.startswith("PUT")] == [f"PUT {BUS_ID}"]
         below = [one for one in report.results if one.key.kind.startswith("NamespacesTopic")]

@@ -40,7 +40,7 @@ NEIGHBOURS = {
     "apps/lost/kustomization.yaml": "resources:\n- ../nowhere\n",
     "apps/web/deployment.yaml": DEPLOYMENT,
 }
-"""Three kustomizations that cannot be built, and no manifest of ASO in any of them."""
+"""Three kustomizations that cannot be built, and no ASO manifest in any of them."""
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ REMOVALS = {
 
 
 @pytest.mark.parametrize(("before", "change", "said"), REMOVALS.values(), ids=REMOVALS)
-def test_a_removal_says_what_became_of_the_file(world, before, change, said):
+def test_a_removal_reports_what_became_of_the_file(world, before, change, said):
     world.says_files(before | {"apps/plain/a.yaml": DEPLOYMENT}).sync(path="apps")
     after = {name: text for name, text in (before | change).items() if text is not None}
     planned = of(world.says_files(after | {"apps/plain/a.yaml": DEPLOYMENT}).plan(path="apps"), "ResourceGroup")
@@ -137,7 +137,7 @@ def test_environments_are_ambiguous_and_the_rest_runs(world):
     report = world.says_files(tree).sync(prune=True, max_deletes=5)
     held = of(report, "VirtualNetwork")
     assert (world.sent("DELETE"), held.verdict, held.condition.reason) == ([], Verdict.BLOCKED, "PruneHeld")
-    assert "Which one is meant?" in held.condition.message
+    assert "so none of them is applied." in held.condition.message
 
 
 def test_a_unit_that_cannot_be_built_holds_its_own_deletes_and_no_others(world):

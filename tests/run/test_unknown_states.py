@@ -133,7 +133,7 @@ def test_a_plan_does_not_call_an_unknown_state_in_sync(tmp_path, net):
     assert "1 in-sync, 1 unknown" in lines
 
 
-def test_a_sync_does_not_wait_for_an_unknown_state_of_what_a_hold_leaves_alone(tmp_path):
+def test_a_sync_does_not_wait_for_an_unknown_state_of_a_held_resource(tmp_path):
     world = shelve(tmp_path)
     before = world.clock.elapsed
     found = of(world.says(group=GROUP, net=HELD).sync(), "VirtualNetwork")

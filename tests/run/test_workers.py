@@ -329,7 +329,7 @@ REFUSED = [
     ({"shard": "3/2", "run_id": "1"}, "is not one of 2 workers"),
     ({"shard": "1/2"}, "--shard needs --run-id"),
     ({"shard": "1/2", "run_id": "a/b"}, "cannot name a run"),
-    ({"shard": "1/2", "run_id": "1", "only": ("ResourceGroup/a",)}, "--shard excludes --only"),
+    ({"shard": "1/2", "run_id": "1", "only": ("ResourceGroup/a",)}, "--shard cannot be used with --only"),
     ({"shards": 2, "run_id": "1"}, "JOB_COMPLETION_INDEX does not say"),
     ({"shard": "1/2", "run_id": "1", "status_dir": "state"}, "Workers share a status branch"),
 ]

@@ -61,7 +61,7 @@ async def _stop_refused(attempt: ApplyAttempt, failure: ProviderError, run: Acti
 
 
 def _build_patch(attempt: ApplyAttempt) -> Mapping[str, Any]:
-    """Return what a PATCH changes. Extensions do not see it: they know whole bodies only."""
+    """Return what a PATCH changes. Extensions do not see it: they take complete bodies only."""
     live = attempt.observed.live.body if attempt.observed.live else {}
     before = attempt.remembered.applied if attempt.remembered else {}
     return build_merge_patch(keep_live_paths(attempt.filled_request.body, live, attempt.ignored), live, before)
@@ -126,7 +126,7 @@ async def post_check(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     if comparison and comparison.verdict is Verdict.ADOPT and comparison.differences and not run.rules.adopts:
         text = f"It exists and {len(comparison.differences)} of its values differ from git; --adopt is report."
         return attempt.stopped(make_warning("NotAdopted", text))
-    if attempt.apply.hold:  # nothing waits for it, and nothing may be called to make it so
+    if attempt.apply.hold:  # nothing waits for it, and no action may be called to make the check pass
         return attempt
     answer = await run.registry.post_check(attempt.as_subject(), run.reader(attempt))
     if answer.agrees:

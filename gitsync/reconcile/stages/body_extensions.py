@@ -50,7 +50,7 @@ async def _look_up(attempt: ApplyAttempt, question: LookupRequest, run: Observin
 
 
 def build_body(attempt: ApplyAttempt, registry: Registry) -> Mapping[str, Any]:
-    """Return the whole body of a PUT: the desired state, with what is ignored as Azure has it."""
+    """Return the complete body of a PUT: the desired state, with the ignored paths as Azure has them."""
     body = attempt.filled_request.body
     if attempt.observed.live is not None:
         body = keep_live_paths(body, attempt.observed.live.body, attempt.ignored)
@@ -60,7 +60,7 @@ def build_body(attempt: ApplyAttempt, registry: Registry) -> Mapping[str, Any]:
 async def run_required_actions(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     """Make the calls that must end before the body is sent; stop if one fails. The caller holds the write lock.
 
-    An error of such a call is no refusal of the resource, so it is not classified
+    An error of such a call is not a refusal of the resource, so it is not classified
     (docs/reference/kinds.md#extension-calls).
     """
     try:

@@ -24,7 +24,7 @@ A = TypeVar("A", ApplyAttempt, PruneAttempt)
 async def check_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Note what will be written, and stop a create that Azure would refuse."""
     action = attempt.decision.action
-    # A sync does not check updates: what exists has been accepted before, and Azure itself may say no.
+    # A sync does not check updates: Azure has accepted the resource before, and can still refuse the update itself.
     is_left_to_azure = run.rules.writes and action not in {Action.CREATE, Action.REPLACE}
     if action is Action.NONE or attempt.write.tried or is_left_to_azure:
         return attempt
@@ -75,4 +75,4 @@ async def _stop_refused(attempt: A, run: Observing) -> A:
 def build_refusal(finding: CheckFinding) -> Condition:
     """Return the condition of a resource that is left out, since Azure would refuse it."""
     advice = " ".join(filter(None, (finding.advice, finding.contact)))
-    return make_warning(REFUSED, f"The check {finding.check} says: {finding.statement}", advice)
+    return make_warning(REFUSED, f"The check {finding.check} reports: {finding.statement}", advice)

@@ -48,7 +48,7 @@ async def delete(attempt: PruneAttempt, run: Pruning) -> PruneAttempt:
     ending, actor, record = _Ending(), ExtensionClient(run.writer(attempt)), attempt.record
 
     async def send_delete(_subject: Subject, _azure: ActsOnAzure) -> None:
-        if_match = None if actor.has_acted else attempt.write.if_match  # an action may have moved the ETag
+        if_match = None if actor.has_acted else attempt.write.if_match  # an action may have changed the ETag
         try:
             writer = await run.live_writer(attempt)
             reply = await writer.delete(record.arm_id, record.arm_api_version, if_match=if_match)

@@ -62,12 +62,12 @@ def _list_going(attempt: ApplyAttempt, run: Observing) -> Iterator[tuple[str, Go
 
 
 def describe_children(attempt: ApplyAttempt, run: Observing) -> str:
-    """Say in a plan which children go along; "" for none."""
+    """Return the note of a plan on the children that go along; "" for none."""
     going = attempt.observed.children
     names = sorted(
         format_short_key(child.key) for child in run.children.get(attempt.key, ()) if _is_among(child, going)
     )
-    return f"Its PUT also brings {', '.join(names)} to the state of git." if names else ""
+    return f"Its PUT also writes {', '.join(names)} as in git." if names else ""
 
 
 def _is_among(child: Apply | Prune, going: Mapping[str, Any]) -> bool:
@@ -75,8 +75,8 @@ def _is_among(child: Apply | Prune, going: Mapping[str, Any]) -> bool:
 
 
 async def tell_brought(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
-    """Tell a child that its parent's PUT has brought to the state of git as changed: Azure took it, and the report and
-    `--fail-on` are about what it was before.
+    """Count a child as changed if its parent's PUT has brought it to its desired state: Azure accepted it, and the
+    report and `--fail-on` are about its state before.
     """
     brought = run.cache.find_brought(attempt.arm_id)
     comparison = attempt.decision.comparison
@@ -89,7 +89,7 @@ async def tell_brought(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
 
 def leave_children(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt | None:
     """Stop an update that Azure refused with children in it, to send it again without them: the refusal may be for one
-    of them, which is no reason to hold up the parent. Returns None for an update without children.
+    of them, and must not hold up the parent. Returns None for an update without children.
     """
     may_pass = (
         failure.code in OUT_OF_TIME or failure.is_outage or may_recover(failure, missed_is_ours=False, granted=False)

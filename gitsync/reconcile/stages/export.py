@@ -97,8 +97,8 @@ async def _write(attempt: ApplyAttempt, exports: Sequence[Export], run: Exportin
 
 
 async def _check_owners(attempt: ApplyAttempt, exports: Sequence[Export], run: Exporting) -> ApplyAttempt:
-    """Stop a resource that exports to an object of somebody else, or of an unknown owner."""
-    # not collected are the values of all objects in a plan, and those without a reader in a sync
+    """Stop a resource that exports to an object of another owner, or of an unknown one."""
+    # A plan collects no values of objects, and a sync only those with a reader.
     uncollected = {
         address: keys
         for address, keys in group_keys(attempt.prepared.resource).items()

@@ -1,6 +1,6 @@
 """The stages around the read of a resource that save it: a list may show that nothing has changed.
 
-A list approves a resource or says nothing. All that is written, reported or recorded comes from a read.
+A list approves a resource or decides nothing. All that is written, reported or recorded comes from a read.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ async def _judge_entry(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Obs
 
 
 def _needs_read(attempt: ApplyAttempt, run: Observing) -> bool:
-    """Tell whether an extension asks for what an entry of a list lacks."""
+    """Return whether an extension needs what an entry of a list lacks."""
     if not run.registry.modifies(attempt.key.group, attempt.key.kind):
         return False
     return any(not question.for_the_run for question in run.registry.questions(attempt.as_subject()))
 
 
 def _shows_exports(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Observing) -> bool:
-    """Tell whether an entry has the values that the resource exported to config maps before: no list changes them."""
+    """Return whether an entry has the values that the resource exported to config maps before: no list changes them."""
     destinations = find_destinations(attempt.prepared.resource, ObjectKind.CONFIG_MAP)
     values = collect_config_map_values(attempt.kind, destinations, entry) if destinations else {}
     return all(
@@ -69,19 +69,19 @@ def _shows_exports(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Observi
 
 
 def _is_in_sync(attempt: ApplyAttempt) -> bool:
-    """Tell whether a comparison found nothing. A value that an entry lacks is a difference, unless the record says that
-    Azure never returns it.
+    """Return whether a comparison found nothing. A value that an entry lacks is a difference, unless the record shows
+    that Azure never returns it.
     """
     comparison, remembered = attempt.decision.comparison, attempt.remembered
     if attempt.stop or attempt.decision.action is not Action.NONE or comparison is None or remembered is None:
         return False
-    # Git and Azure may have changed alike, as after a run that was killed: a read then makes the record anew.
+    # Git and Azure may have changed alike, as after a run that was killed: a read then makes the record again.
     is_recorded = attempt.decision.is_untouched or mask_digests(remembered.applied) == remove_secrets(attempt.desired)
     return is_recorded and comparison.verdict is Verdict.IN_SYNC and not (comparison.differences or comparison.because)
 
 
 async def note_read(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
-    """Tell the lists what a resource of the sample shows, and which children a resource shows."""
+    """Pass to the lists what a resource of the sample shows, and which children a resource shows."""
     comparison = attempt.decision.comparison
     if attempt.observed.is_sampled and comparison is not None and comparison.verdict is not Verdict.IN_SYNC:
         run.lists.distrust(attempt.key, attempt.kind)

@@ -65,6 +65,7 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     # Another provider than ARM signs in with values of the body.
     is_ready = attempt.prepared.arm_id and attempt.provider is Provider.ARM
     attempt = attempt if is_ready else resolve_id(attempt, run.values)
+    # Nothing exists below an owner that this run creates, and an id with an unknown part cannot be read.
     if _has_new_owner(attempt) or "<" in attempt.arm_id:
         return attempt.absent()
     if not attempt.kind.can_get:
@@ -85,6 +86,7 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         missing = replace(make_warning(found.code, found.message), request_id=found.request_id)
         return stop_without_owner(attempt.absent(), missing)
     elif live is None and run.rules.writes and attempt.is_resumed and not attempt.write.resent:
+        # The create of an earlier run may not show yet: wait for it, or it would be sent twice.
         return attempt.absent().unfinished().stopped(RECONCILING, waits=True)
     attempt = attempt.with_live(live)
     remember_promises(attempt, run)
@@ -92,7 +94,7 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
 
 
 def _lacks_parent(attempt: ApplyAttempt, absence: Absence) -> bool:
-    """Tell whether a resource cannot be written since something above it is missing that this run does not create."""
+    """Return whether a resource cannot be written since something above it is missing that this run does not create."""
     is_named = absence.code in PARENT_MISSING and attempt.prepared.is_written
     if not is_named or not is_owner_elsewhere(attempt):
         return False
@@ -102,13 +104,13 @@ def _lacks_parent(attempt: ApplyAttempt, absence: Absence) -> bool:
 
 
 def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
-    """Take in that a read did not find what Azure had accepted, and whose operation has ended.
+    """Count a read that did not find a resource whose write Azure had accepted, and whose operation has ended.
 
-    It may not show yet. After some reads it counts as not done: it is sent again, once.
+    It may not show yet. After some reads the write counts as not done: it is sent again, once.
     """
     attempt = attempt.with_live(None).with_write(attempt.write.changed(unseen=attempt.write.unseen + 1))
     if attempt.write.unseen <= MOST_UNSEEN:
-        text = f"Write of {attempt.arm_id} accepted; the resource cannot be read yet."
+        text = f"Azure accepted the write of {attempt.arm_id}, but the resource cannot be read yet."
         stopped = attempt.unfinished()
         return stopped.stopped(make_warning("AzureResourceNotFound", text), waits=True)
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored)
@@ -118,19 +120,19 @@ def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
     )
     if not attempt.write.resent:
         return given_up
-    text = f"Azure accepted {attempt.arm_id} twice, and the resource does not exist."
+    text = f"Azure accepted the write of {attempt.arm_id} twice, but the resource does not exist."
     return given_up.stopped(make_warning("AzureResourceNotFound", text))
 
 
 def _has_new_owner(attempt: ApplyAttempt) -> bool:
-    """Tell whether this run created the owner, or a plan would: then its children do not exist."""
+    """Return whether this run created the owner, or a plan would: then its children do not exist."""
     owner = attempt.prepared.owner
     result = attempt.before.get(owner.key) if owner and owner.key else None
     return result is not None and result.action is Action.CREATE and attempt.write.sent is None
 
 
 async def pre_check(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
-    """Ask the extensions, and wait for an operation that is under way."""
+    """Run the checks of the extensions, and wait for an operation that is under way."""
     if _has_unknown_state(attempt) and not _may_wait(attempt, run):
         return attempt.stopped(attempt.describe_unsettled())
     if not attempt.prepared.is_written:
@@ -154,27 +156,27 @@ def _has_unknown_state(attempt: ApplyAttempt) -> bool:
 
 
 def _may_wait(attempt: ApplyAttempt, run: Observing) -> bool:
-    """Tell whether a sync waits for the end of an operation, since it may write the resource then."""
+    """Return whether a sync waits for the end of an operation, since it may write the resource then."""
     return run.rules.writes and attempt.prepared.is_written and not attempt.apply.hold
 
 
 def _is_there(attempt: ApplyAttempt) -> bool:
-    """Tell whether the resource exists, and Azure is done with it as far as it says."""
+    """Return whether the resource exists, and Azure reports no operation on it."""
     return bool(attempt.observed.exists) and not (attempt.observed.live is not None and attempt.observed.live.is_moving)
 
 
 async def _wait_for_worker(attempt: ApplyAttempt, others: Others) -> ApplyAttempt:
     """Wait for a resource that another worker of the run is to create, unless that has failed there."""
     if failure := await others.find_failure(attempt.key):
-        text = f"Another worker of this run could not bring it about. {failure}"
+        text = f"Another worker of this run could not create it. {failure}"
         return attempt.stopped(make_warning("AzureResourceNotFound", text), Verdict.BLOCKED)
     text = f"Another worker of this run has not created {attempt.arm_id} yet."
     return attempt.stopped(make_warning("AzureResourceNotFound", text), Verdict.BLOCKED, waits=True)
 
 
 def _stop_not_found(attempt: ApplyAttempt, writer: Result | None) -> ApplyAttempt:
-    """Stop a resource that does not exist and is only read. What another manifest, `writer`, has just written may not
-    show yet.
+    """Stop a resource that does not exist and is only read. If another manifest, `writer`, has just written it, it may
+    not show yet.
     """
     if attempt.prepared.is_left_to_capz:
         waits_for_capz = make_warning("AzureResourceNotFound", "It does not exist yet; CAPZ creates it.")
@@ -236,20 +238,20 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     attempt = attempt.with_decision(attempt.decision.changed(action=action))
     note = "" if action is Action.NONE else _foretell(attempt := add_children(attempt, run), run)
     if comparison.verdict is Verdict.DRIFTED and not comparison.differences:
-        note = f"Its last operation failed in Azure, and gitsync did not start that. {note}".rstrip()
+        note = f"Its last operation failed in Azure; gitsync did not start that operation. {note}".rstrip()
     return attempt.with_decision(
         attempt.decision.changed(comparison=comparison, action=action, first_comparison=first, note=note)
     )
 
 
 def _foretell(attempt: ApplyAttempt, run: Observing) -> str:
-    """Say what a write does in addition, for a plan."""
+    """Return what a write does in addition, for a plan."""
     sentences = (run.registry.describe_calls(attempt.as_subject()), describe_children(attempt, run))
     return " ".join(filter(None, sentences))
 
 
 def _is_untouched(attempt: ApplyAttempt, rules: RunRules) -> bool:
-    """Tell whether nothing has changed since the record was made: then there is nothing to decide."""
+    """Return whether nothing has changed since the record was made: then there is nothing to decide."""
     live, remembered = attempt.observed.live, attempt.remembered
     if live is None or remembered is None or attempt.write.tried or attempt.id_doubt or rules.always_put:
         return False
@@ -273,7 +275,7 @@ def _take_live_values(attempt: ApplyAttempt) -> tuple[ApplyAttempt, Mapping[str,
 
 
 def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:
-    """Return the attempt with the same text on every side in place of each value that a plan does not know."""
+    """Return the attempt with the same text on every side instead of each value that a plan does not have."""
     if not unknown:
         return attempt
     request, live, before = attempt.filled_request, attempt.observed.live, attempt.remembered
@@ -305,6 +307,7 @@ def _decide(attempt: ApplyAttempt, write_rules: WriteRules, *, has_digests: bool
     if attempt.is_resumed and is_sent and not live.has_failed:  # the operation of an earlier run is done
         return Comparison(verdict=Verdict.IN_SYNC), Action.NONE
     if write_rules.always_put and attempt.write.done is not Action.NONE:
+        # --always-put requires one write; after it, the resource is compared as usual.
         write_rules = replace(write_rules, always_put=False)
     return decide_present(
         attempt.desired, live, remembered, write_rules, find_kind_hints(attempt.kind), attempt.ignored

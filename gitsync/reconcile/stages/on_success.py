@@ -2,7 +2,7 @@
 (docs/reference/kinds.md#success-handlers).
 
 Their result is kept for the run: the subscription of the resource's children. If it follows from the resource as read,
-it is known earlier, so that a plan knows it too, and so do the children of a resource that is not Ready.
+it is known earlier, so that a plan has it too, and so do the children of a resource that is not Ready.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | Non
 
 
 def _advise_on_owner(attempt: ApplyAttempt, arm_id: str) -> str:
-    """Say how to reach what was never written there: its owner says in which subscription it is."""
+    """Return how to reach a resource that was never written there: its owner shows in which subscription it is."""
     owner = attempt.prepared.owner
     place = "spec.owner.armId" if owner is None or owner.key is None else f"The owner {format_short_key(owner.key)}"
     return f"{place} is in another subscription. {advise_on_owner(find_subscription(arm_id) or '')}"
@@ -148,8 +148,8 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
 
 
 async def has_resource(attempt: ApplyAttempt | PruneAttempt, record: Record, kind: Kind | None, run: Observing) -> bool:
-    """Tell whether Azure still has the resource of a record, which may be another than that of the attempt. Raises
-    ProviderError if it cannot be asked.
+    """Return whether Azure still has the resource of a record, which may be another than that of the attempt. Raises
+    ProviderError if it cannot be read.
     """
     if kind is not None and not kind.can_get:
         return await run.reader(attempt).exists(record.arm_id, record.arm_api_version)
@@ -181,7 +181,7 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
 
     owner = await run.cache.read_once(arm_id, read)
     if owner is None and (run.rules.writes or is_owner_elsewhere(attempt)):
-        text = f"The owner {arm_id} does not exist in Azure, so it cannot be checked."
+        text = f"The owner {arm_id} does not exist in Azure, so this resource cannot be checked."
         return stop_without_owner(attempt, make_warning("Failed", text))
     attempt = attempt.with_observed(attempt.observed.changed(owner=owner))
     answer = await run.registry.owner_check(attempt.as_subject(), run.reader(attempt))
@@ -191,7 +191,7 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
 def _wait_for_writer(attempt: ApplyAttempt, writer: Result) -> ApplyAttempt:
     """Stop a resource that another manifest writes, and could not; what depends on it may go on if it exists."""
     condition = writer.condition
-    text = f"{writer.key} writes this resource, and is not ready ({condition.reason}): {condition.message}"
+    text = f"{writer.key} writes this resource, but is not ready ({condition.reason}): {condition.message}"
     return _stop_for(
         attempt.with_observed(attempt.observed.changed(exists=writer.exists)),
         make_warning(condition.reason, text),
@@ -214,15 +214,15 @@ def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:
     owner = attempt.prepared.owner
     if owner and owner.key == result.key:
         return make_waiting_for_owner(result.key)
-    text = f"{result.key} is not ready ({result.condition.reason}), and this resource references it."
+    text = f"This resource references {result.key}, which is not ready ({result.condition.reason})."
     return make_warning("ReferenceNotFound", text)
 
 
 def is_owner_elsewhere(attempt: ApplyAttempt) -> bool:
-    """Tell whether the owner is none of this run's, so that waiting in this run does not help if Azure lacks it.
+    """Return whether the owner is not one of this run's: if it is missing in Azure, waiting in this run does not help.
 
-    Such an owner is named by its id, which no manifest of the run has, and which is no part of a resource that the run
-    creates: a new group has no content. One that a record of another agent or repository knows is waited for.
+    Such an owner is named by its id, which no manifest of the run has, and which is not part of a resource that the run
+    creates: a new group has no content. The run waits for an owner that a record of another agent or repository has.
     """
     owner = attempt.prepared.owner
     if owner is None or owner.key or not owner.arm_id:
@@ -234,7 +234,7 @@ def is_owner_elsewhere(attempt: ApplyAttempt) -> bool:
 
 
 async def lacks_owner(attempt: ApplyAttempt, run: Observing) -> bool:
-    """Tell whether the owner is elsewhere, and does not exist in Azure. An owner that cannot be read may exist."""
+    """Return whether the owner is elsewhere, and does not exist in Azure. An owner that cannot be read may exist."""
     address = _find_owner(attempt, run.catalog) if is_owner_elsewhere(attempt) else None
     if address is None:
         return False

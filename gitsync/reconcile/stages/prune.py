@@ -1,4 +1,4 @@
-"""The stages of a resource that was removed from git, before its delete: forget, hold or look
+"""The stages of a resource that was removed from git, before its delete: forget, hold or read
 (docs/reference/design.md#prune, docs/reference/reconciliation.md#delete).
 """
 
@@ -41,8 +41,8 @@ _RESTS: Final[Mapping[Claim, str]] = {
     Claim.NONE: "gitsync neither created nor adopted it. If Azure has it, it stays there.",
     Claim.EXPECTED: "gitsync did not see it created. If Azure has it, it stays there.",
 }
-"""What is said of a resource that is not ours: no record says that Azure has it. An expected create may never have been
-sent, or a run was killed before it recorded the answer.
+"""Reported for a resource that gitsync does not own: no record shows that Azure has it. An expected create may never
+have been sent, or a run was killed before it recorded the response.
 """
 
 RESOURCES_API_VERSION = "2021-04-01"
@@ -86,6 +86,7 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         attempt = attempt.with_write(attempt.write.changed(done=Action.DETACH))
         return attempt.stopped(_add_reason(attempt, _add_rest(record, DETACHED)))
     refusal = attempt.explain_out_of_reach(record.arm_id)
+    # The children of an alias are in the subscription that it created, not in that of the credential.
     if refusal and not is_alias(record.owner):
         return attempt.stopped(refusal, Verdict.BLOCKED)
     note = run.registry.deletes_besides((attempt.key.group, attempt.key.kind))
@@ -93,7 +94,7 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
 
 
 async def _is_gone(attempt: PruneAttempt, run: Observing) -> bool:
-    """Tell whether Azure has the resource no more. Whatever is not a clear answer counts as no."""
+    """Return whether the resource is gone from Azure. An unclear response counts as no."""
     if attempt.explain_out_of_reach(attempt.record.arm_id):
         return False
     try:
@@ -108,7 +109,7 @@ async def wait_for_dependents(attempt: PruneAttempt, run: Observing) -> PruneAtt
     remaining = [r for r in attempt.before.values() if r.action is not Action.DELETE or not (is_done or r.is_gone)]
     if remaining:
         if attempt.prune.within is not None and remaining[0].action is Action.DELETE:
-            return attempt.deleting(DELETING)
+            return attempt.deleting(DELETING)  # the delete of its group is under way, and includes it
         text = f"{remaining[0].key} still exists and must be deleted first."
         is_held = attempt.prune.within is not None and all(result.is_fine for result in remaining)
         held = make_warning("PruneHeld", text)

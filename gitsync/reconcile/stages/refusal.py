@@ -35,7 +35,7 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Act
             if failure.code == _REGISTRABLE and run.rules.register_providers and await _register(attempt, failure, run):
                 return attempt.stopped(RECONCILING, waits=True)
         except ProviderError as register_failure:
-            # Without the right to register, the cause is still what Azure said of the write.
+            # Without the right to register, the cause is still Azure's refusal of the write.
             if register_failure.status not in {401, 403}:
                 failure, advice = register_failure, ""
     classification = run.registry.classify(failure, (key.group, key.kind))
@@ -53,18 +53,18 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Act
 
 
 def note_failed_write(attempt: ApplyAttempt) -> ApplyAttempt:
-    """Take in that the last write failed. Of an update, Azure keeps what was there before, and so does the record: the
-    next run finds the same change to make, and can tell what Azure changed since.
+    """Note that the last write failed. After a failed update, Azure keeps the state before it, and so does the record:
+    the next run finds the same change to make, and can show what changed in Azure since.
     """
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored) if attempt.write.existed else None
     return replace(attempt.with_write(attempt.write.changed(has_failed=True)), remembered=before or attempt.remembered)
 
 
 async def _may_have_created(attempt: ApplyAttempt, failure: ProviderError, run: Observing) -> bool:
-    """Tell whether this run may have created what Azure does not find: something that the resource depends on.
+    """Return whether this run may have created what Azure does not find: something that the resource depends on.
 
-    It has not if Azure names another id, if the manifest has the id of the principal, or if the owner is missing and
-    none of this run's.
+    It has not if Azure names another id, if the manifest has the id of the principal, or if the owner is missing and is
+    not one of this run's.
     """
     created = run.cache.has_created(result.arm_id for result in attempt.before.values() if result.arm_id)
     if not created or failure.code not in NOT_YET_THERE:
@@ -90,7 +90,7 @@ def _find_registration(attempt: ApplyAttempt, failure: ProviderError) -> tuple[s
 
 
 def _advise_registration(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> str:
-    """Say what registers the provider: a person, once, or gitsync with the right."""
+    """Return how to register the provider: a person does, once, or gitsync with the right to it."""
     namespace, subscription = _find_registration(attempt, failure)
     switch = "" if run.rules.register_providers else " and set --register-providers"
     return (

@@ -1,7 +1,8 @@
-"""What git gave up and Azure keeps: found after a write, demanded by one more, and reported until git or Azure changes.
+"""Values that were removed from git and that Azure keeps: found after a write, removed by one more write, and reported
+until git or Azure changes.
 
-A first write leaves it out, as Azure documents it. Only what a read then still shows is demanded: a null where none is
-needed may be refused.
+A first write leaves a value out, as Azure documents it. Only if a read still shows it, the next write demands its
+removal: Azure may refuse a null where none is needed.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.body_extensions import build_body
 from gitsync.status.conditions import make_error
 
-_ADVICE = "Remove it in Azure by hand, put it back into the manifest, or leave it to Azure with gitsync/ignore."
+_ADVICE = "Remove it in Azure by hand, restore it in the manifest, or ignore it with the annotation gitsync/ignore."
 _MOST_NAMES = 5
 _REFUSALS = frozenset({400, 404, 405, 415, 422})
 _NO_FIELD = "\0"
@@ -39,9 +40,10 @@ _NO_FIELD = "\0"
 
 
 def check_removed(attempt: ApplyAttempt) -> ApplyAttempt:
-    """Stop an update after which Azure still shows what git gave up: to demand it, or if that was in vain.
+    """Stop an update after which Azure still shows what was removed from git: to demand the removal, or if that was in
+    vain.
 
-    The record then keeps that git gave it up, or a later run would forget it.
+    The record then keeps that it was removed from git, or a later run would forget it.
     """
     kept = _find_kept(attempt)
     if not kept or attempt.remembered is None or attempt.observed.live is None:
@@ -64,12 +66,12 @@ def _find_kept(attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
         return ()
     body = remove_paths(live.body, attempt.ignored)
     kept = find_kept(attempt.desired, before.applied, body, find_kind_hints(attempt.kind))
-    # A field that shows the same value after it was demanded is Azure's own by now: its default, as a rule.
+    # A field that shows the same value after its removal was demanded is Azure's own by now: usually its default.
     return tuple(one for one in kept if not (_is_field(one, attempt) and one.path in attempt.write.demanded))
 
 
 def _is_field(one: KeptValue, attempt: ApplyAttempt) -> bool:
-    """Tell whether a value belongs to a field of the type, which may have a default: no entry of a list or a map has
+    """Return whether a value belongs to a field of the type, which may have a default: no entry of a list or a map has
     one, and no identity.
     """
     if isinstance(one.live, Mapping | list) or one.path[0] == IDENTITY:
@@ -83,8 +85,8 @@ def _is_map(path: JsonPath, attempt: ApplyAttempt) -> bool:
 
 
 def _choose_demands(kept: tuple[KeptValue, ...], attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
-    """Choose what one write can demand that none has demanded: tags take a PATCH, all else a PUT. Fields have a write
-    of their own, since a type may refuse a null for one that always has a value.
+    """Choose the removals that one write can demand and that none has: tags take a PATCH, all else a PUT. Fields have a
+    write of their own, since a type may refuse a null for one that always has a value.
     """
     new = [one for one in kept if one.can_be_demanded and one.path not in attempt.write.demanded]
     entries = [one for one in new if not _is_field(one, attempt)]
@@ -95,7 +97,7 @@ def _make_kept(kept: tuple[KeptValue, ...], attempt: ApplyAttempt, refusal: str 
     spec = attempt.prepared.resource.spec
     names = sorted({name for one in kept for name in _list_names(one, attempt, spec)})
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    why = f" It refused to remove it: {refusal}" if refusal else ""
+    why = f" Azure refused to remove it: {refusal}" if refusal else ""
     return make_error(
         KEPT, f"Azure kept {', '.join(names[:_MOST_NAMES])}{more}, which git no longer has.{why}", _ADVICE
     )
@@ -110,9 +112,7 @@ def _list_names(kept: KeptValue, attempt: ApplyAttempt, spec: Mapping[str, Any])
 
 
 async def send_demands(attempt: ApplyAttempt, run: Acting) -> AcceptedWrite | None:
-    """Send the body once more, and say what goes. Tags are replaced as a whole by a PATCH of them
-    (resource-provider contract, PATCH).
-    """
+    """Send the body once more, with the removals. A PATCH replaces all tags (resource-provider contract, PATCH)."""
     request, if_match = attempt.filled_request, attempt.write.if_match
     body = build_body(attempt, run.registry)
     if all(one.is_tag for one in attempt.write.demands):
@@ -123,7 +123,7 @@ async def send_demands(attempt: ApplyAttempt, run: Acting) -> AcceptedWrite | No
 
 
 def may_note_refusal(attempt: ApplyAttempt, failure: ProviderError) -> bool:
-    """Tell whether Azure refused a demand for what it says: the write before it was accepted."""
+    """Return whether Azure refused to remove what it has: the write before it was accepted."""
     return bool(attempt.write.demands) and failure.status in _REFUSALS
 
 
@@ -139,7 +139,7 @@ def note_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> 
 
 
 async def report_kept(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  # noqa: ARG001 - as every stage
-    """Stop a resource of which all that differs is what Azure kept of an earlier run's write: another one would be in
+    """Stop a resource that differs only in what Azure kept after an earlier run's write: another write would be in
     vain. A change in git or in Azure is written as always.
     """
     record, comparison = attempt.record, attempt.decision.comparison
@@ -150,7 +150,7 @@ async def report_kept(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  #
     if not kept or find_generation(record, attempt.prepared.resource.spec).generation != failure.generation:
         return attempt
     known = {format_pointer(one.path).casefold() for one in kept}
-    # What else was removed has gone, or has Azure's default by now.
+    # Any other removed value is gone, or has Azure's default by now.
     differences = comparison.differences if comparison else ()
     if any(one.rule != REMOVED and one.path.casefold() not in known for one in differences):
         return attempt

@@ -23,7 +23,7 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Fetch the values that the request needs; if the resource is only read, those that its id needs.
 
     Stop if a source has not responded when the node times out or the run is stopped: unknown is not absent. Raises
-    DeadlineError if the time was up before: then no source was asked.
+    DeadlineError if the time was up before: then nothing was requested from a source.
     """
     template = attempt.template
     if template.is_plain:
@@ -31,7 +31,7 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     # Another provider than ARM signs in with values of the body, also to read.
     needs_body = attempt.prepared.is_written or attempt.provider is not Provider.ARM
     refs = [*find_value_refs(template.arm_id), *(list_value_refs(template.gaps) if needs_body else ())]
-    if all(isinstance(ref, ResourceRef) for ref in refs):  # ids are no values of a source
+    if all(isinstance(ref, ResourceRef) for ref in refs):  # ids are not values of a source
         return attempt
     session = attempt.session
     if run.clock.monotonic() >= session.deadline:
@@ -41,21 +41,23 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         async with session.in_time(run.clock):
             await run.values.gather(attempt.key.namespace, refs)
     except TimeoutError:
-        hint = "Check that they are reachable: a vault, the key service of an encrypted manifest."
+        hint = (
+            "Check that the secret sources are reachable, such as a vault or the key service of an encrypted manifest."
+        )
         return attempt.stopped(make_warning(FAILED, TIMED_OUT, hint), Verdict.BLOCKED, is_late=True)
     return attempt
 
 
-# The request with its values, and the ARM id that only a run knows: one that a config map names.
+# The request with its values, and the ARM id that is known during a run only: one that a config map names.
 #
-# A plan may not know that value. It then takes the id on record, if that is an id which the manifest can stand for.
+# A plan may not have that value. It then takes the id on record, if the manifest can stand for that id.
 
 
 _UNKNOWN_PART = re.compile(r"<[^<>]*>")
 
 
 def resolve_id(attempt: ApplyAttempt, values: RunValues) -> ApplyAttempt:
-    """Fill in the request. In a plan its id may still have an unknown part, in angle brackets; `id_doubt` says why.
+    """Fill in the request. In a plan its id may still have an unknown part, in angle brackets; `id_doubt` explains why.
 
     Raises MissingValueError if a value does not exist.
     """
@@ -70,7 +72,7 @@ def resolve_id(attempt: ApplyAttempt, values: RunValues) -> ApplyAttempt:
 
 
 def _explain_unknown_name(attempt: ApplyAttempt, values: RunValues) -> str:
-    """Say why a plan does not know a name in the id; "" if it knows all."""
+    """Return why a plan does not have a name in the id; "" if it has all."""
     refs = (ref for ref in find_value_refs(attempt.template.arm_id) if isinstance(ref, ConfigMapKeyRef))
     names = (values.config_map(attempt.key.namespace, ref.name, ref.key) for ref in refs)
     return next((name.why for name in names if isinstance(name, Placeholder)), "")

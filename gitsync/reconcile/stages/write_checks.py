@@ -72,7 +72,7 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     if replacement.is_due:
         return attempt.with_decision(attempt.decision.changed(action=Action.REPLACE))
     attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE))
-    # Azure's own refusal stays on record: it is what the next run knows the field by.
+    # Azure's own refusal stays on record: the next run finds the field by it.
     condition: Condition = (
         refusal if refusal and refusal.reason == REFUSED else build_replacement_condition(replacement)
     )
@@ -125,7 +125,7 @@ async def review_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     reviewed = review.nodes.get(attempt.key)
     if reviewed and run.cache.is_replaced(attempt.location):  # the review has the replacement, and what goes with it
         return attempt
-    # Without its digest key, this run may not see a secret that the plan saw, and that is to be written.
+    # Without its digest key, this run may miss the change of a secret that the plan saw and that must be written.
     is_written = reviewed is not None and reviewed.action is not Action.NONE
     comparison = attempt.decision.comparison
     may_miss_a_secret = is_written and comparison is not None and bool(comparison.because)
@@ -165,7 +165,7 @@ async def review_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
 
 
 def _is_foreseen(attempt: ApplyAttempt, later: tuple[str, ...]) -> bool:
-    """Tell whether all that differs are values that the plan left to this run, which has just created a resource that
+    """Return whether all that differs are values that the plan left to this run, which has just created a resource that
     exports values to this one.
     """
     differences = attempt.decision.comparison.differences if attempt.decision.comparison else ()
@@ -177,7 +177,7 @@ def _is_foreseen(attempt: ApplyAttempt, later: tuple[str, ...]) -> bool:
 
 
 def _is_quiet(attempt: A, cache: RunCache) -> bool:
-    """Tell whether nothing that this run did can have changed the resource's ETag: neither a write to a parent or a
+    """Return whether nothing that this run did can have changed the resource's ETag: neither a write to a parent or a
     child, nor one to a dependency (the ETag of a network changes when one of its interfaces is deleted).
     """
     is_near_quiet = cache.count_writes_near(attempt.location) == 0
@@ -185,10 +185,10 @@ def _is_quiet(attempt: A, cache: RunCache) -> bool:
 
 
 def _describe_apply(attempt: ApplyAttempt, later: tuple[str, ...], digests: Digests) -> Reviewed:
-    """Describe the resource for a review, without the values that only a run knows (`later`)."""
+    """Describe the resource for a review, without the values that are known during a run only (`later`)."""
     if attempt.request is None:  # policy skip: it has no request
         return Reviewed(action=attempt.decision.action)
-    # What Azure does with a field that is handed over to it does not outdate a review.
+    # A field that is handed over to Azure may change without making a review stale.
     sealed = seal_body(remove_paths(attempt.desired, attempt.handed_over), attempt.key, digests)
     sent = remove_paths((attempt.record.applied if attempt.record else None) or {}, attempt.handed_over)
     body = remove_runtime_values(sealed, later)
@@ -204,14 +204,14 @@ def _describe_apply(attempt: ApplyAttempt, later: tuple[str, ...], digests: Dige
 
 def _digest_live(attempt: A, desired: Mapping[str, Any], sent: Mapping[str, Any], later: tuple[str, ...] = ()) -> str:
     if attempt.observed.live is None:
-        # What a write does in addition is reviewed too.
+        # The additional effects of a write are reviewed too.
         return EXISTS if attempt.observed.exists else attempt.decision.note
     return digest_live(attempt.observed.live, desired, sent, later)
 
 
 async def withhold(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
     """Stop a held resource that a sync would change, with what differs (docs/hold.md). Its exports are collected as
-    always, since others may need them, and they only read it. A review sees that nothing is done.
+    always, since others may need them, and they only read it. A review shows that nothing is done.
 
     What depends on it goes on if it exists, and waits if it does not.
     """
