@@ -44,7 +44,7 @@ _MOST_PLACES: Final = 4
 _STRUCTURE: Final = re.compile(
     r"\n|\w=.*;.*\w=|^\s*[{\[].*[}\]]\s*$|^/subscriptions/|^[a-z0-9-]+(\.[a-z0-9-]+)+\.[a-z]{2,}(:[0-9]+)?$"
 )
-"""A text that is not secret as a whole: a file, a connection string, JSON, an id, a host."""
+"""A text that is secret in parts only: a file, a connection string, JSON, an id, a host."""
 _ID: Final = re.compile("/subscriptions/|/providers/", re.IGNORECASE)
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9.+-]*://[^/]*")
 

@@ -226,8 +226,8 @@ CODES: Mapping[str, tuple[int, str]] = {
     "ServiceAlreadyExistsInSoftDeletedState": (
         409,
         (
-            "Api service {name} was soft-deleted. In order to create the new service with the same name, you have to "  # quoted from Azure
-            "either undelete the service or purge it. See https://aka.ms/apimsoftdelete."
+            "Api service {name} was soft-deleted. In order to create the new service with the same name, you have to "
+            "either undelete the service or purge it. See https://aka.ms/apimsoftdelete."  # quoted from Azure
         ),
     ),
     "ServiceUndeleteNotPossible": (400, "Unable to undelete service."),

@@ -56,8 +56,14 @@ def test_what_is_set_wins():
         ("https://management.azure.com?x=1", None, None, "not a plain http", "a query"),
         ("https://u:pass@management.azure.com", None, None, "not a plain http", "credentials"),
         ("https://management.azure.com:x", None, None, "not a plain http", "no port"),
-        ("https://arm.private.example", None, None, "not the endpoint of a cloud", "whose tokens?"),
-        ("https://arm.private.example", "https://a", None, "not the endpoint of a cloud", "who issues them?"),
+        ("https://arm.private.example", None, None, "not the endpoint of a known Azure cloud", "whose tokens?"),
+        (
+            "https://arm.private.example",
+            "https://a",
+            None,
+            "not the endpoint of a known Azure cloud",
+            "who issues them?",
+        ),
         ("https://management.azure.com", None, "http://login.example", "not https", "the secret would travel"),
     ],
 )

@@ -451,7 +451,7 @@ async def test_a_source_that_has_no_token_for_a_minute_ends_the_run_as_an_outage
     if server == "authority":
         entra.job.on("GET", "/token", Say(200, {"value": "vouched"}))
     async with open_arm(open_access(entra), entra.clock) as arm:
-        with pytest.raises(ConfigError, match=f"has none just now .HTTP {answer.status}") as ended:
+        with pytest.raises(ConfigError, match=f"has none at the moment .HTTP {answer.status}") as ended:
             await arm.sign_in()
     assert ended.value.exit_code is ExitCode.UNREACHABLE, why
     assert 30 < entra.clock.elapsed <= 60, "the patience of a first contact"
@@ -532,7 +532,7 @@ async def test_a_token_that_is_over_does_not_serve(entra: Entra):
     async with open_arm(by_job(entra), entra.clock) as arm:
         await entra.get(arm)
         await entra.clock.sleep(10)
-        with pytest.raises(AuthorityError, match="has none just now"):
+        with pytest.raises(AuthorityError, match="has none at the moment"):
             await entra.get(arm)
 
 

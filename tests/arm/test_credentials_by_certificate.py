@@ -219,7 +219,7 @@ async def test_a_file_that_is_no_identity_is_an_error_that_shows_nothing(private
         identity(key, certificate, "https://login.example", tenant_id=7),
     ):
         file.write_text(text)
-        with pytest.raises(ConfigError, match="The file of the identity of the settings cannot be used") as caught:
+        with pytest.raises(ConfigError, match="The identity file of the settings cannot be used") as caught:
             await signed_in(private_ca, method=Method.IDENTITY_FILE, identity_file=str(file))
         assert "n0t" not in str(caught.value)
     with pytest.raises(ConfigError, match="needs AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS"):

@@ -124,7 +124,7 @@ class OddCredential:
 @pytest.mark.parametrize("fault", [RecursionError(), KeyError("access_token"), ValueError("expires_in"), TypeError()])
 async def test_an_odd_answer_of_an_authority_is_no_fault_of_ours(fault):
     async with real(slow_body, credential=OddCredential(fault)) as (arm, talk):
-        with pytest.raises(CredentialError, match="the response is not that of an authority"):
+        with pytest.raises(CredentialError, match="the response is not from a token authority"):
             await arm.reader(talk).get(VNET, API)
 
 

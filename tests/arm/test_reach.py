@@ -47,7 +47,7 @@ async def test_a_host_that_cannot_be_resolved_is_refused_at_once():
     clock = FakeClock()
     error = await refusal(abroad("https://arm.invalid"), clock, "reach")
     assert error.message.startswith("https://arm.invalid cannot be reached: Cannot connect to host arm.invalid:443")
-    assert "Check the name of the host" in error.hint
+    assert "Check the host name" in error.hint
     assert clock.slept == []
 
 
@@ -79,7 +79,7 @@ async def test_an_authority_that_cannot_be_resolved_is_refused_at_once():
     clock = FakeClock()
     error = await refusal(abroad("https://arm.invalid"), clock, "sign_in")
     assert "login.invalid" in error.message
-    assert "Check the name of the host" in error.hint
+    assert "Check the host name" in error.hint
     assert clock.slept == []
 
 

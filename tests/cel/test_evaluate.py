@@ -223,8 +223,8 @@ def test_access(expression, expected):
         row(
             "self.spec.sizes[size(secret.primaryKey)]", "index out of bounds", "a place that was worked out is not told"
         ),
-        row("self.spec.sizes[dyn(0.5)]", "an index of a list is a whole number", "there is no half place"),
-        row("self.spec.sizes[double('NaN')]", "an index of a list is a whole number", "nor one that is no number"),
+        row("self.spec.sizes[dyn(0.5)]", "a list index must be a whole number", "there is no half place"),
+        row("self.spec.sizes[double('NaN')]", "a list index must be a whole number", "nor one that is no number"),
         row("self.spec.sizes[dyn('a')]", "no such overload: list[string]", "nor a place of text"),
         row("dyn('abc')[0]", "no such overload: string[int]", "a string has no items"),
         row("self.spec.tags[dyn([1])]", "no such overload: map[list]", "a list is no key"),
@@ -286,7 +286,7 @@ def test_macros(expression, expected):
         row("[1].all(x, dyn(x))", "no such overload: all(int)", "a condition is a truth"),
         row("dyn(1).all(x, true)", "no such overload: a macro over int", "a number has no items"),
         row("dyn('ab').map(x, x)", "no such overload: a macro over string", "nor has text"),
-        row("['a', 'b'].transformMapEntry(i, x, {'k': x})", "the same key is in a map twice", "keys must differ"),
+        row("['a', 'b'].transformMapEntry(i, x, {'k': x})", "the map has the same key twice", "keys must differ"),
         row("['a'].transformMapEntry(i, x, dyn(x))", "transformMapEntry: the result is not a map", "entries are maps"),
         row("dyn(1).optMap(x, x)", "no such overload: int.optMap", "only optionals have a value or none"),
         row("optional.of(1).optFlatMap(x, dyn(x))", "optFlatMap: the result is not an optional", "it stays optional"),
@@ -418,7 +418,7 @@ def test_further_functions(expression, expected):
     [
         row("base64.decode('a*b')", "base64.decode: the text is not base64", "other signs are refused"),
         row("base64.decode('é')", "base64.decode: the text is not base64", "other letters too"),
-        row("math.least([])", "math.least: there is no number to choose from", "of none"),
+        row("math.least([])", "math.least: the list of numbers is empty", "of none"),
         row("math.least(1, dyn('a'))", "no such overload: math.least(int, string)", "text is not a number"),
     ],
 )
@@ -471,7 +471,7 @@ def test_a_hostile_expression_ends(expression):
     assert told in {
         "the expression takes too many steps",
         "the expression processes too much text",
-        "matches: the pattern has a bad count of repetitions; 1000 is the most, also for counts within counts",
+        "matches: the pattern has an invalid repetition count; the maximum is 1000, nested counts multiplied",
     }
 
 

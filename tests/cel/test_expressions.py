@@ -103,14 +103,14 @@ def test_good_expressions(entry, why):
             "",
             "ExpressionKey",
             "CEL expression with output type string must specify destination 'key', \"self.status.id\" does not.",
-            "Set key to the key for the value.",
+            "Set `key` to the key for the value.",
         ),
         (
             {"key": "k", "value": "self.spec.tags"},
             "key",
             "ExpressionKey",
             "CEL expression with output type map[string]string must not specify destination 'key', \"self.spec.tags\" does.",
-            "Remove key: the map has its own keys.",
+            "Remove `key`: the map has its own keys.",
         ),
         (
             {"key": "k", "value": "'a'", "annotations": {"x/y": "1"}},
@@ -145,21 +145,21 @@ def test_good_expressions(entry, why):
             "value",
             "RefusedByAso",
             "expression \"secret['primaryKey']\" names the secret primaryKey in a way that ASO overlooks.",
-            "Write secret.primaryKey if ASO reads the manifest, too: ASO reads only secrets that are named so.",
+            "If ASO also reads the manifest, write secret.primaryKey: ASO overlooks other forms.",
         ),
         (
             {"key": "k", "value": "base64.encode(b'x') + base64.encode(b'y')"},
             "value",
             "RefusedByAso",
             "expression \"base64.encode(b'x') + base64.encode(b'y')\" uses base64.encode, which ASO does not have.",
-            "Write it without base64.encode if ASO reads the manifest, too: ASO refuses it.",
+            "If ASO also reads the manifest, write it without base64.encode, which ASO refuses.",
         ),
         (
             {"key": "k", "value": "'x'", "labels": {"l": "cel.bind(a, 'x', a)"}},
             "labels.l",
             "RefusedByAso",
             "expression \"cel.bind(a, 'x', a)\" uses cel.bind, which ASO does not have.",
-            "Write it without cel.bind if ASO reads the manifest, too: ASO refuses it.",
+            "If ASO also reads the manifest, write it without cel.bind, which ASO refuses.",
         ),
     ],
 )
@@ -193,7 +193,7 @@ def test_a_config_map_may_hold_no_secret():
         exporting(config_maps=[{"name": "n", "key": "k", "value": "secret.primaryKey"}]), LAMP
     )
     assert (problem.code, problem.field) == ("SecretInConfigMap", "spec.operatorSpec.configMapExpressions[0].value")
-    assert problem.hint == "Move the expression to secretExpressions: config maps are not confidential."
+    assert problem.hint == "Move the expression to secretExpressions: ConfigMaps are not confidential."
 
 
 def test_a_kind_without_secrets_reports_it():

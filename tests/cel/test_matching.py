@@ -94,10 +94,10 @@ def test_patterns(pattern, text, expected, why):
     assert found(text, pattern) is expected, why
 
 
-ESCAPE = "has an escape that RE2 does not support here; there are no backreferences"
+ESCAPE = "has an escape that RE2 does not support here (RE2 has no backreferences)"
 GROUP = "has a lookahead, a lookbehind, or another group that RE2 does not support"
-TWICE = "repeats a repetition; put it in a group"
-COUNT = "has a bad count of repetitions; 1000 is the most, also for counts within counts"
+TWICE = "repeats a repetition without a group around it"
+COUNT = "has an invalid repetition count; the maximum is 1000, nested counts multiplied"
 CLASS = "has an unknown character class, or a range that ends before it starts"
 
 
@@ -111,20 +111,20 @@ CLASS = "has an unknown character class, or a range that ends before it starts"
         ("(?<!a)b", GROUP, "in vain"),
         ("(?>a)", GROUP, "a group that keeps what it has"),
         ("(?x)a", GROUP, "a flag that RE2 does not know"),
-        ("(?P<>a)", "has a bad name of a group", "a group without its name"),
+        ("(?P<>a)", "has an invalid group name", "a group without its name"),
         ("a**", TWICE, "a repetition of a repetition"),
         ("a*+", TWICE, "that keeps what it has"),
         ("a{2}{3}", TWICE, "a count of a count"),
-        ("*a", "repeats nothing", "a repetition of nothing"),
-        ("a|+", "repeats nothing", "in a choice, too"),
+        ("*a", "has a repetition with nothing to repeat", "a repetition of nothing"),
+        ("a|+", "has a repetition with nothing to repeat", "in a choice, too"),
         ("a{1001}", COUNT, "too many repetitions"),
         ("a{3,2}", COUNT, "fewer than at least"),
         ("(((a{900}){900}){900})", COUNT, "too many by multiplication"),
-        ("\\pL{999}", "is too large once its repetitions are written out", "a large set, repeated"),
-        ("(a", "opens a group that it does not close", "an open group"),
-        ("a)", "closes a group that it does not open", "one that closes nothing"),
-        ("[a", "opens a set that it does not close", "an open set"),
-        ("[]", "opens a set that it does not close", "one of nothing"),
+        ("\\pL{999}", "is too large after its repetitions are expanded", "a large set, repeated"),
+        ("(a", "has a group without a closing parenthesis", "an open group"),
+        ("a)", "has a closing parenthesis without a group", "one that closes nothing"),
+        ("[a", "has a set without a closing bracket", "an open set"),
+        ("[]", "has a set without a closing bracket", "one of nothing"),
         ("[b-a]", CLASS, "a range backwards"),
         ("[a-\\d]", ESCAPE, "to a class"),
         ("[[:letters:]]", CLASS, "a class that is not known"),

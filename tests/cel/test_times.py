@@ -81,7 +81,7 @@ def test_durations_are_numbers_with_units(text, written):
 
 @pytest.mark.parametrize("text", ["", "5", "s", "1d", ".s", "1 h", "1h-5m", "--1s", "1hx", "-", "٣s"])
 def test_what_is_not_a_duration_is_refused(text):
-    with pytest.raises(EvaluationError, match="duration: the text is not a row of numbers with units"):
+    with pytest.raises(EvaluationError, match="duration: the text is not a sequence of numbers with units"):
         value_of("duration(x)", x=text)
 
 
@@ -152,13 +152,13 @@ def test_parts_and_sums(expression, expected):
         row("timestamp('9999-12-31T23:59:59Z') - timestamp('0001-01-01T00:00:00Z')", "duration out of range", "a long time"),
         row("duration('9223372036854775807ns') + duration('1ns')", "duration out of range", "the longest and more"),
         row("-duration('-9223372036854775808ns')", "duration out of range", "the one without an opposite"),
-        row(f"{T}.getHours('Mars/Base')", "unknown time zone: give a name as in Europe/Berlin, or an offset as in +02:00", "no such place"),
-        row(f"{T}.getHours('America')", "unknown time zone: give a name as in Europe/Berlin, or an offset as in +02:00", "a continent is a folder"),
-        row(f"{T}.getHours('../../etc/passwd')", "unknown time zone: give a name as in Europe/Berlin, or an offset as in +02:00", "nor is it a path"),
-        row(f"{T}.getHours('/etc/passwd')", "unknown time zone: give a name as in Europe/Berlin, or an offset as in +02:00", "of any sort"),
-        row(f"{T}.getHours('a\\u0000b')", "unknown time zone: give a name as in Europe/Berlin, or an offset as in +02:00", "nor half of one"),
-        row(f"{T}.getHours('+25:00')", "unknown time zone: give a name as in Europe/Berlin, or an offset as in +02:00", "days have 24 hours"),
-        row(f"{T}.getMilliseconds('Mars/Base')", "unknown time zone: give a name as in Europe/Berlin, or an offset as in +02:00", "asked for in vain"),
+        row(f"{T}.getHours('Mars/Base')", "unknown time zone: use a name like Europe/Berlin or an offset like +02:00", "no such place"),
+        row(f"{T}.getHours('America')", "unknown time zone: use a name like Europe/Berlin or an offset like +02:00", "a continent is a folder"),
+        row(f"{T}.getHours('../../etc/passwd')", "unknown time zone: use a name like Europe/Berlin or an offset like +02:00", "nor is it a path"),
+        row(f"{T}.getHours('/etc/passwd')", "unknown time zone: use a name like Europe/Berlin or an offset like +02:00", "of any sort"),
+        row(f"{T}.getHours('a\\u0000b')", "unknown time zone: use a name like Europe/Berlin or an offset like +02:00", "nor half of one"),
+        row(f"{T}.getHours('+25:00')", "unknown time zone: use a name like Europe/Berlin or an offset like +02:00", "days have 24 hours"),
+        row(f"{T}.getMilliseconds('Mars/Base')", "unknown time zone: use a name like Europe/Berlin or an offset like +02:00", "asked for in vain"),
         row(f"dyn({T}) + 1", "no such overload: _+_(timestamp, int)", "one what?"),
         row(f"dyn({T}) + {T}", "no such overload: _+_(timestamp, timestamp)", "points do not add up"),
     ],

@@ -253,7 +253,7 @@ def test_a_git_server_that_hangs_does_not_outlast_sigterm(folder: Path) -> None:
     assert "claim: expected" in git(bare, "grep", "-h", "claim:", "gitsync/status")
 
 
-UNKNOWN = ("https://arm.invalid", "Cannot connect to host arm.invalid:443", "Check the name of the host")
+UNKNOWN = ("https://arm.invalid", "Cannot connect to host arm.invalid:443", "Check the host name")
 REFUSING = ("http://127.0.0.1:9", "Cannot connect to host 127.0.0.1:9", "Check the address")
 
 

@@ -259,7 +259,11 @@ async def test_the_settings_say_what_was_deleted_once_for_a_state(tmp_path):
 
 
 WRONG = [
-    ("deleted: [{id: /subscriptions/s/x, location: a}]", "keeps nothing when deleted", "only some types hold names"),
+    (
+        "deleted: [{id: /subscriptions/s/x, location: a}]",
+        "has a type without soft delete",
+        "only some types hold names",
+    ),
     ("deleted: [{location: a}]", "missing keys: id", "it must be said what was deleted"),
     ("takenNames: [{type: a/b}]", "missing keys: name", "a name is needed"),
     (

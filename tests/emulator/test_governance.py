@@ -444,7 +444,7 @@ async def test_policies_change_what_is_stored(policies, sent, stored, why):
 
 POLICY = "{name: a, scope: /subscriptions/s, effect: deny, if: {field: location, equals: x}}"
 WRONG = [
-    ("locks:\n  - {scope: a}", 3, "'a' is no scope", "a lock of no scope"),
+    ("locks:\n  - {scope: a}", 3, "'a' is not a scope", "a lock of no scope"),
     ("locks:\n  - {level: ReadOnly}", 3, "settings.locks[0]: missing keys: scope", "a lock without a scope"),
     (
         "locks:\n  - {scope: /subscriptions/s,\n     level: Readonly}",
@@ -480,11 +480,11 @@ WRONG = [
         "an operator that it does not know",
     ),
     ("policies:\n  - {if: {field: a, exists: maybe}}", 3, "expected true or false", "an existence that is a word"),
-    ("policies:\n  - {if: {field: 'a[*].b', equals: 1}}", 3, "is no field", "an alias of a list"),
-    ("policies:\n  - {if: {field: tags, exists: true}}", 3, "is no field", "all tags at once"),
+    ("policies:\n  - {if: {field: 'a[*].b', equals: 1}}", 3, "is not a field", "an alias of a list"),
+    ("policies:\n  - {if: {field: tags, exists: true}}", 3, "is not a field", "all tags at once"),
     (f"policies:\n  - {POLICY[:-1]}, set: {{field: tags.a, value: 1}}}}", 3, "has no 'set'", "a deny that sets"),
     (f"policies:\n  - {POLICY.replace('deny', 'modify')}", 3, "needs 'set'", "a modify that sets nothing"),
-    ("policies:\n  - {set: {field: tags.a}}", 3, "both its field and its value", "a field without its value"),
+    ("policies:\n  - {set: {field: tags.a}}", 3, "both field and value", "a field without its value"),
     ("policies:\n  - {set: {field: location, value: a}}", 3, "cannot set location", "a region that would be set"),
     (f"policies:\n  - {POLICY}\n  - {POLICY}", 4, "duplicate policy 'a'", "two policies of one name"),
     (
@@ -493,7 +493,7 @@ WRONG = [
         "exemptions[0]: missing keys: policy",
         "an exemption from nothing",
     ),
-    ("exemptions:\n  - {policy: b, scope: /subscriptions/s}", 3, "there is no policy 'b'", "from an unknown policy"),
+    ("exemptions:\n  - {policy: b, scope: /subscriptions/s}", 3, "unknown policy 'b'", "from an unknown policy"),
     ("exemptions:\n  - {expires: tomorrow}", 3, "'tomorrow' is no date", "an exemption until tomorrow"),
     ("preflight: {loud: a}", 2, "preflight.loud: there is no such key", "an unknown key of the preflight"),
     ("preflight: {refuse: {code: a}}", 2, "missing keys: if", "a refusal of everything"),

@@ -343,7 +343,7 @@ WRONG = [
     ("used: 8", "used: some", 2, "settings.quotas[0].used: expected a number", "a count is a number"),
     (", limit: 20", "", 2, "missing keys: limit", "a limit is needed"),
     ("vCPUs: 4", "cores: 4", 3, "skus[0].cores: there is no such key", "other keys are mistakes"),
-    ("{type: Location}", "{type: Zone}", 3, "needs zones", "some zones are closed"),
+    ("{type: Location}", "{type: Zone}", 3, "has zones, and it needs them", "some zones are closed"),
     ("{type: Location}", "{type: Planet}", 3, "not 'Planet'", "there are two types"),
 ]
 

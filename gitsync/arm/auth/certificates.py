@@ -3,8 +3,8 @@
 Separate from the other credentials, because no error may show the content of a certificate, and because a Secret of a
 manifest may name such a file: gitsync reads it only from the folder that a setting allows.
 
-A user-assigned identity vouches for itself with the whole chain of its certificate (RFC 7523, RFC 7515 §4.1.6): managed
-identities must send the chain, and azure-identity's asynchronous credential sends the thumbprint alone.
+A user-assigned identity vouches for itself with the complete chain of its certificate (RFC 7523, RFC 7515 §4.1.6):
+managed identities must send the chain, and azure-identity's asynchronous credential sends the thumbprint alone.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class TokenAnswer:
         """Return whether the same request may get a token later."""
         status = self.response.status
         if status == 200:
-            return self.is_empty
+            return self.is_empty  # an empty body is a fault in between; any other stays without a token
         if status in _PASSING or status in self.passing or status >= 500:
             return True
         if self.response.mapping().get("error") in _PASSING_CODES:

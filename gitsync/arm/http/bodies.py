@@ -209,7 +209,7 @@ def _check_object(body: object, source: ListSource) -> Mapping[str, Any]:
     if not isinstance(body, dict):
         raise source.make_error(f"is {_describe_kind(body)}, not an object")
     if body.get("error"):  # an empty list with an error is not an empty list
-        raise source.make_error("is an error with a status of success")
+        raise source.make_error("is an error with a success status")
     return body
 
 

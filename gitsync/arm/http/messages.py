@@ -52,7 +52,7 @@ def _check_path(path: str) -> None:
         f"{path!r} is not a valid ARM id.",
         code="InvalidResourceId",
         resource_id=path,
-        hint="An id starts with '/', has no empty, '.' or '..' segment, and none of the characters ? # \\.",
+        hint="Start the id with '/'. Remove empty, '.' and '..' segments, and the characters ? # \\.",
     )
 
 

@@ -190,7 +190,7 @@ class Retrier:
             async with session.in_time(self.clock):
                 sent_at = session.sent_at = await self._take_turn(request, session)
                 try:
-                    may_be_done = request.is_write
+                    may_be_done = request.is_write  # from here on, a timeout leaves the outcome unknown
                     self._tally.count(request)
                     session.requests += 1
                     answer = await self._transport.send(request, read_timeout=self._read_timeout)

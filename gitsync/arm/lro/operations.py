@@ -120,7 +120,7 @@ class Operations:
         poll = replace(poll, polls=poll.polls + 1)
         try:
             answer = await self._retrier.send_once(_make_poll(poll.place, reply), session)
-        except DeadlineError:
+        except DeadlineError:  # the end of the session's time, not a failed poll
             raise
         except ArmError as error:
             # A failed poll shows nothing about the operation: it is repeated, or the resource is polled.
@@ -164,7 +164,7 @@ class Operations:
         state = read_live(poll.answer).provisioning_state
         # Polls of a resource show a state and no reason.
         if error.code == UNKNOWN_CODE and state:
-            error.hint = f"Azure gave no reason; the provisioningState of the resource is {state}."
+            error.hint = f"Check the activity log of the resource: Azure returned only the provisioningState {state}."
         self._retrier.remember(error, session)
         return error
 

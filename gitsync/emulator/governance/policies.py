@@ -269,7 +269,7 @@ def read_condition(node: YamlNode) -> PolicyCondition:
     if "field" not in members and not operators and types:
         return PolicyCondition(types=types)
     if "field" not in members or len(operators) != 1:
-        raise node.wrong("a condition needs a field and one operator.", f"Operators: {', '.join(Operator)}.")
+        raise node.wrong("a condition needs a field and one operator.", f"Set one of {', '.join(Operator)}.")
     operator = operators[0]
     value = members[operator]
     if operator is Operator.EXISTS:
@@ -295,10 +295,10 @@ def read_policy(node: YamlNode) -> EmulatedPolicy:
     change = values.pop("set", None)
     effect = values["effect"]
     if effect.changes != (change is not None):
-        need = "needs" if effect.changes else "has no"
-        raise node.wrong(
-            f"a policy with the effect {effect} {need} 'set'.", "Write set: {field: tags.env, value: dev}."
+        need, hint = (
+            ("needs", "Write set: {field: tags.env, value: dev}.") if effect.changes else ("has no", "Remove set.")
         )
+        raise node.wrong(f"a policy with the effect {effect} {need} 'set'.", hint)
     if change is not None:
         values |= change
     return EmulatedPolicy(**values)

@@ -218,7 +218,7 @@ def _check_listed(cloud: EmulatedCloud, request: ServerRequest) -> None:
     if listed is None and request.method == "POST" and target.types:  # an action has the versions of its resource
         target = target.owner
         listed = types.get(target.type.casefold())
-    if listed is None:
+    if listed is None:  # the settings have no versions for it
         return
     body = request.body if request.method == "PUT" and isinstance(request.body, dict) else {}
     location = normalize_region(body.get("location"))
