@@ -1,36 +1,36 @@
-"""gitsync brings Azure Resource Manager to what a git repository of ASO-shaped manifests says.
+"""gitsync brings Azure to the desired state in a git repository of ASO-shaped manifests.
 
 The map of the package, from the command down to what everything may use; imports point downwards:
 
     cli/            one module a command; main.py is the frame
-    accept/         drift taken into git: which fields, in which text, proven, as a pull request
+    accept/         drift accepted into git: which fields, in which text, proven, as a pull request
     api.py          the runs as functions: sync() and plan()
     doctor/         the checks of a set-up: tools, git, the identity and its rights
-    rehearsal/      a sync played in the built-in Azure before it runs
-    audit/          who wrote the resources of git: runs, or others
-    unmanaged/      what exists in Azure and git does not have
+    rehearsal/      a sync simulated in the emulator before it runs
+    audit/          who wrote the resources in git: runs, or others
+    unmanaged/      what exists in Azure and is not in git
     run/            one run: load, prepare, plan, reconcile, write status; run.py is where it starts
     reconcile/      one resource: its stages, in the order that reconcile.py gives
     notifications/  one message when the state of the estate changes
     imports/        manifests of what exists in Azure: found, converted, written, proven
     attribution/    who changed a resource in Azure: Resource Graph and the activity log
-    checks/         what Azure would refuse, asked before a change
-    extensions/     what single kinds do in addition, and the API for other packages
+    checks/         what Azure would refuse, checked before a change
+    extensions/     what some kinds do in addition, and the API for other packages
     databases/      users of PostgreSQL and MySQL, on their servers
-    entra/          groups of Entra ID, through Microsoft Graph
+    entra/          Entra ID groups, through Microsoft Graph
     arm/            the edge to Azure: sign-in, requests, throttling, long-running operations
     git/            the edge to git: sources, the status branch and folder
     secrets/        the edge to Secrets and ConfigMaps: sources, sinks, Key Vault, Kubernetes
     report/         a report as text, JSON, Markdown, HTML, JUnit and SARIF, and as a comment; progress
     editor/         JSON Schemas, example manifests, and the files of a new repository
-    emulator/       an Azure Resource Manager of its own, with faults
+    emulator/       an emulated Azure Resource Manager, with faults
     cel/            the expressions of exports: parsed, checked, evaluated
     units/          the parts of a source that are built on their own: kustomizations
     planning/       the graph of applies and prunes; what may be deleted
     request/        from a manifest to the ARM request that it stands for
     validation/     every problem that can be found offline
     diff/           where git, the last write and Azure differ, and by which rule
-    status/         what a result means: conditions, error classes, advice, exit codes
+    status/         the meaning of a result: conditions, error classes, advice, exit codes
     manifests/      from bytes to manifests
     catalog/        the facts of every kind
     problems/       what a check reports
@@ -38,13 +38,12 @@ The map of the package, from the command down to what everything may use; import
     redaction.py    the secret values that nothing may show
     config/         settings: declared, loaded, checked
     processes/      programs that gitsync starts
-    files/          where outputs are written: paths whose links are checked, files written as a whole
+    files/          where outputs are written: paths whose links are checked, files written atomically
     logging.py      where logs go
     model/          the nouns: keys, resources, conditions, records, results; frozen, without behaviour
-    errors.py       the exceptions, drawn as a tree
+    errors.py       the exceptions, as a tree
 
-docs/architecture.md has the way of one manifest through all of it. A name has one import path: packages re-export
-nothing.
+docs/architecture.md follows one manifest through all of it. A name has one import path: packages re-export nothing.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The Python API: the two runs as functions, for those who build on gitsync.
+"""The Python API: the two runs as functions, for programs that build on gitsync.
 
 Not in the package itself, where a function `sync` and the module of that name would conflict.
 """
@@ -32,7 +32,7 @@ SecretText = Secret | str | None
 
 
 class Settings(TypedDict, total=False):
-    """The settings of a run, by the names of `Config`; docs/settings.md says what each of them does."""
+    """The settings of a run, by the names of `Config`; docs/settings.md describes each of them."""
 
     source: Text
     ref: Text
@@ -124,8 +124,8 @@ class Settings(TypedDict, total=False):
 
 
 def sync(**settings: Unpack[Settings]) -> Report:
-    """Bring Azure to the desired state in git and write the status back. The settings are checked as the command checks
-    them (docs/python-api.md).
+    """Bring Azure to the desired state in git and write the status back. The settings are checked as on the command
+    line (docs/python-api.md).
 
     Raises ConfigError for a wrong setting, another GitsyncError if the run is refused. Failures of single resources are
     in the report.

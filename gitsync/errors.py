@@ -6,47 +6,47 @@ GitsyncError                what, where, how to fix it
 ├── ConfigError             a setting is wrong; nothing was touched                      exit 2
 ├── SourceError             the source cannot be fetched or read; nothing was touched    exit 2
 ├── StateError              the state cannot be read, or not be written before the run   exit 2
-├── UnsafePlanError         a limit was crossed; nothing was touched                     exit 2
+├── UnsafePlanError         a limit was exceeded; nothing was touched                    exit 2
 ├── DeclinedError           a person answered no; nothing was touched                    exit 2
-├── PublishError            what came of the run could not be written back               exit 1
+├── PublishError            the result of the run could not be written back              exit 1
 ├── CatalogError            the packed facts are damaged: an internal error              exit 70
 ├── GitError                git failed; becomes a SourceError, StateError or PublishError
-├── ProviderError           who has a resource refused, or did not answer; becomes a condition
-│   └── ArmError                Azure Resource Manager, or another service that speaks HTTP as it does
-│       ├── TransportError          no answer came
-│       │   └── AuthorityError          nor from who issues tokens
+├── ProviderError           the provider of a resource refused, or did not respond; becomes a condition
+│   └── ArmError                Azure Resource Manager, or another service with the same HTTP conventions
+│       ├── TransportError          no response arrived
+│       │   └── AuthorityError          none from the token authority
 │       ├── CredentialError         there is no token
 │       ├── TokenRefusedError       the token is not accepted
-│       └── DeadlineError           the time of the resource is over
+│       └── DeadlineError           the deadline of the resource has passed
 ├── ExpressionError         an expression of an export does not compile
 ├── EvaluationError         an expression of an export has no value
 ├── ExportError             an export cannot be written as its manifest declares it
 ├── MissingValueError       a value that a manifest refers to does not exist
 ├── ExtensionError          an extension of another package failed; becomes a condition
-│   PermanentError          what such an extension raises; in `gitsync.extensions.api`, all that extensions import
+│   PermanentError          raised by such an extension; `gitsync.extensions.api` has it for them
 └── SecretStoreError        a source or sink of Secrets cannot be read or written
     ├── NotOwnedError           an object there belongs to another owner
-    ├── StoreForbiddenError     a 403 that does not give its reason
+    ├── StoreForbiddenError     a 403 without a reason
     ├── StoreNotFoundError      there is no such object
-    ├── SecretNameTakenError    a secret of this name exists, or did
-    ├── DryRunUnsupportedError  a write that the server cannot rehearse
-    └── TransientStoreError     a refusal that may pass
-        └── SecretInTransitionError  the secret is just being deleted or recovered
+    ├── SecretNameTakenError    a secret of this name exists, or did exist
+    ├── DryRunUnsupportedError  a write that the server cannot dry-run
+    └── TransientStoreError     a temporary refusal
+        └── SecretInTransitionError  the secret is being deleted or recovered
 
 RejectedInputError          one input is not used: it becomes a problem, and the run goes on
 ├── InvalidExpansionError   a text with ${...} that Flux would not expand
-├── TooLargeExpansionError  variables that expand to too much
+├── TooLargeExpansionError  variables that expand to too many characters
 ├── TemplateError           a template of an ApplicationSet that cannot be rendered
 ├── UnusableReferenceError  a reference of a manifest that has no valid form
-├── UnexpectedShapeError    a document of Azure in another shape than its kind has
-├── UnfitValueError         a live value that a manifest may not have
-├── RefusedListError        a list that Azure does not give to an import
-├── UnsafePathError         a path that is not safe to write to, or not for Secrets
-└── UnknownSizeError        a body that does not say how much it needs
+├── UnexpectedShapeError    an Azure document whose shape does not fit its kind
+├── UnfitValueError         a live value that a manifest must not have
+├── RefusedListError        a list that Azure refuses to an import
+├── UnsafePathError         a path that is not safe to write to, or not safe for Secrets
+└── UnknownSizeError        a body that does not specify how much quota it needs
 
 An error that ends with 2 ends with 75 if an outage caused it (`is_outage`): then the same command may succeed later.
 
-Not in the tree is the control flow of one module, and `UnbuildableError` and `InvalidFieldError` of `gitsync.units`,
+The tree omits the control flow of single modules, and `UnbuildableError` and `InvalidFieldError` in `gitsync.units`,
 which carry the problem that they become.
 """
 
@@ -61,7 +61,7 @@ class ExitCode(IntEnum):
     """How a command ends (docs/exit-codes.md)."""
 
     FINE = 0
-    FAILED = 1  # something failed, is invalid, or is not Ready at the deadline
+    FAILED = 1  # something failed, is invalid, or is not Ready by the deadline
     REFUSED = 2  # before any change
     PENDING = 3  # there are changes to make; only with `plan --detailed-exitcode`
     DRIFT = 4  # likewise, and `compare` if it finds a difference
@@ -80,8 +80,8 @@ SUCCESS = frozenset({ExitCode.FINE, ExitCode.PENDING, ExitCode.DRIFT})
 class GitsyncError(Exception):
     """A failure that a person can act on: one sentence on what is wrong and where, and one on how to fix it.
 
-    `is_outage`: a server could not be reached, or is out of order, so the same may succeed later. What is raised from
-    such an error has the same cause.
+    `is_outage`: a server is unreachable or out of order, so the same may succeed later. An error raised from such an
+    error has the same cause.
     """
 
     own_exit_code = ExitCode.FAILED
@@ -97,7 +97,7 @@ class GitsyncError(Exception):
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code of a command that this ends."""
+        """The exit code of a command that this error ends."""
         is_refusal = self.own_exit_code is ExitCode.REFUSED
         return ExitCode.UNREACHABLE if is_refusal and self._comes_from_outage() else self.own_exit_code
 
@@ -137,7 +137,7 @@ class CatalogError(GitsyncError):
 
 
 class GitError(GitsyncError):
-    """git refused or took too long. It does not leave `git/`: callers raise an error with its meaning for them.
+    """git refused or took too long. This error does not leave `git/`: callers raise one with its meaning for them.
 
     `timed_out`: git was killed at its time limit, and another try would take as long.
     """
@@ -149,14 +149,14 @@ class GitError(GitsyncError):
 
 
 class ProviderError(GitsyncError):
-    """One request to the provider of a resource that it refused, or whose answer never came.
+    """The provider of a resource refused a request, or never responded.
 
-    `status` is the HTTP status, 0 where no answer came. `code` is the provider's ("UnknownError" where it gives none;
+    `status` is the HTTP status, 0 without a response. `code` is the provider's ("UnknownError" if it gives none;
     docs/reference/arm.md#error-bodies). `outcome_unknown` means that a write may or may not have happened: read before
-    writing again. `retry_after` is in seconds. `correlation_id` is that of the operation in Azure's logs.
+    writing again. `retry_after` is in seconds. `correlation_id` identifies the operation in Azure's logs.
     """
 
-    def __init__(  # noqa: PLR0913 - all of it is what a person needs to call support
+    def __init__(  # noqa: PLR0913 - a person needs all of it to contact support
         self,
         message: str,
         *,
@@ -187,15 +187,15 @@ class ProviderError(GitsyncError):
 
 
 class ArmError(ProviderError):
-    """One request that Azure Resource Manager refused, or whose answer never came."""
+    """Azure Resource Manager refused a request, or never responded."""
 
 
 class TransportError(ArmError):
-    """No answer came.
+    """No response arrived.
 
-    `was_sent` is False if the request surely never left. `is_wrong_host` tells that the host's name cannot be
-    resolved or its certificate is not trusted: a retry makes sense only if that host has answered before. `is_trusted`
-    is False for the latter, which no later run changes.
+    `was_sent` is False if the request was certainly not sent. `is_wrong_host` is True if the host's name cannot be
+    resolved or its certificate is not trusted: a retry makes sense only if that host has responded before. `is_trusted`
+    is False for an untrusted certificate, which no later run changes.
     """
 
     def __init__(
@@ -208,9 +208,9 @@ class TransportError(ArmError):
 
 
 class AuthorityError(TransportError):
-    """The authority, or another source of tokens, has no token just now; nothing was sent to Azure Resource Manager.
+    """The authority, or another source of tokens, has no token at the moment; nothing was sent to ARM.
 
-    `has_answered`: it can be reached, so that it is worth waiting for.
+    `has_answered`: it is reachable, so a retry makes sense.
     """
 
     def __init__(self, message: str, *, has_answered: bool = False, **fields: Any) -> None:
@@ -219,7 +219,7 @@ class AuthorityError(TransportError):
 
 
 class DeadlineError(ArmError):
-    """The session's deadline came before the request was answered; the request changed nothing."""
+    """The session's deadline passed before the request was answered; the request changed nothing."""
 
     def __init__(self, message: str, **fields: Any) -> None:
         super().__init__(message, **fields)
@@ -227,7 +227,7 @@ class DeadlineError(ArmError):
 
 
 class CredentialError(ArmError):
-    """No token could be had; nothing was sent to Azure Resource Manager."""
+    """There is no token; nothing was sent to Azure Resource Manager."""
 
 
 class TokenRefusedError(ArmError):
@@ -235,11 +235,11 @@ class TokenRefusedError(ArmError):
 
 
 class ExpressionError(GitsyncError):
-    """An expression cannot be read, or does not fit what it speaks of; the message tells line and column."""
+    """An expression is not valid, or does not fit the types that it uses; the message has line and column."""
 
 
 class EvaluationError(GitsyncError):
-    """An expression that has no value. It names functions, types and what the expression says itself, never a value."""
+    """An expression has no value. The message names functions, types and literals of the expression, never a value."""
 
 
 class ExportError(GitsyncError):
@@ -264,7 +264,7 @@ class MissingValueError(GitsyncError):
 
 
 class ExtensionError(GitsyncError):
-    """What an extension of another package was asked could not be found out."""
+    """An extension of another package could not answer."""
 
 
 class SecretStoreError(GitsyncError):
@@ -272,28 +272,28 @@ class SecretStoreError(GitsyncError):
 
 
 class NotOwnedError(SecretStoreError):
-    """An object belongs to another owner, so it is not written."""
+    """An object has another owner, so it is not written."""
 
 
 class StoreForbiddenError(SecretStoreError):
-    """A 403 whose code does not say whether a right is missing or the secret is disabled: not every server does."""
+    """A 403 whose code does not distinguish a missing right from a disabled secret: some servers do not."""
 
 
 class StoreNotFoundError(SecretStoreError):
-    """There is no such object; or, when creating one, no such namespace."""
+    """The object does not exist; or, when creating one, the namespace."""
 
 
 class SecretNameTakenError(SecretStoreError):
-    """The name is taken (409), by a deleted secret perhaps: not every server says so in a code."""
+    """The name is taken (409), possibly by a deleted secret: some servers have no code for that."""
 
 
 class DryRunUnsupportedError(SecretStoreError):
-    """The server cannot rehearse this write: a webhook has side effects."""
+    """The server cannot dry-run this write: a webhook has side effects."""
 
 
 class TransientStoreError(SecretStoreError):
-    """A refusal that may pass: try `attempts` times in all, `retry_after` seconds apart if it is set. `is_of_all`: the
-    service is down or overloaded, so that it would refuse any other request as well.
+    """A temporary refusal: try `attempts` times in all, `retry_after` seconds apart if it is set. `is_of_all`: the
+    service is down or overloaded, so it would refuse any other request too.
     """
 
     def __init__(
@@ -312,15 +312,15 @@ class TransientStoreError(SecretStoreError):
 
 
 class SecretInTransitionError(TransientStoreError):
-    """A secret of this name is just being deleted or recovered."""
+    """A secret of this name is being deleted or recovered."""
 
 
 class RejectedInputError(Exception):
-    """One input is not used. Who asked for it reports why, and goes on: it ends no run, so it is no GitsyncError."""
+    """One input is not used. The caller reports why and continues: this ends no run, so it is not a GitsyncError."""
 
 
 class InvalidExpansionError(RejectedInputError):
-    """A text begins an expansion that is none. `hint` says how to write it."""
+    """A text begins an expansion that is not valid. `hint` shows the valid form."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -332,7 +332,7 @@ class TooLargeExpansionError(RejectedInputError):
 
 
 class TemplateError(RejectedInputError):
-    """A template that cannot be rendered. The message says why, and begins with the template."""
+    """A template cannot be rendered. The message begins with the template and gives the reason."""
 
 
 class UnusableReferenceError(RejectedInputError):
@@ -349,11 +349,11 @@ class UnexpectedShapeError(RejectedInputError):
 
 
 class UnfitValueError(RejectedInputError):
-    """The place does not allow the value."""
+    """The field does not allow the value."""
 
 
 class RefusedListError(RejectedInputError):
-    """Azure offers no such list, or not to this identity. `error` says which."""
+    """Azure does not offer the list, or not to this identity; see `error`."""
 
     def __init__(self, path: str, error: ArmError) -> None:
         super().__init__(path)
@@ -362,7 +362,7 @@ class RefusedListError(RejectedInputError):
 
 
 class UnsafePathError(RejectedInputError):
-    """A path is not safe to write to, or not for secrets: the reason, and a hint."""
+    """A path is not safe to write to, or not safe for secrets: the reason, and a hint."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -371,4 +371,4 @@ class UnsafePathError(RejectedInputError):
 
 
 class UnknownSizeError(RejectedInputError):
-    """A body does not say how much of a quota it needs. The text is the field whose value is missing or unknown."""
+    """A body does not specify how much of a quota it needs. The text is the field whose value is missing or unknown."""

@@ -1,11 +1,10 @@
-"""Logs: one sink on stderr, text for a person, JSON lines for a machine; never a secret, never a
-variable's value.
+"""Logs: one sink on stderr, text for a person, JSON lines for a machine; never a secret, never a variable's value.
 
-Everything that is logged, by us or by a library, leaves through one function that masks the
-registered secrets in every text and in the finished line, exceptions included. Levels: INFO is one
-line for each changed or failed resource and the first and last line of a run, DEBUG every stage and
-request, WARNING what will be tried again or needs someone later, ERROR what needs someone now. A
-message is a constant sentence; data are fields (`logger.bind(stage="act").info("Sent to Azure")`).
+Everything that is logged, by gitsync or by a library, leaves through one function that masks the registered secrets in
+every text and in the finished line, exceptions included. Levels: INFO is one line for each changed or failed resource
+and the first and last line of a run, DEBUG every stage and request, WARNING what is retried or needs attention later,
+ERROR what needs attention now. A message is a constant sentence; data are fields (`logger.bind(stage="act").info("Sent
+to Azure")`).
 """
 
 from __future__ import annotations
@@ -26,10 +25,11 @@ if TYPE_CHECKING:
     from loguru import Message, Record
 
 _LIBRARIES = {"debug": logging.INFO}
-"""The lowest level of libraries by ours; else WARNING. At INFO they log requests and sign-ins, with harmless headers;
-at DEBUG bodies and command lines."""
+"""The lowest level of libraries by gitsync's level; else WARNING. At INFO they log requests and sign-ins, with harmless
+headers; at DEBUG bodies and command lines.
+"""
 
-logger.disable("gitsync")  # as a library it logs nothing: without `set_up`, nothing masks it
+logger.disable("gitsync")  # a program that imports gitsync gets no logs: without `set_up`, nothing masks them
 
 
 @dataclass(slots=True)
@@ -41,8 +41,8 @@ _set_up = _SetUp()
 
 
 def writes_debug() -> bool:
-    """Tell whether lines of DEBUG are written. Where there may be one for each stage of each resource, the caller asks
-    first: a line that is not written costs 2 µs, and a silent run of 1,000 resources has 5,600 of them.
+    """Return whether lines of DEBUG are written. Code that logs each stage of each resource checks first: a line that
+    is not written costs 2 µs, and a silent run of 1,000 resources has 5,600 of them.
     """
     return _set_up.writes_debug
 
@@ -58,12 +58,13 @@ def escape_controls(text: str) -> str:
 
 
 _COMMAND = re.compile(r"(##(?:vso)?)\[|^([ \t]*):(?=:)", re.IGNORECASE | re.MULTILINE)
-"""What the host of a pipeline takes for a command to itself in a line of output: `##vso[…]` and `##[…]` anywhere (Azure
-Pipelines, and GitHub's older form), `::…` at its beginning (GitHub)."""
+"""A command to the CI system in a line of output: `##vso[…]` and `##[…]` anywhere (Azure Pipelines, and GitHub's older
+form), `::…` at its beginning (GitHub).
+"""
 
 
 def neutralize(text: str) -> str:
-    """Output that commands nothing, whatever foreign text is in it. In JSON it stays the same value."""
+    """Disarm commands to the CI system in output that contains untrusted text. In JSON it stays the same value."""
     return _COMMAND.sub(lambda found: f"{found[1]}\\u005b" if found[1] else f"{found[2]}\\u003a", text)
 
 
@@ -75,8 +76,8 @@ def set_up(
     mask: Callable[[str], str],
     stream: Callable[[], TextIO] = lambda: sys.stderr,
 ) -> None:
-    """Send all logs to a stream, replacing what was set up before. `form` is "text" or "json"; `mask` takes secrets out
-    of a text. The stream is asked for line by line, since a live view stands in for stderr while it is shown.
+    """Send all logs to a stream, replacing any earlier set-up. `form` is "text" or "json"; `mask` removes secrets from
+    a text. `stream` is called for each line, since a live view replaces stderr while it is shown.
     """
     render = _as_json if form == "json" else _as_coloured_text if colour else _as_text
 
@@ -86,19 +87,19 @@ def set_up(
             stream().write(line + "\n")
             stream().flush()
         except (OSError, ValueError):
-            return  # the reader is gone, the disk is full, or the stream is closed: a log is no reason to end a run
+            return  # the reader is gone, the disk is full, or the stream is closed: a log must not end a run
 
     _set_up.writes_debug = level.lower() == "debug"
     logger.enable("gitsync")
     logger.remove()
-    # diagnose would print the values of variables; the format is empty, since `write` makes the line itself
+    # `diagnose` would print the values of variables; the format is empty, since `write` makes the line itself
     logger.add(write, level=level.upper(), format=lambda _record: "", diagnose=False, backtrace=False)
     _intercept(_LIBRARIES.get(level.lower(), logging.WARNING))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Entry:
-    """A record with all its texts masked, before JSON or Python's quotes may spell a secret otherwise."""
+    """A record with all its texts masked, before JSON or Python escapes a secret differently."""
 
     time: datetime
     level: str
@@ -149,7 +150,7 @@ def _plain(value: Any, mask: Callable[[str], str]) -> Any:
 
 
 def _trace(record: Record, mask: Callable[[str], str]) -> list[str]:
-    """The lines of a traceback: places and source lines, no values."""
+    """The lines of a traceback: files, functions and source lines, no values."""
     raised = record["exception"]
     if raised is None or raised.value is None:
         return []
@@ -158,7 +159,7 @@ def _trace(record: Record, mask: Callable[[str], str]) -> list[str]:
 
 
 class _Interceptor(logging.Handler):
-    """Hands what libraries log to our sink."""
+    """Hands the logs of libraries to gitsync's sink."""
 
     def emit(self, record: logging.LogRecord) -> None:
         level = record.levelname if record.levelname in _COLOURS else record.levelno
@@ -169,12 +170,12 @@ def _read_message(record: logging.LogRecord) -> str:
     """The message of a library, with its values; without them if they do not fit, since a log ends no run."""
     try:
         return record.getMessage()
-    except Exception:  # noqa: BLE001 - the values are of any class, and so is what their texts raise
+    except Exception:  # noqa: BLE001 - the values have any class, so formatting them may raise anything
         return str(record.msg)
 
 
 def _intercept(level: int) -> None:
-    """Take over the standard library's logging from a level on. Python's own warnings come the same way."""
+    """Take over the standard library's logging from a level on, Python's own warnings included."""
     root = logging.getLogger()
     for handler in [h for h in root.handlers if isinstance(h, _Interceptor)]:
         root.removeHandler(handler)

@@ -1,11 +1,9 @@
-"""The register of secret values: made once at the start, shared by all, and applied before any text
-leaves.
+"""The register of secret values: made once at the start, shared by all, and applied to every text that is written.
 
-The second line of defence. The first is that a `Secret` is never shown; this one catches values
-that came back, as in the message of a service that quotes what it was sent. Found are values of six
-characters or more, as they are and as JSON, Python, YAML, HTML, URLs and base64 spell them, and
-pieces of eight characters or more, as a service cuts them. Looking is a table of six characters,
-one look for each character of a text, so that a thousand secrets cost no more than one.
+It is the second line of defence. The first is that a `Secret` is never shown; this one catches values that come back,
+as in the message of a service that quotes its input. It finds values of six characters or more, as they are and as
+JSON, Python, YAML, HTML, URLs and base64 spell them, and pieces of eight characters or more, as a service cuts them. A
+table of six characters is looked up once for each character of a text, so a thousand secrets cost no more than one.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ _LONGEST_WORDS: Final = 16
 
 _LONGEST_WITH_PIECES: Final = 4096
 _MOST_PLACES: Final = 4
-"""In secrets that one beginning of a piece leads to: a value of one letter would have thousands."""
+"""Positions in secrets for one beginning of a piece: a value of one repeated letter would have thousands."""
 
 _STRUCTURE: Final = re.compile(
     r"\n|\w=.*;.*\w=|^\s*[{\[].*[}\]]\s*$|^/subscriptions/|^[a-z0-9-]+(\.[a-z0-9-]+)+\.[a-z]{2,}(:[0-9]+)?$"
@@ -57,7 +55,7 @@ _OURS: Final = frozenset(
 """Words of every report. If one of them were used as a secret, masking it would make the report useless."""
 
 _CUT: Final = "…"
-"""Where a long text was cut, it may be in the middle of a value."""
+"""A long text may be cut here, in the middle of a value."""
 
 _FRAME: Final = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]+-----|[\w-]+:|(apiVersion|kind): [\w/.]+|[\w-]+: (\{\}|\"\")")
 """Lines of certificates and of cluster settings that are the same in all of them."""
@@ -73,21 +71,21 @@ _MIXED: Final = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
 
 
 class Redactions:
-    """The secret values that nothing may show. It only ever learns more."""
+    """The secret values that nothing may show. Values are only added."""
 
     __slots__ = ("_beginnings", "_known", "_pieces", "_spared", "_spellings")
 
     def __init__(self, secrets: Iterable[Secret] = ()) -> None:
         self._known: set[str] = set()
         self._spared: set[str] = set(_OURS)
-        self._beginnings: set[str] = set()  # of both: the one look that each character costs
-        self._spellings: dict[str, dict[int, set[str]]] = {}  # by their beginnings, and by their lengths
-        self._pieces: dict[str, list[tuple[str, int]]] = {}  # values, and where in them these characters are
+        self._beginnings: set[str] = set()  # of both: the one lookup for each character
+        self._spellings: dict[str, dict[int, set[str]]] = {}  # by beginning, then by length
+        self._pieces: dict[str, list[tuple[str, int]]] = {}  # values, and the positions of these characters in them
         for secret in secrets:
             self.add(secret)
 
     def add(self, secret: Secret) -> None:
-        """Mask a value from now on, and each line of it, and what is secret by itself inside."""
+        """Mask a value from now on, each line of it, and each part that is secret by itself."""
         value = secret.reveal()
         if value in self._known:
             return
@@ -108,7 +106,7 @@ class Redactions:
             self._beginnings.add(spelling[:SHORTEST])
 
     def spare(self, texts: Iterable[str]) -> None:
-        """Never mask these: names and ids, which are shown in clear anyway."""
+        """Never mask these: names and ids, which are shown in plain text anyway."""
         self._spared.update(texts)
 
     def mask(self, text: str) -> str:
@@ -122,7 +120,7 @@ class Redactions:
         return "".join([*shown, text[done:]]) if done else text
 
     def _found(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where values stand, from the first to the last; those that overlap as one."""
+        """Yield start and end of each value in a text, in order; overlapping ones as one."""
         beginnings = self._beginnings
         spans: list[tuple[int, int]] = []
         covered = 0
@@ -143,7 +141,7 @@ class Redactions:
             yield first, last
 
     def _find_pieces(self, text: str, at: int) -> Iterator[tuple[int, int]]:
-        """Where the pieces of values stand that have these six characters."""
+        """Yield start and end of the pieces of values that have these six characters."""
         for whole, place in tuple(self._pieces.get(text[at : at + SHORTEST], ())):
             before, after = whole[:place], whole[place:]
             left = _count_alike(text[max(at - place, 0) : at][::-1], before[::-1])
@@ -155,8 +153,8 @@ class Redactions:
                 yield start, end
 
     def _tells(self, text: str, start: int, end: int, before: str, after: str) -> bool:
-        """Tell whether a piece of a value shows something of it: not if it is a name or words, as other texts have
-        them, or numbers alone. `before` and `after` are the rest of the value.
+        """Return whether a piece reveals something of a value: not if it is a name or words, as in other texts, or
+        numbers alone. `before` and `after` are the rest of the value.
         """
         piece = text[start:end]
         if piece.strip("-_./ \"'") in self._spared or not any(map(str.isalpha, piece)):
@@ -168,7 +166,9 @@ class Redactions:
         return stands_alone and cuts_word
 
     def _end(self, text: str, at: int) -> int | None:
-        """Where the longest value that begins here ends. Lists are taken first, since another thread may be adding."""
+        """Return the end of the longest value that begins here. Lists are copied first, since another thread may add
+        values.
+        """
         begun_alike = self._spellings.get(text[at : at + SHORTEST], {})
         lengths = sorted(begun_alike, reverse=True)
         cut = text.find(_CUT, at)
@@ -190,13 +190,13 @@ class Redactions:
 
 
 def _count_alike(first: str, second: str) -> int:
-    """How many characters two texts begin with in common."""
+    """Count the characters that two texts have in common at their beginning."""
     most = min(len(first), len(second))
     return bisect_left(range(1, most + 1), True, key=lambda count: first[:count] != second[:count])
 
 
 def truncate(text: str, most: int) -> str:
-    """A text of at most so many characters. Where it was cut it says so, by which half a value at its end is found."""
+    """Cut a text to at most `most` characters. A mark at the cut lets half a value at the end be found."""
     return text if len(text) <= most else text[:most] + _CUT
 
 
@@ -209,7 +209,7 @@ def _parts(value: str) -> Iterator[str]:
 
 
 def _find_wholes(value: str) -> Iterator[str]:
-    """What of a value is secret in each of its pieces: the value, or what is secret inside of a longer one."""
+    """Yield what is secret in each of its pieces: the value, or the secrets inside a longer one."""
     inner, is_structured = [*find_inner_secrets(value)], _STRUCTURE.search(value)
     if inner or is_structured:
         inner += (found for found in _RANDOM.findall(value) if _is_random(found) and not _ID.search(found))
@@ -222,13 +222,13 @@ def _is_random(text: str) -> bool:
 
 
 def find_inner_secrets(value: str) -> Iterator[str]:
-    """What a text names as secret: `Password=…` of a connection string, and the password in a URL."""
+    """Yield what a text marks as secret: `Password=…` of a connection string, and the password in a URL."""
     yield from _NAMED.findall(value)
     yield from _IN_URL.findall(value)
 
 
 def _spellings(value: str) -> Iterator[str]:
-    """A value as others may write it. Where it holds nothing special most of these are the value itself."""
+    """Yield a value as other programs may write it. Without special characters, most of these are the value itself."""
     quoted = [quotes(value) for quotes in _QUOTES]
     yield from (value, *quoted, *(quotes(text) for text in quoted for quotes in _QUOTES))
     yield from (escape_controls(value), value.replace("'", "''"))
@@ -253,22 +253,24 @@ def _spellings(value: str) -> Iterator[str]:
 
 
 _QUOTES: Final[tuple[Callable[[str], str], ...]] = (
-    lambda value: repr(value)[1:-1],  # takes the other quotes where these are inside
-    lambda value: repr(f'"{value}')[2:-1],  # in a longer text, which has others inside
+    lambda value: repr(value)[1:-1],  # uses the other quotes if it contains these
+    lambda value: repr(f'"{value}')[2:-1],  # in a longer text, which contains other quotes
     lambda value: json.dumps(value)[1:-1],
 )
-"""How a text is quoted by programs, and by programs that quote those."""
+"""How programs quote a text, and how other programs quote their output."""
 
 _HIGH: Final = re.compile("[\x80-\xff]")
-"""What YAML writes as a code of two digits between double quotes."""
+"""YAML writes these as a code of two digits between double quotes."""
 
 _LOWER: Final = re.compile(r"%[0-9A-F]{2}")
 _CAREFUL: Final = re.compile(r"\\\"|[\"&'+<>`]")
-"""What .NET's serialiser, and so many of Azure's services, also writes as a code."""
+""".NET's serialiser, which many Azure services use, also writes these as a code."""
 
 
 def _in_base64(value: bytes) -> Iterator[str]:
-    """In base64, wherever it begins inside what was encoded: only whole characters of its own, three ways."""
+    """Yield a value in base64 for each of the three offsets that it may have in the encoded bytes; only the characters
+    that the value alone decides.
+    """
     for before in range(3):
         text = base64.b64encode(b"\0" * before + value).decode()
         own = text[-(-before * 8 // 6) : (before + len(value)) * 8 // 6]
@@ -279,21 +281,21 @@ _URL_SAFE: Final = str.maketrans("+/", "-_")
 
 
 _VARIABLES: Final = ("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "IDENTITY_HEADER", "SOPS_AGE_KEY", "SYSTEM_ACCESSTOKEN")
-"""What libraries and tools read from the environment by themselves, without a setting of gitsync."""
+"""Variables that libraries and tools read from the environment by themselves, without a gitsync setting."""
 
 _IS_A_SECRET: Final = re.compile(r"GITSYNC_SECRET_[^_]+_[^_]+_.+")
 """Variables of the source `environment`: namespace, name and key. `GITSYNC_SECRET_SOURCES` is a setting."""
 
 _IS_HEADERS: Final = re.compile(r"OTEL_EXPORTER_OTLP_(TRACES_)?HEADERS")
-"""Variables with headers for the collector of traces, name=value: one of them is its key."""
+"""Variables with headers (name=value) for the trace collector: one of them is its key."""
 
 _USER: Final = re.compile(r"https?://([^/?#@\s]+)@")
 
 
 def tell_settings(redactions: Redactions, config: Config, environment: Mapping[str, str]) -> None:
-    """Tell a register what is secret from the start: settings, tokens of the machine, and who signs in inside of URLs.
+    """Register what is secret from the start: settings, tokens of the machine, and passwords in URLs.
 
-    A user without a password counts as one: hosts of git take a token in its place.
+    A user without a password counts as one: git hosts accept a token there.
     """
     values = [getattr(config, field.name) for field in fields(config)]
     texts = [value for value in values if isinstance(value, str)]

@@ -137,7 +137,7 @@ class Case:
 
 
 def read_role() -> dict[str, Any]:
-    """The Role of a run as the documentation has it; that of a plan has another name."""
+    """The Role of a run as the documentation has it."""
     text = (TOP / "docs/secrets.md").read_text()
     blocks = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)]
     (role,) = (one for one in blocks if one["kind"] == "Role" and one["metadata"]["name"] == "gitsync")

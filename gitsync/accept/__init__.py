@@ -1,1 +1,3 @@
-"""Takes drift into git: which fields of which manifests, in which text, proven, in the folder or as a pull request."""
+"""Accepts drift: finds the fields and the texts that take it, proves each edit, and writes the folder or a pull
+request.
+"""

@@ -1,7 +1,7 @@
-"""Takes drift into git: the texts that say what Azure has, each proven before it counts.
+"""Accepts drift: edits the texts of manifests to Azure's values, and proves each edit before it counts.
 
 A proof reads the edited tree as a plan would. The edited manifests differ in just the accepted fields, a comparison
-with what the plan read of Azure finds no difference there any more, and the requests of all other resources stay as
+with what the plan read from Azure finds no difference there any more, and the requests of all other resources stay as
 they are.
 """
 
@@ -36,7 +36,7 @@ Texts = dict[str, bytes | None]
 
 def accept_drift(report: Report, tree: Tree, names: Sequence[str] = (), fields: Sequence[str] = ()) -> Accepted:
     """Take the drift that a plan found into the texts of its manifests, as far as that can be proven. `names` and
-    `fields` say which (see `find_drift`). Nothing is written.
+    `fields` select the drift (see `find_drift`). Nothing is written.
 
     Raises ConfigError for a name that no resource has, SourceError if the tree cannot be read.
     """
@@ -132,7 +132,7 @@ class _Taking:
     documents: dict[str, Mapping[int, Sequence[_Document]]] = field(default_factory=dict)
 
     def leave(self, part: DriftedResource, reason: str, line: int = 0, advice: str = BY_HAND) -> None:
-        """Note that a part is left alone."""
+        """Note that a part is skipped."""
         resource = self.tree.prepared[part.key].resource
         for drifted in part.fields or (None,):
             path = drifted.path if drifted else ()
@@ -145,11 +145,11 @@ class _Taking:
         """Find the document of a plain manifest and the edits for a part of its drift; None, and a note, without."""
         document = self.find_document(part)
         if document is None:
-            self.leave(part, f"The manifest was not found in {part.source.path} again.")
+            self.leave(part, f"The manifest is no longer in {part.source.path}.")
             return None
         number, prefix, value = document
         if "sops" in (value if isinstance(value, dict) else {}):
-            self.leave(part, "SOPS encrypted the manifest.")
+            self.leave(part, "The manifest is encrypted with SOPS.")
             return None
         for drifted in part.fields:
             written, read = find_member(value, *drifted.path), None if drifted.old is REMOVED else drifted.old
@@ -200,7 +200,7 @@ class _Taking:
             self.leave(bad.part, failure.reasons.get(bad.part.key, failure.reason))
 
     def try_together(self, candidates: Sequence[_EditedPart]) -> _Failure | None:
-        """Take these parts, and no others, if that can be proven; else say why not."""
+        """Take these parts, and no others, if that can be proven; else return why not."""
         try:
             texts = self.write(candidates)
         except EditRefused as error:
@@ -212,7 +212,7 @@ class _Taking:
         return failure
 
     def write(self, candidates: Sequence[_EditedPart]) -> Texts:
-        """Edit the files. Raises EditRefused for a text that cannot say it."""
+        """Edit the files. Raises EditRefused for a text that cannot have the value."""
         files: dict[str, list[_EditedPart]] = {}
         for one in candidates:
             files.setdefault(one.path, []).append(one)
@@ -241,7 +241,7 @@ class _Taking:
 
 
 def _is_alike(part: DriftedResource, other: DriftedResource) -> bool:
-    """Tell whether two resources have drifted to the same values in the same fields."""
+    """Return whether two resources have drifted to the same values in the same fields."""
     moves, other_moves = ([(each.pointer, each.old, each.new) for each in side.fields] for side in (part, other))
     return part.key != other.key and not part.is_gone and not other.is_gone and moves == other_moves
 
@@ -258,8 +258,8 @@ def _find_faulty(
     check: Callable[[Sequence[_EditedPart]], _Failure | None],
     kept: list[_EditedPart],
 ) -> Iterator[tuple[_EditedPart, _Failure]]:
-    """Yield the parts that fail a check of all together, and add the others to `kept`. Those for which the check says
-    that they are at fault are tried after all others; else the fault is found by halving.
+    """Yield the parts that fail a check of all together, and add the others to `kept`. Those that the check reports are
+    tried after all others; else the fault is found by halving.
     """
     if not candidates:
         return
@@ -329,12 +329,12 @@ def prove(tree: Tree, parts: Sequence[DriftedResource], edited: Tree, results: M
     keys = {one.key for one in accepted}
     for key in sorted((before.keys() | after.keys()) - keys):
         if describe_request(before.get(key)) != describe_request(after.get(key)):
-            return _Failure(f"The edit would change the request of {key.kind}/{key.name}, too.")
+            return _Failure(f"The edit would also change the request of {key.kind}/{key.name}.")
     return None
 
 
 def _find_fault(tree: Tree, edited: Tree, resource: DriftedResource, result: Result) -> str:
-    """Say why the edited tree does not just have the drift of a resource; "" if it has."""
+    """Explain why the edited tree has more or less than the drift of a resource; "" if it has just that."""
     now = edited.prepared.get(resource.key)
     if resource.is_gone:
         return f"{resource.key.kind}/{resource.key.name} would still be in git." if now else ""
@@ -347,10 +347,10 @@ def _find_fault(tree: Tree, edited: Tree, resource: DriftedResource, result: Res
     meta, meta_now = ((one.gvk, one.annotations, one.labels, sorted(one.others)) for one in (was, now.resource))
     specs = [json.dumps(spec, sort_keys=True) for spec in (expected["spec"], now.resource.spec)]
     if specs[0] != specs[1] or meta != meta_now:
-        return "The edit would change more of the manifest than the field."
+        return "The edit would change more of the manifest than this field."
     old, new = compare_with_live(tree, result), compare_with_live(edited, result)
     if old is None or new is None:
-        return "What Azure has is not known well enough to compare the edited manifest with it."
+        return "The plan does not have enough of Azure's values to compare the edited manifest with them."
     taken = {cut(parse_pointer(one.pointer)) for one in resource.fields}
     allowed = {cut(parse_pointer(one.path)) for one in old.differences} - taken
     still = sorted(one.path for one in new.differences if cut(parse_pointer(one.path)) not in allowed)

@@ -1,6 +1,6 @@
 """Finds the text that made a field which a kustomization, a chart or variables render.
 
-None of these tools says which text made a field, so it is searched: the texts of the unit's own files that have the
+None of these tools reports which text made a field, so gitsync searches it: the texts of the unit's own files with the
 value are edited one at a time, the tree is read again, and the only one that changes just this is kept.
 """
 
@@ -67,22 +67,22 @@ def find_text(resource: DriftedResource, alike: Sequence[DriftedResource], tree:
     if len(fitting) == 1:
         return fitting[0].texts
     title = unit.title if unit else "the source"
-    advice = "Edit one of these places by hand, or run gitsync sync to put git's value back."
+    advice = "Edit one of these locations by hand, or run gitsync sync to restore the value from git."
     if fitting:
-        reason = f"{len(fitting)} texts of {title} make this, each by itself."
+        reason = f"{len(fitting)} texts of {title} produce this value, each by itself."
     elif resource.is_gone:
-        reason = f"Without its document, {title} cannot be built, or makes other requests."
+        reason = f"Without this document, {title} cannot be built, or other requests change."
         advice = "Remove it from git by hand, or run gitsync sync to create it again."
     elif unit is None:
-        reason = "Its value is made of variables that the operator gives."
+        reason = "Its value comes from variables that are set for the run."
     elif shared := [one for one in trials if one.others]:
         fitting, others = shared, shared[0].others
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-        reason = f"The text that makes this makes it for {others[0].kind}/{others[0].name}{more}, too."
+        reason = f"The text that produces this value also produces it for {others[0].kind}/{others[0].name}{more}."
     elif trials and not any(one.texts for one in trials):
         reason = trials[0].refusal
     else:
-        reason = f"No text of {title} was found that makes just this."
+        reason = f"No text of {title} produces just this value."
     places = [one.place for one in fitting] or [one.place for one in candidates]
     return NotAccepted(
         key=resource.key,
@@ -96,7 +96,7 @@ def find_text(resource: DriftedResource, alike: Sequence[DriftedResource], tree:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Trial:
     """What came out of an edit: the new files, whether they take the drift, and which resources they change if that is
-    more. Without files, `refusal` says why the text cannot be edited.
+    more. Without files, `refusal` explains why the text cannot be edited.
     """
 
     place: SourceLocation
@@ -131,8 +131,8 @@ def _try_texts(candidates: Sequence[_Candidate], resources: Sequence[DriftedReso
 def _find_changed(
     resources: Sequence[DriftedResource], tree: Tree, texts: Mapping[str, bytes | None]
 ) -> set[Key] | None:
-    """Find the resources that edited texts change, but for those whose drift they take; None if they do not take that
-    of the first one.
+    """Find the resources that edited texts change, except those whose drift they take; None if they do not take that of
+    the first one.
     """
     edited = tree.replace(texts)
     try:
@@ -151,7 +151,7 @@ def _find_changed(
 
 
 def _has_drift(part: DriftedResource, before: Mapping[Key, Prepared], after: Mapping[Key, Prepared]) -> bool:
-    """Tell whether a resource has become just what it is in Azure."""
+    """Return whether a resource has become just what it is in Azure."""
     was, now = before[part.key].resource, after.get(part.key)
     if part.is_gone or now is None:
         return part.is_gone and now is None
@@ -328,7 +328,7 @@ def _list_candidates(resource: DriftedResource, prepared: Prepared, unit: Unit, 
 
 
 def _names_file(text: _Text, path: str) -> bool:
-    """Tell whether a text is the entry of a kustomization for a file."""
+    """Return whether a text is the entry of a kustomization for a file."""
     is_entry = text.path[:-1] == ("resources",) and posixpath.basename(text.file) in KUSTOMIZATIONS
     named = posixpath.join(posixpath.dirname(text.file), str(text.value))
     return is_entry and posixpath.normpath(named) == path
@@ -365,7 +365,7 @@ def _find(value: Any, path: FieldPath) -> Any:
 
 
 def _is_of(value: Any, key: Key) -> bool:
-    """Tell whether a value is the manifest of a resource, or a patch for it. The build may add to its name."""
+    """Return whether a value is the manifest of a resource, or a patch for it. The build may add to its name."""
     name = find_member(value, "metadata", "name")
     return find_member(value, "kind") == key.kind and isinstance(name, str) and name in key.name
 

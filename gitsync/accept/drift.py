@@ -16,8 +16,8 @@ class DriftedField:
     """A field of a manifest that Azure has changed.
 
     `path` are its steps in the manifest (`("spec", "sku", "name")`), `pointer` is that of the ARM body. `old` is what
-    the manifest says, `new` what it has to say to be like Azure; `REMOVED` stands for a side that is not there.
-    `changed_by` is who changed it, None if that is not known. `source` is its place, or that of its nearest parent.
+    the manifest has, `new` what it needs to be like Azure; `REMOVED` stands for a side that is not there. `changed_by`
+    is who changed it, None if that is not known. `source` is its location, or that of its nearest parent.
     """
 
     path: tuple[Step, ...]
@@ -32,7 +32,7 @@ class DriftedField:
 class DriftedResource:
     """A resource whose drift git could take. `is_gone`: it was deleted in Azure, so its document goes.
 
-    `source` is the place of its manifest, and `unit` the name of the unit that renders it; "" for a plain document.
+    `source` is the location of its manifest, and `unit` the name of the unit that renders it; "" for a plain document.
     """
 
     key: Key
@@ -47,8 +47,8 @@ class DriftedResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAccepted:
-    """Drift that was left alone. `reason` is in full sentences, `advice` an order. `places` are where a person would
-    edit, best first, if gitsync knows any. `field` is as people write it (`spec.sku.name`), "" for the whole resource.
+    """Drift that was skipped. `reason` is in full sentences, `advice` an order. `places` are where a person would edit,
+    best first, if gitsync found any. `field` is as people write it (`spec.sku.name`), "" for the whole resource.
     """
 
     key: Key

@@ -1,4 +1,4 @@
-"""Finds which fields of which manifests would take what Azure changed, and what is left alone, with the reason.
+"""Finds which fields of which manifests would take what Azure changed, and what is skipped, with the reason.
 
 The run compares bodies of ARM; here its differences become values of manifests. Indexes in lists are git's, since Azure
 may keep a list in another order.
@@ -44,7 +44,7 @@ from gitsync.problems.field_path import find_member as find_spec_member
 from gitsync.problems.finding import find_place
 from gitsync.request.body import find_field
 
-BY_HAND: Final = "Edit the manifest by hand, or run gitsync sync to put git's value back."
+BY_HAND: Final = "Edit the manifest by hand, or run gitsync sync to restore the value from git."
 
 _NOT_COMPARED: Final = frozenset({Verdict.UNKNOWN, Verdict.BLOCKED, Verdict.INVALID})
 
@@ -57,18 +57,18 @@ _MADE: Final = {
     "configMap": "Its value comes from a ConfigMap.",
     "identityMap": "It is a list of references to identities.",
 }
-"""Why a field is left alone, by how its value is made."""
+"""Why a field is skipped, by how its value is made."""
 
 
 class FoundDrift(NamedTuple):
-    """What could be taken into git, sorted by key, and what is left alone."""
+    """The drift that can be accepted, sorted by key, and the drift that is skipped."""
 
     resources: tuple[DriftedResource, ...]
     left: tuple[NotAccepted, ...]
 
 
 def find_named(names: Sequence[str], keys: Sequence[Key]) -> frozenset[Key]:
-    """Find the resources that people name. A pattern is no name: it may match what its author did not think of."""
+    """Find the resources that people name. A pattern is not a name: it may match what its author did not think of."""
     return frozenset(key for name in names if not _WILDCARDS.intersection(name) for key in find_keys(name, keys))
 
 
@@ -124,7 +124,7 @@ def find_author(changes: Sequence[Attribution], pointer: str) -> Attribution | N
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """The search in one result. `is_named` tells that people gave its name, and not only a pattern."""
+    """The search in one result. `is_named` is true if people gave its name, and not only a pattern."""
 
     result: Result
     tree: Tree
@@ -152,7 +152,7 @@ class _Search:
         return NotAccepted(key=self.result.key, field=format_field(field), reason=reason, advice=advice, places=place)
 
     def find_gone(self, gone: Collection[Key]) -> list[DriftedField | NotAccepted]:
-        """Say why the document of a resource that was deleted in Azure stays; nothing if it may go, which takes its
+        """Explain why the document of a resource that was deleted in Azure stays; nothing if it may go, which takes its
         name. `gone` are the resources that may go with it.
         """
         key, prepared = self.result.key, self.tree.prepared.get(self.result.key)
@@ -164,7 +164,9 @@ class _Search:
             kind = open_catalog().kind(prepared.resource.gvk)
             weakness = find_weakening(kind.arm_type, "", None, None, is_gone=True) if kind else ""
             return [
-                self.leave_unless_named(f"It was deleted in Azure, and its manifest would go. {weakness}".strip(), ())
+                self.leave_unless_named(
+                    f"It was deleted in Azure, so its manifest would be removed. {weakness}".strip(), ()
+                )
             ]
         stay = sorted(
             (one for one in self.tree.prepared.values() if key in one.depends_on and one.key not in gone),
@@ -187,7 +189,9 @@ class _Search:
         comparison, kind = compare_with_live(self.tree, self.result), open_catalog().kind(prepared.resource.gvk)
         body = self.tree.fill(prepared)
         if comparison is None or kind is None or body is None or self.result.live_body is None:
-            return [self.leave("What Azure has is not known well enough to compare an edited manifest with it.")]
+            return [
+                self.leave("The plan does not have enough of Azure's values to compare an edited manifest with them.")
+            ]
         if not self.result.differences:
             advice = "Run gitsync sync: it writes the resource again."
             return [self.leave("Its last operation failed in Azure, and no field differs.", (), advice)]
@@ -195,11 +199,11 @@ class _Search:
         return list(reading.read([one.path for one in comparison.differences if one.rule not in UNDONE]))
 
     def leave_unread(self) -> NotAccepted:
-        return self.leave("The working tree has no manifest of it that a plan reads, or several.", (), BY_HAND)
+        return self.leave("The working tree has no manifest of it that a plan reads, or more than one.", (), BY_HAND)
 
     def leave_unless_named(self, reason: str, field: FieldPath) -> NotAccepted:
         name = f"{self.result.key.kind}/{self.result.key.name}"
-        return self.leave(reason, field, f"To accept it nevertheless, name it: gitsync accept {name}")
+        return self.leave(reason, field, f"To accept it anyway, run gitsync accept {name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +217,7 @@ class _Reading:
     live: Mapping[str, Any]
 
     def read(self, moved: Collection[str]) -> Iterator[DriftedField | NotAccepted]:
-        """Yield the fields that Azure changed. `moved` are the places where a comparison without secrets says so."""
+        """Yield the fields that Azure changed. `moved` are the paths that a comparison without secrets finds."""
         search = self.search
         compared = {cut(parse_pointer(pointer)) for pointer in moved}
         in_git = {cut(parse_pointer(one.path)) for one in search.result.differences if one.rule in UNDONE}
@@ -226,24 +230,24 @@ class _Reading:
                 continue
             field = find_field(self.kind, place, self.prepared.resource.spec) or ()
             if place not in in_git and place not in compared:
-                yield search.leave("Its value is a secret, or known in a run only.", field)
+                yield search.leave("Its value is a secret, or is known during a run only.", field)
             elif place not in in_git or search.wanted.texts:
                 yield from self.read_place(place)
             else:
-                advice = f"To take the value of Azure, name it: --field {format_field(field) or format_pointer(place)}"
-                yield search.leave("Git changed it, too, and a sync would write that.", field, advice)
+                advice = f"To accept Azure's value, add --field {format_field(field) or format_pointer(place)}"
+                yield search.leave("It also changed in git, and a sync would write that value.", field, advice)
 
     def read_place(self, place: JsonPath) -> Iterator[DriftedField | NotAccepted]:
-        """Yield the fields of one leaf, or of one list: all of them, or the reasons why it is left alone."""
+        """Yield the fields of one leaf, or of one list: all of them, or the reasons why it is skipped."""
         found = [self.read_move(*move) for move in self.find_moves(place)]
         refused = [one for one in found if isinstance(one, NotAccepted)]
         field = find_field(self.kind, place, self.prepared.resource.spec) or ()
         if not found:
-            yield self.search.leave("What changed there could not be found.", field)
+            yield self.search.leave("The change in this field could not be found.", field)
         yield from refused or found
 
     def has_moved(self, place: JsonPath) -> bool:
-        """Tell whether Azure changed what the last write has set at a place."""
+        """Return whether Azure changed what the last write has set at a location."""
         record = self.search.result.record
         if record is None or record.applied is None or record.baseline is None:
             return False
@@ -263,11 +267,11 @@ class _Reading:
         )
 
     def read_move(self, path: JsonPath, desired: Any, live: Any) -> DriftedField | NotAccepted:
-        """Make the field of a manifest, or say why it is left alone."""
+        """Make the field of a manifest, or return why it is skipped."""
         search, spec, hints = self.search, self.prepared.resource.spec, find_kind_hints(self.kind)
         field = find_field(self.kind, path, spec)
         if field is None:
-            return search.leave(f"No field of the manifest is known for {format_pointer(path)}.")
+            return search.leave(f"The manifest has no field for {format_pointer(path)}.")
         if isinstance(desired, Secret) or _has_secret(path, live, hints):
             return search.leave(_MADE["secret"], field, "Change the Secret, or run gitsync sync.")
         old = find_spec_member(spec, *field[1:])
@@ -276,7 +280,7 @@ class _Reading:
             if mode == "reference":
                 return self.read_reference(path, field, old, live)
             if mode:
-                return search.leave(_MADE.get(mode, "Its value is made by gitsync."), field)
+                return search.leave(_MADE.get(mode, "gitsync computes its value."), field)
             if old is None and desired is not None:
                 return search.leave("Its value comes from another object, such as a ConfigMap.", field)
             new = REMOVED if live is None else convert_value(self.kind, field, live, self.refer)
@@ -285,7 +289,7 @@ class _Reading:
         return self.make_field(path, field, old, new)
 
     def read_reference(self, path: JsonPath, field: FieldPath, old: Any, live: Any) -> DriftedField | NotAccepted:
-        """Make the field of a reference by its ARM id. One to another manifest is left alone."""
+        """Make the field of a reference by its ARM id. One to another manifest is skipped."""
         if isinstance(old, str) and isinstance(live, str):
             return self.make_field(path, field, old, live)
         if old is not None and live is None:
@@ -377,7 +381,7 @@ def _find_moves_in_list(
 def _find_moves_without_keys(
     path: JsonPath, desired: Sequence[Any], live: Sequence[Any], was: Sequence[Any] | None, hints: Hints
 ) -> Iterator[_Move]:
-    """Pair objects by their index if there are as many; else what is equal. What is left is paired in its order."""
+    """Pair objects by their index if there are as many; else equal ones. The rest is paired in its order."""
     if len(desired) == len(live) and not is_plain(desired, live):
         gone, new = list(range(len(desired))), list(live)
     else:
@@ -406,6 +410,6 @@ def _find_rest(
 
 
 def _add(path: JsonPath, desired: Sequence[Any], new: Sequence[Any], hints: Hints) -> Iterator[_Move]:
-    """Yield entries that only Azure has, but for those that it adds by itself."""
+    """Yield entries that only Azure has, except those that it adds by itself."""
     further = [entry for entry in new if not is_own_entry(path, entry, hints)]
     yield from (_Move((*path, len(desired) + index), None, entry) for index, entry in enumerate(further))

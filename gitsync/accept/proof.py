@@ -52,8 +52,8 @@ Request = Template | Problem
 
 @dataclass(frozen=True, kw_only=True)
 class Tree:
-    """The files of SOURCE at one moment, in a git working tree. Paths are relative to `folder`, as those of places in
-    manifests; `prefix` is the path of `folder` inside the repository ("" for its top).
+    """The files of SOURCE at one moment, in a git working tree. Paths are relative to `folder`, as those of locations
+    in manifests; `prefix` is the path of `folder` inside the repository ("" for its top).
     """
 
     folder: Path
@@ -101,7 +101,7 @@ class Tree:
 
     def fill(self, prepared: Prepared) -> Mapping[str, Any] | None:
         """Return the body that a resource requests, without what gitsync ignores of it; None if a value that it needs
-        does not exist. Values that only a run knows are secrets, which are never compared.
+        does not exist. Values that are known during a run only are secrets, which are never compared.
         """
         values = Placeholders(self.prepared, self.revised.config_maps, self.revised.secrets)
         if prepared.template is None:
@@ -128,7 +128,7 @@ def find_request(prepared: Prepared) -> Request:
 
 
 def describe_request(request: Request | None) -> str:
-    """Write a request so that equal texts mean equal bytes. The place of a problem may move with the lines."""
+    """Write a request so that equal texts mean equal bytes. The location of a problem may move with the lines."""
     return f"{request.code} {request.field}" if isinstance(request, Problem) else repr(request)
 
 
@@ -163,7 +163,7 @@ def open_tree(
     if not isinstance(source, Folder) or config.ref is not None:
         raise ConfigError(
             "Drift is accepted into a working tree, and SOURCE is a revision.",
-            hint="Clone the repository, check the branch out, and set SOURCE to the folder.",
+            hint="Clone the repository, check out the branch, and set SOURCE to the folder.",
         )
     access = make_git_access(config, grace)
     if find_git_directory(source.path, access) is None:
@@ -185,8 +185,8 @@ def open_tree(
     with checkout:
         if is_committed and checkout.dirty:
             raise ConfigError(
-                f"{source.path} has changes that are not committed, and a branch begins at the commit.",
-                hint="Commit them, or leave --branch and --pull-request out to edit the files.",
+                f"{source.path} has uncommitted changes, and the new branch starts at the commit.",
+                hint="Commit them, or omit --branch and --pull-request to edit the files.",
             )
         return Tree(
             folder=source.path,

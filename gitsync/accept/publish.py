@@ -2,7 +2,7 @@
 
 A branch that accept made has one commit, on the revision whose manifests were read. The last line of its message is a
 digest of the commit without that line: its tree, parent, author, committer, times and message. So a commit that
-somebody amended, or replaced by one of their own, is no longer ours. What is not ours is never moved.
+somebody amended, or replaced by one of their own, is no longer ours. A branch with other commits is never moved.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ def commit_branch(accepted: Accepted, branch: str, publication: Publication) -> 
     with open_repository(publication) as (tree, head):
         if head.branch and branch.casefold() == head.branch.casefold():
             raise ConfigError(
-                f"The branch {branch} is checked out.", hint="Name another, or leave --branch out to edit its files."
+                f"The branch {branch} is checked out.",
+                hint="Choose another branch, or omit --branch to edit its files.",
             )
         files = read_files(tree, head, accepted)
         author = find_author(publication)
@@ -107,7 +108,7 @@ def commit_branch(accepted: Accepted, branch: str, publication: Publication) -> 
             _refuse_branch_of_others(branch, tip, own, branches, (tree, head))
             change = make_change(accepted, files)
             if own and own.digest == change.digest:
-                sentence = f"The branch {branch} has this already ({shorten_revision(tip)})."
+                sentence = f"The branch {branch} already has this change ({shorten_revision(tip)})."
                 return Published(action=PublishedAs.UNCHANGED, sentence=sentence, branch=branch)
             commit = branches.push(branch, tip, change)
     what = f"{format_plural(len(files.texts), 'file')} ({shorten_revision(commit)})"
@@ -137,11 +138,11 @@ def check_branch_name(branch: str, status_branch: str, ref: str | None = None) -
     beside = (name_workers(status), name_heartbeats(status), f"{status}/")
     hint = "Write it like accept-drift."
     if _NAMES_OF_GIT.fullmatch(name):
-        raise ConfigError(f"--branch {branch} is a name that git itself uses.", hint=hint)
+        raise ConfigError(f"--branch {branch} is a name that git reserves.", hint=hint)
     if f"{name}/".startswith(_OUR_BRANCHES) or name == status or name.startswith(beside):
-        raise ConfigError(f"--branch {branch} is a branch that gitsync keeps for itself.", hint=hint)
+        raise ConfigError(f"--branch {branch} is reserved for gitsync's own branches.", hint=hint)
     if status.startswith(f"{name}/"):  # git cannot have a branch inside of another one
-        raise ConfigError(f"--branch {branch} would be in the way of the status branch {status_branch}.", hint=hint)
+        raise ConfigError(f"--branch {branch} conflicts with the status branch {status_branch}.", hint=hint)
     if ref and name == ref.removeprefix(HEADS).casefold():
         raise ConfigError(f"--branch {branch} is the branch of the manifests.", hint=hint)
 
@@ -175,7 +176,7 @@ def open_repository(publication: Publication) -> Iterator[tuple[WorkTree, Head]]
     if tree is None:
         raise ConfigError(
             f"{publication.folder} is not in a git repository, so it has no branches.",
-            hint="Leave --branch and --pull-request out to edit the files.",
+            hint="Omit --branch and --pull-request to edit the files.",
         )
     with tree:
         head = find_head(tree)
@@ -207,7 +208,7 @@ class DriftCommit:
 
     @property
     def digest(self) -> str:
-        """The digest of the texts, which says whether a branch has them already."""
+        """The digest of the texts, which shows whether a branch has them already."""
         digest = hashlib.sha256()
         for path, text in sorted(self.files.texts.items()):
             digest.update(f"{path}\0{-1 if text is None else len(text)}\0".encode())
@@ -229,9 +230,7 @@ def read_files(tree: WorkTree, head: Head, accepted: Accepted) -> CommittedFiles
         except OSError:
             content = None
         if content is None or not is_content_of(blob.decode(), content):
-            raise ConfigError(
-                f"{path} has changes that are not committed.", hint="Commit them or stash them, and run it again."
-            )
+            raise ConfigError(f"{path} has uncommitted changes.", hint="Commit them or stash them, and run it again.")
         # git may keep other line ends than it checks out.
         is_converted = b"\r\n" in content and is_content_of(blob.decode(), content.replace(b"\r\n", b"\n"))
         texts[path] = text.replace(b"\r\n", b"\n") if text is not None and is_converted else text
@@ -255,7 +254,7 @@ def make_change(accepted: Accepted, files: CommittedFiles) -> DriftCommit:
     body = "\n".join([*lines, *([f"- and {format_plural(more, 'other resource')}"] if more > 0 else [])])
     return DriftCommit(
         files=files,
-        message=f"{make_title(accepted.resources)}\n\nThe manifests say what Azure has:\n\n{body}\n",
+        message=f"{make_title(accepted.resources)}\n\nThe manifests now have Azure's values:\n\n{body}\n",
         places=tuple(
             sorted(
                 quote_place(resource.arm_id, format_field(field.path) if field else "")
@@ -294,7 +293,7 @@ def quote_place(arm_id: str, field: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class OwnCommit:
-    """What the commit of a branch says that accept made: the digest of its texts, and its fields."""
+    """The digest of the texts and the fields that the commit of a branch records, if accept made it."""
 
     digest: str
     places: tuple[str, ...]
@@ -341,8 +340,8 @@ class Branches:
         return OwnCommit(trailers[_ACCEPT][0], tuple(trailers[_FIELD])) if trailers[_ACCEPT] else None
 
     def _is_on_base(self, commit: str) -> bool:
-        """Tell whether a commit is part of the base's history, or of its branch's, which may be ahead of it or behind.
-        Of the history no more is fetched than what is younger than the commit, if the server can do that.
+        """Return whether a commit is part of the base's history, or of its branch's, which may be ahead of it or
+        behind. If the server supports that, only history that is younger than the commit is fetched.
         """
         bases = sorted({base for base in (self.base, self.target) if base and fetch_commit(self.clone, base)})
         if commit in bases:
@@ -350,7 +349,7 @@ class Branches:
         if not fetch_commit(self.clone, commit):
             return False
         seconds = self.clone.repository.line("log", "-1", "--format=%ct", commit, "--")
-        with suppress(GitError):  # no commit of the base is younger, by the clocks of those who made them
+        with suppress(GitError):  # no commit of the base is younger, by the clocks of their authors
             self._fetch_history(bases, f"--shallow-since={seconds}")
         if self._is_in_history(commit, bases):
             return True
@@ -368,7 +367,7 @@ class Branches:
         """Make a branch one commit on the base, and return it. `tip` is the commit that it may replace. Raises
         PublishError if the remote refuses, or somebody was faster.
         """
-        with self._explain(f"does not take the branch {branch}"):
+        with self._explain(f"rejected the branch {branch}"):
             time = self.clock.now()
             draft = self.clone.repository.run("cat-file", "commit", self._write(change, time))
             commit = self._write(change, time, _format_digest(draft).decode())

@@ -53,9 +53,9 @@ _CLOSED: Final = "<!-- gitsync accept: closed -->"
 _LONGEST: Final = 200  # characters
 _RESERVE: Final = 500  # characters for the first line, the link, and sentences about what is left out
 _INTRODUCTION: Final = (
-    "Azure has other values here than the manifests. This request makes the manifests say what Azure has; once it is "
-    "merged, a plan shows no difference in these fields. To put Azure back instead, close the request and run "
-    "`gitsync revert`."
+    "Azure has other values here than the manifests. This request puts Azure's values into the manifests; once it is "
+    "merged, a plan shows no difference in these fields. To restore the values from git in Azure instead, close the "
+    "request and run `gitsync revert`."
 )
 _COMPARED: Final = DRIFTED | {Verdict.IN_SYNC, Verdict.PENDING}
 _COLUMNS: Final = ("Resource", "Field", "In git", "In Azure", "Manifest")
@@ -94,15 +94,15 @@ def _identify(change: Attribution | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """Of which resources a plan knows all drift, but for the places that were `left` alone; all as `quote_place` has
-    them.
+    """The resources whose drift a plan shows in full, except in the fields that were `left` out; all as `quote_place`
+    writes them.
     """
 
     resources: frozenset[str] = frozenset()
     left: frozenset[str] = frozenset()
 
     def knows(self, place: str) -> bool:
-        """Tell whether the plan would have found drift of a field."""
+        """Return whether the plan would have found drift of a field."""
         arm_id, _, field = place.partition(" ")
         left = [one.partition(" ")[2] for one in self.left if one.partition(" ")[0] == arm_id]
         # Whether a resource was deleted, which has no field, is known without the fields that were left.
@@ -111,7 +111,7 @@ class Examined:
 
 
 def list_examined(report: Report, left: Sequence[NotAccepted]) -> Examined:
-    """List what a plan has examined, and what was left alone."""
+    """List what a plan has examined, and what was skipped."""
     compared = (one for one in report.results if one.verdict in _COMPARED and not one.fault)
     ids = {result.key: result.arm_id for result in compared if result.arm_id}
     return Examined(
@@ -185,12 +185,12 @@ class _Publisher:
         place = request.url if request else f"the branch {branch}"
         own = self.branches.read_own(tip) if tip else None
         if tip and own is None:
-            sentence = f"Somebody has committed to the branch {branch}, so it is left as it is: {place}"
+            sentence = f"The branch {branch} has commits by somebody else, so it was not changed: {place}"
             return Published(
                 action=PublishedAs.LEFT, sentence=sentence, branch=branch, url=request.url if request else ""
             )
         if request and request.state is RequestState.CLOSED and text.has_values_of(request):
-            sentence = f"Somebody closed the pull request of the same values, so none is opened again: {request.url}"
+            sentence = f"A pull request with the same values was closed, so no new one is opened: {request.url}"
             return Published(action=PublishedAs.LEFT, sentence=sentence, branch=branch, url=request.url)
         is_pushed = own is None or own.digest != change.digest
         if is_pushed:
@@ -225,7 +225,7 @@ class _Publisher:
         reason = "its drift is part of another request now" if successor else "its drift is gone"
         done = f"Deleted the branch {branch}: {reason}."
         if request and request.state is RequestState.OPEN:
-            gone = f"The plan of {self.branches.base[:12]} finds no difference in these fields any more."
+            gone = f"The plan of {self.branches.base[:12]} shows no difference in these fields any more."
             # Its digests go first: the same drift may come back, and no person has refused it.
             body = request.body.partition("\n")[2] if request.body.startswith(_MARK) else request.body
             self.host.edit_request(request.number, f"{_CLOSED}\n{body}")
@@ -241,7 +241,7 @@ class _Publisher:
 
 @dataclass(frozen=True, slots=True)
 class _RequestText:
-    """What a pull request says. `mark` is its first line."""
+    """What a pull request reports. `mark` is its first line."""
 
     branch: str
     title: str
@@ -253,11 +253,11 @@ class _RequestText:
         return f"{self.mark}\n{self.text}"
 
     def has_values_of(self, request: PullRequest) -> bool:
-        """Tell whether a request was of the same values."""
+        """Return whether a request was of the same values."""
         return request.body.split()[:4] == self.mark.split()[:4]
 
     def is_that_of(self, request: PullRequest) -> bool:
-        """Tell whether a request has this text. Hosts change the ends of lines, and a person may have added to it."""
+        """Return whether a request has this text. Hosts change the ends of lines, and a person may have added to it."""
         return request.body.partition("\n")[0].strip() == self.mark
 
 

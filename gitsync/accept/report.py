@@ -1,4 +1,4 @@
-"""What an accept did, as text and as JSON. Names of people are in the JSON, and in the text if it asks for them."""
+"""What an accept did, as text and as JSON. Names of people are in the JSON, and in the text on request."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from gitsync.report.wording import format_plural
 
 
 def format_lines(accepted: Accepted, published: Sequence[Published] = (), *, names: bool = False) -> Iterator[str]:
-    """Format what was taken, what was left alone and why, and where the new texts are; with the names of people only
-    if `names`.
+    """Format what was taken, what was skipped and why, and where the new texts are; with the names of people only if
+    `names`.
     """
     yield _format_headline(accepted)
     for resource in accepted.resources:
@@ -48,7 +48,7 @@ def _format_headline(accepted: Accepted) -> str:
     fields = sum(len(resource.fields) for resource in accepted.resources)
     gone = sum(resource.is_gone for resource in accepted.resources)
     counts = [format_plural(fields, "field")] * bool(fields) + [format_plural(gone, "delete")] * bool(gone)
-    left = f" {format_plural(len(accepted.left), 'change')} left alone." if accepted.left else ""
+    left = f" {format_plural(len(accepted.left), 'change')} skipped." if accepted.left else ""
     return f"Accepted {' and '.join(counts)} of {format_plural(len(accepted.resources), 'resource')}.{left}"
 
 
@@ -76,9 +76,9 @@ def _list_authors(resource: DriftedResource, *, names: bool) -> list[str]:
 
 
 def format_left(accepted: Accepted) -> Iterator[str]:
-    """Format what was left alone, and why; nothing if there is none."""
+    """Format what was skipped, and why; nothing if there is none."""
     if accepted.left:
-        yield "Left alone:"
+        yield "Skipped:"
     for one in accepted.left:
         yield from _format_one_left(one)
 
@@ -92,7 +92,7 @@ def _format_one_left(one: NotAccepted) -> Iterator[str]:
 
 
 def build(accepted: Accepted, published: Sequence[Published] = (), *, names: bool) -> dict[str, Any]:
-    """Build the JSON of what was taken, what was left alone, and the branches and pull requests of it; with names of
+    """Build the JSON of what was taken, what was skipped, and the branches and pull requests for it; with names of
     people if `names`.
     """
     return {

@@ -28,7 +28,7 @@ def check_fields(texts: Iterable[str]) -> None:
         except FieldSyntaxError as error:
             raise ConfigError(
                 f"--field {text} is not a field. {error}",
-                hint='Write it as plans print it: spec.sku.name, spec.tags["a.b"], spec.rules[name=web].',
+                hint='Write it as a plan prints it: spec.sku.name, spec.tags["a.b"], spec.rules[name=web].',
             ) from None
 
 
@@ -43,7 +43,7 @@ class WantedFields:
     found: set[str] = field(default_factory=set)
 
     def want(self, result: Result, resource: Resource, differences: Sequence[Difference]) -> bool:
-        """Tell whether people want one of the differences of a place: one at or below a field that they name."""
+        """Return whether people want one of the differences at a path: one at or below a field that they name."""
         if not self.texts:
             return True
         parts = [part for one in differences for part in (one, *split_lists(one))]
@@ -66,7 +66,7 @@ class WantedFields:
         if others:
             more = f" and {len(others) - _MOST_LISTED} more" if len(others) > _MOST_LISTED else ""
             hint += f" Drift is also in {', '.join(others[:_MOST_LISTED])}{more}."
-        raise ConfigError(f"--field {missing}: no drift is in this field.", hint=hint)
+        raise ConfigError(f"--field {missing}: this field has no drift.", hint=hint)
 
 
 def _is_above(text: str, pointers: Iterable[JsonPath], fields: Iterable[FieldPattern], resource: Resource) -> bool:

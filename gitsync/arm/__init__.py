@@ -1,7 +1,7 @@
-"""The edge to Azure Resource Manager: the only code that speaks to Azure.
+"""The edge to Azure Resource Manager: the only code that calls Azure.
 
-Reading order: client (what a node may ask), session (its deadline and its tries), http/retries
-(one request, until it is answered), http/throttle (when a request may go), lro (what a write
-began, to its end), registration, http/failures (what Azure refused), http/transport (the SDK),
-auth (which identity).
+Reading order: client (what a node may request), session (its deadline and its attempts), http/retries (one request,
+until it is answered), http/throttle (when a request may go), lro (what a write (one request, until it is answered),
+http/throttle (when a request may be sent), lro (the operation of a write, to its end), registration, http/failures
+(what Azure refused), http/transport (the SDK), auth (which identity).
 """

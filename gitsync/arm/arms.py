@@ -1,7 +1,7 @@
 """One `Arm` for each credential of a run, over one way to Azure.
 
-Separate from the client, which knows one principal: this module decides which sign-ins share one,
-and closes all at the end.
+Separate from the client, which has one principal: this module decides which sign-ins share one, and closes all at the
+end.
 """
 
 from __future__ import annotations
@@ -87,10 +87,10 @@ class Arms:
 
 
 class LazyTransport:
-    """Hands everything to the transport that `open_transport` gives, once something is asked of it.
+    """Opens the transport with `open_transport` on first use, and hands everything to it.
 
-    The libraries of a transport are slow to import, and what is refused before Azure is asked needs none of them. The
-    ConfigError of `open_transport` comes from whatever asks first.
+    The libraries of a transport are slow to import, and a run that is refused before its first request needs none of
+    them. The first use raises the ConfigError of `open_transport`.
     """
 
     def __init__(self, open_transport: Callable[[], Awaitable[AuthenticatedTransport]]) -> None:
@@ -125,7 +125,7 @@ class LazyTransport:
     async def _ensure_open(self) -> AuthenticatedTransport:
         if self._opened is not None:
             return self._opened
-        async with self._opening:  # many requests may be first
+        async with self._opening:  # many requests may come first at the same time
             if self._opened is None:
                 self._opened = await self._open_transport()
         return self._opened

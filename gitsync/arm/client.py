@@ -1,7 +1,7 @@
-"""What a node may ask of Azure: an `Arm` for the run, a `Reader` or `Writer` for each node.
+"""The requests that a node may send to Azure: an `Arm` for the run, a `Reader` or `Writer` for each node.
 
-Extensions and plans are handed readers, so that nothing there can write; an extension that has to
-act is handed an `ExtensionClient` (`extension_client`).
+Extensions and plans get readers, so nothing there can write; an extension that has to act gets an `ExtensionClient`
+(`extension_client`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from gitsync.model.secret import Secret
 _GET = frozenset({200, 404})
 _HEAD = frozenset({200, 204, 404})
 _LIST = frozenset({200})
-_ABSENT = frozenset({404, 409})  # of the answers that a read takes
+_ABSENT = frozenset({404, 409})  # of the answers that a read accepts
 _ACCEPTS = {
     "PUT": frozenset({200, 201, 202}),
     "PATCH": frozenset({200, 201, 202}),
@@ -56,9 +56,9 @@ _JSON = {"Content-Type": "application/json"}
 
 @asynccontextmanager
 async def open_arm(access: ArmAccess, clock: Clock, credential: TokenCredential | None = None) -> AsyncIterator[Arm]:
-    """Open an `Arm` for the length of a run. `credential` stands in for what `access.sign_in` would give.
+    """Open an `Arm` for the length of a run. `credential` replaces the one of `access.sign_in`.
 
-    Raises ConfigError if the settings cannot work: nothing was sent then.
+    Raises ConfigError if the settings cannot work, before anything is sent.
     """
     from gitsync.arm.http.transport import open_transport  # noqa: PLC0415 - azure and aiohttp take a fifth of a second to import
 
@@ -67,7 +67,7 @@ async def open_arm(access: ArmAccess, clock: Clock, credential: TokenCredential 
 
 
 class Arm:
-    """Azure Resource Manager for one run, as one principal. `traffic` is what the run's credentials share."""
+    """Azure Resource Manager for one run, as one principal. The run's credentials share `traffic`."""
 
     def __init__(
         self, transport: AuthenticatedTransport, access: ArmAccess, clock: Clock, traffic: Traffic | None = None
@@ -86,7 +86,7 @@ class Arm:
         )
 
     async def sign_in(self, deadline: float = float("inf")) -> Principal | None:
-        """Get a token now, so that a run without one is refused before it begins. None when anonymous.
+        """Get a token now, so that a run without one is refused before it begins. None for anonymous access.
 
         Raises ConfigError: which credential failed, why, and how to fix it.
         """
@@ -98,13 +98,11 @@ class Arm:
         Raises ConfigError: at once if the host cannot be resolved or trusted, after some seconds if it refuses.
         """
         await make_first_contact(self._transport.connect, "to connect", self._parts.retrier, deadline)
-        # A connection stands, so a later failure is an outage and no mistake of the settings.
+        # The connection works, so a later failure is an outage and not a mistake in the settings.
         self._parts.retrier.host.note_answer()
 
     async def read_subscription_name(self, subscription: str, deadline: float = float("inf")) -> str:
-        """Read the display name of a subscription; "" if it cannot be read. One request, which is
-        not tried again.
-        """
+        """Read the display name of a subscription; "" if it cannot be read. One request without retries."""
         return await read_subscription_name(self._parts.retrier, subscription, deadline)
 
     def reader(self, session: Session) -> Reader:
@@ -118,14 +116,14 @@ class Arm:
         return self._access.cloud
 
     def reach_service(self, cloud: Cloud) -> Retrier:
-        """Return what sends requests to another service of Azure, as the same principal. Nothing is sent yet; a token
-        goes to the endpoint of `cloud` and to no other host.
+        """Return what sends requests to another Azure service, as the same principal. Nothing is sent yet; a token goes
+        to the endpoint of `cloud` and to no other host.
         """
         transport, access = self._transport.reach(cloud), replace(self._access, cloud=cloud)
         return Retrier(transport, access, self._clock, traffic=self._traffic)
 
     async def get_token(self, scope: str, session: Session) -> Secret:
-        """Get a token of the same principal for another service, with the patience of a read. Raises CredentialError if
+        """Get a token of the same principal for another service, with the retries of a read. Raises CredentialError if
         there is none.
         """
         return await self._parts.retrier.ask_patiently(
@@ -139,22 +137,22 @@ class Arm:
 
     @property
     def requests(self) -> RequestCounts:
-        """What the run has sent so far, with all its credentials."""
+        """The requests of the run so far, with all its credentials."""
         return self._traffic.requests
 
     @property
     def use(self) -> RequestUse:
-        """What these requests were for."""
+        """The purpose of these requests."""
         return self._traffic.use
 
     def divide_limits(self, workers: Mapping[str, int]) -> None:
-        """Leave to the other workers of the run their part of Azure's limits, from the first request to a subscription
-        on. `workers` counts by subscription, in lower case, those that send requests to it.
+        """Leave the other workers of the run their part of Azure's limits, from the first request to a subscription on.
+        `workers` counts the workers that send requests to a subscription, by its id in lower case.
         """
         self._traffic.workers.update(workers)
 
     def list_limits(self) -> list[LimitUse]:
-        """List how the run uses Azure's limits just now."""
+        """List how the run currently uses Azure's limits."""
         return self._traffic.list_limits()
 
 
@@ -167,7 +165,7 @@ class _Parts:
 
 
 class Reader:
-    """What may be asked without changing anything. Every method raises ArmError if Azure gave no usable answer."""
+    """Requests that change nothing. Every method raises ArmError if Azure gave no usable answer."""
 
     def __init__(self, parts: _Parts, session: Session) -> None:
         self._parts = parts
@@ -175,7 +173,7 @@ class Reader:
 
     @property
     def session(self) -> Session:
-        """Whose time and failures the requests count to."""
+        """The session that counts the requests' time and failures."""
         return self._session
 
     async def get(self, arm_id: str, api_version: str) -> Live | None:
@@ -187,38 +185,34 @@ class Reader:
         return shown if isinstance(shown, Live) else None
 
     async def find(self, arm_id: str, api_version: str) -> Live | Absence:
-        """Return the same, or the answer that says that it does not exist: its code may name a
-        parent that is missing.
-        """
+        """Return the same, or the answer that the resource does not exist: its code may name a missing parent."""
         answer = await self._read(arm_id, format_target(arm_id, api_version), _GET)
         return read_absence(answer) if answer.status in _ABSENT else read_shown_resource(answer, arm_id)
 
     async def exists(self, arm_id: str, api_version: str) -> bool:
-        """For kinds that can only be asked by HEAD: 2xx is yes, 404 is no."""
+        """For kinds that only support HEAD: 2xx is yes, 404 is no."""
         answer = await self._read(arm_id, format_target(arm_id, api_version), _HEAD, method="HEAD")
         return answer.status not in _ABSENT
 
     async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> Entries:
-        """List all entries of a collection. A page may be empty and still not be the last
-        (resource-provider contract).
+        """List all entries of a collection. A page may be empty and still not be the last (resource-provider contract).
 
-        Raises ArmError (code MalformedList) if one page is not valid: an odd list is not an empty one.
+        Raises ArmError (code MalformedList) if one page is not valid: a malformed list is not an empty one.
         """
         return [entry async for page in self.pages(path, api_version, query) for entry in page]
 
     async def pages(
         self, path: str, api_version: str, query: Mapping[str, str] | None = None, *, is_optional: bool = False
     ) -> AsyncGenerator[Entries, None]:
-        """Yield the same page by page, each read when it is asked for, so that a caller keeps what
-        it needs and may stop.
+        """Yield the same page by page, each read on demand, so that a caller keeps what it needs and may stop.
 
-        A list that is optional has a substitute, such as single reads: only a 429 is waited for. Raises ArmError as
-        `list` does, after the pages before; `is_refusal` tells whether there is no such list.
+        An optional list has a substitute, such as single reads, so only a 429 is retried. Raises ArmError as `list`
+        does, after the earlier pages; `is_refusal` detects that Azure does not offer the list.
         """
         first, source = format_target(path, api_version, query), ListSource(path)
         read, so_far = partial(self._read_page, path, is_optional=is_optional), PagesRead(source)
         page = read_page(await so_far.read(first, partial(read, first)), source, self._parts.cloud)
-        # Who stops early closes this generator; left to the event loop, the inner one costs a task of its own.
+        # A caller that stops early closes this generator; left to the event loop, the inner one costs its own task.
         async with aclosing(self._follow_pages(page, source, so_far, read)) as pages:
             async for entries in pages:
                 yield entries
@@ -226,8 +220,8 @@ class Reader:
     async def read_document(
         self, path: str, api_version: str, query: Mapping[str, str] | None = None
     ) -> Mapping[str, Any]:
-        """Return a JSON object that is no resource, such as a provider's metadata. It has a substitute: "not checked",
-        so only a 429 is waited for.
+        """Return a JSON object that is not a resource, such as a provider's metadata. It has a substitute ("not
+        checked"), so only a 429 is retried.
 
         Raises ArmError, also for an answer that is not a JSON object (code UnusableAnswer).
         """
@@ -235,13 +229,13 @@ class Reader:
         return read_object(answer, path, "GET")
 
     async def ask(self, path: str, api_version: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Ask a question by a POST that changes nothing: one of the table `QUESTIONS`. Only a 429 is waited for.
+        """Send a check, a POST that changes nothing: one of the table `QUESTIONS`. Only a 429 is retried.
 
-        Raises ArmError as `read_document` does. A refusal is an answer to many of these questions: its `details` are
-        those of Azure.
+        Raises ArmError as `read_document` does. For many of these checks a refusal is an answer: its `details` are
+        Azure's.
         """
         if not is_question(path):
-            raise AssertionError(f"{path} is no question: a reader sends no other POST")
+            raise AssertionError(f"{path} is not a check: a reader sends no other POST")
         request = ArmRequest(
             method="POST",
             path=path,
@@ -256,9 +250,9 @@ class Reader:
         return read_object(await self._parts.retrier.send(request, self._session), path, "POST")
 
     async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:
-        """Poll a resource that an earlier operation still moves, until it stands still or the deadline comes.
+        """Poll a resource that an earlier operation still changes, until the operation ends or the deadline passes.
 
-        Returns the resource as last seen (at the deadline still moving), None when it vanished.
+        Returns the resource as last seen (still changing at the deadline), None if it disappeared.
         """
         return await self._parts.operations.settle(arm_id, api_version, live, self._session)
 
@@ -305,7 +299,7 @@ class Reader:
 
 
 class Writer(Reader):
-    """What changes Azure. Hold the resource's write lock while a write and its operation last.
+    """Requests that change Azure. Hold the resource's write lock until the operation of a write has ended.
 
     An ArmError with `outcome_unknown` means that the write may have been done: read before writing again.
     """
@@ -313,7 +307,7 @@ class Writer(Reader):
     async def put(
         self, arm_id: str, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
     ) -> AcceptedWrite:
-        """Send the whole resource. Even a 200 may only begin the work: hand the reply to `wait`."""
+        """Send the complete resource. Even a 200 may only begin the work: hand the reply to `wait`."""
         request = _make_write("PUT", arm_id, api_version, body, if_match=if_match)
         return accept_write(request, api_version, await self._parts.retrier.send(request, self._session))
 
@@ -327,7 +321,7 @@ class Writer(Reader):
     async def delete(
         self, arm_id: str, api_version: str, *, if_match: str | None = None, query: Mapping[str, str] | None = None
     ) -> AcceptedWrite:
-        """Delete; what is not there is deleted already."""
+        """Delete a resource; one that does not exist counts as deleted."""
         request = _make_write("DELETE", arm_id, api_version, if_match=if_match, query=query)
         return accept_write(request, api_version, await self._parts.retrier.send(request, self._session))
 
@@ -339,20 +333,19 @@ class Writer(Reader):
         *,
         query: Mapping[str, str] | None = None,
     ) -> AcceptedWrite:
-        """Call an action: the id of a resource and the action's name. What it answers at its end: see `result`."""
+        """Call an action: the id of a resource and the action's name. `result` has its response."""
         request = _make_write("POST", path, api_version, body, query=query)
         return accept_write(request, api_version, await self._parts.retrier.send(request, self._session))
 
     async def result(self, reply: AcceptedWrite) -> Response | None:
-        """Follow an action to its end: what it answers then, None when the deadline came first.
+        """Follow an action to its end and return its response, None if the deadline passed first.
 
         Raises ArmError if it failed.
         """
         return await self._parts.operations.result(reply, self._session)
 
     async def pages_from(self, page: Mapping[str, Any], path: str) -> Entries:
-        """Return all entries of a page that an action answered, and of those that follow; these are
-        read with GET.
+        """Return all entries of a page that an action returned, and of the pages that follow, which are read with GET.
 
         Raises ArmError (code MalformedList) if one page is not valid.
         """
@@ -362,14 +355,16 @@ class Writer(Reader):
         return [entry async for entries in self._follow_pages(first, source, so_far, read) for entry in entries]
 
     async def wait(self, reply: AcceptedWrite) -> bool:
-        """Follow what a write began to its end: True when it is done, False when the deadline came first.
+        """Follow the operation of a write to its end: True when it is done, False if the deadline passed first.
 
         Raises ArmError if it failed, with the operation's own code and message.
         """
         return await self._parts.operations.follow(reply, self._session)
 
     async def register(self, namespace: str, subscription: str) -> bool:
-        """Register a resource provider and wait for it: one POST a run, however many ask. False at the deadline."""
+        """Register a resource provider and wait for it: one POST a run, however many nodes call this. False at the
+        deadline.
+        """
         return await self._parts.registrations.register(namespace, subscription, self._session)
 
 
@@ -405,15 +400,15 @@ QUESTIONS: Final = (
     f"{_PROVIDERS}/[^/]+(/locations/[^/]+)?/check(mhsm)?nameavailability",
     "/providers/microsoft.resourcegraph/resources",
 )
-"""The POST requests that a plan may send, as patterns of paths in lower case: each asks Azure something and changes
-nothing. ARM has some questions as a POST, since they have a body; a reader sends no other (docs/security.md).
+"""The POST requests that a plan may send, as patterns of paths in lower case: each is a check that changes nothing. ARM
+has some checks as a POST, since they have a body; a reader sends no other (docs/security.md).
 """
 
 _QUESTION = re.compile("|".join(QUESTIONS))
 
 
 def is_question(path: str) -> bool:
-    """Tell whether a POST to a path changes nothing."""
+    """Return whether a POST to a path changes nothing."""
     return _QUESTION.fullmatch(path.casefold()) is not None
 
 
@@ -425,7 +420,7 @@ _LONGEST = 200  # characters; Azure allows 64
 
 
 async def read_subscription_name(retrier: Retrier, subscription: str, deadline: float) -> str:
-    """Ask once. "" if Azure refuses, does not answer in time, or answers without a name.
+    """Send one request. "" if Azure refuses, does not respond in time, or returns no name.
 
     `deadline` is in the clock's monotonic seconds.
     """

@@ -1,4 +1,4 @@
-"""The real clock. Everything else takes a `Clock`, so that tests wait hours in no time."""
+"""The real clock. Everything else takes a `Clock`, so that tests simulate hours of waiting."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class SystemClock:
     """Time of day in UTC, seconds since an arbitrary start, and asyncio's sleep."""
 
     def now(self) -> datetime:
-        return datetime.now(UTC)  # noqa: TID251 - this is the clock that others are handed
+        return datetime.now(UTC)  # noqa: TID251 - other modules get this clock
 
     def monotonic(self) -> float:
         return time.monotonic()

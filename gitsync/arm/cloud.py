@@ -1,8 +1,8 @@
-"""Which Azure: endpoint, token audience and authority, checked once
-(docs/reference/design.md#settings, docs/reference/reconciliation.md#settings-of-aso).
+"""Which Azure: endpoint, token audience and authority, checked once (docs/reference/design.md#settings,
+docs/reference/reconciliation.md#settings-of-aso).
 
-Separate from credentials, because the endpoint also decides where a token may go: to this scheme,
-host and port and to nothing else.
+Separate from credentials, because the endpoint also decides where a token may be sent: to this scheme, host and port
+only.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _GRAPHS = {
 """Authority → Microsoft Graph of the same directories."""
 
 HostOrigin = tuple[str, str, int]
-"""Scheme, host and port, in lower case: what decides whether a token may be sent."""
+"""Scheme, host and port, in lower case: they decide whether a token may be sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cloud:
-    """Where a service of Azure is (`endpoint`, without a path), the audience of its tokens, and the authority.
-    `service` is its name, for messages.
+    """Where an Azure service is (`endpoint`, without a path), the audience of its tokens, and the authority. `service`
+    is its name, for messages.
     """
 
     endpoint: str
@@ -58,12 +58,12 @@ class Cloud:
         return _is_loopback(self.origin[1])
 
     def find_target(self, url: str, base: str = "/") -> str | None:
-        """Return path and query of a URL that Azure gave in answer to `base`; None if it leads elsewhere.
+        """Return path and query of a URL in Azure's response to `base`; None if it leads to another host.
 
-        Elsewhere is any other scheme, host or port: a token is not sent there.
+        Another scheme or port counts as another host: no token is sent there.
         """
         try:
-            # Azure may give a path alone (RFC 9110 allows it), or a URL of another host.
+            # Azure may return a path alone (RFC 9110 allows it), or a URL of another host.
             absolute = urljoin(f"{self.endpoint}{base}", url)
         except ValueError:
             return None
@@ -74,7 +74,7 @@ class Cloud:
 
     @property
     def scope(self) -> str:
-        """What a token is asked for; the audience verbatim, so that `https://x/` gives `https://x//.default`."""
+        """The scope of token requests; the audience verbatim, so that `https://x/` gives `https://x//.default`."""
         return f"{self.audience}/.default"
 
     @property
@@ -99,7 +99,7 @@ def make_cloud(endpoint: str = PUBLIC_ENDPOINT, audience: str | None = None, aut
         defaults = (endpoint.rstrip("/"), _KNOWN["management.azure.com"][1])
     if defaults is None and not (audience and authority):
         raise ConfigError(
-            f"{endpoint} is not the endpoint of a cloud that gitsync knows.",
+            f"{endpoint} is not the endpoint of a known Azure cloud.",
             hint="Set AZURE_RESOURCE_MANAGER_AUDIENCE and AZURE_AUTHORITY_HOST as well.",
         )
     default_audience, default_authority = defaults or ("", "")
@@ -107,7 +107,7 @@ def make_cloud(endpoint: str = PUBLIC_ENDPOINT, audience: str | None = None, aut
     cloud = Cloud(
         endpoint=endpoint.rstrip("/"),
         audience=audience or default_audience,
-        # azure-identity takes `login.microsoftonline.com` as well as the URL; so do we.
+        # azure-identity accepts `login.microsoftonline.com` as well as the URL, and so does gitsync.
         authority=chosen_authority if "://" in chosen_authority else f"https://{chosen_authority}",
     )
     if not cloud.authority.startswith("https://"):
@@ -116,19 +116,19 @@ def make_cloud(endpoint: str = PUBLIC_ENDPOINT, audience: str | None = None, aut
 
 
 def find_graph(cloud: Cloud) -> Cloud:
-    """Find Microsoft Graph of a cloud: the host that has the directory of its authority. An emulator plays both.
+    """Find Microsoft Graph of a cloud: the host with the directory of its authority. An emulator is both.
 
-    Raises ConfigError for a cloud whose Graph is not known: a token is sent to no host that is only likely.
+    Raises ConfigError for a cloud whose Graph is not known: no token is sent to a guessed host.
     """
     if cloud.is_loopback:
         return replace(cloud, service=GRAPH)
     authority = cloud.authority.rstrip("/")
-    if cloud.origin[1] in _KNOWN:  # a setting may name another way to the same directory
+    if cloud.origin[1] in _KNOWN:  # a setting may name another host of the same directory
         authority = _KNOWN[cloud.origin[1]][1]
     if authority not in _GRAPHS:
         raise ConfigError(
-            f"Microsoft Graph of the cloud with the authority {cloud.authority} is not known.",
-            hint="Manage groups of Entra ID in the public cloud, US Government or China; remove them from this source.",
+            f"The Microsoft Graph endpoint for authority {cloud.authority} is not known.",
+            hint="Remove the Entra ID groups from this source. They need the public, US Government or China cloud.",
         )
     return replace(cloud, endpoint=_GRAPHS[authority], audience=_GRAPHS[authority], service=GRAPH)
 
@@ -146,7 +146,7 @@ def parse_origin(url: str) -> HostOrigin | None:
 
 
 def is_safe(url: str) -> bool:
-    """Tell whether a secret may be sent to a URL: https, or this machine."""
+    """Return whether a secret may be sent to a URL: https, or this machine."""
     origin = parse_origin(url)
     return origin is not None and (origin[0] == "https" or _is_loopback(origin[1]))
 

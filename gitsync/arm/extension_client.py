@@ -1,4 +1,4 @@
-"""What an extension that has to act may ask of Azure."""
+"""The Azure requests of an extension that has to act."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gitsync.model.live import Live
 
 
 class ExtensionClient:
-    """What an extension may ask of Azure for one node (`ActsOnAzure`): reads, and actions and deletes to their end.
+    """The Azure requests of an extension for one node (`ActsOnAzure`): reads, and actions and deletes to their end.
 
-    Every method raises ArmError if Azure refused, did not answer, or had not ended at the node's deadline. `has_acted`
-    tells that something was called or deleted. Responses of actions contain keys: only the caller gets them, and they
-    never appear in an attempt, exception or log.
+    Every method raises ArmError if Azure refused, did not respond, or had not finished by the node's deadline.
+    `has_acted` is True once something was called or deleted. Responses of actions contain keys: only the caller gets
+    them, and they never appear in an attempt, exception or log.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -37,12 +37,12 @@ class ExtensionClient:
         *,
         query: Mapping[str, str] | None = None,
     ) -> Mapping[str, Any]:
-        """Return what an action answers at its end; empty for a 204."""
+        """Return the response of an action at its end; empty for a 204."""
         self.has_acted = True
         answer = await self._writer.result(await self._writer.post(path, api_version, body, query=query))
         if answer is None:
             raise self._make_deadline_error("POST", path)
-        # An empty answer is fine, a page of a proxy is not.
+        # An empty answer is fine, a proxy's page is not.
         return read_object(answer, path, "POST") if answer.content else {}
 
     async def pages(self, path: str, api_version: str) -> Entries:
@@ -53,7 +53,7 @@ class ExtensionClient:
     ) -> None:
         self.has_acted = True
         reply = await self._writer.delete(arm_id, api_version, if_match=if_match, query=query)
-        if not await self._writer.wait(reply):  # it goes on in Azure, whatever becomes of the run
+        if not await self._writer.wait(reply):  # it continues in Azure, however the run ends
             raise self._make_deadline_error("DELETE", arm_id)
 
     def _make_deadline_error(self, method: str, path: str) -> ArmError:

@@ -1,7 +1,6 @@
-"""Registers a resource provider with a subscription: one POST a run, however many nodes ask, then
-polling.
+"""Registers a resource provider with a subscription: one POST a run, however many nodes need it, then polling.
 
-Apart from writes, because many nodes wait for one answer.
+Separate from writes, because many nodes wait for one answer.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ class Registrations:
         self._known: defaultdict[tuple[str, str], _Registration] = defaultdict(_Registration)
 
     async def register(self, namespace: str, subscription: str, session: Session) -> bool:
-        """True once the provider is registered, False at the deadline.
+        """Return True once the provider is registered, False at the deadline.
 
-        Raises ArmError, to every caller, where Azure refuses; its hint names the right that is missing.
+        Raises ArmError, for every caller, if Azure refuses; its hint names the missing permission.
         """
         path = f"/subscriptions/{subscription}/providers/{namespace}"
         known = self._known[namespace.casefold(), subscription.casefold()]
@@ -55,7 +54,7 @@ class Registrations:
                 except DeadlineError:
                     return False
                 except ArmError as error:
-                    # Others who wait get a final refusal at once; what may pass is asked again for each.
+                    # The other nodes get a final refusal at once; after a temporary one each of them tries again.
                     known.refusal = None if may_read_again(error) else error
                     raise
                 return known.is_done
@@ -73,9 +72,7 @@ class Registrations:
         return True
 
     async def _ask(self, path: str, known: _Registration, session: Session) -> tuple[str, float | None]:
-        """Send the POST, or nothing where it was sent before. Whether an unanswered one arrived
-        shows when polled.
-        """
+        """Send the POST, or nothing if it was sent before. Polls show whether an unanswered one arrived."""
         if known.was_asked:
             return "", None
         request = replace(
@@ -88,7 +85,7 @@ class Registrations:
         try:
             answer = await self._retrier.send(request, session)
         except ArmError as error:
-            # A POST that may have arrived is not sent again: polls show whether it did.
+            # A POST that may have arrived is not sent again: polls show whether it arrived.
             known.was_asked = error.outcome_unknown
             if not error.outcome_unknown:
                 raise
@@ -114,7 +111,7 @@ class Registrations:
 
 
 def _look_at(path: str) -> ArmRequest:
-    """GET of the provider. What is refused is refused on the subscription."""
+    """Make the GET of the provider. A refusal is about the subscription."""
     return ArmRequest(
         method="GET",
         path=path,

@@ -1,5 +1,4 @@
-"""Write locks: one write at a time if Azure would refuse the second
-(docs/reference/design.md#write-locks).
+"""Write locks: one write at a time if Azure would refuse a second one (docs/reference/design.md#write-locks).
 
 `formats.arm_path.find_lock_name` defines which resources share a lock. A lock is held from the write until its
 operation has ended; reads need none.
@@ -18,14 +17,14 @@ from gitsync.model.result import Wait
 
 
 class WriteLocks:
-    """Locks by name, served in the order of asking; they live as long as the run."""
+    """Locks by name, served in the order of the calls; they live as long as the run."""
 
     def __init__(self) -> None:
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @asynccontextmanager
     async def hold(self, arm_id: str, session: Session) -> AsyncIterator[None]:
-        """Wait for the lock of a resource and keep it for the body of the `async with`."""
+        """Wait for the lock of a resource and hold it for the body of the `async with`."""
         lock = self._locks[find_lock_name(arm_id)]
         with session.waiting(_make_wait(arm_id)) if lock.locked() else nullcontext():
             await lock.acquire()

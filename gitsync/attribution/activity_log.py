@@ -40,7 +40,7 @@ _TAGS = "/providers/microsoft.resources/tags/default"
 _GROUP_NAME = re.compile(r"[\w.()-]+")
 _POLICY_EFFECT = re.compile(r"microsoft\.authorization/policies/(modify|append|deployifnotexists)/action")
 _HARMLESS = re.compile(r".*/(list[a-z]*|check[a-z]*|validate[a-z]*|read|join|[a-z]*keys)/action", re.DOTALL)
-"""Actions that change nothing of what a manifest says; actions on policies have their own pattern."""
+"""Actions that change nothing that a manifest sets; actions on policies have their own pattern."""
 
 _KEYS = re.compile(
     r".*/(list|get|show|reveal)?[a-z]*(keys?|secrets?|credentials?|connectionstrings?|sas|passwords?|tokens?"
@@ -155,7 +155,7 @@ def _make_change(rows: Sequence[_Row]) -> RecordedChange | None:
 
 
 def is_key_action(operation: str) -> bool:
-    """Tell whether an operation returns or renews keys, passwords or the like."""
+    """Return whether an operation returns or renews keys, passwords or the like."""
     return _KEYS.fullmatch(operation.casefold()) is not None
 
 
@@ -169,7 +169,7 @@ def _find_verb(operation: str) -> Verb | None:
 
 
 def _find_assignment(rows: Iterable[_Row]) -> str:
-    """Find the id of the assignment whose policy changed something; "" if Azure does not say."""
+    """Find the id of the assignment whose policy changed something; "" if Azure does not name it."""
     for row in rows:
         text = read_mapping(row.cells, "properties").get("policies")
         try:

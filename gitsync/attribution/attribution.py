@@ -1,7 +1,7 @@
 """WHO CHANGED IT: the changes in Azure behind each drifted, conflicting or missing resource.
 
-Resource Graph is asked first, one query for all; then the activity log of a subscription for what is not there. Neither
-is ever a reason for a run to fail: what Azure does not say is a doubt (docs/decisions/attribution.md).
+Resource Graph is queried first, one query for all; then the activity log of a subscription for what is not there.
+Neither is ever a reason for a run to fail: what Azure does not show is a doubt (docs/decisions/attribution.md).
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ RIGHTS: Final = (
     "Microsoft.ResourceGraph/resources/read",
     "Microsoft.Resources/changes/read",
 )
-"""The actions that the questions take. The role Reader has them."""
+"""The actions that the requests need. The role Reader has them."""
 
 MARGIN: Final = timedelta(hours=1)
-"""How much later than its end of memory a source is asked: it refuses what is a second too early."""
+"""How far from the limit of its retention a source is queried: it refuses a time that is a second too early."""
 
 SKEW: Final = timedelta(minutes=5)
-"""How much the clocks of Azure and of the run before may differ."""
+"""How much Azure's clock and the previous run's may differ."""
 
-NOTHING_YET: Final = "Azure has no change on record yet; rows are up to 20 minutes late."
-FORGOTTEN: Final = "Azure has no change on record; it keeps changes for 90 days."
-OTHER_FIELDS: Final = "The changes that Azure has on record are of other fields; rows are up to 20 minutes late."
-NO_SUBSCRIPTION: Final = "It is in no subscription, and changes outside of subscriptions are not looked up."
-INCOMPLETE: Final = "Azure's records of changes were not read in full: {}"
+NOTHING_YET: Final = "Azure has recorded no change yet; records are up to 20 minutes late."
+FORGOTTEN: Final = "Azure has recorded no change; it keeps records for 90 days."
+OTHER_FIELDS: Final = "Azure has recorded changes of other fields only; records are up to 20 minutes late."
+NO_SUBSCRIPTION: Final = "It is not in a subscription, and changes outside of subscriptions are not read."
+INCOMPLETE: Final = "Azure's change records were not read in full: {}"
 
 _MOST = 5  # changes of one resource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """What to ask about one resource. `paths` are JSON pointers of what differs, none for a resource that is missing.
+    """What to look up for one resource. `paths` are JSON pointers of what differs, none for a resource that is missing.
     `last_write` is the last one before this run, None if it is not known. `questions` are those of its identity.
     """
 
@@ -59,7 +59,7 @@ class Drift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnWrites:
-    """By what gitsync knows its own writes: the commits of its runs by correlation id, and the ids of the writes of
+    """How gitsync recognizes its own writes: the commits of its runs by correlation id, and the ids of the writes of
     this run, which have made no drift.
     """
 
@@ -131,7 +131,7 @@ class _Search:
             answer.changes = [self._say(change) for change in chosen[:_MOST]]
 
     async def ask_log(self, drifts: Sequence[Drift]) -> None:
-        """Ask the activity log of one subscription, as the identity that most of the resources belong to."""
+        """Read the activity log of one subscription, as the identity that most of the resources belong to."""
         start = min(_find_start(drift, activity_log.RETENTION, self.now) for drift in drifts)
         questions = Counter(drift.questions for drift in drifts).most_common(1)[0][0]
         records = await activity_log.read_log([one.arm_id for one in drifts], start, self.now, questions)
@@ -195,7 +195,7 @@ class _Search:
         return []
 
     def _keep_newest_of_each(self, changes: Iterable[RecordedChange]) -> list[Attribution]:
-        """Return the newest change of each author, since the activity log does not say which fields they are of."""
+        """Return the newest change of each author, since the activity log does not name the changed fields."""
         said = [self._say(change) for change in changes]
         newest = {(one.author, one.name, one.client): one for one in reversed(said)}
         return [one for one in said if newest[one.author, one.name, one.client] is one][:_MOST]
@@ -227,7 +227,7 @@ def _choose_delete(family: Iterable[Iterable[RecordedChange]]) -> list[RecordedC
 
 def _choose_by_fields(changes: Iterable[RecordedChange], drift: Drift, answer: _Answer) -> list[RecordedChange]:
     """Choose the newest change of each path that differs, and note the operations that changed other fields. One that
-    does not say what it changed may have changed all; before a create there was another resource.
+    does not name its fields may have changed all; before a create there was another resource.
     """
     chosen, left = [], set(drift.paths)
     for change in changes:

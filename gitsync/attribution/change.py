@@ -1,7 +1,7 @@
 """A change of a resource as one of Azure's sources has it, and what both sources have in common: times, ids, and who
 made it.
 
-All texts come from Azure: they are cut to one short line, and an odd value is no value.
+All texts come from Azure: they are cut to one short line, and an unexpected value is ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gitsync.model.attribution import Attribution, AuthorKind
 NO_CORRELATION: Final = "00000000-0000-0000-0000-000000000000"
 """The correlation id of what Azure did by itself."""
 
-ODD_ANSWER: Final = "Azure's answer cannot be read."
+ODD_ANSWER: Final = "Azure's response is malformed."
 
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CLIENTS: Final[Mapping[str, str]] = {
@@ -36,7 +36,7 @@ _CLIENTS: Final[Mapping[str, str]] = {
 class Verb(Enum):
     """What an operation does to its resource."""
 
-    CREATE = auto()  # Resource Graph alone tells it from other writes
+    CREATE = auto()  # only Resource Graph distinguishes it from other writes
     WRITE = auto()
     DELETE = auto()
     ACTION = auto()
@@ -46,8 +46,8 @@ class Verb(Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedChange:
     """One change. `arm_id` is in lower case. `fields` are the dotted paths that changed, in lower case; None if the
-    source does not say. `creates` tells that there was no resource before. `callers` are the ids of an application that
-    made it, in lower case. `said` is what a report says of it, but for the paths.
+    source does not name them. `creates`: there was no resource before. `callers` are the ids of an application that
+    made it, in lower case. `said` is its wording in a report, without the paths.
     """
 
     arm_id: str
@@ -72,7 +72,7 @@ class Records(NamedTuple):
 
 
 def read_time(value: object) -> datetime | None:
-    """Read a time of Azure, which has up to seven digits of a second; None for anything else."""
+    """Read a time from Azure, which has up to seven digits of a second; None for anything else."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
         return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC) if moment else None
@@ -92,13 +92,13 @@ def read_guid(value: object) -> str:
 
 
 def name_client(value: object) -> str:
-    """Name what somebody used, from Azure's word or from an application id; "" if Azure does not say."""
+    """Name what somebody used, from Azure's word or from an application id; "" if Azure names neither."""
     text = shorten_text(value)
     return _CLIENTS.get(text.lower(), text)
 
 
 def classify_caller(caller: str, correlation_id: str) -> AuthorKind:
-    """Tell what kind of principal a caller is, by the form of its name alone."""
+    """Return what kind of principal a caller is, from the format of its name only."""
     if caller.casefold() == "system" or correlation_id == NO_CORRELATION:
         return AuthorKind.AZURE
     if "@" in caller:

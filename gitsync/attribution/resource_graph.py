@@ -49,7 +49,7 @@ _TYPES = {"user": AuthorKind.PERSON, "application": AuthorKind.APPLICATION, "sys
 
 async def read_graph(arm_ids: Iterable[str], since: datetime, questions: Questions) -> Records:
     """Return the changes of resources since a time. One query has at most 300 ids, of any subscriptions."""
-    # An id comes from a manifest: a quote in it could end the literal, so the activity log is asked instead.
+    # An id comes from a manifest: a quote in it could end the literal, so the activity log is read instead.
     is_asked = {arm_id: find_subscription(arm_id) and not _UNQUOTABLE.search(arm_id) for arm_id in arm_ids}
     ids = sorted({normalize_id(arm_id) for arm_id, asks in is_asked.items() if asks})
     tables = {
@@ -81,7 +81,7 @@ class Rows(NamedTuple):
 
 
 async def query_rows(query: str, subscriptions: Sequence[str], questions: Questions, *, most_pages: int) -> Rows:
-    """Return the rows of a query, from as many pages of 1,000 rows as Azure has, or as `most_pages` says. The query
+    """Return the rows of a query, from as many pages of 1,000 rows as Azure has, or at most `most_pages`. The query
     must project the column `id` and be sorted by it: else Azure gives one page without a sign of the others.
     """
     body = {"subscriptions": list(subscriptions), "query": query}
@@ -110,7 +110,7 @@ def _read_row(row: object) -> RecordedChange | None:
         return None
     caller, correlation_id = shorten_text(said.get("changedBy")), read_guid(said.get("correlationId"))
     kind = classify_caller(caller, correlation_id)
-    # The name of a person is left out of most places, so a name that looks like one counts as one.
+    # The name of a person is left out of most reports, so a name that looks like one counts as one.
     is_certain = kind in {AuthorKind.AZURE, AuthorKind.PERSON}
     author = kind if is_certain else _TYPES.get(str(said.get("changedByType")).casefold(), kind)
     is_named = author in {AuthorKind.PERSON, AuthorKind.APPLICATION}
@@ -141,7 +141,7 @@ _NOISE = re.compile(
 
 
 def _list_fields(changes: object) -> tuple[str, ...] | None:
-    """List the fields that a row says it changed, without those that change by themselves; None if it says nothing, as
+    """List the fields that a row names as changed, without those that change by themselves; None if it names none, as
     that of a create.
     """
     if not isinstance(changes, Mapping) or not changes:

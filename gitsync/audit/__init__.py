@@ -1,1 +1,1 @@
-"""Tells the writes of gitsync in Azure's activity log from those of others."""
+"""Distinguishes gitsync's writes in Azure's activity log from those of others."""

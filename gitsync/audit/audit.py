@@ -1,9 +1,9 @@
 """Who wrote managed resources: each write, delete and key action of the activity log beside the runs of the status
 branch.
 
-A write is gitsync's if its correlation id is one that a run has recorded, or if its caller is an identity of gitsync:
-the one that asks, or an application that Azure names for a recorded write, since an audit often has fewer rights than a
-sync, and so another identity.
+A write is gitsync's if its correlation id is one that a run has recorded, or if its caller is one of gitsync's
+identities: the identity of the audit, or an application that Azure names for a recorded write, since an audit often has
+fewer rights than a sync, and so another identity.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Origin(StrEnum):
     """Whose operation it was."""
 
     RUN = "run"  # a run recorded it
-    OURS = "ours"  # no run recorded it, but the caller is an identity of gitsync
+    OURS = "ours"  # no run recorded it, but the caller is one of gitsync's identities
     OTHER = "other"
-    UNKNOWN = "unknown"  # neither the correlation id nor the caller says
+    UNKNOWN = "unknown"  # neither the correlation id nor the caller identifies it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run that sent something. `commit` is that of the status branch, "" if only a record knows the run; `revision`
+    """A run that sent something. `commit` is that of the status branch, "" if only a record names the run; `revision`
     the commit that it synced, "" for a folder; `time` its end, or the time of the write (RFC 3339, UTC).
     """
 
@@ -53,9 +53,9 @@ class Run:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedOperation:
     """One operation on a managed resource. `arm_id` is spelled as git does. `part_of` is the id of the parent whose
-    manifest declares it, "" for a resource with a manifest of its own. `undone` is the first recorded write of gitsync
-    to the same resource, or to that parent, after one of somebody else. `is_open` tells that it is so new that others
-    of its time may still be missing.
+    manifest declares it, "" for a resource with a manifest of its own. `undone` is the first recorded write by gitsync
+    to the same resource, or to that parent, after one of somebody else. `is_open`: it is so new that others of its time
+    may still be missing.
     """
 
     arm_id: str
@@ -70,7 +70,7 @@ class AuditedOperation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
     """The operations, the newest first, from `since` until `until`. `others` counts the operations on what git does not
-    have, and `gaps` says what could not be read.
+    have, and `gaps` lists what could not be read.
     """
 
     since: datetime
@@ -92,8 +92,8 @@ async def audit(
     questions: Questions,
     is_declared: Callable[[str], bool],
 ) -> Audit:
-    """Audit the resources of git since a time. Resources of earlier runs count as well: they may be deleted by now.
-    `is_declared` says whether the manifest of a parent has this child, as a balancer has its rules.
+    """Audit the resources in git since a time. Resources of earlier runs count as well: they may be deleted by now.
+    `is_declared` returns whether the manifest of a parent has this child, as a balancer has its rules.
     """
     until = questions.now
     earlier = sorted(arm_id for run in runs for arm_id in run.arm_ids)
@@ -145,8 +145,8 @@ async def _read_logs(
 async def _list_own(
     changes: Iterable[RecordedChange], recorded: Mapping[str, Run], questions: Questions
 ) -> frozenset[str]:
-    """List the ids of the applications that gitsync runs as: of the one that asks, and of those that sent what runs
-    have recorded.
+    """List the ids of the applications that gitsync runs as: of the one that runs the audit, and of those that sent
+    what runs have recorded.
     """
     principal = await questions.find_principal()
     own = {principal.client.casefold(), principal.object.casefold()} if principal else set()
@@ -155,7 +155,7 @@ async def _list_own(
 
 
 def index_runs(records: Iterable[Record], runs: Iterable[LastRun]) -> Mapping[str, Run]:
-    """Index the runs by the correlation ids of what they sent. A trusted record knows the last write of its resource,
+    """Index the runs by the correlation ids of what they sent. A trusted record has the last write of its resource,
     also of a run whose report was not kept.
     """
     known: dict[str, Run] = {}
@@ -171,19 +171,19 @@ def index_runs(records: Iterable[Record], runs: Iterable[LastRun]) -> Mapping[st
 
 
 def _is_audited(change: RecordedChange) -> bool:
-    """Tell whether an operation wrote, deleted, or reached for keys: other actions, such as a restart, are none."""
+    """Return whether an operation wrote, deleted, or reached for keys: other actions, such as a restart, are none."""
     return change.verb is not Verb.ACTION or is_key_action(change.said.operation)
 
 
 def _is_managed(change: RecordedChange, managed: Mapping[str, str]) -> bool:
-    """Tell whether an operation is on a managed resource, or deleted one with what it is in."""
+    """Return whether an operation is on a managed resource, or deleted one with what it is in."""
     if change.arm_id in managed:
         return True
     return change.verb is Verb.DELETE and any(change.arm_id in iterate_ancestors(arm_id) for arm_id in managed)
 
 
 def judge(change: RecordedChange, recorded: Mapping[str, Run], own: frozenset[str]) -> tuple[Origin, Run | None]:
-    """Judge whose operation it was, and by which run. `own` are the ids of gitsync's identities: if none is known, an
+    """Decide whose operation it was, and of which run. `own` are the ids of gitsync's identities: if none is known, an
     application may be gitsync or not.
     """
     run = recorded.get(change.correlation_id) if change.correlation_id else None
@@ -203,7 +203,7 @@ def add_undone(operations: Sequence[AuditedOperation]) -> list[AuditedOperation]
     later: dict[str, Run] = {}
     answer = []
     for one in operations:
-        if one.change.verb in {Verb.KEYS, Verb.ACTION}:  # no write brings back what somebody has read, or an old key
+        if one.change.verb in {Verb.KEYS, Verb.ACTION}:  # no write reverts a read of keys, or restores an old key
             answer.append(one)
             continue
         is_foreign = one.origin in {Origin.OTHER, Origin.UNKNOWN}

@@ -21,11 +21,11 @@ from gitsync.validation.references import parse_arm_type
 
 TITLES: Final[Mapping[Origin, str]] = {
     Origin.OTHER: "By others",
-    Origin.UNKNOWN: "Not known: neither the correlation id nor the caller tells",
-    Origin.OURS: "By an identity of gitsync, without a run on record",
-    Origin.RUN: "By runs of gitsync",
+    Origin.UNKNOWN: "Not known: neither the correlation id nor the caller identifies the author",
+    Origin.OURS: "By gitsync's identity, without a recorded run",
+    Origin.RUN: "By gitsync runs",
 }
-"""What a report says of each origin, in its order."""
+"""How a report describes each origin, in its order."""
 
 _VERBS: Final[Mapping[Verb, str]] = {
     Verb.CREATE: "created",
@@ -64,12 +64,12 @@ def format_moment(operation: AuditedOperation) -> str:
 
 
 def format_verb(operation: AuditedOperation) -> str:
-    """Say what an operation did."""
+    """Describe what an operation did."""
     return "created" if operation.change.creates else _VERBS[operation.change.verb]
 
 
 def format_operation_author(operation: AuditedOperation, *, names: bool, quote: Quote = str) -> str:
-    """Say who did it, or which run."""
+    """Name who did it, or which run."""
     if operation.origin is Origin.RUN and operation.run:
         return format_run(operation.run, quote=quote)
     return format_author(operation.change.said, names=names, quote=quote)
@@ -101,7 +101,7 @@ def format_lines(report: AuditReport, *, names: bool) -> Iterator[str]:
             author = format_operation_author(one, names=names)
             yield f"    {'; '.join([f'by {author}', *list_marks(one)])}"
         if len(operations) > len(shown):
-            yield f"  … and {len(operations) - len(shown)} more; JSON and the page have all"
+            yield f"  … and {len(operations) - len(shown)} more; JSON and the page list all"
         yield ""
     for note in list_notes(report):
         yield clean(note, 400)
@@ -119,17 +119,15 @@ def list_notes(report: AuditReport) -> list[str]:
     notes = [f"Not read in full: {gap}" for gap in report.audit.gaps]
     if not report.has_all_runs:
         notes.append(
-            f"Only the last {report.runs} runs were compared. Older writes count as those of an identity without a run."
+            f"Only the last {report.runs} runs were compared. Older writes count as writes without a recorded run."
         )
     end = f"{report.audit.until:%Y-%m-%d %H:%M} UTC"
-    notes.append(
-        f"Azure's log is up to 20 minutes late: the last {minutes} minutes before {end} are open, and more may come."
-    )
+    notes.append(f"Azure's log is up to 20 minutes late: the last {minutes} minutes before {end} may be incomplete.")
     return notes
 
 
 def format_headline(report: AuditReport) -> str:
-    """Say what came of the audit, in one line."""
+    """Summarize the audit in one line."""
     found = report.audit
     parts = [
         f"{format_plural(found.count(Origin.OTHER), 'operation')} by others",

@@ -1,4 +1,4 @@
-"""The possible paths in the body of a kind: the places of a manifest's fields in ARM, as one tree.
+"""The possible paths in the body of a kind: where a manifest's fields are in ARM, as one tree.
 
 Separate from the conversion, which makes a body from a manifest: this checks whether a field exists for a path, and
 finds the path of a field.
@@ -32,7 +32,7 @@ class Misfit:
 def find_misfit(kind: Kind, path: Iterable[str], *, any_step: str, chooses: Callable[[str], bool]) -> Misfit | None:
     """The first step of a path that the kind does not have; None if it has all.
 
-    `any_step` stands for every member or entry, and `chooses` tells whether a step names entries of a list.
+    `any_step` stands for every member or entry, and `chooses` returns whether a step names entries of a list.
     """
     places: list[_Place] = [((), {"type": {"ref": kind.spec}})]
     for number, step in enumerate(path):

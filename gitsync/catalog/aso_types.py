@@ -95,4 +95,4 @@ documents of every kind.
 """
 
 SECRET_TYPES: Final = frozenset({"secretReference", "secretMapReference"})
-"""Places where a value in the manifest itself is most likely a secret: it is never repeated in a message."""
+"""Fields where a value in the manifest itself is most likely a secret: it is never repeated in a message."""

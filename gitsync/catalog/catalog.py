@@ -22,7 +22,7 @@ LEGACY = "v1api"
 
 
 class Catalog:
-    """All kinds of ASO. Its only mutable state is the cache of unpacked facts."""
+    """All ASO kinds. Its only mutable state is the cache of unpacked facts."""
 
     def __init__(self, read: Callable[[str], bytes]) -> None:
         self._read = read
@@ -89,11 +89,11 @@ class Catalog:
         return entry["armType"] if entry else None
 
     def has_kind(self, group: str, kind: str) -> bool:
-        """Tell whether the catalog has the kind, at any version."""
+        """Return whether the catalog has the kind, at any version."""
         return kind in self._index.get(group, ())
 
     def is_arm_kind(self, group: str, kind: str) -> bool:
-        """Tell whether the catalog has the kind, and its resources are ARM's: only these have an id that others refer
+        """Return whether the catalog has the kind, and its resources are ARM's: only these have an id that others refer
         to.
         """
         return self.has_kind(group, kind) and self.provider(group, kind) is Provider.ARM

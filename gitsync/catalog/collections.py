@@ -43,7 +43,7 @@ at once (RecordSets_ListByDnsZone, and RecordSets_List of private zones).
 
 
 class Collection(NamedTuple):
-    """One list: where it is asked for, and at which level that is."""
+    """One list: where it is requested, and at which level that is."""
 
     path: str
     level: ListLevel

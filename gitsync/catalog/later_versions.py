@@ -36,7 +36,7 @@ class LaterVersion:
 
     @property
     def has_all(self) -> bool:
-        """Tell whether it has all fields of the spec."""
+        """Return whether it has all fields of the spec."""
         return not (self.lacks or self.unknown)
 
 
@@ -79,7 +79,7 @@ def _compare(gvk: GVK, lacking: Mapping[GVK, list[_Lacking]]) -> LaterVersion:
 
 
 def _is_unknown(path: FieldPath, versions: Iterable[Iterable[_Lacking]]) -> bool:
-    """Tell whether each version lacks a field, or a field that it is inside of."""
+    """Return whether each version lacks a field, or a field that it is inside of."""
     return all(any(path[: len(one.path)] == one.path for one in lacking) for lacking in versions)
 
 
@@ -107,7 +107,7 @@ def _make_age(match: re.Match[str]) -> tuple[str, bool]:
 
 
 def is_same_version(one: GVK, other: GVK) -> bool:
-    """Tell whether two versions of a kind are one api-version of ARM, in whatever spelling."""
+    """Return whether two versions of a kind are one api-version of ARM, in whatever spelling."""
     first, second = _VERSION.fullmatch(one.version), _VERSION.fullmatch(other.version)
     return one == other or bool(first and second and _make_age(first) == _make_age(second))
 
@@ -119,9 +119,9 @@ def find_lacking(kind: Kind, spec: Any) -> str:
 
 
 def _list_lacking(visit: Visit) -> Iterator[_Lacking]:
-    """The fields of a value that its place does not have, or the value itself if it has the wrong type."""
+    """The fields of a value that its type does not have, or the value itself if it has the wrong type."""
     if not visit.fits:
-        if not find_braced_text(visit.value):  # what is to stand there is not known
+        if not find_braced_text(visit.value):  # the value of a variable is not known
             yield _Lacking(visit.path, is_retyped=True)
     elif visit.facts is not None:
         spare = _SPARE if visit.name == "knownOwner" else frozenset()

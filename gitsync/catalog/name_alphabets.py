@@ -3,8 +3,8 @@ not hold it to the end of the name.
 
 Source: "Naming rules and restrictions for Azure resources"
 (learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules). A type whose rule is vague there, or
-whose real names break it, has no row: a rule that is too wide costs a refusal of Azure, one too narrow stops a right
-manifest.
+whose real names break it, has no row: a rule that is too wide costs a refusal by Azure, one that is too narrow rejects
+a valid manifest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Alphabet:
     most: int | None
 
     def find_faults(self, name: str) -> Iterator[str]:
-        """Say how a name breaks the rule, without the name."""
+        """Describe how a name breaks the rule, without the name."""
         if not re.fullmatch(self.pattern[1:-1], name):
             yield f"must be made of {self.words}"
         if self.most is not None and len(name) > self.most:

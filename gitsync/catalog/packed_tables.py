@@ -1,13 +1,12 @@
 """Reads the packed tables of facts about Azure: the values that it gives by itself, the fields that
 it fixes, for how long it works on writes, and its built-in roles.
 
-The first is made of recordings by tools/build_azure_values.py, the second of Microsoft's
-descriptions of its APIs and of refusals that users reported, by tools/build_immutable_fields.py,
-and the third of recordings by tools/build_durations.py. Beside it stand creates of slow types that no recording shows,
-each with its source: a statement of Microsoft, or the median of public logs of Terraform.
-The roles are those that manifests of ASO kinds assign, from Azure's documentation of April 2026
-(https://learn.microsoft.com/azure/role-based-access-control/built-in-roles). A run reads roles from
-Azure, so one that is not in the table works as well.
+The first is made of recordings by tools/build_azure_values.py, the second of Microsoft's descriptions of its APIs and
+of refusals that users reported, by tools/build_immutable_fields.py, and the third of recordings by
+tools/build_durations.py. Beside it stand creates of slow types that no recording shows, each with its source: a
+statement of Microsoft, or the median of public logs of Terraform. The roles are those that ASO manifests assign, from
+Azure's documentation of April 2026 (https://learn.microsoft.com/azure/role-based-access-control/built-in-roles). A run
+reads roles from Azure, so one that is not in the table works as well.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class AzureValues:
     made: frozenset[str] = frozenset()
 
     def is_own(self, path: JsonPath, value: Any) -> bool:
-        """Tell whether Azure gives a leaf this value by itself. `*` in the path stands for the index of an entry."""
+        """Return whether Azure gives a leaf this value by itself. `*` in the path stands for the index of an entry."""
         leaf = format_pointer(path)
         return leaf in self.made or (leaf in self.same and self.same[leaf] == value)
 
@@ -57,13 +56,13 @@ def _read_azure_values() -> Mapping[str, Any]:
     try:
         table: Mapping[str, Any] = json.loads(lzma.decompress(data.read("azure_values.xz")))
     except (OSError, lzma.LZMAError, ValueError) as error:
-        message = f"The packed values of Azure cannot be read: {error}."
+        message = f"The packed Azure values cannot be read: {error}."
         raise CatalogError(message, hint="Install gitsync again.") from error
     return table
 
 
 def is_immutable(arm_type: str, pointer: str) -> bool:
-    """Tell whether Azure is known to fix a field of a type (in any case) when it creates a resource. `pointer` is a
+    """Return whether Azure is known to fix a field of a type (in any case) when it creates a resource. `pointer` is a
     JSON pointer into the body. A field that is not in the table may be fixed as well: nothing is known of it.
     """
     fixed = _read_immutable_fields().get(arm_type.casefold(), frozenset())

@@ -1,6 +1,6 @@
-"""The places of a kind's spec: what may be in a field, in a list, in a map.
+"""The positions in a kind's spec: what may be in a field, in a list, in a map.
 
-A walk over a spec asks for the place of each value, so a place is made once for its kind, when it is first asked for.
+A walk over a spec needs the position of each value, so a position is made once for its kind, when it is first used.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _RANGES: Final[Mapping[str, dict[str, Any]]] = {
 _NO_RULES: Final = frozenset(
     {"type", "arm", "mode", "meta", "required", "whenEmpty", "default", "signsIn", "optionalConfigMapPair"}
 )
-"""What facts say of a field that is no constraint on its value."""
+"""Facts about a field that do not constrain its value."""
 
 
 class Members(dict[str, "Place"]):
-    """The places of the named fields of a type, made as they are asked for; KeyError for any other name."""
+    """The positions of the named fields of a type, made when they are first used; KeyError for any other name."""
 
     def __init__(self, types: Mapping[str, TypeFacts], fields: Mapping[str, Field]) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class Place:
 
     @cached_property
     def members(self) -> Members:
-        """The places of its named fields."""
+        """The positions of its named fields."""
         return Members(self.types, self.fields)
 
     @cached_property
@@ -67,18 +67,18 @@ class Place:
 
     @cached_property
     def entry(self) -> Place:
-        """The place of each entry of a list or a map."""
+        """The position of each entry of a list or a map."""
         return make_place(self.types, {"type": self.inner})
 
 
 @cache
 def find_root(kind: Kind) -> Place:
-    """The place of a whole spec."""
+    """The position of a complete spec."""
     return make_place(kind.types, {"type": {"ref": kind.spec}})
 
 
 def make_place(types: Mapping[str, TypeFacts], facts: Field) -> Place:
-    """The place of a field, or of what has a type."""
+    """The position of a field, or of anything with a type."""
     rules = {name: limit for name, limit in facts.items() if name not in _NO_RULES}
     type_ = facts["type"]
     while not isinstance(type_, str) and "base" in type_:
@@ -99,4 +99,4 @@ def _make_mapping(types: Mapping[str, TypeFacts], name: str, rules: Mapping[str,
 
 
 HEADER: Final = make_place(HEADER_TYPES, {"type": {"ref": "header"}})
-"""The place of what a manifest has beside its spec."""
+"""The position of what a manifest has beside its spec."""

@@ -36,7 +36,7 @@ _VAGUE: Final = frozenset(
         "workspace",
     }
 )
-"""Names of kinds that say nothing in the name of a field: `privateLinkServiceReference` may be to a storage account."""
+"""Names of kinds without a meaning in the name of a field: `privateLinkServiceReference` may be to any kind."""
 
 _TARGETS: Final[Mapping[Home, str]] = {
     ("apimanagement.azure.com", "Service"): "apiManagementService",
@@ -79,7 +79,7 @@ _TARGETS: Final[Mapping[Home, str]] = {
     ("web.azure.com", "ServerFarm"): "serverFarm",
     ("web.azure.com", "Site"): "functionApp webApp",
 }
-"""The words at the end of a field's name that say to which kind of another group it refers."""
+"""The words at the end of a field's name that name the kind of another group that it refers to."""
 
 _OTHERS: Final[Mapping[tuple[str, str], Home]] = {
     ("ApplicationGateway", "firewallPolicy"): ("network.azure.com", "WebApplicationFirewallPolicy"),
@@ -181,7 +181,7 @@ def find_inner(field: Field) -> FieldType:
 
 
 def _find_words(path: str) -> tuple[str, list[str]] | None:
-    """The field that says to what a reference is, and its words; None if no word is left."""
+    """The field whose name shows the target of a reference, and its words; None if no word is left."""
     *_, before, last = path.split(".")
     name = before if last in {"reference", "references"} else last
     steps = _WORD.findall(name[:1].upper() + name[1:])

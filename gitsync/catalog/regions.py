@@ -1,4 +1,4 @@
-"""The regions of all clouds of Azure, and the geographies that some services have in their place.
+"""The regions of all Azure clouds, and the geographies that some services have in their place.
 
 Sources, read in 2026: Microsoft's list of regions (https://learn.microsoft.com/azure/reliability/regions-list), the
 regions that the SDKs of Cosmos DB know of all clouds (`RegionUtils` in Azure/azure-sdk-for-java, `Region` in
@@ -68,5 +68,5 @@ _GEOGRAPHIES: Final = frozenset(
 
 
 def is_known_region(text: str) -> bool:
-    """Tell whether a text, without blanks and case, is the name of a region or a geography."""
+    """Return whether a text, without blanks and case, is the name of a region or a geography."""
     return text in REGIONS or text in _GEOGRAPHIES

@@ -19,11 +19,11 @@ from gitsync.problems.field_path import FieldPath
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Visit:
-    """One value, and the type of its place.
+    """One value, and the type of its field.
 
     `shape` is a scalar's name, "mapping" (named fields: `facts`), "map" or "list" (of `inner`). `name` is the type's
     name if it has one. `rules` are the constraints of the field and of its type. `required` are the named fields that
-    must be set. `fits` tells whether the value has that shape; only then it has children.
+    must be set. `fits`: the value has that shape; only then it has children.
     """
 
     path: FieldPath
@@ -50,7 +50,7 @@ class Visit:
 
 
 def visit_spec(kind: Kind, spec: Any) -> list[Visit]:
-    """Every value of a spec that has a place in its kind, parents first, in the order of the manifest."""
+    """Every value of a spec that its kind has a field for, parents first, in the order of the manifest."""
     visits: list[Visit] = []
     _visit(visits, find_root(kind), ("spec",), spec)
     return visits
@@ -65,7 +65,7 @@ def visit_header(fields: Mapping[str, Any]) -> list[Visit]:
 
 
 def fits(shape: str, value: Any) -> bool:
-    """Tell whether an API server accepts the value for the shape: no string for a number, no boolean for a string; a
+    """Return whether an API server accepts the value for the shape: no string for a number, no boolean for a string; a
     number without a fraction is an integer, and an integer is a number.
     """
     match shape:
@@ -105,7 +105,7 @@ def make_visit(place: Place, path: FieldPath, value: Any) -> Visit:
 
 
 def list_children(place: Place, value: Any) -> Iterator[tuple[str | int, Any, Place]]:
-    """The parts of a value of the shape of its place, each with its key and its own place."""
+    """The parts of a value that has the shape of its field, each with its key and its own position."""
     if place.shape == "mapping":
         fields, members = place.fields, place.members
         return ((key, child, members[key]) for key, child in value.items() if child is not None and key in fields)

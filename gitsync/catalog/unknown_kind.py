@@ -37,7 +37,7 @@ def explain_unknown_kind(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level =
     return Finding(
         code="UnknownKind",
         path=("apiVersion",),
-        message=f"{gvk.group} is not a group of ASO.",
+        message=f"{gvk.group} is not an ASO group.",
         hint=suggest_group(gvk.group, gvk.kind, catalog),
     )
 
@@ -89,7 +89,7 @@ def _suggest_version(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level) -> s
     but = f" but {fields}, which no version has" if fields else ""
     return (
         f"Change it to {version}, the nearest later one, which has all fields of the manifest{but}, or set "
-        "`migrateVersions: true` for the unit in gitsync.yaml to read it so."
+        "`migrateVersions: true` for the unit in gitsync.yaml to read it as that version."
     )
 
 

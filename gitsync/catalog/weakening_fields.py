@@ -1,8 +1,8 @@
-"""Tell which changes make an estate weaker: who may reach it, who may do what in it, and what would be noticed.
+"""Which changes make an estate weaker: who may reach it, who may do what in it, and what would be detected.
 
-Drift of this kind is taken into git by name only. The table has names of fields, since Azure's types share them, and
-types of which every field counts. Where it is clear which side is safer, only the other direction weakens; of anything
-else any change does, so that a person looks at it. So does a field that is in no table, if its name says that it guards
+Drift of this kind is accepted by name only. The table has names of fields, since Azure's types share them, and types of
+which every field counts. Where it is clear which side is safer, only the other direction weakens; of anything else any
+change does, so that a person looks at it. So does a field that is in no table, if its name suggests that it guards
 access, keys or data: Azure adds fields faster than anyone reads them.
 """
 
@@ -41,17 +41,17 @@ class _Rule:
 
 
 _REACH: Final = "It changes who reaches the resource over the network."
-_KEYS: Final = "It lets in who has a key or a password, without an identity."
+_KEYS: Final = "It allows access with a key or a password, without an identity."
 _PLAIN: Final = "It allows connections that are not encrypted."
 _TLS: Final = "It allows a lower version of TLS."
 _ENCRYPTION: Final = "It changes how data is encrypted."
-_RECOVERY: Final = "It takes away from what can be restored after a delete."
+_RECOVERY: Final = "It limits what can be restored after a delete."
 _RIGHTS: Final = "It changes who may do what in Azure."
-_AUDIT: Final = "It changes what is logged, and so what would be noticed."
-_MACHINE: Final = "It changes what protects the machine when it starts, or on its host."
+_AUDIT: Final = "It changes what is logged, and so what can be detected."
+_MACHINE: Final = "It changes the protection of the machine at start-up or on its host."
 _SIGN_IN: Final = "It changes who must sign in, and how."
-_SECRETS: Final = "It lets a service of Azure take secrets out of the vault."
-_OUT: Final = "It changes what can be reached from there."
+_SECRETS: Final = "It allows an Azure service to read secrets from the vault."
+_OUT: Final = "It changes which targets can be reached from there."
 
 FIELDS: Final[Mapping[str, _Rule]] = {
     name.casefold(): rule
@@ -167,29 +167,31 @@ nearer to the value has a rule.
 HARMLESS: Final[Mapping[str, str]] = {
     name.casefold(): why
     for why, names in {
-        "It is how a refusal is worded.": "aadAuthFailureMode disableWWWAuthenticate",
-        "It is what reading costs.": "accessTier",
-        "It is when data was read, which tiers go by.": """
+        "It is the wording of a refusal.": "aadAuthFailureMode disableWWWAuthenticate",
+        "It is the cost of reads.": "accessTier",
+        "It is the time of the last read, which decides the tier.": """
             lastAccessTimeTrackingPolicy daysAfterLastAccessTimeGreaterThan
         """,
-        "It is what an address is like that exists anyway.": """
+        "It describes an address that exists anyway.": """
             publicIPAddressVersion publicIPAllocationMethod publicIPPrefixSize
         """,
-        "It is a key that data is found by.": """
+        "It is a key for finding data.": """
             cacheKeyQueryString partitionKey shardKey uniqueKeyPolicy notify-keyspace-events keyword
         """,
-        "It is how long a receiver has a message for itself.": "lockDuration lockDurationAsIso8601",
-        "Its name has the letters only.": "maxBlockedNodes HockeyAppId",
+        "It is how long a receiver locks a message.": "lockDuration lockDurationAsIso8601",
+        "Its name only contains these letters.": "maxBlockedNodes HockeyAppId",
     }.items()
     for name in names.split()
 }
 """Why a field weakens nothing although its name has one of `_GUARDS`; names in lower case."""
 
 _GUARDS: Final = re.compile(r"access|public|auth|key|encrypt|purge|lock|enabledfor")
-_UNKNOWN: Final = _Rule("Its name says that it guards access, keys or data, and no rule says which side is safer.")
+_UNKNOWN: Final = _Rule(
+    "Its name suggests that it protects access, keys or data, and no rule defines which value is safer."
+)
 
-_FIREWALL: Final = _Rule("It changes which traffic is let through.")
-_RANGE: Final = _Rule("It lets in more addresses.", direction=_Direction.OPENING)
+_FIREWALL: Final = _Rule("It changes which traffic is allowed.")
+_RANGE: Final = _Rule("It allows more addresses.", direction=_Direction.OPENING)
 
 TYPES: Final[Mapping[str, _Rule]] = {
     name.casefold(): rule
@@ -259,10 +261,10 @@ _DENIAL = re.compile(r'"(?:deny|block|drop)', re.IGNORECASE)
 
 
 def find_weakening(arm_type: str, pointer: str, old: Any, new: Any, *, is_gone: bool) -> str:
-    """Say in a sentence why a change makes an estate weaker; "" if it does not, as far as the table knows.
+    """Return a sentence on why a change makes an estate weaker; "" if the table has no rule for it.
 
-    `pointer` is the place of the change in the ARM body; `old` and `new` are the values there, REMOVED or None for
-    none. With `is_gone` the resource itself was deleted. Types and pointers are compared without case.
+    `pointer` is the path of the change in the ARM body; `old` and `new` are the values there, REMOVED or None for none.
+    With `is_gone` the resource itself was deleted. Types and pointers are compared without case.
     """
     of_type = TYPES.get(arm_type.casefold())
     if is_gone:
@@ -279,8 +281,8 @@ def find_weakening(arm_type: str, pointer: str, old: Any, new: Any, *, is_gone: 
 
 
 def _find_rule(steps: list[str], of_type: _Rule | None) -> _Rule | None:
-    """Find the rule of a field by the name that is nearest to the value, then by the type. One that no table has
-    guards something if its name says so, or one above it, below a harmless one. Tags guard nothing.
+    """Find the rule of a field by the name that is nearest to the value, then by the type. One that no table has guards
+    something if its name suggests it, or one above it, below a harmless one. Tags guard nothing.
     """
     known = next((at for at in reversed(range(len(steps))) if steps[at] in FIELDS or steps[at] in HARMLESS), -1)
     if known >= 0 and steps[known] in FIELDS:
@@ -292,8 +294,8 @@ def _find_rule(steps: list[str], of_type: _Rule | None) -> _Rule | None:
 
 
 def _pair_entries(old: Any, new: Any) -> Iterator[tuple[Any, Any]]:
-    """Pair the entries of a list that went with those that came: what a list means without a rule of its own is said by
-    the fields of its entries.
+    """Pair the entries of a list that went with those that came: the fields of its entries show what a list without its
+    own rule means.
     """
     before, after = (side if isinstance(side, list) else [] for side in (old, new))
     gone, come = [one for one in before if one not in after], [one for one in after if one not in before]
@@ -323,13 +325,13 @@ def _weakens(rule: _Rule, steps: list[str], old: Any, new: Any) -> bool:
 
 
 def _read_number(value: Any) -> int | None:
-    """Read a number, or a version of TLS as any type of Azure writes it: 1.2, TLS1_2, Tls12."""
+    """Read a number, or a TLS version as any Azure type writes it: 1.2, TLS1_2, Tls12."""
     digits = "".join(re.findall(r"\d", str(value)))
     return int(digits) if digits else None
 
 
 def _opens(steps: list[str], old: Any, new: Any) -> bool:
-    """Tell whether more is let in: by an entry, by the denial that goes, or by a list that filters nothing any more."""
+    """Return whether more is allowed: by an entry, by a removed denial, or by a list that filters nothing any more."""
     if isinstance(old, list) or isinstance(new, list):
         before, after = ([_write(one) for one in side] if isinstance(side, list) else [] for side in (old, new))
         gone = [one for one in before if one not in after]

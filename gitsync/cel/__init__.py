@@ -1,3 +1,3 @@
-"""Expressions of exports: read, checked against what a kind's status may say, and evaluated
+"""Expressions of exports: parsed, checked against the types of a kind, and evaluated
 (docs/reference/reconciliation.md#export-expressions).
 """

@@ -1,8 +1,8 @@
-"""Answers what an expression gives, stage by stage: refused, failed, or a value with its type
+"""Returns the result of an expression by stage: refused, failed, or a value with its type
 (docs/expressions.md#try-an-expression).
 
-For `gitsync eval`; runs evaluate the expressions of a manifest with `outcomes`. A question may be one line of JSON
-(`gitsync eval --jsonl`). That is untrusted, so errors name the line and the member.
+For `gitsync eval`; runs evaluate the expressions of a manifest with `outcomes`. An expression may come with its object
+in one line of JSON (`gitsync eval --jsonl`). Such lines are untrusted, so errors name the line and the member.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class AnswerStage(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came of an expression. `error` is there unless it has a value. `secrets` are the keys that ASO reads from
-    Azure for it, and `exportable` tells if its type may be exported: a string, or a map of strings.
+    """The result of an expression. `error` is set unless it has a value. `secrets` are the keys that ASO reads from
+    Azure for it. `exportable`: its type may be exported, which means a string or a map of strings.
     """
 
     stage: AnswerStage
@@ -57,7 +57,7 @@ class Answer:
     exportable: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Convert the answer to JSON; a compile error has no type, and an object of Azure no value."""
+        """Convert the answer to JSON; a compile error has no type, and an Azure object no value."""
         members: dict[str, Any] = {"stage": self.stage}
         if self.stage is not AnswerStage.VALUE:
             members["error"] = self.error
@@ -72,8 +72,8 @@ class Answer:
 
 
 def answer_as_aso(text: str, kind: Kind, subject: Object, secrets: Mapping[str, str]) -> Answer:
-    """Answer what an expression gives in ASO for an object of a kind and the plain values of its secrets. What only
-    gitsync has is refused. Raises nothing.
+    """Return the result of an expression in ASO, for an object of a kind and the plain values of its secrets. Functions
+    that only gitsync has are refused. Raises nothing.
     """
     try:
         program = compile_expression(text, build_environment(kind))
@@ -86,7 +86,7 @@ def answer_as_aso(text: str, kind: Kind, subject: Object, secrets: Mapping[str, 
 
 
 def answer_program(program: CompiledExpression, subject: Object, secrets: Mapping[str, str]) -> Answer:
-    """Answer what a compiled expression gives. Raises nothing."""
+    """Return the result of a compiled expression. Raises nothing."""
     asked = tuple(sorted(list_selected_secrets(program.tree)))
     exportable = program.type in EXPORTABLE
     try:
@@ -99,7 +99,7 @@ def answer_program(program: CompiledExpression, subject: Object, secrets: Mappin
 
 
 _WITHOUT_VALUE: Final = ("v", "cel.")
-"""How the types begin whose values are not shown: the kind and its parts, Kubernetes' metadata, and ids."""
+"""Prefixes of the types whose values are not shown: the kind and its parts, Kubernetes metadata, and ids."""
 
 
 def to_json(value: Any) -> Any:
@@ -111,7 +111,7 @@ def to_json(value: Any) -> Any:
 def _convert_map(value: Mapping[Any, Any]) -> Any:
     if all(isinstance(key, str) for key in value):
         return {key: to_json(value[key]) for key in sorted(value)}
-    # JSON has no map whose keys are not text: it is shown as Go writes it.
+    # JSON has no maps with keys other than text: they are shown as in Go.
     return f"map[{' '.join(f'{key}:{to_json(value[key])}' for key in sorted(value, key=str))}]"
 
 
@@ -130,7 +130,7 @@ _JSON: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpressionQuestion:
-    """`document` is the object that the expression calls `self`, as an API server gives it."""
+    """`document` is the object that the expression calls `self`, as from an API server."""
 
     kind: Kind
     document: Mapping[str, Any]
@@ -139,14 +139,14 @@ class ExpressionQuestion:
 
 
 def answer_question(question: ExpressionQuestion) -> Answer:
-    """Answer what the expression of a question gives in ASO."""
+    """Return the result in ASO of an expression with its object."""
     subject = make_object(question.kind, question.document)
     return answer_as_aso(question.expression, question.kind, subject, question.secrets)
 
 
 def read_expression_question(line: bytes, number: int, catalog: Catalog) -> ExpressionQuestion:
-    """Read the question in one line: apiVersion, kind, self, secret and expression. Raises SourceError, with the
-    line's number, if it is not valid or the catalog lacks the kind.
+    """Read one line: apiVersion, kind, self, secret and expression. Raises SourceError, with the line number, if it is
+    not valid or the catalog lacks the kind.
     """
     question = read_json_line(line, number)
     api_version, kind = question.text("apiVersion"), question.text("kind")

@@ -1,6 +1,6 @@
 """Limits the work of one expression, so that no manifest can hang a run or fill its memory.
 
-Expressions always end, but nested macros and doubled lists can take very long. Their input is a response of Azure and
+Expressions always end, but nested macros and doubled lists can take very long. Their input is an Azure response and
 some secrets: thousands of characters, not millions.
 """
 
@@ -20,7 +20,7 @@ _SIZED: Final = (str, bytes, list)
 
 
 class EvaluationBudget:
-    """What is left for one evaluation. Once it is used up it stays so: nothing absorbs that error."""
+    """The remaining budget of one evaluation. Once it is used up it stays so: nothing absorbs that error."""
 
     __slots__ = ("_characters", "_steps")
 
@@ -40,6 +40,6 @@ class EvaluationBudget:
             raise EvaluationError("the expression processes too much text")
 
     def weigh(self, value: Any) -> None:
-        """Charge for what a function reads or makes; maps and objects are charged as they are visited."""
+        """Charge for a value that a function reads or makes; maps and objects are charged when they are visited."""
         if isinstance(value, _SIZED):
             self.charge_characters(len(value))

@@ -1,15 +1,12 @@
-"""Evaluates the tree of an expression with values for its variables (CEL's language definition):
-names, access to fields and entries, operators that need not evaluate all of their parts, and
-macros.
+"""Evaluates the tree of an expression with values for its variables (CEL's language definition): names, access to
+fields and entries, operators that may skip some of their parts, and macros.
 
-The checker has seen the tree before, but where types are dynamic only this finds out. Nothing here
-knows of files, clocks or Azure, and nothing changes the values that it is given. A failure never
-repeats a value. It names a field or key only if that is a literal of the expression: a computed one
-may be a secret.
+The checker has seen the tree before, but dynamic types are only known here. This module uses no files, clocks or Azure,
+and changes no value that it gets. A failure never repeats a value. It names a field or key only if that is a literal of
+the expression: a computed one may be a secret.
 
-A macro with one variable binds it to an item of a list or a key of a map; with two they are index
-and item, or key and value. `all` and `exists` forget an error if another item decides, as `&&` and
-`||` do; the others do not.
+A macro with one variable binds it to an item of a list or a key of a map; with two they are index and item, or key and
+value. `all` and `exists` ignore an error if another item decides, as `&&` and `||` do; the others do not.
 """
 
 from __future__ import annotations
@@ -42,21 +39,21 @@ _KeysAndValues = Iterator[tuple[Any, Any]]
 
 
 def evaluate(node: ExpressionNode, variables: Mapping[str, Any], budget: EvaluationBudget | None = None) -> Any:
-    """Evaluate a tree. `budget` is what several may spend together; by itself a tree has one of its own.
+    """Evaluate a tree. `budget` may be shared by several trees; without it the tree has its own.
 
-    Raises EvaluationError, and nothing else, where it has no value or is too much work.
+    Raises EvaluationError, and nothing else, if the tree has no value or takes too much work.
     """
     scope = EvaluationScope(variables, budget or EvaluationBudget())
     try:
         return scope.evaluate(node)
-    # The depth of a tree is limited, that of a response of Azure is not.
+    # The depth of a tree is limited, that of an Azure response is not.
     except RecursionError:
         raise EvaluationError("the expression or its input is nested too deeply") from None
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationScope:
-    """The variables that a part of the expression sees, with their values, and what is left to spend."""
+    """The variables that a part of the expression sees, with their values, and the budget."""
 
     names: Mapping[str, Any]
     budget: EvaluationBudget
@@ -67,12 +64,12 @@ class EvaluationScope:
         return _NODES[type(node)](node, self)
 
     def bind(self, names: Iterable[tuple[str, Any]]) -> EvaluationScope:
-        """Make a scope with some more names, which hide those of outside."""
+        """Make a scope with more names, which hide the outer ones."""
         return replace(self, names={**self.names, **dict(names)})
 
 
 def _require_bool(value: Any, where: str) -> bool:
-    """Return a value where true or false must stand. Raises EvaluationError for any other."""
+    """Return a value that must be true or false. Raises EvaluationError for any other."""
     if not isinstance(value, bool):
         raise EvaluationError(f"no such overload: {where}({name_type(value)})")
     return value
@@ -93,7 +90,7 @@ def _evaluate_select(node: Select, scope: EvaluationScope) -> Any:
 
 def _evaluate_index(node: IndexAccess, scope: EvaluationScope) -> Any:
     operand, key = scope.evaluate(node.operand), scope.evaluate(node.key)
-    # A computed key may be a secret, and messages show none.
+    # A computed key may be a secret, which messages must not show.
     shown = str(node.key.value) if isinstance(node.key, Literal) else ""
     return _select_entry(operand, key, optional=node.optional, shown=shown)
 
@@ -194,7 +191,7 @@ def _find_member(operand: Any, field: str) -> Any:
 
 
 def _select_entry(operand: Any, key: Any, *, optional: bool, shown: str) -> Any:
-    """Evaluate `operand[key]` or `operand[?key]`; `shown` is the key as the expression says it, or empty."""
+    """Evaluate `operand[key]` or `operand[?key]`; `shown` is the key if it is a literal, else empty."""
     if isinstance(operand, Optional):
         return _select_entry(operand.value, key, optional=True, shown=shown) if operand.present else NONE
     found, missing = _find_entry(operand, key)
@@ -206,12 +203,12 @@ def _select_entry(operand: Any, key: Any, *, optional: bool, shown: str) -> Any:
 
 
 def _find_entry(operand: Any, key: Any) -> tuple[Any, str]:
-    """Find what is under a key, or _MISSING; and what to say then."""
+    """Find the value of a key, or _MISSING, and the message for a missing one."""
     kinds = name_type(operand), name_type(key)
     match kinds:
         case ("list", "int" | "uint" | "double"):
             if not math.isfinite(key) or key != int(key):
-                raise EvaluationError("an index of a list is a whole number")
+                raise EvaluationError("a list index must be a whole number")
             return operand[int(key)] if 0 <= key < len(operand) else _MISSING, "index out of bounds"
         case ("map", kind) if kind in KEYS or kind in NUMBERS:
             return operand[key] if has_key(operand, key) else _MISSING, "no such key"
@@ -240,7 +237,7 @@ def _iterate_rounds(macro: Macro, scope: EvaluationScope, over: Any) -> Iterator
 
 
 def _filter_rounds(macro: Macro, scope: EvaluationScope, over: Any) -> Iterator[tuple[Any, EvaluationScope]]:
-    """Iterate over the rounds that a filter lets through: the first of two arguments. With one argument, all."""
+    """Iterate over the rounds that pass the filter, the first of two arguments. With one argument, all."""
     for key, inner in _iterate_rounds(macro, scope, over):
         if len(macro.args) == 1 or _require_bool(inner.evaluate(macro.args[0]), macro.name):
             yield key, inner
@@ -255,7 +252,7 @@ def _decide(macro: Macro, scope: EvaluationScope, over: Any, by: bool) -> bool: 
         except EvaluationError as error:
             failure = failure or error
     if failure is not None:
-        scope.budget.step()  # fails if the failure is the budget's own: that one is not forgotten
+        scope.budget.step()  # fails if the budget is used up: that error is not ignored
         raise failure
     return not by
 
@@ -276,7 +273,7 @@ def _merge_maps(macro: Macro, scope: EvaluationScope, over: Any) -> MapValue:
     for _, inner in _filter_rounds(macro, scope, over):
         for key, value in _iterate_made(inner.evaluate(macro.args[-1]), inner):
             if (isinstance(key, bool), key) in found:
-                raise EvaluationError("the same key is in a map twice")
+                raise EvaluationError("the map has the same key twice")
             found[isinstance(key, bool), key] = (key, value)
     return MapValue(found.values())
 
@@ -341,7 +338,7 @@ _LAZY: Final[dict[tuple[str, int], Callable[..., Any]]] = {
     ("or", 2): _evaluate_or,
     ("orValue", 2): _evaluate_or_value,
 }
-"""Operators and methods that evaluate their parts themselves, or not at all, by name and number of parts."""
+"""Operators and methods that decide which of their parts are evaluated, by name and number of parts."""
 
 _NODES: Final[dict[type, Callable[[Any, EvaluationScope], Any]]] = {
     Literal: lambda node, _: node.value,

@@ -1,7 +1,7 @@
-"""Compiles the expressions of a manifest with what they export and where to, and reports all their problems at once
+"""Compiles the expressions of a manifest with their destinations, and reports all their problems at once
 (docs/reference/reconciliation.md#export-destinations, #export-expressions).
 
-This is done offline, and needs nothing that evaluates. Single expressions know nothing of destinations (`expressions`).
+This is done offline, and does not import the evaluator. `expressions` compiles single expressions without destinations.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from gitsync.problems.finding import Finding, locate_finding
 from gitsync.problems.suggest import suggest
 
 FIELDS: Final = {"secretExpressions": ObjectKind.SECRET, "configMapExpressions": ObjectKind.CONFIG_MAP}
-"""The fields of operatorSpec that contain expressions, and what they write to."""
+"""The fields of operatorSpec that contain expressions, and the kinds of object that they write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +53,8 @@ class ExportExpression:
 
 
 def compile_exports(resource: Resource, kind: Kind) -> tuple[ExportExpression, ...]:
-    """Compile the expressions of a manifest, in their order. Raises ExpressionError for the first that does not
-    compile; `check_expressions` reports all.
+    """Compile the expressions of a manifest, in order. Raises ExpressionError for the first that does not compile;
+    `check_expressions` reports all.
     """
     environment = build_environment(kind)
     return tuple(
@@ -83,7 +83,7 @@ def find_expressions(resource: Resource) -> Iterator[tuple[FieldPath, ObjectKind
     for field, object_kind in FIELDS.items():
         rows = said.get(field) if isinstance(said, Mapping) else None
         for place, entry in enumerate(rows if isinstance(rows, list) else ()):
-            # The schema check reports entries of another shape.
+            # The schema check reports other entries.
             if isinstance(entry, Mapping) and isinstance(entry.get("value"), str):
                 yield ("spec", "operatorSpec", field, place), object_kind, entry
 
@@ -94,8 +94,8 @@ def _compile_all(said: Any, environment: Environment) -> dict[str, CompiledExpre
 
 
 def check_expressions(resource: Resource, kind: Kind) -> tuple[Problem, ...]:
-    """Report every problem of the expressions of one manifest, in the order of its file. Entries of the wrong shape are
-    skipped: the schema check reports them.
+    """Report every problem of the expressions of one manifest, in file order. Malformed entries are skipped: the schema
+    check reports them.
     """
     found = (finding for row in find_expressions(resource) for finding in _check_entry(*row, kind))
     return tuple(sorted((locate_finding(finding, resource) for finding in found), key=lambda problem: problem.order))
@@ -132,19 +132,19 @@ def _iterate_texts(path: FieldPath, entry: Mapping[str, Any]) -> Iterator[tuple[
 
 
 def _check_output(path: FieldPath, entry: Mapping[str, Any], program: CompiledExpression) -> Iterator[Finding]:
-    # An expression gives one text for one key, or a map that has keys of its own.
+    # An expression gives one text for one key, or a map that has its own keys.
     if program.type not in EXPORTABLE:
         yield _make_wrong_type((*path, "value"), program, f"[{','.join(map(str, EXPORTABLE))}]")
     elif program.type == STRING and not entry.get("key"):
         text = quote_expression(program.text)
         message = f"CEL expression with output type string must specify destination 'key', {text} does not."
-        yield Finding(code="ExpressionKey", path=path, message=message, hint="Set key to the key for the value.")
+        yield Finding(code="ExpressionKey", path=path, message=message, hint="Set `key` to the key for the value.")
     elif program.type == TEXTS and entry.get("key"):
         message = (
             "CEL expression with output type map[string]string must not specify destination 'key', "
             f"{quote_expression(program.text)} does."
         )
-        hint = "Remove key: the map has its own keys."
+        hint = "Remove `key`: the map has its own keys."
         yield Finding(code="ExpressionKey", path=(*path, "key"), message=message, hint=hint)
 
 
@@ -174,14 +174,14 @@ def _check_secrets(path: FieldPath, program: CompiledExpression, kind: Kind) -> 
 
 
 def _check_extras(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
-    # Such a function is in the way of going back to ASO, and of a cluster that runs ASO on the same manifests.
+    # Such a function prevents a return to ASO, and the use of the same manifests in a cluster with ASO.
     for name in list_extras(program.tree):
         yield Finding(
             code="RefusedByAso",
             path=path,
             level=Level.WARNING,
             message=f"expression {quote_expression(program.text)} uses {name}, which ASO does not have.",
-            hint=f"Write it without {name} if ASO reads the manifest, too: ASO refuses it.",
+            hint=f"If ASO also reads the manifest, write it without {name}, which ASO refuses.",
         )
 
 
@@ -192,14 +192,14 @@ def _check_overlooked(path: FieldPath, program: CompiledExpression) -> Iterator[
             path=path,
             level=Level.WARNING,
             message=f"expression {quote_expression(program.text)} names the secret {name} in a way that ASO overlooks.",
-            hint=f"Write secret.{name} if ASO reads the manifest, too: ASO reads only secrets that are named so.",
+            hint=f"If ASO also reads the manifest, write secret.{name}: ASO overlooks other forms.",
         )
 
 
 def _refuse_secrets(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
     if program.secrets or program.uses_secret_whole:
         message = f"expression {quote_expression(program.text)} uses secret, which is empty in configMapExpressions."
-        hint = "Move the expression to secretExpressions: config maps are not confidential."
+        hint = "Move the expression to secretExpressions: ConfigMaps are not confidential."
         yield Finding(code="SecretInConfigMap", path=path, message=message, hint=hint)
 
 
@@ -208,5 +208,5 @@ def _refuse_in_metadata(path: FieldPath, program: CompiledExpression) -> Iterato
         message = (
             f"expression {quote_expression(program.text)} uses secret, but annotations and labels are not encrypted."
         )
-        hint = "Write it to its own key: nothing encrypts the metadata of a Secret, not even SOPS."
+        hint = "Write it to its own key: the metadata of a Secret is never encrypted, not even by SOPS."
         yield Finding(code="SecretInMetadata", path=path, message=message, hint=hint)

@@ -1,6 +1,6 @@
-"""Compiles the text of an expression to something that can be evaluated: parsed, checked, its type known
-(docs/reference/reconciliation.md#export-expressions); and finds where ASO reads it otherwise than gitsync
-(docs/expressions.md): functions that it refuses, and secrets that it overlooks.
+"""Compiles the text of an expression for evaluation: parsed, checked, with its type
+(docs/reference/reconciliation.md#export-expressions); and finds where ASO differs from gitsync (docs/expressions.md):
+functions that it refuses, and secrets that it overlooks.
 
 An entry point of this package, next to `export_expressions` and `outcomes` for the expressions of manifests.
 """
@@ -31,11 +31,11 @@ EXPORTABLE: Final = (STRING, TEXTS)
 
 _MOST_MISTAKES: Final = 3
 _SHOWN: Final = 200
-_LONGEST_COMPLAINT: Final = 1000  # it may quote a literal, or list the types of thousands of arguments
+_LONGEST_COMPLAINT: Final = 1000  # characters; it may quote a literal, or list the types of thousands of arguments
 _NAMESPACES: Final = ("base64.", "math.", "sets.")
 
 _OVERLOOKED: Final = frozenset({"optMap", "optFlatMap", "bind"})
-"""Macros that CEL expands to a fold whose result is the body: ASO looks at all parts of a fold but its result."""
+"""Macros that CEL expands to a fold whose result is the body: ASO looks at all parts of a fold except its result."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,15 +46,15 @@ class Environment:
 
 
 UNTYPED: Final = Environment({"self": DYN, "secret": TEXTS})
-"""Where nothing is known of `self`."""
+"""For a `self` without a known type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledExpression:
     """An expression that has been checked.
 
-    `secrets` are the keys of `secret` that it names, in whichever way; `uses_secret_whole` tells that it also uses
-    `secret` otherwise, so that the names do not tell all.
+    `secrets` are the keys of `secret` that it names, in any way. `uses_secret_whole`: it also uses `secret` in other
+    ways, so the names are not complete.
     """
 
     text: str
@@ -66,14 +66,14 @@ class CompiledExpression:
 
 @lru_cache(maxsize=256)
 def build_environment(kind: Kind) -> Environment:
-    """List what the expressions in manifests of a kind may name."""
+    """Build the environment of the expressions in manifests of a kind."""
     return Environment({"self": make_self_type(kind), "secret": TEXTS})
 
 
 # Checks and exports compile the same few expressions again and again.
 @lru_cache(maxsize=1024)
 def compile_expression(text: str, environment: Environment) -> CompiledExpression:
-    """Compile an expression. Raises ExpressionError with every mistake, each with its line and column, and a hint."""
+    """Compile an expression. Raises ExpressionError with every mistake, its line and column, and a hint."""
     try:
         tree = parse(text)
     except ExpressionError as error:
@@ -117,8 +117,8 @@ def _iterate_extras(tree: ExpressionNode) -> Iterator[str]:
 
 
 def list_selected_secrets(tree: ExpressionNode) -> frozenset[str]:
-    """List the secrets that ASO reads from Azure for an expression: those that it selects as `secret.primaryKey`. Names
-    are all that it compares, also those that a macro binds.
+    """List the secrets that ASO reads from Azure for an expression: those that it selects as `secret.primaryKey`. ASO
+    compares names only, so a variable of a macro with that name counts too.
 
     ASO overlooks other ways to name one, and gitsync does not (`checker` finds those): `secret["primaryKey"]`,
     `secret.?primaryKey`, and any secret in the body of optMap and optFlatMap.

@@ -1,8 +1,7 @@
-"""Makes the value of `self` when an expression is evaluated: a manifest and its status, read through the types of its
-kind.
+"""Makes the value of `self` for an evaluation: a manifest and its status, read with the types of its kind.
 
-A field that is not set reads as the zero value of its type, as in ASO
-(docs/expressions.md#presence), so that `self.status.a.b` has a value while `a` is not there yet.
+A field that is not set reads as the zero value of its type, as in ASO (docs/expressions.md#presence), so
+`self.status.a.b` has a value even before `a` exists.
 """
 
 from __future__ import annotations
@@ -41,26 +40,26 @@ class Object:
         self._data = data
 
     def read_member(self, name: str) -> Any:
-        """Read a field; the zero value of its type if it is not set. Raises EvaluationError for no
-        field of the type.
+        """Read a field; the zero value of its type if it is not set. Raises EvaluationError if the type has no such
+        field.
         """
         return convert_value(self._list_fields()[self._require_field(name)], self._find_raw(name), type(self))
 
     def has(self, name: str) -> bool:
-        """Tell whether Go finds a field set: a pointer if it is there, any other field if it is not its zero value."""
+        """Return whether a field is set in Go: a pointer if it exists, any other field if it is not its zero value."""
         raw, fields = self._find_raw(name), self._list_fields()
         is_pointer = isinstance(fields, TypeFields) and fields.is_pointer(fields.spell(name))
         return raw is not None and (is_pointer or _is_set(fields[name], raw))
 
     def is_zero(self) -> bool:
-        """Tell whether nothing is set."""
+        """Return whether nothing is set."""
         return not any(self.has(name) for name in self._list_fields())
 
     def find_type_name(self) -> str:
         return self._type.name
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is set, as in the manifest."""
+        """Return the fields that are set, as in the manifest."""
         return {name: value for name, value in self._data.items() if value is not None}
 
     def __eq__(self, other: object) -> bool:
@@ -87,7 +86,7 @@ class Object:
 
 
 def _is_set(type_: Type, raw: Any) -> bool:
-    """Tell whether a value of JSON is more than the zero value that Go has for a type that is no pointer."""
+    """Return whether a JSON value differs from Go's zero value of a type that is not a pointer."""
     if type_ in {TIME, TIMESTAMP}:
         return bool(raw)
     if type_.fields is not None:
@@ -96,7 +95,7 @@ def _is_set(type_: Type, raw: Any) -> bool:
 
 
 def make_recorded_status(kind: Kind, status: Mapping[str, Any]) -> RecordedObject:
-    """Make the status of a resource as far as it is on record, for `make_self`."""
+    """Make the recorded part of a resource's status, for `make_self`."""
     type_ = (make_self_type(kind).fields or {})["status"]
     return RecordedObject(type_, status)
 
@@ -109,8 +108,8 @@ def make_self(
     azure_name: str = "",
     generation: int = 1,
 ) -> Object:
-    """Make `self` for a manifest and its status (as `status.aso_status` makes it). `azure_name` is the name that the
-    resource has in Azure, as far as the manifest does not give it; ASO fills it in as well.
+    """Make `self` for a manifest and its status (as `status.aso_status` makes it). `azure_name` is the resource's name
+    in Azure, for a manifest without it; ASO fills it in as well.
     """
     named = own_name(resource, kind)
     name = azure_name or (named[1] if named else "")
@@ -139,7 +138,7 @@ def make_self(
 
 
 def make_object(kind: Kind, document: Mapping[str, Any]) -> Object:
-    """Make `self` of a whole object as an API server gives it: apiVersion, kind, metadata, spec and status."""
+    """Make `self` from a complete object of an API server: apiVersion, kind, metadata, spec and status."""
     metadata = document.get("metadata")
     embedded = metadata if isinstance(metadata, Mapping) else {}
     # Go embeds the metadata, so `self.namespace` is a field too.
@@ -147,7 +146,7 @@ def make_object(kind: Kind, document: Mapping[str, Any]) -> Object:
 
 
 class RecordedObject(Object):
-    """A struct of which only a part is known: a field that is not there is unknown, and not zero."""
+    """A struct that is known in part: a missing field is unknown, and not zero."""
 
     __slots__ = ()
 
@@ -159,8 +158,8 @@ class RecordedObject(Object):
 
 
 def convert_value(type_: Type, raw: Any, make: type[Object] = Object) -> Any:
-    """Convert JSON to the value of a type, with `make` for structs; JSON of another shape stays what it is, and
-    fails where it is used.
+    """Convert JSON to the value of a type, with `make` for structs; other JSON is kept as it is, and fails when it is
+    used.
     """
     if raw is None:
         return _make_zero(type_)

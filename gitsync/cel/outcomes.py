@@ -1,7 +1,7 @@
-"""Evaluates the expressions of a manifest, once the resource is there
-(docs/reference/reconciliation.md#export-values, #export-expressions).
+"""Evaluates the expressions of a manifest, once the resource exists (docs/reference/reconciliation.md#export-values,
+#export-expressions).
 
-Separate from compiling them (`export_expressions`), which is done offline and needs nothing that evaluates.
+Separate from compiling them (`export_expressions`), which is done offline and does not import the evaluator.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def evaluate_exports(
     secrets: Mapping[str, Secret],
     budget: EvaluationBudget | None = None,
 ) -> tuple[ExportedValue, ...]:
-    """Evaluate expressions, and return their values with where they go, in their order, each key of a map as an entry.
+    """Evaluate expressions, and return their values with their destinations, in order, each key of a map as an entry.
 
     `subject` is what expressions call `self`, `secrets` what they call `secret`. All of them share one budget: a
-    manifest may contain thousands, and evaluation blocks the event loop. Raises ExportError, which only a change of
-    the manifest can fix, for the first that has no value or an empty one, or that exceeds the budget.
+    manifest may contain thousands, and evaluation blocks the event loop. Raises ExportError, which only a change of the
+    manifest can fix, for the first with no value or an empty one, or one that exceeds the budget.
     """
     revealed = {name: secret.reveal() for name, secret in secrets.items()}
     inputs = _Inputs(subject=subject, secrets=revealed, budget=budget or EvaluationBudget())
@@ -43,7 +43,7 @@ def evaluate_exports(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Inputs:
-    """What expressions are evaluated with. The secrets are plain here, and appear in no text."""
+    """The input of expressions. The secrets are plain text here, and never shown."""
 
     subject: Object
     secrets: Mapping[str, str] = field(repr=False)
@@ -66,7 +66,7 @@ def _evaluate_entry(exported: ExportExpression, inputs: _Inputs) -> Iterator[Exp
 
 
 def _evaluate_metadata(exported: ExportExpression, word: str, evaluate_one: _Evaluate) -> dict[str, str]:
-    """Evaluate its annotations or labels. ExportError names the object and the key, in ASO's words."""
+    """Evaluate its annotations or labels. ExportError names the object and the key, as in ASO."""
     programs, address = {"annotation": exported.annotations, "label": exported.labels}[word], exported.address
     values = {}
     for key, program in programs.items():
@@ -106,6 +106,6 @@ def _evaluate_program(program: CompiledExpression, variables: Mapping[str, Any],
 
 
 def _make_unexpected(program: CompiledExpression, given: str) -> ExportError:
-    # Types are checked offline, but a response of Azure may not have the type of the schema.
-    hint = f"{quote_expression(program.text)} gives {given}. Fix the expression, or what it reads."
+    # Types are checked offline, but an Azure response may differ from the schema.
+    hint = f"{quote_expression(program.text)} gives {given}. Fix the expression, or the value that it reads."
     return ExportError("unexpected expression output", is_fatal=True, hint=hint)  # quoted from ASO

@@ -1,9 +1,8 @@
-"""Defines the values that expressions work with, where Python's own do not do.
+"""Defines the values of expressions for which Python has no suitable type.
 
-null, bool, int, double, string, bytes, list are Python's None, bool, int, float, str, bytes, list (or tuple). What
-Python lacks is here: uint, maps that tell `true` from `1`, times to the nanosecond, optionals, types.
-Plain dicts are maps too, as long as their keys are strings; so JSON is a value as it is. Parser, checker and evaluator
-share these values.
+null, bool, int, double, string, bytes, list are Python's None, bool, int, float, str, bytes, list (or tuple). The
+others are here: uint, maps that distinguish `true` from `1`, times in nanoseconds, optionals, types. Plain dicts with
+string keys are maps too, so JSON is a value as it is. Parser, checker and evaluator share these values.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class Uint(int):
 @dataclass(frozen=True, slots=True, order=True)
 class Timestamp:
     """A point in time, in nanoseconds since 1970-01-01T00:00:00Z; from year 1 to year 9999. `offset` is that of its
-    text, in seconds east of UTC; it is only written again, and two points are equal without it.
+    text, in seconds east of UTC; it is only used to write the text again, and not compared.
     """
 
     nanoseconds: int
@@ -35,14 +34,14 @@ class Timestamp:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Duration:
-    """A length of time in nanoseconds, forwards or backwards; at most what 64 bits hold."""
+    """A length of time in nanoseconds, positive or negative, that fits 64 bits."""
 
     nanoseconds: int
 
 
 @dataclass(frozen=True, slots=True)
 class Optional:
-    """A value, or none. Whether there is one is `present`'s to say, since null is a value too."""
+    """A value, or none. `present` is true if there is one, since null is a value too."""
 
     value: Any = None
     present: bool = True
@@ -53,14 +52,14 @@ NONE: Final = Optional(present=False)
 
 @dataclass(frozen=True, slots=True)
 class TypeValue:
-    """A type as a value: what `type(x)` gives, and what a type's name stands for."""
+    """A type as a value: the result of `type(x)`, and the value of a type's name."""
 
     name: str
 
 
 @runtime_checkable
 class Struct(Protocol):
-    """An object with declared fields: one that is not set reads as its zero value, and `has` tells."""
+    """An object with declared fields: one that is not set reads as its zero value; `has` distinguishes the two."""
 
     def read_member(self, name: str) -> Any: ...
 
@@ -72,9 +71,9 @@ class Struct(Protocol):
 
 
 class MapValue(Mapping[Any, Any]):
-    """A map that an expression made. `1` and `1u` are one key, `1` and `true` two; of one key the last entry counts.
+    """A map that an expression made. `1` and `1u` are one key, `1` and `true` two; the last entry of a key counts.
 
-    Raises EvaluationError for a key that can't be found again: bytes, a list, a map or an object.
+    Raises EvaluationError for a key that cannot be looked up: bytes, a list, a map or an object.
     """
 
     __slots__ = ("_entries",)
@@ -82,7 +81,7 @@ class MapValue(Mapping[Any, Any]):
     def __init__(self, entries: Iterable[tuple[Any, Any]] = ()) -> None:
         self._entries: dict[tuple[bool, Any], Any] = {}
         for key, value in entries:
-            # Python would take a tuple or bytes as a key, which CEL does not have.
+            # Python would accept a tuple or bytes as a key, which CEL does not support.
             if name_type(key) not in KEYS:
                 raise EvaluationError(f"unsupported key type: {find_type(key).name}")
             self._entries[_make_entry_key(key)] = value
@@ -104,7 +103,7 @@ class MapValue(Mapping[Any, Any]):
 
 
 def _make_entry_key(key: Any) -> tuple[bool, Any]:
-    """Python finds True where 1 is the key: keep them apart."""
+    """In Python True and 1 are one key: distinguish them."""
     return isinstance(key, bool), key
 
 
@@ -149,18 +148,18 @@ _LONG_NAMES: Final = {
 TYPES: Final[dict[str, TypeValue]] = {
     name: TypeValue(name) for name in sorted({_LONG_NAMES.get(kind, kind) for kind in _KINDS.values()})
 }
-"""What the name of a type stands for in an expression."""
+"""The value of a type's name in an expression."""
 
 
 def name_type(value: Any) -> str:
-    """Find the short name of a value's type ("int", "timestamp", "object"), by which functions are looked up."""
+    """Find the short name of a value's type ("int", "timestamp", "object"), which selects functions."""
     cls: Any = type(value)
     return _KINDS.get(cls) or _find_kind_of_class(cls)
 
 
 @cache
 def _find_kind_of_class(cls: type) -> str:
-    # Remembered, since to ask for a protocol is slow.
+    # Cached, since a protocol check is slow.
     return next((name for known, name in _FURTHER_KINDS if issubclass(cls, known)), "unknown")
 
 

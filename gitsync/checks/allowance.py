@@ -1,8 +1,8 @@
 """How many requests the checks of a run send, and for which changes (docs/checks.md#cost).
 
-A plan may create thousands of resources, and Azure counts a question like a write. So the checks share a budget: what
-is asked once for many (a list, the metadata of a provider) goes first, and of what grows with the plan the riskiest
-changes come first. What is left over is not checked, which a report says.
+A plan may create thousands of resources, and Azure counts such a request like a write. So the checks share a budget:
+one request for many changes (a list, the metadata of a provider) goes first, and of the requests that grow with the
+plan, those for the riskiest changes. The rest is not checked, which a report shows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOR_EACH_MORE: Final = 0.1
 """Requests for each change beyond those."""
 
 LIMIT_REACHED: Final = "CheckLimit"
-"""The code of a change that is one too many to ask about."""
+"""The code of a change beyond the limit of requests."""
 
 _KEPT_BACK: Final = 30  # of `MOST`, for what follows from an answer: exemptions, whether a taken name is our own
 _ADDRESS: Final = "microsoft.network/publicipaddresses"
@@ -33,7 +33,7 @@ _OPENINGS: Final = {"publicNetworkAccess": "enabled", "allowBlobPublicAccess": "
 
 
 class Rank(NamedTuple):
-    """The place of a change in the order of risk: its class, the riskiest first, and its number among all, from 0."""
+    """The rank of a change in the order of risk: its class, the riskiest first, and its number among all, from 0."""
 
     risk: int
     place: int
@@ -48,7 +48,7 @@ class RequestClaim(NamedTuple):
 
     @property
     def is_more(self) -> bool:
-        """Tell whether it is for none of the changes that have all of their requests."""
+        """Return whether it is for none of the changes that have all of their requests."""
         return self.rank.place >= ALL_OF
 
     @property
@@ -120,7 +120,7 @@ class Allowance:
 
     @property
     def is_used_up(self) -> bool:
-        """Tell whether not even a request may be sent that follows from an answer."""
+        """Return whether not even a request may be sent that follows from an answer."""
         return self._budget.count_sent() >= MOST
 
     def find_rank(self, change: PlannedChange) -> Rank:
@@ -152,7 +152,7 @@ class Allowance:
 
 def rank_by_risk(changes: Iterable[PlannedChange], first: int = 0) -> dict[Key, Rank]:
     """Rank changes: deletes and replacements, then updates, then creates. Of these, what is open to the internet comes
-    first, and then the first of each type before the second: no type is left out. `first` is the place to begin with.
+    first, and then the first of each type before the second: no type is left out. `first` is the number to begin with.
     """
     seen: Counter[tuple[int, bool, str]] = Counter()
     order = []
@@ -170,7 +170,7 @@ def _find_risk(change: PlannedChange) -> int:
 
 
 def _is_open(change: PlannedChange) -> bool:
-    """Tell whether a body says that the internet can reach the resource."""
+    """Return whether a body lets the internet reach the resource."""
     values = {name: find_member(change.body, "properties", name) for name in _OPENINGS}
     is_opened = any(str(value).casefold() == _OPENINGS[name] for name, value in values.items())
     return is_opened or change.arm_type.casefold() == _ADDRESS
@@ -182,6 +182,8 @@ def make_limit_finding(check: CheckName) -> CheckFinding:
         check=check,
         verdict=CheckVerdict.NOT_CHECKED,
         code=LIMIT_REACHED,
-        message=f"The limit of requests for checks is reached: {MOST}, and beyond {ALL_OF} resources one for ten.",
-        advice="Run gitsync plan --only for a part of the resources.",
+        message=(
+            f"The limit of requests for checks is reached: {MOST}, and one for every ten resources beyond {ALL_OF}."
+        ),
+        advice="Run `gitsync plan --only` for a part of the resources.",
     )

@@ -1,6 +1,6 @@
 """THE CHECKS of planned changes: the table of them, and the run of those that the settings name.
 
-A check asks Azure whether it would take a change, and answers with findings; it changes nothing, and never raises for
+A check finds out whether Azure would accept a change, and returns findings; it changes nothing, and never raises for
 what Azure does. Each is a module of this folder with one function of the same form.
 """
 
@@ -52,13 +52,13 @@ BEFORE_WRITES: Final = frozenset({CheckName.LOCKS, CheckName.NAMES, CheckName.PR
 _ORDER: Final[Mapping[str, int]] = {
     word: place for words in (CheckVerdict, CheckName) for place, word in enumerate(words)
 }
-"""The place of each verdict and check among its like."""
+"""The order of verdicts, and of checks."""
 
 
 class Checks:
-    """The checks of one run. What was asked once is not asked again.
+    """The checks of one run. No request is sent twice.
 
-    `names` are the checks to run. `open_session` begins the session of one question, whose deadline is its own.
+    `names` are the checks to run. `open_session` begins the session of one request, which has its own deadline.
     """
 
     def __init__(self, names: Collection[CheckName], open_session: Callable[[], Session]) -> None:
@@ -74,7 +74,8 @@ class Checks:
         """Return the findings of all checks so far, by resource, the most urgent first. A change that was checked
         before keeps its findings.
 
-        `arms` has the client of each resource's identity. Without one nothing is checked: the run says why it has none.
+        `arms` has the client of each resource's identity. Without one nothing is checked: the run reports why it has
+        none.
         """
         by_arm: defaultdict[int, list[PlannedChange]] = defaultdict(list)
         new = [change for change in changes if change.key not in self._found and arms[change.key] is not None]
@@ -116,7 +117,7 @@ class Checks:
 
 
 async def _run(name: CheckName, changes: Sequence[PlannedChange], questions: Questions) -> Findings:
-    """Run one check. A fault in it is no answer: it must not end the run."""
+    """Run one check. A bug in it makes a finding: it must not end the run."""
     try:
         return await list_checks()[name](changes, questions)
     except Exception as fault:  # noqa: BLE001 - a bug in a check must not lose the plan

@@ -85,7 +85,7 @@ async def check_locks(changes: Sequence[PlannedChange], questions: Questions) ->
 async def _check_group(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Check the changes of one resource group."""
     arm_id = changes[0].arm_id
-    # A doubt is about the subscription: what is asked of another one says nothing.
+    # A doubt is about the subscription: the locks of another one mean nothing.
     if changes[0].doubt or "<" in (find_subscription(arm_id) or ""):
         return [(change.key, _make_unknown(change.id_gap)) for change in changes]
     (locks, no_locks), (denials, no_denials) = await asyncio.gather(
@@ -104,8 +104,8 @@ async def _check_group(changes: Sequence[PlannedChange], questions: Questions) -
 async def _read_rules(
     arm_id: str, what: tuple[str, str], read: Callable[[Mapping[str, Any]], T | None], questions: Questions
 ) -> tuple[list[T], list[CheckFinding]]:
-    """Return the rules of a subscription, and why some may be missing. Who may not list those gets those of the group:
-    rules of the subscription itself stay unknown then.
+    """Return the rules of a subscription, and why some may be missing. Without the right to list them, it reads those
+    of the group: rules of the subscription itself stay unknown then.
     """
     kind, api_version = what
     subscription, group = find_subscription(arm_id), find_resource_group(arm_id)
@@ -203,7 +203,7 @@ def _judge_locks(change: PlannedChange, locks: Iterable[Lock]) -> Iterator[Check
     found.sort(key=lambda finding: finding.verdict is not CheckVerdict.REFUSED)
     yield from found[:_MOST]
     if len(found) > _MOST:
-        message = f"{len(found) - _MOST} more locks concern this change."
+        message = f"{len(found) - _MOST} more locks affect this change."
         yield CheckFinding(check=CheckName.LOCKS, verdict=found[_MOST].verdict, code=LOCKED, message=message)
 
 
@@ -218,13 +218,13 @@ def _judge_lock(change: PlannedChange, lock: Lock) -> Iterator[CheckFinding]:
         yield make(CheckVerdict.REFUSED, "forbids the delete")
     elif level == _READ_ONLY and place is not _Place.BELOW:
         # The keys of a resource are read by a POST, which such a lock forbids as well.
-        keys = " and the reading of the keys that the manifest exports" if change.exports_secrets else ""
+        keys = " and reading the keys that the manifest exports" if change.exports_secrets else ""
         yield make(CheckVerdict.REFUSED, f"forbids the write{keys}")
 
 
 def _make_lock_finding(change: PlannedChange, lock: Lock, verdict: CheckVerdict, does: str) -> CheckFinding:
     scope = "the resource itself" if is_same_id(lock.scope, change.arm_id) else shorten_text(lock.scope)
-    notes = f" Its notes say: {lock.notes}" if lock.notes else ""
+    notes = f" Notes of the lock: {lock.notes}" if lock.notes else ""
     command = f"Remove the lock: `az lock delete --ids {shlex.quote(lock.id)}`."
     contact = f"Ask an Owner or User Access Administrator of {scope}."
     return CheckFinding(
@@ -232,7 +232,7 @@ def _make_lock_finding(change: PlannedChange, lock: Lock, verdict: CheckVerdict,
         verdict=verdict,
         code=LOCKED,
         message=f"The lock {lock.name} ({lock.level}) at {scope} {does}.{notes}",
-        advice="Change the application that made the lock." if lock.application else command,
+        advice="Change the application that created the lock." if lock.application else command,
         contact=f"Ask the owner of the application {lock.application}." if lock.application else contact,
     )
 
@@ -247,7 +247,7 @@ def _judge_denials(
         refusal = CheckVerdict.REFUSED if applies else CheckVerdict.WARNING
         make = partial(_make_denial_finding, denial)
         if place is _Place.BELOW:
-            # Azure does not say whether a delete that takes it along is refused as well.
+            # Azure does not document whether a delete that takes it along is refused as well.
             action = f"{parse_arm_type(denial.scope)}/delete"
             if change.deletes and _denies(denial, action):
                 yield make(action, CheckVerdict.WARNING, may=True)
@@ -269,13 +269,13 @@ def _make_denial_finding(denial: DenyAssignment, action: str, verdict: CheckVerd
         verdict=verdict,
         code=DENIED,
         message=f"The deny assignment {denial.name} at {shorten_text(denial.scope)} {verb} {action}.{about}",
-        advice="Exclude the identity of gitsync in the deployment stack or managed application that made it.",
+        advice="Exclude gitsync's identity in the deployment stack or managed application that created it.",
         contact=f"Ask the owner of the deny assignment {denial.name}.",
     )
 
 
 def _applies_to(denial: DenyAssignment, principal: Principal | None) -> bool | None:
-    """Tell whether a deny assignment is for who asks; None if that is not known: a token does not tell its groups."""
+    """Return whether a deny assignment applies to gitsync; None if that is unknown: a token does not show groups."""
     own_id = principal.object.casefold() if principal else ""
     excludes, includes = (_has_principal(rows, own_id) for rows in (denial.excluded, denial.principals))
     if excludes or includes is False:

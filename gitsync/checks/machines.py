@@ -1,4 +1,4 @@
-"""The machines that a body asks for, and the sizes of machines that a region offers."""
+"""The machines that a body needs, and the sizes of machines that a region offers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gitsync.model.check import HiddenValue
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineGroup:
     """Machines of one size that a resource has. `most` is to how many its autoscaler may go. `path` is where the body
-    says it. `name` tells those of one resource apart.
+    has it. `name` distinguishes those of one resource.
     """
 
     size: str
@@ -27,7 +27,7 @@ class MachineGroup:
     name: str = ""
 
     def exceed(self, before: MachineGroup | None) -> bool:
-        """Tell whether these need something that Azure does not have of them yet."""
+        """Return whether these need something that Azure does not have of them yet."""
         if before is None or self.size.casefold() != before.size.casefold() or self.is_spot != before.is_spot:
             return True
         return not set(self.zones) <= set(before.zones) or self.count > before.count or self.most > before.most
@@ -35,8 +35,8 @@ class MachineGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineSize:
-    """A size of machines that Azure offers. `is_closed` tells that this subscription may not use it in the region, and
-    `zones` are those in which it may.
+    """A size of machines that Azure offers. `is_closed`: this subscription may not use it in the region, and `zones`
+    are those in which it may.
     """
 
     name: str
@@ -126,7 +126,7 @@ def _read_pool(pool: Mapping[str, Any], path: str) -> MachineGroup:
 
 def _read_text(body: Mapping[str, Any], name: str, path: str) -> str:
     value = body.get(name)
-    if not isinstance(value, str) or not value:  # not known yet, or the choice of Azure
+    if not isinstance(value, str) or not value:  # not known yet, or Azure chooses
         raise UnknownSizeError(path)
     return value
 

@@ -1,7 +1,7 @@
 """The check `names`: whether the name of what would be created is free (docs/checks.md).
 
 A deleted resource may hold its name for months; that of this subscription can be recovered or purged. Names that are
-unique in all of Azure may belong to somebody else, which only their provider knows.
+unique in all of Azure may belong to somebody else, which only their provider can check.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WRONG_FORMS = frozenset({"Invalid", "AccountNameInvalid"})
 _GROUP_OF_ID = re.compile(r"/resourcegroups/([^/]+)/", re.IGNORECASE)
 _LABEL = ("properties", "dnsSettings", "domainNameLabel")
 _SUBDOMAIN = ("properties", "customSubDomainName")
-# Modes of manifests, which Azure does not know: the run looks what they mean.
+# Modes of manifests, which Azure does not have: the run resolves them.
 _RECOVER_GOAL, _PURGE_GOAL = ("createMode", "createorrecover"), ("createMode", "purgethencreate")
 
 _make = partial(CheckFinding, check=CheckName.NAMES)
@@ -41,8 +41,8 @@ class Retention:
     """How a type keeps what was deleted.
 
     `noun` is what a person calls it. `list` and `api_version` are those of what was deleted in a subscription. `former`
-    is the property with the former id, "" where the id of the entry tells it. `recover` is the property, with its
-    value, of a PUT that brings it back, and `field` that of a manifest; None where any PUT does. `purge` is the command
+    is the property with the former id, "" where the id of the entry shows it. `recover` is the property, with its
+    value, of a PUT that recovers it, and `field` that of a manifest; None where any PUT does. `purge` is the command
     with the gaps name, group and location; "" if there is none. `code` refuses another PUT of the name; `nothing`, a
     recovery where nothing was deleted.
     """
@@ -138,8 +138,8 @@ SOFT_DELETES: Final[Mapping[str, Retention]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Availability:
-    """How the provider of a type is asked for a name: by a POST to `path`, with the `type` in its body unless that is
-    "". Only questions that a Reader may ask: those of Service Bus, SQL and others are an action that Reader lacks.
+    """How to check a name with the provider of a type: by a POST to `path`, with the `type` in its body unless that is
+    "". Only requests that a Reader may send: those of Service Bus, SQL and others are an action that Reader lacks.
     """
 
     path: str
@@ -169,7 +169,7 @@ AVAILABILITIES: Final[Mapping[str, Availability]] = {
         ("Microsoft.Web/sites", "Microsoft.Web/checkNameAvailability", "2023-01-01", True),
     )
 }
-"""By type, in lower case. The name of a Cosmos DB account and the label of a public address are asked for otherwise."""
+"""By type, in lower case. The name of a Cosmos DB account and the label of a public address have other requests."""
 
 COSMOS: Final = "microsoft.documentdb/databaseaccounts"
 _ADDRESS: Final = "microsoft.network/publicipaddresses"
@@ -177,7 +177,7 @@ _ADDRESS: Final = "microsoft.network/publicipaddresses"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """What was deleted, and holds its name. `group` and `location` are "" if Azure does not say them; `purged` is the
+    """What was deleted, and holds its name. `group` and `location` are "" if Azure does not show them; `purged` is the
     day on which the name becomes free.
     """
 
@@ -217,8 +217,8 @@ async def check_names(changes: Sequence[PlannedChange], questions: Questions) ->
 
 
 class _Looked(NamedTuple):
-    """What is known of a name without its own question. If `is_all`, none is needed; else `findings` says why the
-    deleted resources may not be known.
+    """What is known of a name without its own request. If `is_all`, none is needed; else `findings` has the reason why
+    the deleted resources may not be known.
     """
 
     findings: Sequence[CheckFinding]
@@ -250,8 +250,8 @@ async def _leave_beyond_limit() -> CheckFinding:
 async def _check_deleted(
     change: PlannedChange, soft: Retention, questions: Questions
 ) -> tuple[CheckFinding | None, CheckFinding | None]:
-    """Return what the deleted resources of the subscription say of a create, if they say anything, and why they may not
-    be known.
+    """Return what the deleted resources of the subscription mean for a create, if anything, and why they may not be
+    known.
     """
     path = f"/subscriptions/{find_subscription(change.arm_id)}/providers/{soft.list}"
     rows = await questions.list(path, soft.api_version)
@@ -270,7 +270,7 @@ async def _check_deleted(
 
 
 def read_holders(rows: Sequence[Mapping[str, Any]], soft: Retention) -> list[Holder] | None:
-    """Read a list of what was deleted; None if an entry is odd."""
+    """Read a list of what was deleted; None if an entry is malformed."""
     holders = [_read_holder(row, soft) for row in rows]
     return None if None in holders else [holder for holder in holders if holder]
 
@@ -320,7 +320,7 @@ def judge_holder(change: PlannedChange, soft: Retention, holder: Holder) -> Chec
     if isinstance(location, HiddenValue) or mode is HiddenValue.LATER:
         return _leave(UNKNOWN_VALUE, f"Whether {what} can be recovered depends on a value that is not known yet.")
     if fits and soft.recover is None:
-        message = f"The create recovers {what}, with its data and its former settings."
+        message = f"The create recovers {what}, with its data and settings."
         return _make(verdict=CheckVerdict.WARNING, code="RecoversDeleted", message=message)
     if fits and mode in {soft.recover, _RECOVER_GOAL}:
         return _FINE
@@ -344,7 +344,7 @@ def _list_moves(change: PlannedChange, holder: Holder) -> list[str]:
 
 
 def _advise(change: PlannedChange, soft: Retention, holder: Holder) -> str:
-    """The ways out: recover, purge, or another name."""
+    """The options: recover, purge, or another name."""
     subscription = shlex.quote(find_subscription(change.arm_id) or "")
     settings = [*_list_moves(change, holder), *([soft.field] if soft.field else [])]
     ways = [f"To recover it with its contents, set {' and '.join(settings)}." if settings else ""]
@@ -353,8 +353,8 @@ def _advise(change: PlannedChange, soft: Retention, holder: Holder) -> str:
     elif soft.purge:
         words = {"name": holder.name, "group": holder.group, "location": holder.location}
         command = soft.purge.format_map({gap: shlex.quote(word) for gap, word in words.items()})
-        ways.append(f"To delete it for good, purge it: `{command} --subscription {subscription}`.")
-    return " ".join(filter(None, (*ways, "Or choose another name.")))
+        ways.append(f"To delete it permanently, purge it: `{command} --subscription {subscription}`.")
+    return " ".join(filter(None, (*ways, "Otherwise choose another name.")))
 
 
 def judge_replacement(change: PlannedChange, soft: Retention | None) -> CheckFinding:
@@ -367,14 +367,14 @@ def judge_replacement(change: PlannedChange, soft: Retention | None) -> CheckFin
     days = find_member(change.live_body, "properties", "softDeleteRetentionInDays")
     kept = f"Azure keeps the name of a deleted {soft.noun} for {days if isinstance(days, int) else soft.days} days"
     if soft.recover is None:
-        message = f"{kept}: the create after the delete would bring the deleted one back, or be refused."
+        message = f"{kept}: the create after the delete would restore the deleted resource, or be refused."
     else:
         message = f"{kept}: the create after the delete would be refused."
-    return _refuse(soft.code, message, "Give the new one another name.")
+    return _refuse(soft.code, message, "Give the new resource another name.")
 
 
 def _find_mode(change: PlannedChange, soft: Retention) -> tuple[str, str] | HiddenValue | None:
-    """The property that says how a body is created, with its value in lower case; None without it."""
+    """The property that decides how a body is created, with its value in lower case; None without it."""
     if soft.recover is None:
         return None
     value = find_member(change.body, "properties", soft.recover[0])
@@ -384,12 +384,12 @@ def _find_mode(change: PlannedChange, soft: Retention) -> tuple[str, str] | Hidd
 
 
 def has_label(change: PlannedChange) -> bool:
-    """Tell whether a change is of a public address with a DNS label."""
+    """Return whether a change is of a public address with a DNS label."""
     return change.arm_type.casefold() == _ADDRESS and bool(find_member(change.body, *_LABEL))
 
 
 async def _ask_provider(change: PlannedChange, questions: Questions) -> CheckFinding:
-    """Ask the provider for the name. Its type has such a question."""
+    """Check the name with the provider, whose type has such a request."""
     subscription, name = find_subscription(change.arm_id), change.arm_id.rpartition("/")[2]
     kind, flag = change.arm_type.casefold(), "nameAvailable"
     answer: Mapping[str, Any] | Unanswered
@@ -414,25 +414,27 @@ async def _ask_provider(change: PlannedChange, questions: Questions) -> CheckFin
         return answer.as_finding(CheckName.NAMES)
     finding = judge_answer(answer, name, flag)
     if kind == _ADDRESS and finding is not _FINE:
-        advice = "Set spec.dnsSettings.domainNameLabel to another label: it is unique in its region."
+        advice = "Set spec.dnsSettings.domainNameLabel to another label, which must be unique in its region."
         finding = replace(finding, path=format_pointer(_LABEL), advice=advice)
     return await _refuse_unless_own(finding, change, questions) if finding.code == ALREADY_EXISTS else finding
 
 
 def judge_answer(answer: Mapping[str, Any], name: str, flag: str = "nameAvailable") -> CheckFinding:
-    """Return what the provider says of a name. A name of the wrong form is not available either, and not taken."""
+    """Return the finding about a name from the provider's response. A malformed name is not available either."""
     is_free = answer.get(flag)
     if not isinstance(is_free, bool):
-        return _leave(ODD_ANSWER, f"Azure's answer about the name {name} does not say whether it is free.")
+        return _leave(ODD_ANSWER, f"Azure's response about the name {name} does not show whether it is available.")
     if is_free:
         return _FINE
     reason, words = shorten_text(answer.get("reason") or ALREADY_EXISTS), shorten_text(answer.get("message"))
     if reason in _WRONG_FORMS:
         message = f"Azure does not accept the name {name}. {words}".rstrip()
-        return _refuse(INVALID_NAME, message, "Set spec.azureName to a name of the right form.")
+        return _refuse(INVALID_NAME, message, "Set spec.azureName to a valid name.")
     if reason == ALREADY_EXISTS:
-        message = f"The name {name} is taken, by a resource of somebody else or by a deleted one. {words}".rstrip()
-        return _refuse(ALREADY_EXISTS, message, "Set spec.azureName to another name: it is unique in all of Azure.")
+        message = f"The name {name} is taken by someone else's resource or by a deleted one. {words}".rstrip()
+        return _refuse(
+            ALREADY_EXISTS, message, "Set spec.azureName to another name, which must be unique across Azure."
+        )
     message = f"The name {name} is not available ({reason}). {words}".rstrip()
     return _make(verdict=CheckVerdict.WARNING, code="NameUnavailable", message=message)
 

@@ -1,7 +1,7 @@
 """The check `policy`: what Azure Policy would deny, change or report (docs/checks.md).
 
-Azure judges a body without writing it. Its answer does not say whether an assignment is enforced or has an exemption,
-so both are looked up before anything is called refused.
+Azure evaluates a body without writing it. Its response does not show whether an assignment is enforced or has an
+exemption, so both are looked up before anything is called refused.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ CHANGED: Final = "ChangedByPolicy"
 AUDITED: Final = "ReportedByPolicy"
 """The code of a resource that a policy would report, and not stop."""
 NOT_EVALUATED: Final = "PolicyNotEvaluated"
-"""The code of a policy of which Azure does not say what it would do."""
+"""The code of a policy whose effect Azure's response does not show."""
 SAMPLED: Final = "NameSampled"
-"""The code of a resource that is equal to others that were asked about, but for its name."""
+"""The code of a resource that is equal to others that were checked, except for its name."""
 
 _SAMPLED: Final = (
-    "Azure was asked about equal resources of other names or groups, and no policy says anything of those. "
-    "Whether one looks at this name is not known."
+    "Policies were checked for equal resources with other names or groups, and none applies to those. "
+    "A policy about names may still apply to this resource."
 )
 _SAMPLED_DOUBT: Final = (
-    "Azure was asked about equal resources of other names or groups, and a policy says something of those. "
-    "Whether it holds for this name is not known."
+    "Policies were checked for equal resources with other names or groups, and one applies to those. "
+    "It may not apply to this resource."
 )
 _FORBIDDEN: Final = 403
 SAMPLES: Final = 3
-"""So many of the resources that differ in their names alone are asked about."""
+"""How many of the resources that differ in their names only are checked."""
 AT_ONCE: Final = 8
 
 _ASSIGNMENTS: Final = ("providers/Microsoft.Authorization/policyAssignments", "2023-04-01")
@@ -80,7 +80,7 @@ class Assignment:
         return _covers(self.scope, arm_id) and not any(_covers(scope, arm_id) for scope in self.not_scopes)
 
     def find_message(self, reference: str) -> str:
-        """Find what it says to people about one of its policies."""
+        """Find its message for people about one of its policies."""
         texts = dict(reversed(self.messages))
         return texts.get(reference.casefold()) or texts.get("") or ""
 
@@ -88,7 +88,7 @@ class Assignment:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exemption:
     """An exemption from an assignment, or from those policies of a set that `references` names. One that `is_partial`
-    holds for some resources only, by a rule that is not judged here.
+    holds for some resources only, by a rule that is not evaluated here.
     """
 
     scope: str
@@ -105,13 +105,13 @@ class Exemption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The assignments of a scope. `gap` says why some may be missing, "" if none is."""
+    """The assignments of a scope. `gap` is the reason why some may be missing, "" if none is."""
 
     assignments: Sequence[Assignment]
     gap: str = ""
 
     def is_same_for_groups(self, subscription: str) -> bool:
-        """Tell whether nothing is assigned to a part of a subscription, and no part of it left out."""
+        """Return whether nothing is assigned to a part of a subscription, and no part of it left out."""
         scopes = (scope for rule in self.assignments for scope in (rule.scope, *rule.not_scopes))
         return not self.gap and not any(is_below(scope, subscription) for scope in scopes)
 
@@ -209,8 +209,8 @@ def _make_class(case: Case, place: str) -> str:
 
 
 def choose_samples(equals: Sequence[Case]) -> list[Case]:
-    """Choose those to ask about: the riskiest, and the shortest and the longest name, since policies about names look
-    at their form. Each pair of a name and a group is asked about once.
+    """Choose those to check: the riskiest, and the shortest and the longest name, since policies about names look at
+    their form. Each pair of a name and a group is checked once.
     """
     by_length = sorted(equals, key=lambda case: (len(case.change.arm_id), case.change.arm_id))
     chosen = (equals[0], by_length[-1], by_length[0], by_length[len(equals) // 2])
@@ -247,13 +247,13 @@ async def _judge_case(
         return [answer.as_finding(CheckName.POLICY)]
     claims = judge(case, answer)
     if claims is None:
-        message = "Azure's answer about policies cannot be read."
+        message = "Azure's response about policies is malformed."
         return [_find(CheckVerdict.NOT_CHECKED, ODD_ANSWER, message)]
     return await _weigh_all(case, claims, rules, scopes) or [_make_unhindered(case)]
 
 
 async def _judge_by_sample(case: Case, answer: Mapping[str, Any], rules: Rules, scopes: Scopes) -> list[CheckFinding]:
-    """Judge a case by the answer about an equal one of another name. What only the body decides holds for it too."""
+    """Evaluate a case by the response for an equal one with another name. A claim on the body applies to both."""
     claims = judge(case, answer) or []
     ours = [
         claim for claim in claims if claim.is_of_body and claim.effect in {PolicyEffect.DENIES, PolicyEffect.REPORTS}
@@ -273,9 +273,9 @@ async def _weigh_all(case: Case, claims: Sequence[PolicyClaim], rules: Rules, sc
 
 
 def build_case(change: PlannedChange, new_groups: set[str]) -> Case | CheckFinding:
-    """Build the question about a change, without what is secret or unknown; or say why there is none.
+    """Build the request about a change, without what is secret or unknown; or return why there is none.
 
-    A group of `new_groups` does not exist yet, so its subscription is asked.
+    A group of `new_groups` does not exist yet, so the request goes to its subscription.
     """
     parent, _, name = change.arm_id.rstrip("/").rpartition("/")
     if change.doubt or "<" in parent:
@@ -375,14 +375,14 @@ async def _ask(case: Case, questions: Questions, gate: asyncio.Semaphore) -> Map
 
 
 def _make_unhindered(case: Case) -> CheckFinding:
-    """Make the finding of a change that no policy refuses as far as it is known. A secret is no matter of policies."""
+    """Make the finding of a change that no policy refuses as far as it is known. Policies do not read secrets."""
     if "<" in case.change.arm_id:
-        message = "No policy refuses what is known of it, and its name is not known yet."
+        message = "No policy denies what is known of it, but its name is not known yet."
         return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, message)
     later = [path for path, kind in find_unknown(case.change.body) if kind is HiddenValue.LATER]
     if later:
         pointer = format_pointer(later[0])
-        message = f"No policy refuses what is known of it, and the value of {pointer} is not known yet."
+        message = f"No policy denies what is known of it, but the value of {pointer} is not known yet."
         return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, message, path=pointer)
     return _find(CheckVerdict.FINE)
 
@@ -414,12 +414,12 @@ def weigh(
         verdict, message = CheckVerdict.REFUSED, f"{named} denies it{reason}"
         gap = doubt or ("" if assignment else rules.gap or "The assignment is not in Azure's list of them.")
         if not is_enforced:
-            verdict, message = CheckVerdict.WARNING, f"{named} is not enforced, else it would deny it{reason}"
+            verdict, message = CheckVerdict.WARNING, f"{named} is not enforced; otherwise it would deny it{reason}"
         elif gap:
-            verdict, message = CheckVerdict.WARNING, f"{message} Whether it holds is not known. {gap}"
+            verdict, message = CheckVerdict.WARNING, f"{message} The denial is not certain. {gap}"
         return _find(verdict, DENIED, message, advice, contact=f"{contact} for an exemption.", path=claim.path)
     # What Azure answers to a write becomes the baseline, so no later plan finds a difference there.
-    advice = "Write into the manifest what the policy sets."
+    advice = "Set the fields in the manifest to the values that the policy sets."
     message = f"{named} would {claim.text}. Azure would then differ from git, and later plans would not show it."
     return _find(CheckVerdict.WARNING, CHANGED, message, advice, path=claim.path) if is_enforced else None
 
@@ -427,7 +427,7 @@ def weigh(
 def _find_exemption(
     arm_id: str, claim: PolicyClaim, exemptions: Entries | Unanswered, now: datetime
 ) -> tuple[bool, str]:
-    """Tell whether a resource is exempt from a policy, and why that is not certain."""
+    """Return whether a resource is exempt from a policy, and why that is not certain."""
     if isinstance(exemptions, Unanswered):
         return False, f"The exemptions cannot be read: {exemptions.reason}"
     found = [read_exemption(row) for row in exemptions]
@@ -435,7 +435,7 @@ def _find_exemption(
     if any(not each.is_partial for each in matching):
         return True, ""
     if matching:
-        return False, "There is an exemption that holds for some resources only."
+        return False, "An exemption applies to some resources only."
     return False, "Azure's list of exemptions has an entry that cannot be read." if None in found else ""
 
 
@@ -454,6 +454,6 @@ def _find(
 
 
 def _covers(scope: str, arm_id: str) -> bool:
-    """Tell whether a scope contains a resource. Azure lists only those management groups that do."""
+    """Return whether a scope contains a resource. Azure lists only those management groups that do."""
     is_group = f"{scope.casefold()}/".startswith(_MANAGEMENT_GROUPS)
     return is_group or is_same_id(scope, arm_id) or is_below(arm_id, scope)

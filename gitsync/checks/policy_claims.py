@@ -1,4 +1,4 @@
-"""What an answer of `checkPolicyRestrictions` says of each policy, before anything is looked up."""
+"""What a response of `checkPolicyRestrictions` shows of each policy, before anything is looked up."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _EFFECTS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyClaim:
-    """What an answer says of one policy, before anything is looked up. `reference` names the policy in a set.
+    """What a response shows of one policy, before anything is looked up. `reference` names the policy in a set.
 
-    `is_of_body` tells that only fields of the body decided: the same holds for an equal body of another name, or in
-    another group.
+    `is_of_body`: only fields of the body decided: the same holds for an equal body of another name, or in another
+    group.
     """
 
     effect: PolicyEffect
@@ -62,7 +62,7 @@ class PolicyClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A change that is asked about: where, with which question, and the fields that it leaves out."""
+    """A change to check: the scope, the request, and the fields that the request leaves out."""
 
     change: PlannedChange
     scope: str
@@ -88,7 +88,7 @@ def judge(case: Case, answer: Mapping[str, Any]) -> list[PolicyClaim] | None:
 
 
 def _judge_evaluation(case: Case, row: Mapping[str, Any]) -> PolicyClaim | None:
-    """Judge a policy that the body does not comply with. None if it leaves a write alone."""
+    """Return the claim of a policy that the body does not comply with. None if it does not affect a write."""
     info, details = read_mapping(row, "policyInfo"), read_mapping(row, "evaluationDetails")
     effect = shorten_text(read_mapping(row, "effectDetails").get("policyEffect")).casefold()
     paths = [_parse_field(each.get("path")) for each in list_mappings(details, "evaluatedExpressions")]
@@ -102,7 +102,7 @@ def _judge_evaluation(case: Case, row: Mapping[str, Any]) -> PolicyClaim | None:
             f"Azure could not evaluate it ({shorten_text(row.get('evaluationResult'))}).",
         )
     elif known is PolicyEffect.UNCLEAR:
-        text = f"Azure does not say what it would do{f' ({effect})' if effect else ''}."
+        text = f"Azure's response does not show what it would do{f' ({effect})' if effect else ''}."
     elif known is PolicyEffect.CHANGES:
         rule = f", by a rule on {'.'.join(map(str, expressions[0]))}" if expressions else ""
         text = f"change the resource{rule}"
@@ -117,14 +117,14 @@ def _judge_evaluation(case: Case, row: Mapping[str, Any]) -> PolicyClaim | None:
 
 
 def _is_of_body(expression: Mapping[str, Any], path: JsonPath) -> bool:
-    """Tell whether an expression of a policy is about a field that a body has. Values may be of the group."""
+    """Return whether an expression of a policy is about a field that a body has. Values may be of the group."""
     of_names = path in {("name",), ("fullName",), ("id",)}
     return bool(path) and not of_names and str(expression.get("expressionKind")).casefold() == "field"
 
 
 def _find_unseen(case: Case, expressions: Sequence[JsonPath]) -> str:
-    """Find the field that decides and was left out of the question; the first one if Azure does not say what decides.
-    "" if none.
+    """Find the field that decides and was left out of the request; the first one if Azure does not name the deciding
+    field. "" if none.
     """
     for left_out in case.left_out:
         for path in expressions:
@@ -135,13 +135,13 @@ def _find_unseen(case: Case, expressions: Sequence[JsonPath]) -> str:
 
 
 def _judge_restriction(case: Case, path: JsonPath, row: Mapping[str, Any]) -> PolicyClaim | None:
-    """Judge what a policy says of a field that the question calls pending. None if the change complies."""
+    """Return the claim of a policy on a field that the request calls pending. None if the change complies."""
     word, present = str(row.get("policyEffect")).casefold(), _find_present(case, path)
     effect, field = _EFFECTS.get(word, PolicyEffect.UNCLEAR), ".".join(map(str, path))
     if effect is None or effect is PolicyEffect.REPORTS:  # audits are among the evaluations
         return None
     if effect is PolicyEffect.UNCLEAR or not path:
-        effect, text = PolicyEffect.UNCLEAR, "Azure does not say what it would do."
+        effect, text = PolicyEffect.UNCLEAR, "Azure's response does not show what it would do."
     elif isinstance(present, HiddenValue):
         if path in case.left_out and not row.get("values"):  # any value will do
             return None
@@ -155,7 +155,7 @@ def _judge_restriction(case: Case, path: JsonPath, row: Mapping[str, Any]) -> Po
 
 
 def _compare_with_restriction(word: str, field: str, present: Any, row: Mapping[str, Any]) -> tuple[PolicyEffect, str]:
-    """Say what a policy of an effect does to a field with this value, None for no value; "" for nothing."""
+    """Return what a policy of an effect does to a field with this value, None for no value; "" for nothing."""
     changes, default, values = word in {"append", "modify"}, row.get("defaultValue"), row.get("values")
     reason = shorten_text(row.get("reason"))
     match str(row.get("result")).casefold():

@@ -41,7 +41,7 @@ _PASSES: Final = re.compile(
     r"\d+|internal.*error|serviceunavailable|servertimeout|.*timeout|.*timedout|toomanyrequests|.*throttl.*|.*retryable.*",
     re.IGNORECASE,
 )
-# Another resource of the same plan may be created first, and what the plan deletes first does not stand in the way.
+# Another resource of the same plan may be created first, and a resource that the plan deletes first does not block it.
 _WAITS: Final = re.compile(r".*(notfound|doesnotexist|notexist)", re.IGNORECASE)
 _HELD_BY_ITSELF: Final = re.compile(
     r".*(exist|taken|inuse|invalidresourcelocation|notallowed|change|immutable).*", re.IGNORECASE
@@ -53,7 +53,7 @@ _FIELD: Final = re.compile(r"(properties|sku|identity|zones|location|tags|kind)(
 
 
 class _Batch(NamedTuple):
-    """What one request asks about. Compared in lower case, since ids may be in any."""
+    """What one request is about. Compared in lower case, since ids may be in any."""
 
     provider: str
     type: str
@@ -108,7 +108,7 @@ async def _find_missing_groups(
     changes: Sequence[PlannedChange], scopes: Collection[str], questions: Questions
 ) -> Collection[str]:
     """Find which of these scopes are resource groups that a plan creates and that Azure does not have: it validates
-    nothing below them, so one list for each subscription saves a question for each type in each group.
+    nothing below them, so one list for each subscription saves a request for each type in each group.
 
     A group that cannot be looked up is none of them.
     """
@@ -127,23 +127,23 @@ async def _find_missing_groups(
 
 
 def find_obstacle(change: PlannedChange) -> CheckFinding | None:
-    """Find why a change cannot be asked about; None if it can."""
+    """Find why a change cannot be validated; None if it can."""
     if change.id_gap:
         return _leave(UNKNOWN_VALUE, change.id_gap)
     if len(re.findall("/providers/", change.arm_id, re.IGNORECASE)) > 1:
-        return _leave(NO_PREFLIGHT, "Preflight does not take a resource that extends another one.")
+        return _leave(NO_PREFLIGHT, "Preflight does not support a resource that extends another one.")
     outside = [path for path, _ in find_unknown(change.body) if path[:1] != ("properties",)]
     if not outside:
         return None
     pointer = format_pointer(outside[0])
     message = (
-        f"The value of {pointer} is a secret or not known yet, and preflight takes such values below /properties only."
+        f"The value of {pointer} is a secret or not known yet. Preflight supports such values below /properties only."
     )
     return replace(_leave(UNKNOWN_VALUE, message), path=pointer)
 
 
 def build_request(batch: Sequence[PlannedChange]) -> dict[str, Any]:
-    """Build the question about changes of one type, location and scope. No secret is in it."""
+    """Build the request about changes of one type, location and scope. No secret is in it."""
     first = batch[0]
     provider, _, short_type = first.arm_type.partition("/")
     location = normalize_region(first.location)
@@ -167,21 +167,21 @@ def build_request(batch: Sequence[PlannedChange]) -> dict[str, Any]:
 
 
 def judge(batch: Sequence[PlannedChange], answer: Mapping[str, Any] | Unanswered) -> Findings:
-    """Find what an answer says of each change. A change that it does not name is not checked."""
+    """Make the findings of a response. A change that it does not name is not checked."""
     if isinstance(answer, Unanswered):
         if answer.status == 400 and answer.code.casefold() == "resourcevalidationfailed":
             return _judge_refusal(batch, list(_find_leaves(answer.error.details)))
         if answer.code.casefold() == _NO_GROUP.casefold():
             return [(change.key, _leave_without_group(answer.code)) for change in batch]
         if answer.status == 400:
-            logger.bind(code=answer.code).warning("Azure does not take the question of preflight")
+            logger.bind(code=answer.code).warning("Azure does not accept the preflight request")
         return [(change.key, answer.as_finding(CheckName.PREFLIGHT)) for change in batch]
     listed = read_mapping(answer, "properties").get("validatedResources")
     validated = (
         {normalize_id(arm_id) for arm_id in listed if isinstance(arm_id, str)} if isinstance(listed, list) else ()
     )
     fine = CheckFinding(check=CheckName.PREFLIGHT, verdict=CheckVerdict.FINE)
-    silent = _leave(NOT_VALIDATED, "Azure answered without validating the resource.")
+    silent = _leave(NOT_VALIDATED, "Azure's response does not confirm that the resource was validated.")
     return [(change.key, fine if normalize_id(change.arm_id) in validated else silent) for change in batch]
 
 
@@ -203,16 +203,16 @@ def _judge_refusal(batch: Sequence[PlannedChange], leaves: Sequence[_Leaf]) -> F
 
 
 def _judge_unnamed(count: int, astray: Sequence[_Leaf]) -> CheckFinding:
-    """Say what a refusal leaves open for a change that it does not name."""
+    """Make the finding of a change that a refusal does not name."""
     if not astray:
-        message = "Azure refuses other resources of the same request, and says nothing of this one."
+        message = "Azure refuses other resources of the same request, and its response does not name this one."
         return replace(
-            _leave(NOT_VALIDATED, message), advice="Correct those that are refused, then run gitsync plan again."
+            _leave(NOT_VALIDATED, message), advice="Correct the refused resources, then run `gitsync plan` again."
         )
     leaf = astray[0]
     if unheard := _find_no_answer(leaf):
         return unheard
-    message = f"Azure refuses one of {count} resources and does not say which: {shorten_text(leaf.message)}"
+    message = f"Azure refuses one of {count} resources and does not name it: {shorten_text(leaf.message)}"
     return _leave(shorten_text(leaf.code), message)
 
 
@@ -248,12 +248,15 @@ def _find_change(batch: Sequence[PlannedChange], leaf: _Leaf) -> PlannedChange |
 
 
 def _judge_provider(change: PlannedChange, leaf: _Leaf) -> CheckFinding:
-    """Judge what a provider, or Azure itself, says of a body."""
+    """Make the finding of a refusal by a provider, or by Azure itself."""
     code, text = shorten_text(leaf.code), shorten_text(leaf.message)
     if _WAITS.fullmatch(leaf.code):
-        return _leave(code, f"Azure misses something that the resource needs, and that may come first: {text}")
+        return _leave(
+            code,
+            f"The resource needs something that does not exist in Azure yet, and the sync may create it first: {text}",
+        )
     if change.replaces and _HELD_BY_ITSELF.fullmatch(leaf.code):
-        return _leave(code, f"Azure compares it with the resource that is deleted first: {text}")
+        return _leave(code, f"Azure compares it with the resource that the sync deletes first: {text}")
     field = next((target for target in leaf.targets if _FIELD.fullmatch(target)), "")
     # A limit may rise, and a delete of the same plan may come first.
     is_quota = _QUOTA.fullmatch(leaf.code) is not None
@@ -285,7 +288,7 @@ def _judge_policies(leaf: _Leaf) -> Iterator[CheckFinding]:
             verdict=CheckVerdict.REFUSED,
             code=shorten_text(leaf.code),
             message=(
-                f"{assignment} takes a write with a policy token only, which gitsync does not have."
+                f"{assignment} requires a policy token for writes, which gitsync does not have."
                 if needs_token
                 else f"{assignment} denies it: {reason}"
             ),
@@ -295,22 +298,20 @@ def _judge_policies(leaf: _Leaf) -> Iterator[CheckFinding]:
 
 
 def _find_no_answer(leaf: _Leaf) -> CheckFinding | None:
-    """Find a reason that says nothing about the body: a right is missing, the question is wrong, or the provider is
-    down.
-    """
+    """Find a reason that is not about the body: a right is missing, the request is wrong, or the provider is down."""
     text = shorten_text(leaf.message)
     if "authorization failed" in leaf.message.casefold() or leaf.code.casefold().endswith("authorizationfailed"):
         right = find_missing_right(leaf.message)
         return replace(
-            _leave(shorten_text(leaf.code), f"The identity is not allowed {right}." if right else text),
-            advice=f"Grant {right} to the identity of gitsync." if right else "",
+            _leave(shorten_text(leaf.code), f"The identity lacks the right {right}." if right else text),
+            advice=f"Grant {right} to gitsync's identity." if right else "",
             missing_right=right,
         )
     if _OUR_FAULT.fullmatch(leaf.code):
-        logger.bind(code=leaf.code).warning("Azure does not take the question of preflight")
-        return _leave(shorten_text(leaf.code), f"Azure does not take the question: {text}")
+        logger.bind(code=leaf.code).warning("Azure does not accept the preflight request")
+        return _leave(shorten_text(leaf.code), f"Azure does not accept the preflight request: {text}")
     if _PASSES.fullmatch(leaf.code):
-        return _leave(shorten_text(leaf.code), f"Azure cannot answer now: {text}")
+        return _leave(shorten_text(leaf.code), f"Azure cannot validate the resource now: {text}")
     return None
 
 
@@ -319,7 +320,7 @@ def _leave(code: str, message: str) -> CheckFinding:
 
 
 def _leave_without_group(code: str) -> CheckFinding:
-    return _leave(code, "The resource group does not exist yet, so Azure validates nothing that goes into it.")
+    return _leave(code, "The resource group does not exist yet, so Azure validates nothing in it.")
 
 
 def _find_batch(change: PlannedChange) -> _Batch:

@@ -1,4 +1,4 @@
-"""Questions to Azure, each asked once, and the answers that are none.
+"""Requests to Azure, each sent once, and responses that are not an answer.
 
 A check never fails a run: what Azure does not answer is a value here, with its reason.
 """
@@ -42,7 +42,7 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unanswered:
     """Why Azure gave no answer. `status` is that of HTTP, 0 if nothing came. `right` is the action that the identity is
-    not allowed, if Azure named one. `error` is Azure's refusal, which some questions have as their answer.
+    not allowed, if Azure named one. `error` is Azure's refusal, which some requests have as their answer.
     """
 
     status: int
@@ -58,7 +58,7 @@ class Unanswered:
             verdict=CheckVerdict.NOT_CHECKED,
             code=self.code,
             message=self.reason,
-            advice=f"Grant {self.right} to the identity of gitsync." if self.right else "",
+            advice=f"Grant {self.right} to gitsync's identity." if self.right else "",
             missing_right=self.right,
         )
 
@@ -71,7 +71,7 @@ def find_missing_right(message: str) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class _Asked:
-    """A question on its way, or answered: its requests, and the checks that asked it."""
+    """A request on its way, or answered: its session, and the checks that sent it."""
 
     task: asyncio.Task[Any]
     session: Session
@@ -80,7 +80,7 @@ class _Asked:
 
 
 class Questions:
-    """The questions of one identity. Equal ones are asked once, whichever check asks first."""
+    """The requests of one identity. Equal ones are sent once, whichever check is first."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Questions:
         self.allowance = allowance or Allowance({})
 
     def of_check(self, name: CheckName, allowance: Allowance) -> Questions:
-        """Return the same questions, noted as those of one check, within an allowance."""
+        """Return the same requests, noted as those of one check, within an allowance."""
         return Questions(self._arm, self._open_session, check=name, asked=self._asked, allowance=allowance)
 
     async def claim(self, requests: Iterable[Sequence[PlannedChange]]) -> list[bool]:
@@ -107,7 +107,7 @@ class Questions:
 
     @property
     def count(self) -> int:
-        """How many different questions were asked."""
+        """How many different requests were made."""
         return len(self._asked)
 
     def count_requests(self, without: Collection[CheckName]) -> RequestCounts:
@@ -117,7 +117,7 @@ class Questions:
         return RequestCounts(reads=reads, questions=questions)
 
     def count_by_bucket(self, names: Collection[CheckName]) -> Counter[Bucket]:
-        """Count the requests of some checks by subscription and kind: a question counts as a write."""
+        """Count the requests of some checks by subscription and kind: a POST counts as a write."""
         counts: Counter[Bucket] = Counter()
         for key, one in self._asked.items():
             if not one.checks.isdisjoint(names):
@@ -133,7 +133,7 @@ class Questions:
     async def list(
         self, path: str, api_version: str, query: Mapping[str, str] | None = None, *, most: int | None = None
     ) -> Entries | Unanswered:
-        """Return all entries of a list. No page is read after so many entries as `most` says."""
+        """Return all entries of a list. No page is read after `most` entries."""
 
         async def read(reader: Reader) -> Entries:
             entries: Entries = []
@@ -149,7 +149,7 @@ class Questions:
     async def read(
         self, path: str, api_version: str, query: Mapping[str, str] | None = None
     ) -> Mapping[str, Any] | Unanswered:
-        """Return a JSON object that is no resource."""
+        """Return a JSON object that is not a resource."""
         key = ("read", path, api_version, json.dumps(query or {}))
         return await self._once(key, lambda reader: reader.read_document(path, api_version, query))
 
@@ -158,7 +158,7 @@ class Questions:
         return await self._once(("head", path, api_version), lambda reader: reader.exists(path, api_version))
 
     async def has_resource(self, arm_id: str, api_version: str) -> bool | Unanswered:
-        """Tell whether a resource exists."""
+        """Return whether a resource exists."""
 
         async def find(reader: Reader) -> bool:
             return await reader.get(arm_id, api_version) is not None
@@ -166,14 +166,14 @@ class Questions:
         return await self._once(("get", arm_id, api_version), find)
 
     async def find_principal(self) -> Principal | None:
-        """Return who asks, as the token says; None if that is not known. No request is sent to ARM."""
+        """Return the principal in the token; None if that is not known. No request is sent to ARM."""
         try:
             return await self._arm.sign_in(self._open_session().deadline)
         except ConfigError:
             return None
 
     async def ask(self, path: str, api_version: str, body: Mapping[str, Any]) -> Mapping[str, Any] | Unanswered:
-        """Ask by a POST of the table `QUESTIONS`. The body must be plain JSON without secrets.
+        """Send a POST of the table `QUESTIONS`. The body must be plain JSON without secrets.
 
         Raises TypeError for a body with a `HiddenValue`.
         """
@@ -211,14 +211,14 @@ async def _catch(ask: Callable[[Reader], Awaitable[T]], reader: Reader) -> T | U
 def _explain(error: ArmError) -> Unanswered:
     right = find_missing_right(error.message) if error.status in {401, 403} else ""
     if right:
-        reason = f"The identity is not allowed {right}."
+        reason = f"The identity lacks the right {right}."
     elif error.status:
-        reason = f"Azure answered {error.status} {error.code}."
+        reason = f"Azure returned {error.status} {error.code}."
     else:
-        reason = f"Azure did not answer: {error.code}."
+        reason = f"Azure did not respond: {error.code}."
     return Unanswered(status=error.status, code=error.code, reason=reason, right=right, error=error)
 
 
 def shorten_text(value: object) -> str:
-    """Return a text of Azure as one short line; "" for anything that is not a text."""
+    """Return Azure's text as one short line; "" for anything that is not a text."""
     return truncate(" ".join(value.split()), _LONGEST) if isinstance(value, str) else ""

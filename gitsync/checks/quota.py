@@ -220,8 +220,8 @@ def _add_cores(
 def judge(
     limit: QuotaLimit, needed: int, most: int, usage: Usage, place: QuotaRegion, *, frees: bool = False
 ) -> CheckFinding | None:
-    """Judge what a plan needs of one limit; None if it is left. `most` is what autoscalers may need. `frees` tells that
-    the plan deletes something as well.
+    """Compare what a plan needs with one limit; None if it is left. `most` is what autoscalers may need. `frees`: the
+    plan deletes something as well.
     """
     left = max(0, usage.limit - usage.used)
     if most <= left:
@@ -229,26 +229,26 @@ def judge(
     need = (
         f"The plan needs {needed} more"
         if needed > left
-        else f"With its autoscalers the plan may need up to {most} more"
+        else f"With its autoscalers, the plan may need up to {most} more"
     )
-    deletes = " What the plan deletes is not counted: it may be free too late." if frees else ""
+    deletes = " Quota that the plan's deletes release is not counted: it may be released too late." if frees else ""
     return CheckFinding(
         check=CheckName.QUOTA,
         verdict=CheckVerdict.WARNING,
         code=EXCEEDED,
         message=(
-            f"{need} of {limit.name} in {place.region}, and {left} of {usage.limit} are left in subscription "
+            f"{need} of {limit.name} in {place.region}, but {left} of {usage.limit} are left in subscription "
             f"{place.subscription}.{deletes}"
         ),
         advice=f"Request a higher limit of {limit.name}, or use another size or region.",
-        contact="Ask an owner of the subscription, who may request a higher limit.",
+        contact="Ask an owner of the subscription to request a higher limit.",
     )
 
 
 def judge_size(machines: MachineGroup, size: MachineSize | None, place: QuotaRegion) -> Iterator[CheckFinding]:
-    """Judge whether the region and the wanted zones offer a size."""
+    """Check whether the region and the wanted zones offer a size."""
     if size is None or size.is_closed:
-        why = "is not offered" if size is None else "is not open to the subscription"
+        why = "is not offered" if size is None else "is not available to the subscription"
         yield _refuse(f"{shorten_text(machines.size)} {why} in {place.region}.", machines.path)
         return
     for zone in machines.zones:
@@ -279,7 +279,7 @@ async def _read_sizes(place: QuotaRegion, questions: Questions) -> Mapping[str, 
         return answer.as_finding(CheckName.QUOTA)
     sizes = [size for row in answer if (size := read_size(row, place.region))]
     if not sizes:
-        return _leave(NOTHING_LISTED, f"Azure lists no sizes of machines in {place.region}.")
+        return _leave(NOTHING_LISTED, f"Azure lists no machine sizes in {place.region}.")
     return {size.name.casefold(): size for size in sizes}
 
 
@@ -290,7 +290,7 @@ async def _read_usages(place: QuotaRegion, provider: str, questions: Questions) 
     if isinstance(answer, Unanswered):
         return answer.as_finding(CheckName.QUOTA)
     if not answer:
-        return _leave(NOTHING_LISTED, f"Azure lists no limits of {provider} in {place.region}.")
+        return _leave(NOTHING_LISTED, f"Azure lists no limits for {provider} in {place.region}.")
     usages = {}
     for row in answer:
         name, used, limit = row.get("name"), row.get("currentValue"), row.get("limit")
@@ -303,7 +303,7 @@ async def _read_usages(place: QuotaRegion, provider: str, questions: Questions) 
     return usages
 
 
-# What each kind needs, as its body says it.
+# What each kind needs, by its body.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -348,7 +348,7 @@ def _make_unknown(field: str) -> CheckFinding:
         check=CheckName.QUOTA,
         verdict=CheckVerdict.NOT_CHECKED,
         code=UNKNOWN_VALUE,
-        message=f"How much it needs is not known: the value of {field} is not set, or not known yet.",
+        message=f"The required quota is not known: the value of {field} is not set, or not known yet.",
         path=field if field.startswith("/") else "",
     )
 

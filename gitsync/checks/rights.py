@@ -1,4 +1,4 @@
-"""Where each check asks, so that a role can allow it: the paths of its questions, from the tables that it asks by."""
+"""The paths of each check's requests, so that a role can allow them. They come from the tables that the checks use."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gitsync.model.check import CheckName, PlannedChange
 
 
 def list_questions(name: CheckName, change: PlannedChange) -> list[str]:
-    """List the paths that a check may read, or ask by a POST, about a change to a resource in a subscription. Preflight
-    has none: Azure does not name the right to it, and a Reader has it.
+    """List the paths that a check may read, or POST to, about a change to a resource in a subscription. Preflight has
+    none: Azure does not name the right to it, and a Reader has it.
     """
     find = _QUESTIONS.get(name)
     return list(find(f"/subscriptions/{find_subscription(change.arm_id)}", change)) if find else []

@@ -89,7 +89,7 @@ def _is_texts(value: Any) -> TypeGuard[list[str]]:
 
 
 def judge(change: PlannedChange, listings: Mapping[str, Listing]) -> list[CheckFinding]:
-    """Return what the metadata of a provider says of a change.
+    """Compare a change with the metadata of its provider.
 
     Providers do not list all of their child types (Microsoft.Storage has no containers). ARM routes these as their
     parents, so a version that the nearest listed parent has is fine; one that it lacks is a guess, and no refusal.
@@ -120,11 +120,11 @@ def _judge_version(change: PlannedChange, listing: Listing) -> Iterator[CheckFin
     newest = shorten_text(newest_first[0])
     if change.body is None:
         command = f"az resource delete --ids {shlex.quote(change.arm_id)} --api-version {shlex.quote(newest)}"
-        advice = f"Delete it with a version that is listed: `{command}`."
+        advice = f"Delete it with a listed version: `{command}`."
     elif api_version := find_manifest_version(change.arm_type, newest_first):
         advice = f"Set apiVersion to {api_version}."
     else:
-        advice = f"Update gitsync: it knows none of the listed versions, of which {newest} is the newest."
+        advice = f"Update gitsync: it supports none of the listed versions. The newest is {newest}."
     yield _make(
         verdict=CheckVerdict.REFUSED,
         code=UNLISTED_VERSION,

@@ -40,6 +40,7 @@ class CommandGroup(StrEnum):
     RUN = "reconcile"
     MANIFESTS = "look at manifests"
     RECORDS = "look at what was recorded"
+    AZURE = "look at Azure"
     SET_UP = "set up and try"
 
 
@@ -113,12 +114,12 @@ COMMANDS = {
     "unmanaged": CommandEntry(
         "gitsync.cli.unmanaged",
         "Show what exists in Azure and is not in git. Read-only.",
-        CommandGroup.RECORDS,
+        CommandGroup.AZURE,
     ),
     "audit": CommandEntry(
         "gitsync.cli.audit",
         "Show who wrote the resources of git, gitsync or somebody else. Read-only.",
-        CommandGroup.RECORDS,
+        CommandGroup.AZURE,
     ),
     "doctor": CommandEntry(
         "gitsync.cli.doctor",

@@ -45,8 +45,31 @@ _OTHER_NAMES = {
     **dict.fromkeys(("--target", "--include"), "--only"),
     **dict.fromkeys(("--format", "-o"), "--output"),
     **dict.fromkeys(("--auto-approve", "-y"), "--yes"),
+    **dict.fromkeys(("--destroy", "--delete"), "--prune"),
 }
 """What other tools call a flag, which is not spelt like it."""
+
+_PLAN = "gitsync plan"
+_OTHER_COMMANDS = {
+    **dict.fromkeys(("apply", "up", "deploy", "reconcile", "run"), "gitsync sync"),
+    **dict.fromkeys(("diff", "preview", "what-if", "whatif", "dry-run", "refresh"), _PLAN),
+    **dict.fromkeys(("destroy", "delete", "down", "prune", "uninstall"), "gitsync sync --prune"),
+    **dict.fromkeys(("get", "list", "ls", "state", "show", "output", "history"), "gitsync status"),
+    **dict.fromkeys(("inspect", "events", "logs"), "gitsync describe"),
+    **dict.fromkeys(("lint", "test", "verify", "fmt"), "gitsync validate"),
+    **dict.fromkeys(("build", "template", "kustomize"), "gitsync render"),
+    **dict.fromkeys(("tree", "deps"), "gitsync graph"),
+    **dict.fromkeys(("export", "aztfexport"), "gitsync import"),
+    **dict.fromkeys(("bootstrap", "install", "create", "new"), "gitsync init"),
+    **dict.fromkeys(("check", "login", "auth", "whoami"), "gitsync doctor"),
+    **dict.fromkeys(("rollback", "undo", "restore"), "gitsync revert"),
+    **dict.fromkeys(("console", "query"), "gitsync eval"),
+    "version": "gitsync --version",
+}
+"""What other tools call a command, which is not spelt like it."""
+
+_DRY_RUNS = frozenset({"--dry-run", "--plan", "--plan-only", "--check", "--diff", "--preview", "--what-if", "--noop"})
+"""How other tools only show what a command would do."""
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -104,6 +127,10 @@ def _explain_unknown(name: str, argument: str, flags: list[str]) -> str:
     takers = sorted({taker for setting in SETTINGS.values() if flag == setting.flag for taker in setting.commands})
     if takers:
         return f"gitsync {name} has no flag {flag}. These commands have it: {', '.join(takers)}."
+    if name == "sync" and flag in _DRY_RUNS:
+        return f"Unknown flag {flag}. Did you mean `{_PLAN}`? It writes nothing."
+    if name == "plan" and flag in _DRY_RUNS:
+        return f"Unknown flag {flag}. A plan writes nothing without it."
     if flag.startswith("-"):
         meant = _OTHER_NAMES.get(flag)
         return f"Unknown flag {flag}.{f' Did you mean {meant}?' if meant in flags else suggest_word(flag, flags)}"
@@ -114,7 +141,9 @@ def make_unknown_command(name: str, known_names: Iterable[str]) -> ConfigError:
     """The error for a first argument that is not a command."""
     if name.startswith("-"):
         return ConfigError(f"The command comes first, before {name}.", hint="Run gitsync COMMAND [SOURCE] [flags].")
-    return ConfigError(f"Unknown command {name!r}.{suggest_word(name, known_names)}", hint="See gitsync --help.")
+    meant = _OTHER_COMMANDS.get(name.lower())
+    suggestion = f" Did you mean `{meant}`?" if meant else suggest_word(name, known_names)
+    return ConfigError(f"Unknown command {name!r}.{suggestion}", hint="See gitsync --help.")
 
 
 class Option(NamedTuple):

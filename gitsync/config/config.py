@@ -1,5 +1,4 @@
-"""Every setting of gitsync: one field of `Config` each, with its declaration, in the order of the
-help.
+"""Every setting: one field of `Config` each, with its declaration, in the order of the help.
 
 A setting is given by a flag, a variable, a key in gitsync.yaml, or not at all; the nearest wins.
 The flag is the name with dashes, the key is the flag without the leading ones, and the variable is
@@ -43,7 +42,7 @@ _SYNC = frozenset({"sync"})
 _REVERT = frozenset({"revert"})  # a plan and a sync of what it names, which deletes and adopts nothing
 _RUNS = _PLAN | _SYNC | _REVERT
 _ACCEPT = frozenset({"accept"})
-_REHEARSE = frozenset({"rehearse"})  # plays a sync: takes what decides about it, and no identity
+_REHEARSE = frozenset({"rehearse"})  # simulates a sync: takes what decides about it, and no identity
 _LOOKS = frozenset({"audit", "unmanaged"})  # compare Azure with manifests and records, and reconcile nothing
 _SET_UP = _RUNS | {"doctor"}  # doctor checks what a run would use
 _MANIFESTS = _SET_UP | _REHEARSE | {"eval", "graph", "render", "shards", "validate"}
@@ -60,8 +59,8 @@ _EVERY_COMMAND = frozenset({"*"})
 class Config:
     """All settings of one run, checked. Durations are in seconds; a `None` means "not given".
 
-    Source settings are read through `gitsync.config.config_file`, which knows what the source gives.
-    `config_file` is no setting: it is the file that the operator's settings were read from.
+    Source settings are read through `gitsync.config.config_file`, which has what the source gives. `config_file` is not
+    a setting: it is the file that the operator's settings were read from.
     """
 
     config_file: Path | None = None
@@ -78,12 +77,12 @@ class Config:
         metavar="REV",
     )
     path: str = declare_setting(
-        ".", "Folder, or file, of the manifests inside SOURCE.", HelpGroup.READ, _ESTATE, metavar="PATH"
+        ".", "Folder or file of the manifests in SOURCE.", HelpGroup.READ, _ESTATE, metavar="PATH"
     )
     only: tuple[str, ...] = declare_setting(
         (),
-        "Only these resources: Kind/name, Kind.group/namespace/name, or a pattern with * and ?. A name that is clear "
-        "may be abbreviated.",
+        "Only these resources: Kind/name, Kind.group/namespace/name, or a pattern with * and ?. An unambiguous "
+        "name may be abbreviated.",
         HelpGroup.READ,
         _MANIFESTS - _REVERT | {"status"},
         form=SettingForm.LIST,
@@ -111,7 +110,7 @@ class Config:
     )
     from_revision: str | None = declare_setting(
         None,
-        "Compare with this revision, without reading Azure: a branch, tag or commit, or one like main~2.",
+        "Compare with this revision, without reading Azure: a branch, tag or commit, or an expression such as main~2.",
         HelpGroup.READ,
         _PLAN | {"doctor"},
         flag="--from",
@@ -119,7 +118,7 @@ class Config:
     )
     to_revision: str | None = declare_setting(
         None,
-        "With --from: the revision that is compared. Default: what a plan would read.",
+        "With --from: the revision to compare. Default: the revision that a plan would read.",
         HelpGroup.READ,
         _PLAN | {"doctor"},
         flag="--to",
@@ -127,7 +126,7 @@ class Config:
     )
     shard: str | None = declare_setting(
         None,
-        "Sync only the part of one of many workers, as `gitsync shards` shows them: 2/8 is the second of eight.",
+        "Sync only the part of one worker, as `gitsync shards` lists them: 2/8 is the second of eight.",
         HelpGroup.READ,
         _SYNC,
         is_advanced=True,
@@ -136,7 +135,7 @@ class Config:
     )
     shards: int | None = declare_setting(
         None,
-        "Number of workers in an Indexed Job of Kubernetes, whose JOB_COMPLETION_INDEX says which of them this is.",
+        "Number of workers in a Kubernetes Indexed Job. JOB_COMPLETION_INDEX is the index of this worker.",
         HelpGroup.READ,
         _SYNC,
         is_advanced=True,
@@ -145,7 +144,7 @@ class Config:
     )
     run_id: str | None = declare_setting(
         None,
-        "Id that the workers of one run share, and no other run has: that of the pipeline's run, or of the Job.",
+        "Id that the workers of one run share, and no other run has: the id of the pipeline run or of the Job.",
         HelpGroup.READ,
         _SYNC | {"shards"} | _REPORT,
         is_advanced=True,
@@ -172,7 +171,7 @@ class Config:
     )
     this_repository: tuple[str, ...] | None = declare_setting(
         (),
-        "Sources of Flux that are this repository, although no file in it declares them: namespace/name of a "
+        "Flux sources that are this repository, although no file in it declares them: namespace/name of a "
         "GitRepository, or Kind/namespace/name.",
         HelpGroup.READ,
         frozenset(),
@@ -183,8 +182,8 @@ class Config:
     )
     known_from: tuple[str, ...] = declare_setting(
         (),
-        "Status of other repositories, whose resources manifests may name as owners and references: a URL or a folder, "
-        "and #BRANCH if it is not gitsync/status. Its records must be signed with the digest key.",
+        "Status of other repositories whose resources manifests may use as owners and references: a URL or a folder, "
+        "and #BRANCH if it is not gitsync/status. The records must be signed with the digest key.",
         HelpGroup.READ,
         _ESTATE,
         is_advanced=True,
@@ -262,14 +261,14 @@ class Config:
     )
     yes: bool = declare_setting(
         False,
-        "Do not ask on a terminal: before the first sync of a target, and before a revert.",
+        "Skip the confirmation on a terminal before the first sync of a target and before a revert.",
         HelpGroup.CHANGE,
         _SYNC | _REVERT,
         form=SettingForm.SWITCH,
     )
     checks: tuple[str, ...] = declare_setting(
         tuple(name.value for name in CheckName),
-        "What to ask Azure about changes before they are made: these checks, or none.",
+        "Checks of changes before they are made: these, or none.",
         HelpGroup.CHANGE,
         _SET_UP | _REHEARSE,
         form=SettingForm.LIST,
@@ -278,17 +277,17 @@ class Config:
     )
     who: str = declare_setting(
         Who.AUTO.value,
-        "Who changed or created a resource, asked of Azure. auto leaves names of people, those in errors of Azure too, "
-        "out of comments, pull requests, commits, the status branch, and what a pipeline or a pod prints or writes; "
-        "names has them there, too, but for commits and the status branch; off asks nothing, and always leaves them "
-        "out.",
+        "Show who changed or created a resource, as Azure reports it. auto: names of people, also in Azure's errors, "
+        "are left out of comments, pull requests, commits, the status branch, and the output of a pipeline or a pod. "
+        "names: they are left out of commits and the status branch only. off: Azure's change records are not read, "
+        "and names are left out everywhere.",
         HelpGroup.CHANGE,
         _SET_UP | _ACCEPT | _LOOKS,
         choices=tuple(who.value for who in Who),
     )
     max_deletes: int | None = declare_setting(
         None,
-        "Limit of deletes in one run; more refuses the run. "
+        "Limit of deletes in one run. A run with more deletes is refused. "
         "Default: the smaller of 10 and a fifth of the inventory, at least 1; 0 for an empty source.",
         HelpGroup.CHANGE,
         (_RUNS - _REVERT) | _REHEARSE,
@@ -296,7 +295,7 @@ class Config:
     )
     release: tuple[str, ...] = declare_setting(
         (),
-        "With --prune: delete this removed resource (Kind/name), though a place that is not read may declare it. "
+        "With --prune: delete this removed resource (Kind/name), even if a file that is not read may declare it. "
         "Forget it if Azure cannot delete it.",
         HelpGroup.CHANGE,
         _RUNS - _REVERT,
@@ -344,7 +343,7 @@ class Config:
     )
     reads: str = declare_setting(
         "list",
-        "How resources are read: those of one type by a list, if that takes fewer requests, or each by itself.",
+        "How resources are read: all of one type with a list, if that takes fewer requests, or each by itself.",
         HelpGroup.CHANGE,
         _RUNS | _ACCEPT,
         is_advanced=True,
@@ -352,8 +351,8 @@ class Config:
     )
     flap_limit: int = declare_setting(
         3,
-        "Writes in a row, with no change in git, that something may reset before a resource is reported as "
-        "flapping and paused. 0 writes without limit.",
+        "Number of consecutive writes without a change in git that may be reset before a resource is reported as "
+        "flapping and paused. 0: no limit.",
         HelpGroup.CHANGE,
         _RUNS | _REHEARSE,
         is_advanced=True,
@@ -415,7 +414,7 @@ class Config:
     )
     log_level: str = declare_setting(
         "auto",
-        "Minimum level of log lines. auto: warning on a terminal and in a pipeline, where the report says the rest; "
+        "Minimum level of log lines. auto: warning on a terminal and in a pipeline, where the report has the rest; "
         "info otherwise.",
         HelpGroup.OUTPUT,
         _EVERY_COMMAND,
@@ -434,7 +433,7 @@ class Config:
     # Azure and the identity
     subscription: str | None = declare_setting(
         None,
-        "Subscription of resources without an ARM id of their own: its id, a UUID.",
+        "Subscription id (a UUID) of resources whose manifests contain no ARM id.",
         HelpGroup.AZURE,
         _ESTATE | {"import"},
         form=SettingForm.UUID,
@@ -458,7 +457,7 @@ class Config:
     )
     emulator: str | None = declare_setting(
         None,
-        "Run against an Azure Resource Manager inside the process: in memory, or with its state in an SQLite FILE.",
+        "Run against the emulator, in this process: in memory, or with its state in an SQLite FILE.",
         HelpGroup.AZURE,
         _AZURE,
         form=SettingForm.FILE_OR_ON,
@@ -504,7 +503,7 @@ class Config:
     )
     client_certificate_path: str | None = declare_setting(
         None,
-        "The same as a file.",
+        "The same certificate, as a file.",
         HelpGroup.AZURE,
         _AZURE,
         is_advanced=True,
@@ -610,7 +609,7 @@ class Config:
     )
     database_servers: tuple[str, ...] = declare_setting(
         (),
-        "Servers on this machine that stand in for those of Azure in tests, such as "
+        "Servers on this machine that replace Azure's servers in tests, such as "
         "postgresql=localhost:5433,mysql=localhost:3307.",
         HelpGroup.AZURE,
         _RUNS,
@@ -660,7 +659,7 @@ class Config:
     )
     config_maps_folder: str | None = declare_setting(
         None,
-        "The same for config maps.",
+        "The same for ConfigMaps.",
         HelpGroup.SECRETS,
         _SET_UP | _ACCEPT | _REHEARSE | {"validate"},
         is_advanced=True,
@@ -668,8 +667,8 @@ class Config:
     )
     plan_secrets: bool = declare_setting(
         False,
-        "Let a plan read Secrets from Key Vault and the cluster as a sync does, those of credentials included. "
-        "It shows and keeps no value, only that one changed.",
+        "Let a plan read Secrets from Key Vault and the cluster as a sync does, including those of credentials. "
+        "The plan shows and stores no values, only that a value changed.",
         HelpGroup.SECRETS,
         _PLAN | _ACCEPT,
         is_advanced=True,
@@ -712,7 +711,7 @@ class Config:
     )
     notify: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
-        "Addresses that get a message when the state of the estate changes, such as slack://…; with blanks between.",
+        "Addresses that get a message when the state of the estate changes, such as slack://…, separated by blanks.",
         HelpGroup.STATUS,
         _SYNC | {"doctor"} | _REPORT,
         form=SettingForm.SECRET,
@@ -720,7 +719,7 @@ class Config:
     )
     agent: str | None = declare_setting(
         None,
-        "Name of this agent. Resources recorded for another agent are left alone. Default: gitsync.",
+        "Name of this agent. Resources recorded for another agent are skipped. Default: gitsync.",
         HelpGroup.STATUS,
         _RECORDS | _REHEARSE | _REPORT,
         is_advanced=True,
@@ -736,7 +735,7 @@ class Config:
     )
     notify_file: str | None = declare_setting(
         None,
-        "File with such addresses, one a line.",
+        "File with such addresses, one per line.",
         HelpGroup.STATUS,
         _SYNC | {"doctor"} | _REPORT,
         is_advanced=True,
@@ -755,7 +754,7 @@ class Config:
     )
     previous_digest_key: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
-        "The key before, while keys are rotated: records that it signed are accepted, and signed again.",
+        "The previous key, while keys are rotated: records that it signed are accepted, and signed again.",
         HelpGroup.STATUS,
         _RECORDS | _REPORT,
         is_advanced=True,

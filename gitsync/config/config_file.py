@@ -35,7 +35,7 @@ _BY_KEY: Mapping[str, Setting] = {s.key: s for s in SETTINGS.values() if s.key}
 _SECRETS = {s.name.replace("_", "-"): s for s in SETTINGS.values() if s.form is SettingForm.SECRET}
 
 FileValue = tuple[tuple[Any, ...], str]
-"""The texts of a setting (the entries of `units`), and their place in the file."""
+"""The texts of a setting (the entries of `units`), and their line in the file."""
 
 
 def read_config_file(path: Path) -> dict[str, FileValue]:
@@ -65,13 +65,13 @@ def _read(path: Path) -> bytes:
 
 def _read_entries(path: str, content: bytes, authorities: Collection[Authority]) -> dict[str, FileValue]:
     """The settings in a file, none of which may be of another class than `authorities`."""
-    from gitsync.config.yaml_file import read_yaml  # noqa: PLC0415 - only those who have such a file pay for it
+    from gitsync.config.yaml_file import read_yaml  # noqa: PLC0415 - only users of such a file pay for it
 
     root = read_yaml(path, content, MOST_BYTES)
     if root is None:
         return {}
     if not root.is_mapping:
-        raise ConfigError(f"{path}: settings are keys with values.", hint="Write one `key: value` per line.")
+        raise ConfigError(f"{path}: expected a mapping of settings.", hint="Write one `key: value` per line.")
     values: dict[str, FileValue] = {}
     faults: list[str] = []
     for key, value in root.pairs():
@@ -175,14 +175,14 @@ def find_unit_entries(file: SourceFile) -> tuple[UnitEntry, ...]:
 
 
 def find_source_names(file: SourceFile) -> tuple[str, ...]:
-    """Return the sources of Flux that a source's file calls this repository. ConfigError if the file is invalid, or
-    one is no name.
+    """Return the Flux sources that a source's file calls this repository. ConfigError if the file is invalid, or one is
+    not a name.
     """
     texts, place = read_source_settings(file.content, file.path).get("this_repository", ((), ""))
     names = tuple(filter(None, (name.strip() for text in texts for name in text.split(","))))
     if wrong := next((name for name in names if not _SOURCE_NAME.fullmatch(name)), None):
         raise ConfigError(
-            f"{place}: this-repository: {wrong!r} is not the name of a source of Flux.",
+            f"{place}: this-repository: {wrong!r} is not the name of a Flux source.",
             hint="Write namespace/name of the GitRepository, such as cluster-config/cluster-config.",
         )
     return names

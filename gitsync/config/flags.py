@@ -1,4 +1,4 @@
-"""Settings as flags of a command: what argparse is given, and what `--help` says of each.
+"""Settings as flags of a command: what argparse is given, and what `--help` shows of each.
 
 Separate from `gitsync.config.load`, which reads and checks values: help and completion need the names alone, fast.
 """
@@ -29,7 +29,9 @@ _REPEATED = frozenset({SettingForm.LIST, SettingForm.VARIABLES})
 
 
 def add_flags(parser: argparse.ArgumentParser, names: Iterable[str], outputs: tuple[str, ...]) -> None:
-    """Give a parser the flags of settings; a secret has none. A flag that is not given leaves no trace."""
+    """Give a parser the flags of settings; a secret has none, and neither has what only a variable gives. A flag that
+    is not given leaves no trace.
+    """
     taken = {*names, *EVERYWHERE}
     for setting in SETTINGS.values():
         if setting.name in taken and setting.form is not SettingForm.SECRET:
@@ -59,7 +61,8 @@ def _add_flag(parser: argparse.ArgumentParser, setting: Setting, choices: tuple[
     text = describe_values(setting, choices).replace("%", "%%")
     metavar = setting.metavar or _METAVARS.get(setting.form, "TEXT")
     if not setting.flag:
-        parser.add_argument(setting.name, nargs="?", default=argparse.SUPPRESS, metavar=metavar, help=text)
+        if setting.is_argument:
+            parser.add_argument(setting.name, nargs="?", default=argparse.SUPPRESS, metavar=metavar, help=text)
         return
     shape: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text}
     if setting.form is SettingForm.SWITCH:

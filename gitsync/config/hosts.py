@@ -44,7 +44,7 @@ def find_job_url(environment: Mapping[str, str]) -> str:
 
 
 def is_pipeline(environment: Mapping[str, str]) -> bool:
-    """Tell whether this is a job of a pipeline, of any host: a person reads its log."""
+    """Return whether this is a job of a pipeline, of any host: a person reads its log."""
     if find_host(environment):
         return True
     return any(environment.get(name, "").strip().casefold() not in OFF | {""} for name in OTHERS)

@@ -31,12 +31,12 @@ _NO_SETTINGS = (
     "GITSYNC_SECRET_",
     "GITSYNC_OUTPUT_",
     VARIABLE_PREFIX,
-)  # variables of ours that are no settings
+)  # gitsync's own variables that are not settings
 
 
 @dataclass(frozen=True, slots=True)
 class SettingText:
-    """The texts of a setting, their place, and how near that is (0 is a flag)."""
+    """The texts of a setting, where they are from, and how near that is (0 is a flag)."""
 
     texts: tuple[str, ...]
     place: str
@@ -52,7 +52,7 @@ def resolve(
     asks_azure: bool = True,
     needs_file: bool = True,
 ) -> Config:
-    """Return the settings of this run. Raises ConfigError, which lists every fault with its place. `asks_azure` is
+    """Return the settings of this run. Raises ConfigError, which lists every fault with its location. `asks_azure` is
     False for an offline command. Without `needs_file`, a wrong gitsync.yaml in the folder is as none.
     """
     flags = vars(options)
@@ -94,7 +94,7 @@ def _resolve(
 
 
 def find_misspelt_variables(variables: Mapping[str, str]) -> list[str]:
-    """Messages on variables that look like settings of gitsync and are none."""
+    """Messages on variables that look like gitsync settings and are not."""
     known_words = {v.removeprefix(_PREFIX) for s in SETTINGS.values() for v in s.variables if v.startswith(_PREFIX)}
     own_variables = [
         name for name in sorted(variables) if name.startswith(_PREFIX) and not name.startswith(_NO_SETTINGS)
@@ -230,7 +230,7 @@ def find_contradictions(config: Config, *, asks_azure: bool = True) -> Iterator[
         )
     if config.emulator and ("://" in config.emulator or Path(config.emulator).is_dir()):
         yield (
-            f"--emulator takes a file for its state, and {config.emulator} is none. "
+            f"--emulator takes a file for its state, and {config.emulator} is not a file. "
             "Write SOURCE before --emulator, or the file as --emulator=FILE."
         )
 

@@ -78,6 +78,11 @@ class Setting:
         return "" if self.form is SettingForm.SECRET else self.flag.removeprefix("--") or self.name.replace("_", "-")
 
     @property
+    def is_argument(self) -> bool:
+        """Whether a command line has its value without a flag, by its place."""
+        return not self.flag and bool(self.metavar)
+
+    @property
     def ways(self) -> str:
         """How an operator gives it, as an order."""
         options = ", ".join(word for word in (self.flag or self.metavar, f"the variable {self.variables[0]}") if word)

@@ -1,6 +1,6 @@
 """From the text of a setting to its value: one parser for each form, the same for a flag, a variable and a file.
 
-A parser raises ValueError with the expected form; the caller adds the place of the text.
+A parser raises ValueError with the expected form; the caller adds the location of the text.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 
 
 def parse_value(setting: Setting, texts: tuple[Any, ...]) -> Any:
-    """The value of a setting; `texts` has one member, or several for a list. ValueError says what was expected."""
+    """The value of a setting; `texts` has one member, or several for a list. ValueError names what was expected."""
     if setting.form is SettingForm.UNITS:
-        return texts  # the reader of the file knows their lines, and has parsed them
+        return texts  # the reader of the file has their lines, and has parsed them
     if setting.form is SettingForm.VARIABLES:
         return tuple(dict(map(_parse_variable, texts)).items())  # of a name, the last counts
     if setting.form is SettingForm.LIST:
@@ -45,7 +45,7 @@ def parse_value(setting: Setting, texts: tuple[Any, ...]) -> Any:
 
 
 def is_loopback(host: str | None) -> bool:
-    """Tell whether a host is this machine, judged by its name only."""
+    """Return whether a host is this machine, by its name only."""
     if host is None:
         return False
     try:
@@ -162,7 +162,7 @@ def _parse_file_or_on(text: str) -> str | None:
 
 
 def _parse_secret(text: str, pattern: str) -> Secret:
-    """The value shows in no message, so the pattern of a secret says no more than how long it is."""
+    """The value shows in no message, so the pattern of a secret only limits its length."""
     value = text.strip("\r\n")
     if pattern and not re.fullmatch(pattern, value, re.DOTALL):
         raise ValueError("expected at least 32 characters, for example from `openssl rand -base64 32`")

@@ -1,7 +1,7 @@
 """Reads a YAML file that people write for gitsync, value by value: its settings, and scripts of the emulator.
 
-Each value knows its file, its line and its key, and says so when it is not what was expected. YAML's composer gives all
-of them, so nothing of an untrusted file is constructed before it is checked.
+Each value has its file, its line and its key, and names them when it is not what was expected. YAML's composer gives
+all of them, so nothing of an untrusted file is constructed before it is checked.
 """
 
 from __future__ import annotations
@@ -139,11 +139,11 @@ class YamlNode:
         return int(value)
 
     def time(self) -> datetime:
-        """Read a date or a time, in UTC unless it says otherwise."""
+        """Read a date or a time, in UTC unless it has another offset."""
         try:
             time = datetime.fromisoformat(self.text())
         except ValueError as error:
-            raise self.wrong(f"{self.text()!r} is no date.", "Write 2027-01-01 or 2027-01-01T12:00:00Z.") from error
+            raise self.wrong(f"{self.text()!r} is not a date.", "Write 2027-01-01 or 2027-01-01T12:00:00Z.") from error
         return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
     def flag(self) -> bool:

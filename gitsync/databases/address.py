@@ -51,16 +51,16 @@ def find_address(owner_id: str, server: Live, service: Provider, cloud: Cloud) -
         raise DatabaseError(
             f"The server {owner_id} {what}.",
             code="WaitingForOwner",
-            hint="Start the server, or wait until Azure has it ready.",
+            hint="Start the server, or wait until it is ready in Azure.",
         )
     domain = _DOMAINS.get(_find_endpoint_host(cloud))
     # The names of private access and of private endpoints are below the same domain:
     # `x.private.postgres.…`, `x.privatelink.postgres.…`.
     suffix = f".{_LABELS[service]}.{domain}"
     if domain is None or not host.endswith(suffix) or not _HOST.fullmatch(host):
-        expected = f"{suffix} is the domain of the service" if domain else "gitsync knows no database service of it"
+        expected = f"the domain of the service is {suffix}" if domain else "gitsync supports no database service"
         raise DatabaseError(
-            f"In Azure, {owner_id} is at {host[:255]!r}, and in the cloud {cloud.endpoint} {expected}.",
+            f"Azure reports the address {host[:255]!r} for {owner_id}. In the cloud {cloud.endpoint}, {expected}.",
             code="UnexpectedDatabaseHost",
             hint="No password was sent. Check the server in Azure.",
         )
@@ -76,7 +76,7 @@ def find_token_scope(cloud: Cloud) -> str:
         host = _TOKEN_HOSTS["management.azure.com"]
     if host is None:
         raise DatabaseError(
-            f"gitsync does not know for what a token signs in to a database of the cloud {cloud.endpoint}.",
+            f"gitsync does not support tokens for databases in the cloud {cloud.endpoint}.",
             code="UnexpectedDatabaseHost",
             hint="Use `localUser` with `serverAdminPassword`.",
         )
@@ -84,7 +84,7 @@ def find_token_scope(cloud: Cloud) -> str:
 
 
 def parse_servers(entries: Iterable[str]) -> Mapping[Provider, ServerAddress]:
-    """Read the servers on this machine that stand in for those of Azure: `postgresql=localhost:5433`.
+    """Read the servers on this machine that replace Azure's servers: `postgresql=localhost:5433`.
 
     Raises ConfigError for an entry that has another form, or names another machine.
     """
@@ -99,12 +99,12 @@ def _parse_server(entry: str) -> tuple[Provider, ServerAddress]:
     if service is None or not host or not port.isdecimal() or not 0 < int(port) <= _MOST_PORT:
         raise ConfigError(
             f"{entry!r} of {_SETTING} is not SERVICE=HOST:PORT.",
-            hint="Write for example postgresql=localhost:5433,mysql=localhost:3307.",
+            hint="Write SERVICE=HOST:PORT, such as postgresql=localhost:5433,mysql=localhost:3307.",
         )
     if not _is_loopback(host):
         raise ConfigError(
             f"{entry!r} of {_SETTING} is on another machine.",
-            hint="Use localhost, 127.0.0.1 or ::1. The servers of Azure are found by their owners, without a setting.",
+            hint="Use localhost, 127.0.0.1 or ::1. Servers in Azure need no setting: their owners have the addresses.",
         )
     return service, ServerAddress(host, int(port))
 

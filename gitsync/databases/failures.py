@@ -26,7 +26,7 @@ _LONGEST = 500  # characters of a server's message
 
 
 class DatabaseError(ProviderError):
-    """A database server refused, did not answer, or must not be asked. `native_code` is the server's own."""
+    """A database server refused, did not respond, or must not be contacted. `native_code` is the server's own."""
 
     native_code = ""
 
@@ -44,22 +44,22 @@ class Advice(NamedTuple):
 
 NOT_REACHED = Advice(
     "DatabaseNotReachable",
-    "{service} on {server} does not take the connection",
-    "Check that the server runs, and that a FlexibleServersFirewallRule ({group}) or a private endpoint lets this "
-    "machine in; a new rule takes some minutes.",
+    "{service} on {server} does not accept the connection",
+    "Check that the server runs, and that a FlexibleServersFirewallRule ({group}) or a private endpoint "
+    "allows this machine. A new rule takes some minutes.",
     is_outage=True,
 )
 SILENT = Advice(
     "DatabaseTimeout",
-    "{service} on {server} does not answer",
-    "Check that a FlexibleServersFirewallRule ({group}) or a private endpoint lets this machine in, and the "
+    "{service} on {server} does not respond",
+    "Check that a FlexibleServersFirewallRule ({group}) or a private endpoint allows this machine, and check the "
     "load of the server.",
     is_outage=True,
 )
 LOST = Advice(
     "DatabaseConnectionLost",
     "The connection to {service} on {server} broke",
-    "Run again. If it happens again, look at the log of the server.",
+    "Run again. If it happens again, check the server log.",
     is_outage=True,
 )
 UNKNOWN_HOST = Advice(
@@ -76,37 +76,37 @@ NOT_TRUSTED = Advice(
 )
 WITHOUT_TLS = Advice(
     "DatabaseWithoutTls",
-    "{service} on {server} offers no TLS",
-    "Turn TLS on for the server. No password was sent.",
+    "{service} on {server} does not support TLS",
+    "Turn on TLS for the server. No password was sent.",
 )
 LOGIN_FAILED = Advice(
     "DatabaseLoginFailed",
-    "{service} on {server} refuses the administrator",
-    "Fix `serverAdminUsername`, or the Secret of `serverAdminPassword`.",
+    "{service} on {server} rejects the administrator",
+    "Correct `serverAdminUsername`, or the Secret of `serverAdminPassword`.",
 )
 NOT_LET_IN = Advice(
     "DatabaseNotReachable",
-    "{service} on {server} does not let this machine in",
+    "{service} on {server} does not allow this machine",
     "Create a FlexibleServersFirewallRule ({group}) for its address.",
     is_outage=True,
 )
 READ_ONLY = Advice(
     "DatabaseReadOnly",
-    "{server} takes no writes: it is a replica, or is set to read only",
-    "Let the owner be the primary server: users are replicated. If the server is the primary, make it writable.",
+    "{server} accepts no writes: it is a replica, or is read-only",
+    "Set the owner to the primary server: users are replicated. If the server is the primary, make it writable.",
 )
 BUSY = Advice(
     "DatabaseBusy",
     "{server} has too many connections",
-    "Run again later, or raise `max_connections` of the server.",
+    "Run again later, or raise `max_connections` on the server.",
     is_outage=True,
 )
-STARTING = Advice("DatabaseStarting", "{server} starts or stops", "Run again in a minute.", is_outage=True)
+STARTING = Advice("DatabaseStarting", "{server} is starting or stopping", "Run again in a minute.", is_outage=True)
 NOT_ALLOWED = Advice(
     "DatabaseNotAllowed",
-    "The administrator may not do this on {server}",
-    "Grant it to the administrator, or remove it from the manifest: Azure gives no superuser, and an administrator can "
-    "grant only what it has with the right to pass it on.",
+    "The administrator is not allowed to do this on {server}",
+    "Grant the right to the administrator, or remove it from the manifest. Azure provides no superuser, and an "
+    "administrator can grant only rights that it may pass on.",
 )
 OTHER_WRITER = Advice(
     "DatabaseUserChanged",
@@ -114,23 +114,23 @@ OTHER_WRITER = Advice(
     "Run again.",
     is_outage=True,
 )
-INVALID_USER = Advice("InvalidDatabaseUser", "{service} does not take this name", "Choose another `azureName`.")
+INVALID_USER = Advice("InvalidDatabaseUser", "{service} does not accept this name", "Choose another `azureName`.")
 INVALID_PASSWORD = Advice(
     "InvalidDatabasePassword",
-    "{service} on {server} does not take the password",
-    "Put one into the Secret that the rules of the server allow.",
+    "{service} on {server} does not accept the password",
+    "Store a password in the Secret that meets the server's rules.",
 )
 INVALID_PRIVILEGE = Advice(
     "InvalidDatabasePrivilege",
     "{service} on {server} does not have one of the privileges, or not at this level",
-    "Fix `privileges` and `databasePrivileges`.",
+    "Correct `privileges` and `databasePrivileges`.",
 )
 MALFORMED = Advice(
     "DatabaseAnswerMalformed",
-    "What answers for {service} on {server} does not speak its protocol",
-    "Check what is between this machine and the server, such as a proxy.",
+    "The response of {service} on {server} does not follow its protocol",
+    "Check for a proxy between this machine and the server.",
 )
-REFUSED = Advice("DatabaseRefused", "{service} on {server} refused a statement", "Look at the log of the server.")
+REFUSED = Advice("DatabaseRefused", "{service} on {server} refused a statement", "Check the server log.")
 
 RETRIED: Final = frozenset({BUSY.code, STARTING.code, NOT_REACHED.code})
 """Codes that are tried again within a run. Nothing was sent then but the wish for a connection."""
@@ -163,7 +163,7 @@ def make_failure(
 
 
 def explain_network(error: OSError) -> tuple[Advice, str]:
-    """Tell what an error below the protocol of a database means, and the words of it that help."""
+    """Return what an error below the protocol of a database means, and its words that help."""
     match error:
         case ssl.SSLCertVerificationError():
             return NOT_TRUSTED, error.verify_message

@@ -13,7 +13,7 @@ from typing import NamedTuple
 class Grants(NamedTuple):
     """One list: as the manifest states it (None if it does not), as gitsync last granted it, and what the server has.
 
-    `fold` gives the name by which the server knows an entry of the manifest.
+    `fold` gives the server's name for an entry of the manifest.
     """
 
     stated: Sequence[str] | None

@@ -95,13 +95,13 @@ class MysqlConnector(NamedTuple):
             host=access.address.host,
             port=access.address.port,
             user=access.administrator,
-            password=access.password.reveal().encode(),  # the driver knows Latin-1 only
+            password=access.password.reveal().encode(),  # the driver supports Latin-1 only
             charset="utf8mb4",
             ssl=access.tls,  # without TLS the driver gives up before it signs in
             read_timeout=access.timeout,
             write_timeout=access.timeout,
             autocommit=True,
-            # A server may ask for the password in clear: it is given tokens only, which Azure asks for so.
+            # A server may request the password in plain text: it gets tokens only, which Azure's servers read that way.
             auth_plugin_map={} if access.is_token else {"mysql_clear_password": _Refusal, "dialog": _Refusal},
             program_name="gitsync",
             defer_connect=True,
@@ -158,7 +158,7 @@ class MysqlUsers:
         return host | echo_sign_in(body) | account.privileges.show(body)
 
     async def write(self, user: ProvidedResource) -> None:
-        """Bring a user to its body. What is equal is not sent."""
+        """Bring a user to its body. Equal values are not sent."""
         account = await self._find_account(user)
         # Each is done by itself: MySQL has no transactions for users.
         for statement in (*self._define(user, account), *account.privileges.list_statements(account.quoted)):
@@ -286,12 +286,12 @@ class _Thread:
 
 
 class _Refusal:
-    """Answers a server that asks for a password in clear, or by questions of its own."""
+    """Answers a server that requests a password in plain text, or by prompts of its own."""
 
     def __init__(self, _connection: object) -> None: ...
 
     def authenticate(self, _packet: object) -> NoReturn:
-        raise pymysql.OperationalError(1045, "the server asks for the password in clear")
+        raise pymysql.OperationalError(1045, "the server requests the password in plain text")
 
 
 def check_user(user: ProvidedResource) -> None:

@@ -100,7 +100,7 @@ class PostgresqlConnector(NamedTuple):
             database=database,
             ssl=access.tls,
             direct_tls=False,
-            target_session_attrs="any",  # and not what the environment says
+            target_session_attrs="any",  # and not the value of the environment
             timeout=access.timeout,
             command_timeout=access.timeout + 1.0,  # the server ends a statement first, so its end is known
             statement_cache_size=0,
@@ -113,7 +113,7 @@ class PostgresqlConnector(NamedTuple):
         if isinstance(error, asyncpg.PostgresConnectionError):
             advice, code = failures.LOST, ""
         elif isinstance(error, asyncpg.PostgresError):
-            # No statement of ours has a password in it, but a verifier: a syntax error might quote that.
+            # gitsync's statements contain no password, but a verifier: a syntax error might quote that.
             advice = _ADVICE.get(code, failures.REFUSED)
             detail = "" if code.startswith("426") else str(error.args[0] if error.args else "")
             if "pg_hba.conf" in detail:
@@ -159,7 +159,7 @@ class PostgresqlUsers:
         }
 
     async def write(self, user: ProvidedResource) -> None:
-        """Bring a user to its body. What is equal is not sent; all that is sent is done, or nothing of it."""
+        """Bring a user to its body, in one transaction. Equal values are not sent."""
         role = await self._find_role(user.name)
         grants = _compare_roles(user, role)
         await self._check_roles(grants.missing)
@@ -203,11 +203,11 @@ class PostgresqlUsers:
             raise DatabaseError(
                 f"{self._connector.access.address.host} has no role {', '.join(map(repr, unknown))}.",
                 code="DatabaseRoleNotFound",
-                hint="Create it on the server, or fix `roles`. Nothing was changed.",
+                hint="Create it on the server, or correct `roles`. Nothing was changed.",
             )
 
     async def _explain_objects(self, name: str, oid: int) -> DatabaseError:
-        """Say what keeps a role from being dropped, as far as the administrator may look."""
+        """Describe what keeps a role from being dropped, as far as the administrator can see it."""
         databases = [row["datname"] for row in await self._fetch(_READ_DATABASES_OF, oid)]
         described: list[str] = []
         for database in [_DATABASE, *(one for one in databases if one != _DATABASE)][:_MOST_DATABASES]:

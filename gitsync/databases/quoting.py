@@ -32,8 +32,8 @@ def quote_backticks(name: str) -> str:
 
 
 def quote_text(text: str, *, escapes: bool) -> str:
-    """Quote a text for MySQL. `escapes` tells whether the server takes a backslash as the begin of an escape, which its
-    status says (`NO_BACKSLASH_ESCAPES`).
+    """Quote a text for MySQL. `escapes`: the server reads a backslash as an escape, which its status shows
+    (`NO_BACKSLASH_ESCAPES`).
     """
     return "'" + (text.replace("\\", "\\\\") if escapes else text).replace("'", "''") + "'"
 
@@ -65,7 +65,7 @@ def fold_privilege(privilege: str) -> str:
         raise DatabaseError(
             f"{privilege[:100]!r} is not the name of a privilege.",
             code="InvalidDatabasePrivilege",
-            hint="Fix `privileges` and `databasePrivileges`: names such as SELECT, each in an entry of its own.",
+            hint="Correct `privileges` and `databasePrivileges`. Write names such as SELECT, one in each entry.",
         )
     return folded
 
@@ -86,7 +86,7 @@ def check_host(host: str) -> str:
         raise DatabaseError(
             f"{host[:255]!r} is not a host from which a user may connect.",
             code="InvalidDatabaseUser",
-            hint="Fix `hostname`: an address, a name in DNS, or a pattern with %.",
+            hint="Correct `hostname`. Write an address, a name in DNS, or a pattern with %.",
         )
     return host.lower()
 

@@ -14,8 +14,8 @@ from gitsync.model.secret import Placeholder, Secret
 
 
 class ServerAccess(NamedTuple):
-    """How to reach one server. `is_token`: the password is a token of Entra ID. `timeout` is in seconds: to connect,
-    and of each statement.
+    """How to reach one server. `is_token`: the password is an Entra ID token. `timeout` is in seconds: to connect, and
+    of each statement.
     """
 
     address: ServerAddress
@@ -34,7 +34,7 @@ class Administrator(NamedTuple):
 
 
 def find_administrator(user: ProvidedResource, kept_password: Secret | None, service: Provider) -> Administrator:
-    """Find who signs in: as the manifest says, or, for a prune, as its record does.
+    """Find who signs in: as in the manifest, or, for a prune, as in its record.
 
     Raises DatabaseError if the name is missing, or the password is one that this run does not read.
     """
@@ -75,7 +75,7 @@ def find_password(user: ProvidedResource) -> str | None:
 
 
 def get_sign_in(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the part of a body that says who the user is, and who manages it."""
+    """Return the part of a body that shows who the user is, and who manages it."""
     part = body.get("localUser") or body.get("aadUser")
     return part if isinstance(part, Mapping) else {}
 
@@ -92,7 +92,7 @@ def echo_sign_in(body: Mapping[str, Any]) -> dict[str, Any]:
 def reveal(secret: Secret, what: str) -> str:
     """Return a password that can be sent.
 
-    Raises DatabaseError (code SecretNotRead) for a placeholder: then no server is asked, and nothing is known.
+    Raises DatabaseError (code SecretNotRead) for a placeholder: then no server is contacted, and nothing is known.
     """
     if isinstance(secret, Placeholder):
         why = secret.why or "a plan does not read it"

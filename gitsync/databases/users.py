@@ -35,7 +35,7 @@ T = TypeVar("T")
 ReadServer = Callable[[str], Awaitable[Live | None]]
 """Reads a server by its ARM id; None if it does not exist."""
 GetToken = Callable[[str], Awaitable[Secret]]
-"""Gets a token of Entra ID for a scope."""
+"""Gets an Entra ID token for a scope."""
 
 _MOST_CONNECTIONS = 4
 """To one server at a time: small ones take fifty in all, from all of their clients."""
@@ -100,8 +100,8 @@ class Databases:
         return defaultdict(lambda: asyncio.Semaphore(_MOST_CONNECTIONS))
 
     async def find_server(self, owner_id: str) -> ServerAddress | None:
-        """Find where a server is; None if it does not exist. Raises ProviderError if Azure does not say, or says what
-        cannot be used.
+        """Find where a server is; None if it does not exist. Raises ProviderError if Azure does not show it, or shows
+        an address that cannot be used.
         """
         server = await self.read_server(owner_id)
         if server is None:
@@ -122,7 +122,7 @@ class UserReader:
     async def find(self, arm_id: str, api_version: str) -> Live | Absence:
         """Return the user in the words of its manifest, without passwords, or that there is none.
 
-        Raises ProviderError if its server gave no usable answer, or must not be asked.
+        Raises ProviderError if its server gave no usable answer, or must not be contacted.
         """
         self._check()
         address = await self._databases.find_server(self._user.owner_id)
@@ -194,7 +194,7 @@ class UserReader:
         return _load(self._service).make_connector(access)
 
     def _make_late(self, address: ServerAddress, *, is_unsure: bool) -> DeadlineError | DatabaseError:
-        what = "end a write of" if is_unsure else "ask for"
+        what = "end a write of" if is_unsure else "query"
         message = f"{self._session.end_reason} before {address.host} could {what} the user {self._user.name!r}."
         message = f"{message} {self._session.last_error()}".rstrip()
         if not is_unsure:
@@ -234,7 +234,7 @@ class UserWriter(UserReader):
         if_match: str | None = None,
         query: Mapping[str, str] | None = None,
     ) -> AcceptedWrite | None:
-        """Drop the user. What is gone is dropped already, with its server too.
+        """Drop the user. A missing user, or one on a missing server, counts as dropped.
 
         Returns None: all is done. Raises ProviderError, with what the user owns if that forbids it.
         """
@@ -269,7 +269,7 @@ def _load(service: Provider) -> _Service:
         from gitsync.databases import mysql  # noqa: PLC0415 - see above
     except ModuleNotFoundError as error:
         raise DatabaseError(
-            f"Users of {SERVICE_NAMES[service]} need the package {package}, which is not installed.",
+            f"{SERVICE_NAMES[service]} users need the package {package}, which is not installed.",
             code="PackageMissing",
             hint=f"Run `pip install '{DISTRIBUTION}[{_EXTRA}]'`.",
         ) from error

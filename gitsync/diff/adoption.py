@@ -74,12 +74,12 @@ def format_value(value: Any) -> Any:
 
 
 def name_rule(rule: str) -> str:
-    """What a difference says of the rule that two leaves were compared by; "" for none."""
+    """Name the rule that two leaves were compared by, as a difference shows it; "" for none."""
     return f"{RULE}, compared as {rule}" if rule else RULE
 
 
 def is_equal(path: JsonPath, desired: Any, live: Any, hints: Hints) -> bool:
-    """Tell whether Azure has a value already: there is no difference, and nothing unverified."""
+    """Return whether Azure has a value already: nothing differs, and nothing is unverified."""
     return next(compare_first_sight(desired, live, hints, path), None) is None
 
 
@@ -127,7 +127,7 @@ def _compare_plain(desired: list[Any], live: list[Any], hints: Hints, path: Json
 
 
 def _find_own_entries(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> list[int]:
-    """The places of the entries that Azure added: git has no equal one."""
+    """The locations of the entries that Azure added: git has no equal one."""
     return [
         index
         for index, entry in enumerate(live)
@@ -156,7 +156,7 @@ def _compare_by_key(
         if key in live_by_key:
             desired_entry = entry if exact else {name: value for name, value in entry.items() if name != field}
             yield from compare_first_sight(desired_entry, live_by_key[key][1], hints, (*path, index))
-        elif entry.get("toBeDetached") is not True:  # a data disk asks to be gone from the machine
+        elif entry.get("toBeDetached") is not True:  # a data disk that git wants detached
             yield Difference(format_pointer((*path, index)), format_value(entry), None, ABSENT)
     if path[-1] not in OPEN_LISTS:
         further = {index: entry for key, (index, entry) in live_by_key.items() if key not in desired_by_key}

@@ -53,8 +53,8 @@ def _make_remembered(question: DocumentComparison) -> Remembered | None:
 
 
 def _replace_nulls(body: Any, baseline: Any) -> Any:
-    """Return a body with the values of the baseline in place of nulls: a null asks for what Azure chooses. What is no
-    plain value in the baseline stays null: Azure may fill such a list or object at any time.
+    """Return a body with the values of the baseline instead of nulls: a null leaves the choice to Azure. A list or
+    object in the baseline stays null: Azure may fill it at any time.
     """
     if isinstance(body, Mapping) and isinstance(baseline, Mapping):
         return {key: _replace_nulls(value, baseline.get(key)) for key, value in body.items()}
@@ -81,7 +81,7 @@ def find_hints(catalog: Catalog, arm_type: str, api_version: str) -> Hints:
 
 
 def read_question(line: bytes, number: int) -> DocumentComparison:
-    """Read the question in one line of JSON. Raises SourceError, with the line's number, if it is invalid."""
+    """Read the comparison in one line of JSON. Raises SourceError, with the line's number, if it is invalid."""
     question = read_json_line(line, number)
     return DocumentComparison(
         desired=question.within("desired").values,

@@ -1,4 +1,4 @@
-"""Puts Azure's values into the fields that a manifest hands over: they are no drift, and no write resets them."""
+"""Puts Azure's values into the fields that a manifest hands over: they are not drift, and no write resets them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HANDED_OVER: Final = "handed over to Azure"
 @dataclass(frozen=True, slots=True)
 class Taken:
     """A body with Azure's values in the fields that are handed over. `paths` are these fields, in the steps of
-    `diff.ignore`; `because` says by JSON pointer why one that differs from git is not compared.
+    `diff.ignore`; `because` has the reason, by JSON pointer, why one that differs from git is not compared.
     """
 
     body: Mapping[str, Any]
@@ -32,7 +32,7 @@ class Taken:
 def take_live_values(
     body: Mapping[str, Any], live: Mapping[str, Any], arm_type: str, told: Iterable[tuple[str, str]] = ()
 ) -> Taken:
-    """Put the values of Azure into the fields of a body that are handed over."""
+    """Put Azure's values into the fields of a body that are handed over."""
     said = dict(told)
     rows = find_rows(arm_type, tuple(said))
     if not rows:
@@ -52,7 +52,7 @@ def take_live_values(
 
 
 def add_handed_over(comparison: Comparison, because: Mapping[str, str]) -> Comparison:
-    """Return a comparison that says which fields were not compared since they are handed over."""
+    """Add to a comparison the fields that were not compared since they are handed over."""
     if not because:
         return comparison
     unverified = tuple(sorted({*comparison.unverified, *because}))
@@ -60,13 +60,13 @@ def add_handed_over(comparison: Comparison, because: Mapping[str, str]) -> Compa
 
 
 def is_handed_over(reason: str) -> bool:
-    """Tell whether a field was not compared because it is handed over."""
+    """Return whether a field was not compared because it is handed over."""
     return reason.startswith(HANDED_OVER)
 
 
 @cache
 def find_rows(arm_type: str, told: tuple[str, ...] = ()) -> tuple[HandedOver, ...]:
-    """The rows for a type. `told` names what other manifests say."""
+    """The rows for a type. `told` has what other manifests state about the resource."""
     return tuple(row for row in HANDED_OVER_FIELDS if row.types.fullmatch(arm_type) and row.needs in ("", *told))
 
 
@@ -82,7 +82,7 @@ def _find_pairs(
 def _walk(
     pattern: JsonPath, body: Any, live: Any, path: JsonPath = (), live_path: JsonPath = ()
 ) -> Iterator[tuple[JsonPath, JsonPath]]:
-    """Yield the places in both bodies that a pattern leads to. Entries of lists are paired by their key."""
+    """Yield the locations in both bodies that a pattern leads to. Entries of lists are paired by their key."""
     if not pattern:
         yield path, live_path
         return
@@ -114,7 +114,7 @@ def _put(value: Any, path: JsonPath, new: Any) -> Any:
 
 
 def _make_steps(path: JsonPath, body: Any) -> Steps:
-    """Name a place independently of the order of lists."""
+    """Name a location independently of the order of lists."""
     steps = []
     for step in path:
         if isinstance(step, int):

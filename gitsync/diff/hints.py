@@ -24,7 +24,7 @@ _SECRET_MODES: Final = frozenset({"secret", "secretMap"})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hints:
     """`arm_type` is the resource's; `own_id` its ARM id; `leaves` a tree of steps, with the hints at its leaves;
-    `answer` all that Azure returned, for what it says in two places.
+    `answer` all that Azure returned, for values that it has in two fields.
     """
 
     arm_type: str = ""
@@ -42,7 +42,7 @@ class Hints:
             node = node.get(step if has_step else ANY)
             if node is None:
                 return None
-        return node if isinstance(node, str) else None  # type: ignore[return-value]  # leaves are made below alone
+        return node if isinstance(node, str) else None  # type: ignore[return-value]  # only the functions below make leaves
 
 
 @cache

@@ -115,7 +115,7 @@ def _select_for_entry(paths: Paths, entry: Any) -> Paths:
 
 
 def _selects(step: str, entry: Any) -> bool:
-    """Tell whether a step selects an entry, by the key that pairs entries."""
+    """Return whether a step selects an entry, by the key that pairs entries."""
     field_and_value = parse_entry_step(step)
     if field_and_value is None:
         return False

@@ -30,8 +30,8 @@ def find_changes(left: Any, right: Any, path: JsonPath = ()) -> Iterator[LeafCha
 
 
 def is_same(left: Any, right: Any) -> bool:
-    """Tell whether two documents are exactly the same, in the order of lists and the types of numbers too. A null is
-    not: it says nothing about a value.
+    """Return whether two documents are exactly the same, in the order of lists and the types of numbers too. A null is
+    not the same as a null: it has no value to compare.
     """
     if type(left) is not type(right):
         return False

@@ -102,22 +102,22 @@ def keep_key(entry: Mapping[str, Any], field: str) -> dict[str, Any]:
 
 
 def index_by_key(entries: Sequence[Any], field: str) -> dict[str, tuple[int, Any]]:
-    """Index entries and their places by their key. The field must identify them."""
+    """Index entries and their locations by their key. The field must identify them."""
     return {key: (index, entry) for index, entry in enumerate(entries) if (key := find_key(entry, field))}
 
 
 def is_ordered(path: JsonPath) -> bool:
-    """Tell whether the order of the list at a path counts, or of a list that contains it."""
+    """Return whether the order of the list at a path counts, or of a list that contains it."""
     return next((step for step in reversed(path) if isinstance(step, str)), "") in ORDERED
 
 
 def is_plain(*lists: Sequence[Any]) -> bool:
-    """Tell whether these lists hold plain values only."""
+    """Return whether these lists hold plain values only."""
     return not any(isinstance(entry, dict | list) for entries in lists for entry in entries)
 
 
 def is_same_key(left: str, right: str, inside: Any = "") -> bool:
-    """Tell whether two keys of the mapping `inside` name the same member: ARM ids and names of tags do in any case."""
+    """Return whether two keys of the mapping `inside` name the same member: ARM ids and tag names do in any case."""
     return left == right or (_has_no_case(left, inside) and left.casefold() == right.casefold())
 
 

@@ -19,19 +19,19 @@ from gitsync.model.verdict import Comparison, Difference
 
 CHANGED = "changed in git"
 REMOVED = "removed from git"
-CHANGED_SECRET = "the secret changed"  # noqa: S105 - says that there is one
+CHANGED_SECRET = "the secret changed"  # noqa: S105 - not a secret, but the note that one changed
 
 SecretShape = tuple[str, ...]
 """A path without case, in which every index is `*`: Azure may return entries of a list in another order."""
 
 
 def find_secret_shapes(*bodies: Mapping[str, Any] | None) -> frozenset[SecretShape]:
-    """Find the places of these bodies with a secret, or MASKED instead."""
+    """Find the locations of these bodies with a secret, or MASKED instead."""
     return frozenset(shape for body in bodies for shape in _iterate_shapes(body, ()))
 
 
 def redact_value(value: Any, shapes: frozenset[SecretShape], at: SecretShape = ()) -> Any:
-    """Return a value as it may be shown: MASKED wherever a secret may be. `at` is the place of the value."""
+    """Return a value as it may be shown: MASKED wherever a secret may be. `at` is the location of the value."""
     if not shapes or value is None:
         return value
     if any(at[: len(shape)] == shape for shape in shapes):

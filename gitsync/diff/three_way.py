@@ -2,7 +2,7 @@
 (docs/reference/design.md#drift).
 
 Only leaves that git sets count. With a record, the live state is compared with what Azure returned after our last
-write, so that its own spelling of a value is no drift; without one, git is compared with Azure by the rules of
+write, so Azure's own spelling of a value is not drift; without one, git is compared with Azure by the rules of
 `equality`.
 """
 
@@ -56,8 +56,8 @@ class Remembered:
     undone: frozenset[str] = frozenset()
 
     def has_all(self, desired: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
-        """Tell whether nothing has changed, in git or in Azure: so it is with nearly all resources of nearly all
-        runs. A run asks this before it compares, since then no rule has to decide.
+        """Return whether nothing has changed, in git or in Azure: so it is with nearly all resources of nearly all
+        runs. A run checks this before it compares, since then no rule has to decide.
         """
         return self.baseline is not None and is_untouched(desired, self.applied, self.baseline, live)
 
@@ -65,7 +65,7 @@ class Remembered:
 def compare(
     desired: Mapping[str, Any], live: Mapping[str, Any], remembered: Remembered | None, hints: Hints | None = None
 ) -> Comparison:
-    """Judge one resource that exists. `desired` and `live` are ARM bodies; secrets in `desired` are never compared.
+    """Compare one resource that exists. `desired` and `live` are ARM bodies; secrets in `desired` are never compared.
 
     Without `remembered` the verdict is ADOPT, with or without differences. Leaves that Azure does not return are in
     `unverified` and justify no write.
@@ -121,7 +121,7 @@ def _find_pending(
     """Leaves that git changed since the last write, unless Azure has the new value already."""
     for path, now, before in find_changes(format_value(desired), applied):
         live_value = find_removed(live, path, desired, applied) if now is None else find(live, path, desired)
-        # An empty list that leaves git asked for nothing to be there, and one in Azure is as none.
+        # An empty list that was removed from git meant no entries, and an empty one in Azure counts as absent.
         if now is None and live_value not in (None, []) and before not in (None, []):
             yield Difference(format_pointer(path), None, live_value, REMOVED)
         elif now is not None and not is_equal(path, now, live_value, hints):
@@ -135,7 +135,7 @@ def _find_drifted(
     applied = select_asked(remembered.applied)
     now = project(applied, live)
     for path, current, before in find_changes(now, remembered.baseline):
-        # Indexes are those of `now`, but for an entry that only the baseline has.
+        # Indexes are those of `now`, except for an entry that only the baseline has.
         is_there = current is not None or find(remembered.baseline, path, now) == before
         reference = now if is_there else remembered.baseline
         desired_value = find(desired, path, reference)
@@ -185,7 +185,7 @@ _SCALARS: Final = frozenset({str, bool, int, float})
 def is_untouched(
     desired: Mapping[str, Any], applied: Mapping[str, Any], baseline: Mapping[str, Any], live: Mapping[str, Any]
 ) -> bool:
-    """Tell whether all four have the same values for what git sets, in the order of lists and the types of numbers
+    """Return whether all four have the same values for what git sets, in the order of lists and the types of numbers
     too. False where that is not plain to see: for a secret, whose value no other side has, and for a member that git
     and the last write do not have alike. One walk looks at all four, and copies nothing.
     """
@@ -210,7 +210,7 @@ def _agree(
             if value == [] and sent == [] and live.get(key) in (None, []):
                 continue  # Azure does not return an empty list
             if _is_empty(value) and _is_empty(sent) and not key.startswith("/"):
-                continue  # an empty object asks for nothing
+                continue  # an empty object requests nothing
             return False
         if not _agree_on_value(key, value, sent, baseline[key], live.get(key)):
             return False
@@ -245,5 +245,5 @@ def _agree_on_value(key: str, desired: Any, applied: Any, baseline: Any, live: A
 
 
 def _is_empty(value: Any) -> bool:
-    """Tell whether a value asks for nothing: an object without members, or with such members only."""
+    """Return whether a value requests nothing: an object without members, or with such members only."""
     return value is None or (type(value) is dict and drop_empty(value) == {})

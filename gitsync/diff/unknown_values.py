@@ -1,4 +1,4 @@
-"""Values that a plan cannot know: they are left out of a comparison, on both sides.
+"""Values that are known during a run only: a plan leaves them out of a comparison, on both sides.
 
 Separate from the comparison, which would take a placeholder for a value: git would seem to have changed, and what
 Azure has in its place would seem to be drift.
@@ -25,7 +25,7 @@ Azure may return it in another order.
 
 
 def is_not_known(reason: str) -> bool:
-    """Tell whether a value was not verified because a plan does not know it."""
+    """Return whether a value was not verified because it is known during a run only."""
     return reason.startswith(NOT_KNOWN)
 
 
@@ -80,8 +80,8 @@ def find_paths(body: Any, pointers: Collection[str], path: JsonPath = ()) -> Ite
 
 
 def add_unknown_values(comparison: Comparison, unknown: UnknownValues, id_doubt: str) -> Comparison:
-    """Return a comparison that says which values are not known, and why. One that is a difference whatever its value
-    is (Azure has nothing in its place) stays one. `id_doubt` says why the ARM id is not known; "" if it is.
+    """Add to a comparison the values that are not known, and why. One that is a difference whatever its value is (Azure
+    has nothing at its path) stays one. `id_doubt` explains why the ARM id is not known; "" if it is.
     """
     if not unknown and not id_doubt:
         return comparison

@@ -1,7 +1,7 @@
 """Checks Azure: the endpoint, the identity, the subscriptions, their resource providers, and the rights of the
 identity.
 
-Nothing is written. Each check has a limit of time, and the failure of one is no reason to leave out another.
+Nothing is written. Each check has a limit of time, and the failure of one does not skip another.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SUBSCRIPTIONS_VERSION = "2022-12-01"
 _PROVIDERS_VERSION = "2021-04-01"
 _MOST_NAMED = 5
 _MOST_OWN_SCOPES = 20
-_NOT_SEEN = "Deny assignments, policies, locks and rights to join other resources are not seen."
+_NOT_SEEN = "Deny assignments, policies, locks and rights to join other resources are not checked."
 
 Permissions = Sequence[Mapping[str, Any]]
 
@@ -45,7 +45,7 @@ API_VERSION = "2022-04-01"
 
 
 def grants(permissions: Iterable[Mapping[str, Any]], action: str) -> bool:
-    """Tell whether one of the permissions at a scope grants an action: there is one for each role that is assigned
+    """Return whether one of the permissions at a scope grants an action: there is one for each role that is assigned
     there or above. It grants what one of its `actions` matches and none of its `notActions`; `*` stands for any text,
     and case does not count (https://learn.microsoft.com/azure/role-based-access-control/role-definitions).
     """
@@ -139,8 +139,8 @@ class AzureExamination:
 
     async def _reach(self) -> Check:
         await self._arm.reach(self._clock.monotonic() + PATIENCE)
-        name = "the built-in emulator" if self._config.emulator is not None else self._config.endpoint
-        return make_ok("endpoint", f"{name} can be reached.")
+        name = "the emulator" if self._config.emulator is not None else self._config.endpoint
+        return make_ok("endpoint", f"{name} is reachable.")
 
     async def _sign_in(self) -> Check:
         principal = await self._arm.sign_in(self._clock.monotonic() + PATIENCE)
@@ -205,7 +205,7 @@ class AzureExamination:
             return await self._reader().list(f"{above}/{PERMISSIONS}", API_VERSION)
 
     async def _leave_out_own(self, missing: Sequence[NeededRight]) -> list[NeededRight]:
-        """The rights that a role on the resource itself does not grant either; only the first resources are asked."""
+        """The rights that a role on the resource itself does not grant either; only the first resources are checked."""
         ids = sorted({right.arm_id for right in missing if "<" not in right.arm_id})[:_MOST_OWN_SCOPES]
         found = dict(zip(ids, await asyncio.gather(*map(self._read_own, ids)), strict=True))
         return [right for right in missing if not grants(found.get(right.arm_id, ()), right.action)]

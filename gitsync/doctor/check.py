@@ -17,7 +17,7 @@ class CheckLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One line of the doctor. `name` is stable; `message` is a sentence, and `hint` says what to do, "" if nothing."""
+    """One line of the doctor. `name` is stable; `message` is a sentence, and `hint` is what to do, "" if nothing."""
 
     name: str
     level: CheckLevel
@@ -30,7 +30,7 @@ def make_ok(name: str, message: str) -> Check:
 
 
 def make_doubt(name: str, message: str, hint: str = "") -> Check:
-    """A warning: a run may work all the same, or what was to be checked is not known."""
+    """A warning: a run may work anyway, or the check got no result."""
     return Check(name=name, level=CheckLevel.WARNING, message=message, hint=hint)
 
 

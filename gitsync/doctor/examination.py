@@ -24,7 +24,7 @@ _SOPS_SINK = "sops"
 
 
 async def examine(config: Config, redactions: Redactions) -> AsyncIterator[Check]:
-    """Every check, in order. Nothing is written: neither to git nor to Azure nor to a place of secrets."""
+    """Every check, in order. Nothing is written: neither to git nor to Azure nor to a sink of secrets."""
     config = replace(config, git_timeout=min(config.git_timeout, PATIENCE))
     clock = SystemClock()
     yield await asyncio.to_thread(check_tool, Program.GIT)
@@ -56,7 +56,7 @@ def check_notifications(config: Config, redactions: Redactions) -> Check:
     if not is_installed():
         hint = "Run pip install 'gitsync-azure[notifications]'."
         return make_doubt(name, "Notifications need the extra `notifications`, which is not installed.", hint)
-    return make_ok(name, f"A change of the state goes to {', '.join(services)}. Nothing was sent.")
+    return make_ok(name, f"Changes of the state go to {', '.join(services)}. Nothing was sent.")
 
 
 def _list_tools(config: Config, found: SourceFindings) -> list[Program]:

@@ -22,11 +22,11 @@ from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.secrets.stores import MANIFESTS, SecretStores
 
 _GIT = frozenset({MANIFESTS, KeptConfigMaps.name})
-"""Places in git, which other checks are about."""
+"""Stores in git, which other checks are about."""
 
 
 async def examine_places(config: Config, access: ArmAccess, clock: Clock, prepared: Iterable[Prepared]) -> list[Check]:
-    """A line for each place of the settings; the failure of one does not hide another."""
+    """A line for each source and sink of the settings; the failure of one does not hide another."""
     words = [word for word in dict.fromkeys((*config.secret_sources, *config.export_to)) if word not in _GIT]
     if not words:
         return [make_ok("secrets", "Secrets and ConfigMaps are read from git alone, and none are exported elsewhere.")]
@@ -56,8 +56,8 @@ async def _examine_place(word: str, config: Config, access: ArmAccess, clock: Cl
     except GitsyncError as error:
         return make_failure(name, error)
     if alone.export_to:
-        return make_ok(name, "It can be written to, as far as it tells.")
-    return make_ok(name, "It can be opened; a run reads the values.")
+        return make_ok(name, "writable, as far as can be checked without a write")
+    return make_ok(name, "reachable; values are read during a run")
 
 
 def _find_target(word: str, config: Config) -> Path | None:
@@ -71,8 +71,8 @@ def _check_parent(target: Path) -> None:
     """ConfigError if a run could not create a file or folder."""
     parent = next(folder for folder in target.absolute().parents if folder.exists())
     if not (parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)):
-        hint = "Grant this user write access, or export to another place."
-        raise ConfigError(f"{target} cannot be created: {parent} cannot be written to.", hint=hint)
+        hint = "Grant this user write access, or export to another path."
+        raise ConfigError(f"{target} cannot be created: {parent} is not writable.", hint=hint)
 
 
 async def _check_sinks(secret_stores: SecretStores, needs: ExportNeeds) -> None:

@@ -1,8 +1,8 @@
-"""The actions of Azure that a run needs for its manifests: the one table of them, which the doctor compares with the
+"""The Azure actions that a run needs for its manifests: the one table of them, which the doctor compares with the
 rights of an identity, and writes as a custom role.
 
 What is needed follows from the code that sends it: the policy and the kind of a resource, the tables of the exporters,
-the questions of the extensions, and the actions that these declare.
+the requests of the extensions, and the actions that these declare.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Use(StrEnum):
     OWNERS = "owners"  # else a run waits for an owner that it cannot see is missing
     REGISTRATION = "registration"  # of a provider that the subscription lacks
     CHECKS = "checks"  # else a change is not checked
-    WHO = "who"  # else a report does not say who changed a resource
+    WHO = "who"  # else a report does not show who changed a resource
 
 
 class NeededRight(NamedTuple):
@@ -76,8 +76,8 @@ class NeededRight(NamedTuple):
 
 
 class NeededRights(NamedTuple):
-    """The rights, each once for a scope, sorted. `left_out` are the resources that nothing is listed for, since only a
-    run knows their group or subscription, or since an id has a `*` where a role would take it for any text.
+    """The rights, each once for a scope, sorted. `left_out` are the resources that nothing is listed for, since their
+    group or subscription is known only during a run, or since an id has a `*` where a role would take it for any text.
     """
 
     rights: list[NeededRight]
@@ -105,19 +105,19 @@ def list_needed_rights(
 
 
 def _is_arm(one: Prepared | Record) -> bool:
-    """Tell whether ARM has a resource. Rights in Microsoft Graph and in a database are granted there, by no role."""
+    """Return whether ARM has a resource. Rights in Microsoft Graph and in a database are granted there, by no role."""
     return open_catalog().provider(one.key.group, one.key.kind) is Provider.ARM
 
 
 def _is_exact(right: NeededRight) -> bool:
-    """Tell whether a right is for one scope and one action. Manifests are not trusted: the `*` of an id must not widen
+    """Return whether a right is for one scope and one action. Manifests are not trusted: a `*` in an id must not widen
     a role.
     """
     return not {"<", "*"} & {*right.scope} and (right.action == READ_ALL or "*" not in right.action)
 
 
 def has_own_credential(one: Prepared) -> bool:
-    """Tell whether another identity than the run's reconciles a resource."""
+    """Return whether another identity than the run's reconciles a resource."""
     return bool(one.credential or one.resource.annotations.get(CREDENTIAL_FROM))
 
 
@@ -204,11 +204,11 @@ class _ResourceRights:
     def list_optional(self) -> Iterator[NeededRight]:
         """List what a run can do without."""
         for path, _ in find_collections(self._kind, self._arm_id) if self._kind else ():
-            if _find_scope(path) == self._scope:  # one of the whole subscription is no reason to grant more
+            if _find_scope(path) == self._scope:  # a list of the whole subscription does not justify more
                 yield self._need(name_action(path, "read"), use=Use.LISTS)
         yield from self._list_questions()
         if self._is_written and self._config.who != Who.OFF and find_subscription(self._arm_id):
-            # The activity log is the subscription's, but a name is no reason to grant more than the group.
+            # The activity log is the subscription's, but a name does not justify more than the group.
             yield from (self._need(action, use=Use.WHO) for action in RIGHTS)
         subscription, namespace = find_subscription(self._arm_id), find_provider(self._arm_id)
         is_registered = namespace.casefold() in _ALWAYS_REGISTERED

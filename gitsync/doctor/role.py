@@ -37,13 +37,14 @@ from gitsync.run.connections import find_global_subscription, open_source, open_
 from gitsync.run.revision_plan import read_resources
 
 _POWERFUL: Final = {
-    "microsoft.authorization/roleassignments/write": "It can grant any role, Owner too, to any identity at the scopes "
-    "of the role, also to itself. Add a condition when you assign the role, which names the roles it may grant.",
-    "microsoft.authorization/roledefinitions/write": "It can add any action to the roles that are assigned at the "
-    "scopes of the role. Let people change these manifests only after a review.",
-    "microsoft.keyvault/locations/deletedvaults/purge/action": "It deletes vaults for good. Remove "
+    "microsoft.authorization/roleassignments/write": "It allows granting any role, including Owner, to any identity at "
+    "the scopes of the role, also to itself. When you assign the role, add a condition that names the roles that it "
+    "may grant.",
+    "microsoft.authorization/roledefinitions/write": "It allows adding any action to the roles that are assigned at "
+    "the scopes of the role. Require a review of changes to these manifests.",
+    "microsoft.keyvault/locations/deletedvaults/purge/action": "It deletes vaults permanently. Remove "
     "`createMode: purgeThenCreate` from the manifests if that is not intended.",
-    READ_ALL: "It stands for all reads. Before --prune deletes a resource group, it lists what is in it, and Azure "
+    READ_ALL: "It allows all reads. Before --prune deletes a resource group, gitsync lists its content, and Azure "
     "lists only what the identity may read.",
 }
 """What people should know of some actions before they grant them."""
@@ -116,7 +117,7 @@ def join_scopes(rights: Iterable[NeededRight]) -> tuple[str, ...]:
 
 
 def compare_rights(config: Config, redactions: Redactions) -> list[Check]:
-    """Say which actions and scopes `to_revision` needs that `from_revision` does not, and the other way round.
+    """List which actions and scopes `to_revision` needs that `from_revision` does not, and the other way round.
 
     Raises SourceError if one of them cannot be read.
     """
@@ -163,15 +164,15 @@ def _subtract(actions: Iterable[str], known: Iterable[str]) -> list[str]:
 def _list_omissions(
     prepared: Sequence[Prepared], rights: Sequence[NeededRight], left_out: Sequence[Key]
 ) -> Iterator[str]:
-    """Say what the role has nothing for."""
+    """Describe what the role has no actions for."""
     if invalid := sum(not one.is_valid for one in prepared):
         yield f"{format_plural(invalid, 'manifest')} cannot be used. Run `gitsync validate`, then write the role again."
     if others := sum(map(has_own_credential, prepared)):
-        yield f"{format_plural(others, 'resource')} with a credential Secret: the role has nothing for its identity."
+        yield f"{format_plural(others, 'resource')} with a credential Secret: the role has no actions for its identity."
     if left_out:
         names = list_names([f"{key.kind}/{key.name}" for key in left_out])
-        why = "only a run knows the group or subscription, or an id has a * in its group or type"
-        yield f"The role has nothing for {names}: {why}."
+        why = "the group or subscription is known during a run only, or an id has a * in its group or type"
+        yield f"The role has no actions for {names}: {why}."
     if tenant := sorted({right.action for right in rights if not right.scope}):
         where = "the tenant or the management group, which the scopes of this role do not contain"
         yield f"Grant these actions at {where}: {list_names(tenant, 20)}."

@@ -1,5 +1,5 @@
-"""Checks the source, the place of the status, the records and the manifests: whether a run can read and write them, and
-whether the programs that it needs are installed.
+"""Checks the source, the status, the records and the manifests: whether a run can read and write them, and whether the
+programs that it needs are installed.
 """
 
 from __future__ import annotations
@@ -40,9 +40,7 @@ _PATIENCE = 10.0  # seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFindings:
-    """What the checks of the source leave for others. `source` is closed by now. `has_encrypted` says that it has
-    files of SOPS.
-    """
+    """What the checks of the source leave for others. `source` is closed by now. `has_encrypted`: it has SOPS files."""
 
     checks: tuple[Check, ...]
     source: Checkout | None = None
@@ -94,10 +92,10 @@ def _count_problems(resources: int, problems: Sequence[Problem]) -> Check:
     count = format_plural(resources, "resource")
     errors = sum(problem.is_error for problem in problems)
     if errors:
-        message = f"{count}, {format_plural(errors, 'error')}. A run leaves out what is invalid."
+        message = f"{count}, {format_plural(errors, 'error')}. A run skips invalid manifests."
         return make_doubt("manifests", message, "Run `gitsync validate`.")
     if not resources:
-        hint = "Run `gitsync validate`, which says what is left out." if problems else CHECK_SOURCE
+        hint = "Run `gitsync validate` to see what is skipped." if problems else CHECK_SOURCE
         return make_doubt("manifests", "No resource was found.", hint)
     return make_ok("manifests", f"{count}, no errors")
 
@@ -119,7 +117,7 @@ def _examine_store(config: Config, store: StateStore) -> Iterator[Check]:
         yield make_failure("records", error)
     try:
         store.check_writable()
-        yield make_ok("status", f"It can be written to {store.name}.")
+        yield make_ok("status", f"writable: {store.name}")
     except GitsyncError as error:
         yield make_failure("status", error)
     if state is not None:
@@ -127,21 +125,23 @@ def _examine_store(config: Config, store: StateStore) -> Iterator[Check]:
 
 
 def examine_seals(config: Config, state: State) -> Check:
-    """Tell whether the records are signed, and may be trusted."""
+    """Return whether the records are signed, and may be trusted."""
     name, count = "digest-key", format_plural(len(state.records), "record")
     refused = [record for record in state.records.values() if record.trust.is_refused]
     if refused and all(record.trust.is_former for record in refused):
         message = f"An older gitsync signed {len(refused)} of {count} without the name of the repository or the status."
-        return make_doubt(name, message, "Run `gitsync sync`, then check with `gitsync status` what is left.")
+        return make_doubt(
+            name, message, "Run `gitsync sync`, then check the records that are left with `gitsync status`."
+        )
     if refused:
         return Check(
             name=name,
             level=CheckLevel.ERROR,
-            message=f"{len(refused)} of {count} cannot be trusted, so a run leaves their resources alone.",
+            message=f"{len(refused)} of {count} cannot be trusted, so a run skips their resources.",
             hint="Check them with `gitsync status`, then sign them with `gitsync status --sign`.",
         )
     if config.digest_key is not None:
-        return make_ok(name, f"GITSYNC_DIGEST_KEY is set and fits {count}.")
+        return make_ok(name, f"GITSYNC_DIGEST_KEY is set and matches {count}.")
     if config.prune and config.emulator is None:
         message = "GITSYNC_DIGEST_KEY is not set, so everyone who can write the status decides what --prune deletes."
         return make_doubt(name, message, "Set GITSYNC_DIGEST_KEY and run `gitsync status --sign`.")
@@ -163,7 +163,7 @@ class _Tool(NamedTuple):
 
 _TOOLS = {
     Program.GIT: _Tool(("--version",), "Install git 2.31 or newer, and add it to the PATH."),
-    Program.KUSTOMIZE: _Tool(("version",), "Install kustomize, or kubectl, which has it built in."),
+    Program.KUSTOMIZE: _Tool(("version",), "Install kustomize, or kubectl, which includes it."),
     Program.HELM: _Tool(("version", "--short"), "Install helm, version 3 or 4."),
     Program.SOPS: _Tool(
         ("--version", "--disable-version-check"), "Install it from https://github.com/getsops/sops/releases."
@@ -180,7 +180,7 @@ _BUILDERS = {
 
 
 def find_needed_tools(units: Collection[UnitKind], *, encrypted: bool, exports_by_sops: bool) -> frozenset[Program]:
-    """The programs that a source with such units needs. `encrypted` says that it has files of SOPS."""
+    """The programs that a source with such units needs. `encrypted`: it has SOPS files."""
     builders = {_BUILDERS[kind] for kind in units if kind in _BUILDERS}
     return frozenset({Program.GIT, *builders, *({Program.SOPS} if encrypted or exports_by_sops else ())})
 
@@ -193,7 +193,7 @@ def check_tool(program: Program) -> Check:
         version = _read_version("kubectl", program, ("version", "--client"))
     if version is None:
         return Check(name=program.value, level=CheckLevel.ERROR, message="It is not installed.", hint=tool.hint)
-    return make_ok(program.value, version) if version else make_doubt(program.value, "It does not tell its version.")
+    return make_ok(program.value, version) if version else make_doubt(program.value, "It does not report its version.")
 
 
 def _read_version(command: str, program: Program, arguments: tuple[str, ...]) -> str | None:

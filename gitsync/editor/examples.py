@@ -1,6 +1,6 @@
 """A valid manifest of each kind: its owner, its required fields, and a value for each that its rules accept.
 
-Of the kinds that people use most, an example has the usual fields too. What only Azure knows, such as the sizes that a
+Of the kinds that people use most, an example has the usual fields too. What depends on Azure, such as the sizes that a
 region has, is left to people.
 """
 

@@ -71,8 +71,8 @@ def build_kind_schema(kind: Kind, api_versions: Iterable[str], catalog: Catalog,
 
 
 def offer_versions(served: Iterable[str], unserved: Iterable[str], message: str) -> Schema:
-    """Build the choice of an apiVersion. Editors offer those that ASO serves, and take the others too.
-    `message` is what they say of any other text.
+    """Build the choice of an apiVersion. Editors offer those that ASO serves, and accept the others too. `message` is
+    what they show for any other text.
     """
     others = "|".join(re.escape(version) for version in sorted(unserved))
     choice: Schema = {"enum": sorted(served), "errorMessage": message}
@@ -284,8 +284,8 @@ def _build_scalar(name: str, rules: Mapping[str, Any], message: str) -> Schema:
 
 
 def _make_message(name: str, rules: Mapping[str, Any], kind_field: KindField) -> str:
-    """Return what an editor says of a scalar that does not fit. It names the field, which a
-    squiggle alone does not.
+    """Return the message of an editor for a scalar that does not fit. It names the field, which a squiggle alone does
+    not.
     """
     if "enum" in rules:
         return f"{kind_field.path} must be {join_with_or(rules['enum'], ALL_CHOICES)}."

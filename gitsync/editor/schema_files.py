@@ -23,7 +23,7 @@ from gitsync.validation.explain import ALL_CHOICES
 
 # In the entry schema, conditions select, first by group, then by version, then by kind, so that an editor speaks of
 # one kind only: with a list of alternatives it would speak of 290. A document of another tool meets no condition, and
-# is not judged. Conditions have patterns and no constants: while a person writes, yaml-language-server counts the
+# is not evaluated. Conditions have patterns and no constants: while a person writes, yaml-language-server counts the
 # beginning of a constant as met.
 
 

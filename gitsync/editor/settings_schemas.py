@@ -110,15 +110,15 @@ _UNIT: Final[Mapping[str, Schema]] = {
     "loadRestrictor": {"enum": ["none", "rootOnly"], "description": "Which files a kustomization may load."},
     "missingOwner": {
         "enum": ["wait", "error"],
-        "description": "What becomes of resources whose owner no manifest declares.",
+        "description": "How to handle resources whose owner no manifest declares.",
     },
-    "migrateVersions": {**_SWITCH, "description": "Read versions that ASO has removed as later ones."},
-    "capz": {"enum": ["manage", "skip"], "description": "What becomes of resources inside of objects of CAPZ."},
+    "migrateVersions": {**_SWITCH, "description": "Read versions that ASO has removed as later versions."},
+    "capz": {"enum": ["manage", "skip"], "description": "How to handle resources inside CAPZ objects."},
     "values": {**_TEXTS, "description": "Values files of a chart, relative to its folder."},
     "release": {"type": "string", "description": "Release name of a chart."},
     "namespace": {"type": "string", "description": "Namespace of a chart."},
     "kubernetes": {**_TEXTS, "description": "Kubernetes version and API versions that a chart is rendered for."},
-    "published": {**_SWITCH, "description": "Flux and Argo CD take the charts here from a registry."},
+    "published": {**_SWITCH, "description": "Flux and Argo CD take these charts from a registry."},
 }
 
 

@@ -45,7 +45,7 @@ from gitsync.validation.references import ARM_ID, NEVER_IN_IDS
 _POLICIES: Final[Mapping[Policy, str]] = {
     Policy.MANAGE: "gitsync writes the resource, and a prune deletes it. This is the default.",
     Policy.SKIP: "gitsync reads the resource and never writes it.",
-    Policy.DETACH_ON_DELETE: "gitsync writes the resource. Removed from git, it stays in Azure.",
+    Policy.DETACH_ON_DELETE: "gitsync writes the resource. If it is removed from git, it stays in Azure.",
 }
 
 _ANNOTATIONS: Final[Mapping[str, Schema]] = {
@@ -56,7 +56,7 @@ _ANNOTATIONS: Final[Mapping[str, Schema]] = {
         "errorMessage": f"{RECONCILE_POLICY} must be {' or '.join(_POLICIES)}.",
     },
     CREDENTIAL_FROM: {
-        "description": "The Secret of the namespace with the credential for this resource.",
+        "description": "The Secret in the same namespace with the credential for this resource.",
         "type": "string",
         "pattern": "^[^/]*$",
         "errorMessage": f"{CREDENTIAL_FROM} must be the name of a Secret in the same namespace.",
@@ -64,11 +64,11 @@ _ANNOTATIONS: Final[Mapping[str, Schema]] = {
     UPDATE_METHOD: {
         "description": "How gitsync changes the resource.",
         "enum": list(reversed(UPDATE_METHODS)),
-        "enumDescriptions": ["A PUT of the whole resource. This is the default.", "A PATCH of what differs."],
+        "enumDescriptions": ["A PUT of the complete resource. This is the default.", "A PATCH with the differences."],
         "errorMessage": f"{UPDATE_METHOD} must be {' or '.join(UPDATE_METHODS)}.",
     },
     IGNORE: {
-        "description": "Fields that gitsync leaves alone: a YAML list of JSON pointers into the ARM body.",
+        "description": "Fields that gitsync ignores: a YAML list of JSON pointers into the ARM body.",
         "type": "string",
         "examples": ["[/tags/costCentre]"],
         "errorMessage": f"{IGNORE} must be a string: a YAML list, in quotes or as a block.",
@@ -86,7 +86,7 @@ def build_definitions(catalog: Catalog) -> Schema:
         "reference": _build_reference("reference", catalog),
         "wellKnownReference": _build_role_reference(catalog),
     }
-    # These owners differ by kind, so they stand in the schema of each kind.
+    # These owners differ by kind, so they are in the schema of each kind.
     others = ASO_TYPES.keys() - forms.keys() - {"knownOwner", "namedOwner"}
     named = {name: _build_object(name) for name in sorted(others)}
     referred = {f"{name}{OR_NULL}": allow_null(form) for name, form in {**forms, **named}.items()}
@@ -101,7 +101,7 @@ def build_metadata(*, policies_only: bool = False) -> Schema:
     metadata = HEADER_TYPES["metadata"]["fields"]
     properties = {
         **{name: {**allow_null(_build_plain(field)), **_OF_CLUSTERS} for name, field in sorted(metadata.items())},
-        "name": _build_name(NAME, "metadata.name", "Name of the manifest, by which others refer to it."),
+        "name": _build_name(NAME, "metadata.name", "Name of the manifest, which references use."),
         "namespace": allow_null(_build_name(NAMESPACE, "metadata.namespace", "Namespace of the manifest.")),
         "finalizers": {
             "type": ["array", "null"],
@@ -179,7 +179,7 @@ def _allow_names(path: str, pattern: str = QUALIFIED_NAME) -> Schema:
     """Allow the keys or names that an API server takes in the metadata of any object."""
     message = (
         f"{path} takes names of at most 63 letters, digits, -, _ and ., with a letter or digit at both ends. A DNS "
-        "name and a slash may stand before them."
+        "name and a slash may precede them."
     )
     return {
         "pattern": allow_variables(pattern),
@@ -189,9 +189,7 @@ def _allow_names(path: str, pattern: str = QUALIFIED_NAME) -> Schema:
 
 
 def _know_own(known: Iterable[str]) -> Schema:
-    """Allow only those annotations of ASO and gitsync that exist. Annotations of other tools may have any
-    name.
-    """
+    """Allow only those ASO and gitsync annotations that exist. Annotations of other tools may have any name."""
     prefixes = "|".join(re.escape(prefix) for prefix in sorted({ASO_PREFIX, OUR_PREFIX}))
     message = f"There is no such annotation. Known annotations: {', '.join(sorted(_ANNOTATIONS))}."
     return {"if": {"pattern": f"^(?:{prefixes})"}, "then": {"enum": sorted(known), "errorMessage": message}}

@@ -1,7 +1,7 @@
 """What people set in manifests of the kinds that they use most, beyond what is required.
 
-The facts do not tell a field that every manifest has from one that is hardly ever set. So these are written by hand,
-for the newest version of each kind, and examples show them; a test validates them all.
+The facts do not distinguish a field that every manifest has from one that is hardly ever set. So these are written by
+hand, for the newest version of each kind, and examples show them; a test validates them all.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class WorkspaceFile(NamedTuple):
 
 
 def build_workspace() -> tuple[WorkspaceFile, ...]:
-    """Build all files, but for the schemas."""
+    """Build all files except the schemas."""
     return (
         WorkspaceFile(_SETTINGS_FILE, _SETTINGS),
         WorkspaceFile(".gitignore", f"{STATE}/\n{SCHEMAS}/\n", SCHEMAS),
@@ -55,9 +55,9 @@ def build_workspace() -> tuple[WorkspaceFile, ...]:
 
 _SETTINGS: Final = f"""\
 # yaml-language-server: $schema={SCHEMAS}/{SOURCE_SETTINGS}
-# What this repository says about itself. Everything else is set by the operator, with flags or variables.
+# The settings of this repository. The operator sets everything else, with flags or variables.
 
-# The namespace of manifests that name none.
+# The namespace of manifests without one.
 namespace: default
 
 # A misspelt field is an error. With `warn` it is dropped, as by an API server.
@@ -70,7 +70,7 @@ unknown-fields: error
 """
 
 _IGNORED: Final = """\
-# Files that gitsync does not read as manifests, in the form of .gitignore. For example:
+# Files that gitsync does not read as manifests, in the format of .gitignore. For example:
 # /docs/
 # *.template.yaml
 """

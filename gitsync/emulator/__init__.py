@@ -1,6 +1,4 @@
-"""An Azure Resource Manager of its own: a real HTTP server that knows how Azure answers, and
-nothing else of gitsync.
+"""An emulated Azure Resource Manager: a real HTTP server with Azure's behaviour, independent of the rest of gitsync.
 
-It shares no conversion with the client, since a client and a server with one conversion would
-share its mistakes.
+It shares no conversion with the client, since the two would then share the mistakes of that conversion.
 """

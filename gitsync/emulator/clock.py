@@ -1,4 +1,4 @@
-"""The machine's own time, unless a caller passes another clock."""
+"""The time of the machine, unless a caller passes another clock."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class EmulatorClock:
     """Satisfies `gitsync.model.clock.Clock`."""
 
     def now(self) -> datetime:
-        return datetime.now(tz=UTC)  # noqa: TID251 - this is the edge where time comes in
+        return datetime.now(tz=UTC)  # noqa: TID251 - the emulator reads the time only here
 
     def monotonic(self) -> float:
         return time.monotonic()

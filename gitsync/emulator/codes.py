@@ -1,7 +1,6 @@
-"""The ARM errors that the emulator returns: for every code its HTTP status and its message.
+"""The ARM errors of the emulator: for every code its HTTP status and its message.
 
-The messages are Azure's, since reports show them; programs use the code. The code that refuses a
-request fills in the names in braces.
+The messages are Azure's, since reports show them; programs use the code. `refuse` fills in the names in braces.
 """
 
 from __future__ import annotations
@@ -227,7 +226,7 @@ CODES: Mapping[str, tuple[int, str]] = {
     "ServiceAlreadyExistsInSoftDeletedState": (
         409,
         (
-            "Api service {name} was soft-deleted. In order to create the new service with the same name, you have to "
+            "Api service {name} was soft-deleted. In order to create the new service with the same name, you have to "  # quoted from Azure
             "either undelete the service or purge it. See https://aka.ms/apimsoftdelete."
         ),
     ),
@@ -354,9 +353,9 @@ ABSENT: Mapping[str, Mapping[str, Any]] = {
         }
     },
 }
-"""By type: the body of the 404 for a resource that does not exist, where the provider answers rather than ARM, as
-recorded from Azure. Some providers use no envelope.
+"""By type: the body of the 404 for a missing resource if the provider answers and not ARM, as recorded from Azure. Some
+providers use no envelope.
 """
 
 NAMES_MISSING_PARENT = frozenset({f"{_COSMOS}/mongodbdatabases", "microsoft.network/virtualnetworks/subnets"})
-"""Types of which a read, without their parent, is answered with the 404 of the parent, as recorded from Azure."""
+"""Types whose read returns the 404 of the parent if that is missing, as recorded from Azure."""

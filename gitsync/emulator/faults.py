@@ -1,8 +1,7 @@
-"""Fault injection: the rules of a script, and how requests match them.
+"""Fault injection: the rules of a script, and which requests they match.
 
-A rule counts the requests that it matches and applies to some of them. The counts are kept in the
-store, so that processes that share one Azure share its script too.
-`gitsync.emulator.http.handler` applies the rules.
+A rule counts the requests that it matches and applies to some of them. The counts are in the store, so processes that
+share one Azure share its script too. `gitsync.emulator.http.handler` applies the rules.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from gitsync.emulator.types.behaviour import Style
 class Drop(StrEnum):
     """When the connection breaks."""
 
-    BEFORE = "before"  # nothing was done
-    AFTER = "after"  # the work was done
+    BEFORE = "before"  # the request has no effect
+    AFTER = "after"  # the request has its effect
     NEVER = "never"
 
 
@@ -40,7 +39,7 @@ class Ending(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
     """Which requests a rule counts: by method, ARM type and path (patterns with * and ?, case-insensitive), whether
-    they poll an operation, and whether they list (None: either). Then which of those it applies to: the `nth` (from 1),
+    they poll an operation, and whether they list (None: either). Then to which of those it applies: the `nth` (from 1),
     or `times` of them `after` some.
     """
 
@@ -54,7 +53,7 @@ class Match:
     times: int | None = None
 
     def counts(self, request: ServerRequest, kind: str, *, poll: bool) -> bool:
-        """Tell whether a request matches; `kind` is the type of its resource."""
+        """Return whether a request matches; `kind` is the type of its resource."""
         return (
             self.poll is poll
             and self.lists in {None, request.method == "GET" and request.target.is_list}
@@ -71,7 +70,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Canned:
-    """An answer in place of the normal one. Status and message default to those of the code.
+    """An answer that replaces the normal one. Status and message default to those of the code.
 
     `{base}` in a text of the body or of a header is the scheme and host that the client called.
     """
@@ -111,11 +110,11 @@ def _replace_base(value: Any, base: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """A change outside git: values set by JSON pointer, members removed, or the whole resource deleted or, with a body,
+    """A change outside git: values set by JSON pointer, members removed, or the resource deleted or, with a body,
     created.
 
-    `id` "" is the resource of the request. Azure's logs say that `by` made it using `client`: the name of a person, the
-    id of an application, or `System`; "" is unknown.
+    `id` "" is the resource of the request. In Azure's logs `by` made it using `client`: the name of a person, the id of
+    an application, or `System`; "" is unknown.
     """
 
     id: str = ""
@@ -129,7 +128,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedMove:
-    """A move that no request sets off: at a time, or so many seconds after an emulator first had it in its script."""
+    """A move that no request triggers: at a time, or some seconds after an emulator first read it in its script."""
 
     move: Move
     at: datetime | None = None
@@ -139,13 +138,13 @@ class PlannedMove:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultRule:
     """One entry of a script. `where` is its file and line. `keep` has JSON pointers of the members in which a PUT keeps
-    what its body leaves out.
+    values that its body omits.
     """
 
     match: Match = Match()
     answer: Canned | None = None
     drop: Drop = Drop.NEVER
-    timeout: bool = False  # the work is done, the answer is 504
+    timeout: bool = False  # the request has its effect, the answer is 504
     delay: float = 0.0
     course: Course | None = None
     list_fault: ListFault | None = None
@@ -162,12 +161,12 @@ class Script:
         self._rules = [(f"rule:{index}:{digests[index]}", rule) for index, rule in enumerate(rules)]
 
     def find_applying(self, store: Store, request: ServerRequest, kind: str, *, poll: bool) -> list[FaultRule]:
-        """Find the rules that apply to a request for a type. Each rule that matches counts the request."""
+        """Find the rules that apply to a request for a type. Each matching rule counts the request."""
         applying = []
         for name, rule in self._rules:
             if not rule.match.counts(request, kind, poll=poll):
                 continue
-            # Counted in the store: processes that share one Azure count together.
+            # The count is in the store: processes that share one Azure count together.
             count = int(store.note(name) or 0) + 1
             store.put_note(name, count)
             if rule.match.strikes(count):
@@ -181,9 +180,9 @@ def read_rule(node: YamlNode) -> FaultRule:
     if not set(values) - {"match"}:
         raise node.wrong("a rule needs an action.", f"Set one of {', '.join(sorted(set(_RULE) - {'match'}))}.")
     hide = values.pop("hide", 0)
-    if hide:  # a key of its own in the file, and a part of the course of the operation here
+    if hide:  # its own key in the file, and a part of the operation's course here
         values["course"] = replace(values.get("course") or Course(), hide=hide)
-    if "list_fault" in values:  # nothing else can have this fault, so nothing else counts
+    if "list_fault" in values:  # only lists can have this fault, so only lists count
         values["match"] = replace(values.get("match", Match()), lists=True)
     return FaultRule(**values, where=node.where)
 

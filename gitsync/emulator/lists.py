@@ -1,10 +1,8 @@
-"""Lists, page by page: groups, the resources of a group or a subscription, the resources of one
-type.
+"""Lists, page by page: groups, the resources of a group or a subscription, the resources of one type.
 
-By ARM's contract a type is listed in its parent, or in a group and in a subscription if it has no
-parent, or at its scope if it extends another resource. The tables hold the exceptions that
-Azure's public API descriptions show. A script can make a list wrong: its entries can be missing,
-trimmed, stale, listed twice or out of order.
+By ARM's contract a type is listed in its parent, or in a group and in a subscription if it has no parent, or at its
+scope if it extends another resource. The tables have the exceptions in Azure's public API descriptions. A script can
+make a list wrong: its entries can be missing, trimmed, stale, duplicated or out of order.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from gitsync.emulator.types.bodies import build_body, build_summary
 from gitsync.emulator.types.implicit_resources import list_implied
 
 _Show = Callable[[StoredResource], dict[str, Any] | None]
-"""Makes an entry of a resource, or None if the list leaves it out."""
+"""Makes an entry from a resource, or None if the list omits it."""
 
 _FILTER = re.compile(r"(resourceType|name|location) eq '([^']*)'", re.IGNORECASE)
 _PRINCIPAL = re.compile(r"principalId eq '?([^' ]*)'?", re.IGNORECASE)
@@ -55,20 +53,20 @@ def list_resources(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespon
     expand = [name for name in _EXPANSIONS if name in request.query.get("$expand", "")]
 
     def show(resource: StoredResource) -> dict[str, Any] | None:
-        # A tracked resource has a location; all others are in no such list. Nor is what the caller may not read.
+        # Only tracked resources, which have a location, are listed, and only those that the caller may read.
         target = parse(resource.id)
         may_read = grants(request.caller, f"{target.type}/read", target)
         is_listed = may_read and resource.body.get("location") and _read_filter_values(resource, wanted) == wanted
         return build_summary(resource) | _expand(resource, expand) if is_listed else None
 
-    # Groups have no provider in their path, and this list does not show them.
+    # Groups have no provider in their path, and are not in this list.
     keys = cloud.store.keys(request.target.key.rpartition("/")[0] + "/")
     return _make_page(cloud, request, [key for key in keys if "/providers/" in key], show)
 
 
 def list_collection(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer the GET of the resources of one type: below a parent, a group, a scope, or anywhere in a subscription."""
-    # The path of an action and that of a collection look alike.
+    # The paths of actions and collections look alike.
     if is_action_page(request):
         return run_action(cloud, request)
     cloud = apply_lag(cloud, request)
@@ -99,7 +97,7 @@ def _make_page(cloud: EmulatedCloud, request: ServerRequest, keys: Iterable[str]
         entry = show(resource) if resource is not None else None
         if entry is None:
             return None
-        # Entries of some types lack members that a GET shows: a client must not take them for removed.
+        # Entries of some types lack members that a GET shows: a client must not treat them as removed.
         listed = {name: value for name, value in entry.items() if name not in behaviour.unlisted}
         return trim_entry(listed, request.list_fault)
 
@@ -112,7 +110,7 @@ def _build_whole(cloud: EmulatedCloud, resource: StoredResource) -> dict[str, An
 
 
 def _list_type(cloud: EmulatedCloud, request: ServerRequest) -> list[str]:
-    """List the keys of the resources of a list's type, where the list looks."""
+    """List the keys of the resources of a list's type in the list's reach."""
     target = request.target
     if is_record_list(target):
         zone = target.owner.key + "/"
@@ -121,14 +119,14 @@ def _list_type(cloud: EmulatedCloud, request: ServerRequest) -> list[str]:
 
 
 def _list_children(cloud: EmulatedCloud, target: Target) -> list[str]:
-    """List the keys below a list that have no further level."""
+    """List the keys directly below a list."""
     prefix = target.key + "/"
     return [key for key in cloud.store.keys(prefix) if "/" not in key[len(prefix) :]]
 
 
 def _list_scope(cloud: EmulatedCloud, request: ServerRequest) -> list[str]:
-    """List the keys of a type at a scope, in the groups of a subscription, and above or below if
-    the list does.
+    """List the keys of a type at a scope, in the groups of a subscription, and above or below if the list includes
+    them.
     """
     scope, words = request.target.scope.casefold(), f"/providers/{request.target.type}/".casefold()
     reach = find_reach(request.target, request.query.get("$filter", ""))
@@ -142,7 +140,7 @@ def _list_scope(cloud: EmulatedCloud, request: ServerRequest) -> list[str]:
 
 
 def _list_scopes_above(scope: str) -> list[str]:
-    """List every scope that contains this one, the tenant first; paths that are no scope have no
+    """List every scope that contains this one, the tenant first, and paths that are not scopes, which have no
     resources.
     """
     words = scope.split("/")
@@ -176,19 +174,19 @@ def _expand(resource: StoredResource, names: list[str]) -> dict[str, str]:
 
 
 def apply_lag(cloud: EmulatedCloud, request: ServerRequest) -> EmulatedCloud:
-    """Return the cloud as a stale list shows it, or as it is."""
+    """Return the cloud as a stale list shows it, or unchanged."""
     lag = request.list_fault.stale
     return replace(cloud, store=PastStore(cloud.store, cloud.clock.now().timestamp() - lag)) if lag else cloud
 
 
 def order_keys(keys: Sequence[str], fault: ListFault) -> list[tuple[str, str]]:
-    """Order the keys that a list with a fault has, each with its place in the list, by which pages go on."""
+    """Order the keys of a list with a fault, each with its sort key, by which pages continue."""
     if fault == ListFault():
         return list(zip(keys, keys, strict=True))
     listed = [(key, key) for key in keys if not _matches(key, fault.missing)]
     # "~" sorts after "/", so that a duplicate is at the end of the list, often on another page.
     listed += [(f"~{key}", key) for key, _ in listed if _matches(key, fault.duplicate)]
-    if fault.reorder:  # by a digest, so that the odd order is the same one each time
+    if fault.reorder:  # by a digest, so that the order is the same each time
         return sorted((hashlib.sha256(where.encode()).hexdigest(), key) for where, key in listed)
     return listed
 
@@ -198,7 +196,7 @@ def _matches(key: str, patterns: Collection[str]) -> bool:
 
 
 def trim_entry(entry: dict[str, Any], fault: ListFault) -> dict[str, Any]:
-    """Drop the members of an entry that a list with a fault leaves out."""
+    """Remove the members that a list with a fault omits from an entry."""
     for pointer in fault.trim:
         entry = dict(change_at(entry, tuple(pointer.split("/")[1:]), lambda _member: GONE))
     return entry
@@ -222,20 +220,20 @@ _UNLISTED = frozenset(
         "microsoft.web/sites/sourcecontrols",
     }
 )
-"""Types whose API can get one resource and list none."""
+"""Types whose API can get a resource but not list them."""
 
 _IN_GROUPS_ONLY = frozenset({"microsoft.network/virtualnetworkgateways"})
-"""Types without a list of the whole subscription."""
+"""Types without a list for a subscription."""
 
 _RECORD_TYPES = frozenset({"a", "aaaa", "caa", "cname", "mx", "ns", "ptr", "soa", "srv", "txt"})
 _RECORD_LISTS = frozenset(
     {"microsoft.network/dnszones/all", "microsoft.network/dnszones/recordsets", "microsoft.network/privatednszones/all"}
 )
-"""Lists of all records of a zone; the records of one type are a list as well."""
+"""Lists of all records of a zone; each record type has a list too."""
 
 
 class Reach(Flag):
-    """Which scopes a list covers, as seen from its own."""
+    """Which scopes a list covers, relative to its own."""
 
     SCOPE = auto()
     GROUPS = auto()  # of a subscription
@@ -254,7 +252,7 @@ _REACH: Mapping[str, Reach] = {
 
 
 def find_reach(target: Target, query_filter: str) -> Reach:
-    """Find what the list of a type covers; `atScope()` leaves out what is below, `atExactScope()` what is above too."""
+    """Find the reach of a type's list; `atScope()` excludes lower scopes, `atExactScope()` also higher ones."""
     is_subscription = parse(target.scope).shape is PathShape.SUBSCRIPTION
     reach = _REACH.get(target.type.casefold(), Reach.SCOPE | Reach.GROUPS if is_subscription else Reach.SCOPE)
     if "atexactscope()" in query_filter.casefold():
@@ -263,7 +261,9 @@ def find_reach(target: Target, query_filter: str) -> Reach:
 
 
 def _is_in_reach(request: ServerRequest, found: str) -> bool:
-    """Tell whether a list shows an implied resource of a scope. Most types have them only where they are listed."""
+    """Return whether a list shows an implied resource of a scope. Most types have them only at the scope of the
+    list.
+    """
     target = request.target
     if target.type.casefold() not in _REACH:
         return True
@@ -276,7 +276,7 @@ def _is_in_reach(request: ServerRequest, found: str) -> bool:
 
 
 def require_list(request: ServerRequest) -> None:
-    """Refuse a list that its type does not have."""
+    """Refuse a list for a type without one."""
     target = request.target
     kind = target.type.casefold()
     if kind in _UNLISTED:
@@ -288,11 +288,11 @@ def require_list(request: ServerRequest) -> None:
 
 
 def is_record_list(target: Target) -> bool:
-    """Tell whether a list is that of all records of a DNS zone."""
+    """Return whether a list is that of all records of a DNS zone."""
     return target.type.casefold() in _RECORD_LISTS
 
 
 def is_record(words: str) -> bool:
-    """Tell whether the rest of a key after its zone, such as `a/www`, is a record."""
+    """Return whether the rest of a key after its zone, such as `a/www`, is a record."""
     kind, _, name = words.partition("/")
     return kind in _RECORD_TYPES and bool(name) and "/" not in name

@@ -1,6 +1,4 @@
-"""JSON changed without being changed in place: merge patches (RFC 7386) and single values by
-pointer (RFC 6901).
-"""
+"""Changes JSON in a copy: merge patches (RFC 7386) and single values by pointer (RFC 6901)."""
 
 from __future__ import annotations
 
@@ -8,18 +6,18 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 _NAMES = ("name", "id", "value", "objectId", "ipAddressOrRange")
-"""Members by which a provider that merges lists knows an entry again."""
+"""Members that identify an entry for a provider that merges lists."""
 
 GONE = object()
-"""As a value to set: remove the member."""
+"""A value that removes the member when it is set."""
 
 ValueChange = Callable[[Any], Any]
-"""Makes one value of another; GONE removes it."""
+"""Returns the new value for a value; GONE removes it."""
 
 
 def merge_patch(value: Any, patch: Any) -> Any:
-    """RFC 7386: objects merge, null removes a member, all else replaces."""
-    if not isinstance(patch, Mapping):  # lists too: RFC 7386 has no way to change one entry
+    """Apply RFC 7386: objects merge, null removes a member, other values replace."""
+    if not isinstance(patch, Mapping):  # lists too: RFC 7386 cannot change one entry
         return patch
     merged = dict(value) if isinstance(value, Mapping) else {}
     for name, member in patch.items():
@@ -31,7 +29,7 @@ def merge_patch(value: Any, patch: Any) -> Any:
 
 
 def merge_over(value: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
-    """Both objects, member by member; if both have a plain value, the overlay wins."""
+    """Merge two objects, member by member; if both have a plain value, the overlay wins."""
     merged = dict(value)
     for name, other in overlay.items():
         base = merged.get(name)
@@ -40,8 +38,9 @@ def merge_over(value: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str
 
 
 def keep_omitted(before: Mapping[str, Any], body: Mapping[str, Any], pointers: Iterable[str]) -> dict[str, Any]:
-    """Return the body of a PUT with what it leaves out at and below the pointers as it was before, as some providers
-    take it. A null removes a member there, an empty list all entries, and an identity of another type those of users.
+    """Return the body of a PUT with the earlier values of what it omits at and below the pointers, as some providers
+    do. There, a null removes a member, an empty list all entries, and an identity of another type the user-assigned
+    ones.
     """
     for pointer in pointers:
         path = _split(pointer)
@@ -71,9 +70,9 @@ def _identify(entry: Any) -> Any:
 
 
 def set_value(value: Any, pointer: str, new_value: Any) -> Any:
-    """Set the member at the pointer, or remove it if the new value is GONE, and return the value with that.
+    """Return the value with the member at the pointer set, or removed if the new value is GONE.
 
-    Missing objects on the way are created; "-" appends to a list. KeyError if a list has no such index.
+    Missing objects on the path are created; "-" appends to a list. KeyError if a list has no such index.
     """
     return _change(value, list(_split(pointer)), new_value)
 
@@ -108,7 +107,7 @@ def _change_list(items: list[Any], step: str, rest: list[str], new_value: Any) -
 
 
 def change_at(value: Any, path: tuple[str, ...], change: ValueChange) -> Any:
-    """Apply the change at the path, and return the value with that; a path without a value changes nothing.
+    """Return the value with the change applied at the path; a path without a value changes nothing.
 
     The step `*` is every entry of a list or every member of an object.
     """
@@ -134,7 +133,7 @@ def find_value(value: Any, path: tuple[str, ...]) -> Any:
 
 
 def has_value(value: Any, path: tuple[str, ...]) -> bool:
-    """Tell whether there is a member at a path of names, null or not."""
+    """Return whether there is a member at a path of names, null or not."""
     *parents, last = path or ("",)
     parent = find_value(value, tuple(parents))
     return isinstance(parent, Mapping) and last in parent

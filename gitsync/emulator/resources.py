@@ -1,7 +1,6 @@
-"""PUT, PATCH, GET, HEAD and DELETE of one resource or group (resource-provider contract,
-resource-api-reference).
+"""PUT, PATCH, GET, HEAD and DELETE of one resource or group (resource-provider contract, resource-api-reference).
 
-A body is stored as it was sent; how it is shown is decided when it is read.
+A body is stored as it was sent; a read decides what it shows.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _PURGED_BY_DELETE = {soft.one: soft.purge_style for soft in SOFT_DELETES.values(
 
 
 def get(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """Answer a GET or HEAD: 200 with the resource, or 404. A read advances an operation, as a poll does."""
+    """Answer a GET or HEAD: 200 with the resource, or 404. A read advances an operation, like a poll."""
     if not find_behaviour(request.target.type).gets and request.method == "GET":
         raise refuse_method("GET")
     cloud.require_scope(request)
@@ -59,14 +58,14 @@ def _poll_and_read(cloud: EmulatedCloud, key: str) -> StoredResource | None:
     if resource is None or not resource.visible:
         return None
     if resource.hidden > 0:
-        # A new resource that reads do not show yet, as Azure's caches sometimes have it.
+        # A new resource that reads do not show yet, as with Azure's caches.
         cloud.store.put_resource(key, replace(resource, hidden=resource.hidden - 1))
         return None
     return resource
 
 
 def put(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """Create or replace the whole resource: members that the body leaves out are removed."""
+    """Create or replace the resource: members that the body omits are removed."""
     cloud.require_scope(request)
     body = _read_body(request)
     before = cloud.look_up(request.target.key) or find_implied(cloud, request.target)
@@ -79,14 +78,14 @@ def put(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
 
 
 def patch(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """Merge into the existing resource (RFC 7386); tags are replaced as a whole."""
+    """Merge into the existing resource (RFC 7386); tags are replaced completely."""
     cloud.require_scope(request)
     body = _read_body(request)
     before = find_resource(cloud, request.target)
     if before is None:
         raise make_not_found(request.target)
     _check_write(cloud, request, before)
-    # Tags are the one member that ARM replaces as a whole.
+    # Tags are the only member that ARM replaces completely.
     merged = merge_patch(before.body, {name: value for name, value in body.items() if name != "tags"})
     if "tags" in body:
         merged["tags"] = body["tags"] or {}
@@ -102,7 +101,7 @@ def delete(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
         raise refuse("MethodNotAllowed", type=target.type, method="DELETE")
     before = cloud.look_up(target.key)
     if before is None:
-        # ARM answers for groups and says 404; providers answer for resources and say 204.
+        # ARM answers for groups, with 404; providers answer for resources, with 204.
         if target.shape is PathShape.GROUP:
             raise make_not_found(target)
         purge_style = _PURGED_BY_DELETE.get(target.type.casefold())
@@ -131,7 +130,7 @@ def delete(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
 def _admit(
     cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, body: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the body to store: first as policies change it, then as its type does; Refused if one of them refuses."""
+    """Return the body to store, with the changes of policies, then of its type; Refused if one of them refuses."""
     body = admit_by_policies(cloud, request.target, body)
     admit_by_provider(cloud, request.target, body)
     return admit_write(cloud, request, before, body)
@@ -148,7 +147,7 @@ def _write(
     resource = make_stored(cloud, request.target, body, origin)
     if operation is not None and not operation.over:
         state = behaviour.creating if created else behaviour.updating
-        # After a 202 a new resource is not there before its operation has ended.
+        # After a 202 a new resource does not exist until its operation has ended.
         hidden = created and style.is_accepted
         resource = replace(resource, state=state, operation=operation.id, visible=not hidden)
     cloud.store.put_resource(request.target.key, resource)
@@ -205,7 +204,7 @@ def _check_write(cloud: EmulatedCloud, request: ServerRequest, before: StoredRes
 
 
 def _check_location(request: ServerRequest, before: StoredResource | None, body: Mapping[str, Any]) -> None:
-    """A region never changes; case and blanks do not count."""
+    """Refuse a change of the region; case and blanks do not count."""
     old, new = before.body.get("location") if before else None, body.get("location")
     if not old or not new or normalize_region(old) == normalize_region(new):
         return
@@ -215,7 +214,7 @@ def _check_location(request: ServerRequest, before: StoredResource | None, body:
 
 
 def _check_nested(cloud: EmulatedCloud, request: ServerRequest, behaviour: TypeBehaviour) -> None:
-    """Some parents cannot be deleted before their children."""
+    """Refuse to delete some parents before their children."""
     start = f"{request.target.key}/{behaviour.kept_by}/"
     nested = [resource for _, resource in cloud.store.below(start)] if behaviour.kept_by else []
     if nested:

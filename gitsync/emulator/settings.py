@@ -1,8 +1,7 @@
-"""The settings of the emulator: how operations run, what is registered, locked, denied and governed
-by policies, which faults occur.
+"""The settings of the emulator: operations, registrations, locks, denials, policies and faults.
 
-One file has `settings`, `rules` and `moves` (docs/emulator.md). Their values are frozen; the
-functions that read them follow.
+One file has `settings`, `rules` and `moves` (docs/emulator.md). Their values are frozen; the functions that read them
+follow.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class Busy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket:
-    """A token bucket: how many requests at once, and how many more a second."""
+    """A token bucket: its size, and its refill per second."""
 
     size: int
     per_second: float
@@ -88,7 +87,7 @@ class ManagementLock:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedDenyAssignment:
     """A deny assignment, as of a deployment stack or a managed application: patterns of actions that its principals
-    (client or object ids) may not do, whatever their roles grant.
+    (client or object ids) must not use, even if their roles grant them.
     """
 
     name: str
@@ -104,8 +103,8 @@ class EmulatedDenyAssignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreflightSettings:
-    """What the preflight sees: nothing of the providers of `silent` types, nothing at all of `empty` ones. `refusals`
-    are rules of providers for bodies, which writes have as well.
+    """What the preflight checks: no provider rules for `silent` types, nothing at all for `empty` ones. `refusals` are
+    provider rules for bodies, which also apply to writes.
     """
 
     silent: tuple[str, ...] = ()
@@ -115,7 +114,7 @@ class PreflightSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyRefusal:
-    """A code with which a provider refuses bodies of which all conditions hold."""
+    """A code with which a provider refuses bodies that meet all conditions."""
 
     conditions: tuple[PolicyCondition, ...]
     code: str
@@ -133,11 +132,11 @@ class Denial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedPrincipal:
-    """An identity that the emulator issues tokens to. `tenant` "" is known in every tenant.
+    """An identity that the emulator issues tokens to. `tenant` "" means every tenant.
 
     `actions` are those of its role, with `*` for any text, and `scopes` the ids where the role is assigned; none means
-    everywhere. One whose client is ANONYMOUS stands for requests without a token. Azure's logs show `user` if it is a
-    person, and the `app` that it uses; `identity` is the id of a managed identity.
+    everywhere. The client ANONYMOUS is for requests without a token. Azure's logs show `user` if it is a person, and
+    the `app` that it uses; `identity` is the id of a managed identity.
     """
 
     client: str
@@ -154,7 +153,7 @@ class EmulatedPrincipal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenName:
-    """A name that somebody else has, in another tenant."""
+    """A name that is taken in another tenant."""
 
     type: str
     name: str
@@ -162,7 +161,7 @@ class TakenName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedType:
-    """What a provider lists of a type; no `locations` where it is global or nested."""
+    """A type in the list of a provider; without `locations` if it is global or nested."""
 
     type: str
     api_versions: tuple[str, ...]
@@ -177,7 +176,7 @@ class ListedType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedQuota:
-    """A quota of a provider in a region. `used` is what is used outside the emulator."""
+    """A quota of a provider in a region. `used` is the usage outside the emulator."""
 
     provider: str
     location: str
@@ -193,7 +192,7 @@ class RestrictionType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkuRestriction:
-    """Why a subscription cannot have a size: in its region, or in some of its zones."""
+    """The reason why a subscription cannot use a size, in its region or in some of its zones."""
 
     type: RestrictionType
     zones: tuple[str, ...] = ()
@@ -202,7 +201,7 @@ class SkuRestriction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedSku:
-    """A size of machines that a region offers."""
+    """A VM size that a region offers."""
 
     name: str
     family: str
@@ -214,7 +213,7 @@ class EmulatedSku:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeLogSettings:
-    """When Azure's logs show a change, in seconds after it; Resource Graph has who made it `actor_delay` later. A page
+    """When Azure's logs show a change, in seconds after it; Resource Graph shows its author `actor_delay` later. A page
     of the Activity Log has `page_size` rows.
     """
 
@@ -226,10 +225,10 @@ class ChangeLogSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatorSettings:
-    """`subscriptions` and `types` empty: any. `types` maps a type to its api-versions, none meaning any.
-    `limits` None: no throttling. `registration_polls`: how often a provider is asked for until it is registered.
-    `list_known_types` returns the api-versions of Azure's types, which a provider lists beside `versions` where `types`
-    is empty: the emulator has no facts of its own, and unpacks none before a provider is read.
+    """`subscriptions` and `types` empty: any. `types` maps a type to its api-versions, none meaning any. `limits` None:
+    no throttling. `registration_polls`: the number of reads of a provider until it is registered. `list_known_types`
+    returns the api-versions of Azure's types, which a provider lists in addition to `versions` if `types` is empty: the
+    emulator has no facts of its own, and loads them when a provider is read.
     """
 
     tenant: str = TENANT
@@ -282,7 +281,7 @@ def read_settings(path: Path) -> EmulatorSettings:
 
 
 def _check_policy_names(settings: Mapping[str, YamlNode]) -> None:
-    """Exemptions name their policy, so each name must be that of one policy."""
+    """Check that policy names are unique, since exemptions name their policy."""
     names: set[str] = set()
     for policy in settings["policies"].items() if "policies" in settings else ():
         node = policy.members()["name"]
@@ -292,12 +291,12 @@ def _check_policy_names(settings: Mapping[str, YamlNode]) -> None:
     for exemption in settings["exemptions"].items() if "exemptions" in settings else ():
         node = exemption.members()["policy"]
         if node.text().casefold() not in names:
-            raise node.wrong(f"there is no policy {node.text()!r}.", "Set the name of one of the policies.")
+            raise node.wrong(f"unknown policy {node.text()!r}.", "Set the name of one of the policies.")
 
 
 def _read_limits(node: YamlNode) -> Limits | None:
-    """`off`, `on`, or the sizes that differ."""
-    value = node.any()  # not its text: YAML has read `on` and `off` already
+    """Read `off`, `on`, or the buckets that differ."""
+    value = node.any()  # not the text: YAML has already converted `on` and `off`
     if isinstance(value, bool | str):
         if value not in _SWITCH:
             raise node.wrong(f"unknown value {value!r}.", "Set on, off, or the buckets: {reads: {size: …}}.")
@@ -306,7 +305,7 @@ def _read_limits(node: YamlNode) -> Limits | None:
 
 
 _SWITCH: Mapping[bool | str, bool] = {True: True, False: False, "on": True, "off": False}
-"""YAML 1.1 reads `on` and `off` as truth, unless they are quoted."""
+"""YAML 1.1 reads unquoted `on` and `off` as booleans."""
 
 
 def _read_lock(node: YamlNode) -> ManagementLock:
@@ -335,7 +334,7 @@ def _read_principal(node: YamlNode) -> EmulatedPrincipal:
 def _read_deletion(node: YamlNode) -> ConfiguredDeletion:
     values = read_fields(node, _DELETION, "id", "location")
     if parse(values["id"]).type.casefold() not in SOFT_DELETES:
-        raise node.wrong(f"{values['id']!r} keeps nothing when deleted.", f"Use one of {', '.join(SOFT_DELETES)}.")
+        raise node.wrong(f"{values['id']!r} has a type without soft delete.", f"Use one of {', '.join(SOFT_DELETES)}.")
     return ConfiguredDeletion(**values)
 
 
@@ -347,7 +346,7 @@ def _read_listed_types(node: YamlNode) -> tuple[ListedType, ...]:
 def _read_restriction(node: YamlNode) -> SkuRestriction:
     restriction = SkuRestriction(**read_fields(node, _RESTRICTION, "type"))
     if (restriction.type is RestrictionType.ZONE) != bool(restriction.zones):
-        raise node.wrong("a restriction of the type Zone needs zones, and no other has them.", 'Set zones: ["1"].')
+        raise node.wrong("only a restriction of the type Zone has zones, and it needs them.", 'Set zones: ["1"].')
     return restriction
 
 
@@ -430,7 +429,7 @@ _CHANGE_LOG: Mapping[str, FieldReader] = {
     "activityLogDelay": ("activity_log_delay", YamlNode.number),
     "pageSize": ("page_size", YamlNode.count),
 }
-# `recorded` stands for what each type does by itself.
+# `recorded` means the recorded behaviour of each type.
 _TIMING: Mapping[str, FieldReader] = {
     "style": ("style", lambda node: None if node.text() == "recorded" else node.choice(Style)),
     "polls": ("polls", YamlNode.count),

@@ -1,5 +1,5 @@
-"""Groups of Entra ID, which Microsoft Graph has: the provider of their desired state.
+"""Entra ID groups, which Microsoft Graph has: the provider of their desired state.
 
-`groups.py` reads and writes one group, `bodies.py` says what a group of Graph is in the words of a manifest, and
-`requests.py` has the requests with what their refusals mean.
+`groups.py` reads and writes one group, `bodies.py` shows a Graph group in the words of a manifest, and `requests.py`
+has the requests with what their refusals mean.
 """

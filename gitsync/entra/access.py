@@ -1,4 +1,5 @@
-"""The way to one group of Entra ID: its requests, as the principal of a resource, and what the run knows of the group.
+"""Access to one Entra ID group: its requests, as the principal of a resource, and what the run has learned of the
+group.
 
 Graph is consistent only in the end. A group is new for a minute after it was created: a 404 for it proves nothing then.
 """
@@ -28,9 +29,9 @@ _PAUSE: Final = PollInterval(first=1.0, most=8.0)
 
 @dataclass(slots=True)
 class KnownGroup:
-    """What the run knows of one group. `group_id` is "" if it has none; `is_gone` tells that it had one, and Graph does
+    """What the run has learned of one group. `group_id` is "" if it has none; `is_gone`: it had one, and Graph does
     not. `is_created` by this run: then no read proves that it is gone, so that no second one is created. `new_until` is
-    in the clock's monotonic seconds. A POST of `sent_at` got no answer. `is_declared` tells that a manifest has it.
+    in the clock's monotonic seconds. A POST of `sent_at` got no answer. `is_declared`: a manifest has it.
     """
 
     arm_id: str
@@ -43,7 +44,7 @@ class KnownGroup:
 
 
 class KnownGroups:
-    """What the run knows of all groups. `deleted` are the ids of those that it has deleted."""
+    """What the run has learned of all groups. `deleted` are the ids of those that it has deleted."""
 
     def __init__(self) -> None:
         self._groups: dict[str, KnownGroup] = {}
@@ -58,7 +59,7 @@ class KnownGroups:
         return self._groups.setdefault(arm_id, KnownGroup(resource.arm_id, resource.kept.given_id, is_declared))
 
     def find_other_owner(self, group_id: str, known: KnownGroup) -> str:
-        """Return the id by which the run knows a group already, as that of another manifest; "" if it does not."""
+        """Return the id of a group that the run already has as that of another manifest; "" if there is none."""
         others = (one.arm_id for one in self._groups.values() if one is not known and one.is_declared)
         return next((arm_id for arm_id in others if self._groups[arm_id.casefold()].group_id == group_id), "")
 
@@ -91,12 +92,12 @@ class GroupAccess(NamedTuple):
         """Send again while a new group answers 404. Raises ArmError if it does so to the deadline of the resource."""
         answer, tries = await self.send(request), 0
         while answer.status == 404 and self.is_new:
-            await self.pause(tries, f"Microsoft Graph created {self.known.group_id} and does not find it yet.")
+            await self.pause(tries, f"Microsoft Graph created {self.known.group_id} and does not return it yet.")
             answer, tries = await self.send(request), tries + 1
         return answer
 
     async def pause(self, tries: int, why: str) -> None:
-        """Wait before another look. Raises DeadlineError, which says why, if no time is left."""
+        """Wait before another look. Raises DeadlineError, with the reason, if no time is left."""
         if not await Pace(self.clock, _PAUSE).pause(None, tries, self.session):
             raise DeadlineError(
                 f"{self.session.end_reason} before Microsoft Graph was consistent. {why}",
@@ -116,11 +117,11 @@ class GroupAccess(NamedTuple):
         """Raise ArmError if a group is that of another manifest, too: two would undo each other's changes."""
         if owner := self.all.find_other_owner(group_id, self.known):
             raise ArmError(
-                f"The group {group_id} is also that of {owner}.",
+                f"The group {group_id} already belongs to {owner}.",
                 code=IN_USE,
                 resource_id=self.resource.arm_id,
                 at=format_rfc3339(self.clock.now()),
-                hint="Keep one of the manifests, or give each of them a displayName of its own.",
+                hint="Keep one of the manifests, or give each of them a unique displayName.",
             )
 
     def note_gone(self) -> None:

@@ -21,14 +21,14 @@ _GROUP_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "enabled": (_DYNAMIC,),
     "enabledm365": (_DYNAMIC, _UNIFIED),
 }
-"""What each `membershipType` is in Graph. ASO sends `enabled` as an assigned group; here it is what it says."""
+"""What each `membershipType` is in Graph. ASO sends `enabled` as an assigned group; here it has its own meaning."""
 
 _MEMBERSHIP_TYPES: Final = {types: name for name, types in _GROUP_TYPES.items()}
 _FIXED: Final = ("membershipType", "isAssignableToRole")
 
 
 def needs_rule(body: Mapping[str, Any]) -> bool:
-    """Tell whether a group with this body has dynamic members: its rule has no field in a manifest."""
+    """Return whether a group with this body has dynamic members: its rule has no field in a manifest."""
     return _DYNAMIC in _GROUP_TYPES.get(body.get("membershipType", ASSIGNED), ())
 
 
@@ -37,8 +37,8 @@ def is_for_roles(body: Mapping[str, Any]) -> bool:
 
 
 def show_group(group: Mapping[str, Any], wanted: Mapping[str, Any]) -> Live:
-    """Show a group of Graph in the words of a manifest, with its id. `wanted` is what git states: of two ways to say
-    that there is no description, that of git is shown.
+    """Show a Graph group in the words of a manifest, with its id. `wanted` is the value in git: of two ways to write
+    that there is no description, git's is shown.
     """
     description = group.get("description") or wanted.get("description")
     has_description = bool(group.get("description")) or description == ""

@@ -1,7 +1,7 @@
-"""Reads and writes groups of Entra ID: the provider that a run uses for them.
+"""Reads and writes Entra ID groups: the provider that a run uses for them.
 
-A group has no name that is unique, so a run knows it by the id that Graph gave it: from the record, from the answer to
-its own POST, or, for a manifest that may adopt, from a search by displayName.
+A group has no name that is unique, so a run identifies it by the id that Graph gave it: from the record, from the
+answer to its own POST, or, for a manifest that may adopt, from a search by displayName.
 
 Graph is consistent only in the end: a new group may answer 404 for some seconds, and a search sees it later still. So
 an id from a POST is never searched again, a 404 for a new group proves nothing, and after a POST without an answer the
@@ -69,8 +69,8 @@ class EntraGroups:
         return GroupWriter(self._open(resource, arm, session))
 
     def find_given_id(self, arm_id: str) -> str:
-        """Return the id that Graph gave a group, as far as this run knows: it may have created one that it could not
-        read yet. "" if it knows none.
+        """Return the id that Graph gave a group, as far as this run has it: it may have created one that it could not
+        read yet. "" if there is none.
         """
         known = self._known.find(arm_id)
         return known.group_id if known else ""
@@ -83,7 +83,7 @@ class EntraGroups:
         if arm not in self._graphs:
             try:
                 cloud = find_graph(arm.cloud)
-            except ConfigError as error:  # the resources of other providers can be reconciled all the same
+            except ConfigError as error:  # the resources of other providers can be reconciled anyway
                 raise ArmError(error.message, code="UnknownCloud", hint=error.hint) from error
             self._graphs[arm] = GraphService(cloud, arm.reach_service(cloud))
         return self._graphs[arm]
@@ -109,7 +109,9 @@ class GroupReader:
         groups = await self._search()
         tries, until = 0, self._access.clock.monotonic() + NEW
         while not groups and known.sent_at and self._access.clock.monotonic() < until:
-            await self._access.pause(tries, "A POST of the group got no answer, and no search has shown the group yet.")
+            await self._access.pause(
+                tries, "A POST of the group got no response, and no search has found the group yet."
+            )
             groups, tries = await self._search(), tries + 1
         if not groups:
             known.sent_at = None  # it was not done
@@ -136,7 +138,7 @@ class GroupReader:
         return show_group(group, self._wanted)
 
     def _may_search(self) -> bool:
-        """Tell whether a group without a known id may exist. One that is always created is searched only if a POST of
+        """Return whether a group without a known id may exist. One that is always created is searched only if a POST of
         it got no answer, in this run or an earlier one.
         """
         is_left = self._access.resource.is_expected or self._access.known.sent_at is not None
@@ -192,7 +194,7 @@ class GroupReader:
             resource_id=self._access.resource.arm_id,
             method="GET",
             at=format_rfc3339(self._access.clock.now()),
-            hint="Rename or delete all but one of them, or give the manifest a displayName of its own. "
+            hint="Rename or delete all but one of them, or give the manifest a unique displayName. "
             "Set operatorSpec.creationMode to AlwaysCreate to create another group of that name.",
         )
 
@@ -222,8 +224,8 @@ class GroupWriter(GroupReader):
         *,
         if_match: str | None = None,  # noqa: ARG002 - as above
     ) -> AcceptedWrite | None:
-        """Delete the group; what is not there is deleted already. One without a known id is left alone, and so is one
-        that another manifest has adopted: it was renamed in git.
+        """Delete the group; a missing one counts as deleted. One without a known id is skipped, and so is one that
+        another manifest has adopted: it was renamed in git.
         """
         access = self._access
         group_id = access.known.group_id
@@ -241,7 +243,7 @@ class GroupWriter(GroupReader):
         access = self._access
         if needs_rule(body):
             raise self._make_refusal(
-                f"membershipType {body['membershipType']} needs a rule of membership, which a manifest cannot state.",
+                f"membershipType {body['membershipType']} needs a membership rule, which a manifest cannot contain.",
                 hint="Set it to assigned or assignedm365, or create the group with its rule and let gitsync adopt it.",
             )
         request = make_create_request(access.resource.arm_id, make_create(body), for_roles=is_for_roles(body))
@@ -254,7 +256,7 @@ class GroupWriter(GroupReader):
             raise
         access.note_group(group)
         access.known.is_created = True
-        access.known.new_until = access.clock.monotonic() + NEW  # whatever Graph says of the time
+        access.known.new_until = access.clock.monotonic() + NEW  # whatever time Graph returns
 
     async def _update(self, group_id: str, body: Mapping[str, Any]) -> None:
         access, arm_id = self._access, self._access.resource.arm_id
@@ -264,7 +266,7 @@ class GroupWriter(GroupReader):
             raise self._make_refusal(
                 f"{name} of the group {group_id} is {_spell(live)}, and git states {_spell(wanted)}: Microsoft Graph "
                 "fixes it when it creates a group.",
-                hint="Restore the value in git; or give the manifest another name, so that a new group is created.",
+                hint="Restore the value in git. To create a new group, give the manifest another name.",
             )
         if changes := find_changes(body, group, access.resource.applied):
             for_roles = is_for_roles(group)

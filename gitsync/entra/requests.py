@@ -23,8 +23,8 @@ _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _JSON: Final = {"Content-Type": "application/json"}
 _DENIED: Final = "authorization_requestdenied"
 _NOT_ACCEPTED: Final = (
-    "{identity} is not accepted by Microsoft Graph: check that its tenant is that of the groups, and "
-    "AZURE_AUTHORITY_HOST."
+    "{identity} is not accepted by Microsoft Graph: check AZURE_AUTHORITY_HOST, and that its "
+    "tenant is the tenant of the groups."
 )
 _READ: Final = {
     _DENIED: "{identity} is missing the application permission Group.Read.All of Microsoft Graph: "
@@ -33,7 +33,7 @@ _READ: Final = {
 }
 _WRITE: Final = {
     _DENIED: "{identity} is missing the application permission Group.ReadWrite.All of Microsoft Graph: grant it, "
-    "with the consent of an administrator. Group.Create is not enough: what is created with it cannot be changed.",
+    "with the consent of an administrator. Group.Create is not enough: it allows no changes to the created group.",
     "401": _NOT_ACCEPTED,
 }
 _WRITE_FOR_ROLES: Final = {
@@ -49,7 +49,7 @@ class GraphRequest(ArmRequest):
     """A request to Microsoft Graph."""
 
     def says_absent(self, answer: Response, code: str, message: str) -> bool:  # noqa: ARG002 - the form decides
-        """Tell whether a 404 is an error of Graph, and no page of something in between."""
+        """Return whether a 404 is an error of Graph, and no page of something in between."""
         error = answer.mapping().get("error")
         return isinstance(error, Mapping) and isinstance(error.get("code"), str)
 
@@ -149,7 +149,7 @@ def _find_fault(group: Mapping[str, Any], group_id: str) -> str:
     if not isinstance(shown_id, str) or not _GUID.fullmatch(shown_id):
         return "it has no id"
     if group_id and shown_id.casefold() != group_id.casefold():
-        return "it has the id of another one"
+        return "it has the id of another group"
     if not isinstance(group.get("displayName"), str):
         return "it has no displayName"
     if not all(isinstance(group.get(name), str | None) for name in ("description", "mailNickname")):
@@ -157,11 +157,11 @@ def _find_fault(group: Mapping[str, Any], group_id: str) -> str:
     types = group.get("groupTypes")
     if not isinstance(types, list) or not all(isinstance(one, str) for one in types):
         return "its groupTypes are not a list of strings"
-    return "" if isinstance(group.get("isAssignableToRole"), bool | None) else "its isAssignableToRole is no boolean"
+    return "" if isinstance(group.get("isAssignableToRole"), bool | None) else "its isAssignableToRole is not a boolean"
 
 
 def _make_path(group_id: str) -> str:
-    """Make the path of a group. Raises ArmError for what is no id, so that an edited record leads to no other path."""
+    """Make the path of a group. Raises ArmError for any other text, so that an edited record leads to no other path."""
     if not _GUID.fullmatch(group_id):
         raise ArmError(f"{group_id!r} is not the id of a group.", code="InvalidResourceId")
     return f"{GROUPS}/{group_id}"

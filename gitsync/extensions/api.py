@@ -57,7 +57,7 @@ class ActsOnAzure(ReadsAzure, Protocol):
 class LookupRequest:
     """A lookup that a body modifier needs: a resource, or if it `lists`, all entries of a list.
 
-    `for_the_run`: the answer is the same for every resource of a run, so it is asked for once.
+    `for_the_run`: the answer is the same for every resource of a run, so it is requested once.
     """
 
     path: str
@@ -76,8 +76,8 @@ class Subject:
 
     `live` is as just read (None: it does not exist); `owner` likewise, None if the kind has none or it is not needed.
     `owner_name` is the name of the manifest of the owner, "" for an owner given by id. `answers` are those to the
-    questions of the body modifiers of the kind; if Azure did not respond, no further extension is called. `children`
-    are the bodies of embedded children that this run brings to their state in git, and `leaving` those that it then
+    requests of the body modifiers of the kind; if Azure did not respond, no further extension is called. `children` are
+    the bodies of embedded children that this run brings to their state in git, and `leaving` those that it then
     deletes, both by their ARM ids in lower case.
     """
 
@@ -166,7 +166,7 @@ class PostReconciliationChecker(Protocol):
 
 
 class ErrorClassifier(Protocol):
-    """Called with a refusal of Azure; `next` is the rest of the chain, which classifies it too."""
+    """Called with Azure's refusal; `next` is the rest of the chain, which classifies it too."""
 
     def __call__(self, error: ArmError, next: Callable[[ArmError], Classification]) -> Classification: ...  # noqa: A002 - ASO's word
 
@@ -238,8 +238,8 @@ class Importer(Protocol):
 class SecretExporter(Protocol):
     """Returns the values of fields of `operatorSpec.secrets` that are `wanted`, by the names of the fields.
 
-    Asked only if something is wanted. A field that it leaves out is passed over in silence; an empty value is an
-    error (docs/reference/kinds.md#secret-exporters).
+    Asked only if something is wanted. A field that it leaves out is silently skipped; an empty value is an error
+    (docs/reference/kinds.md#secret-exporters).
     """
 
     async def __call__(self, subject: Subject, azure: ActsOnAzure, wanted: frozenset[str]) -> Mapping[str, Secret]: ...
@@ -268,9 +268,9 @@ class Extension:
     """One registration: what it adds for one kind, in every version of it. Unset points add nothing.
 
     `deletes_besides` describes the deleter in a plan: a sentence on what it deletes in addition to the resource.
-    `calls` names the actions of Azure that a point needs, other than read, write and delete of the resource, as roles
+    `calls` names the Azure actions that a point needs, other than read, write and delete of the resource, as roles
     spell them: (("delete", "Microsoft.Subscription/cancel/action"),). `gitsync doctor --role` writes them. What a
-    `Modifier` asks and calls first is found by calling it.
+    `Modifier` requests and calls first is found by calling it.
     """
 
     group: str

@@ -48,7 +48,7 @@ class Registry:
         self._by_kind: dict[tuple[str, str], list[Extension]] = {}
         for extension in extensions:
             self._by_kind.setdefault((extension.group, extension.kind), []).append(extension)
-        # Each resource of a run asks for these, and few kinds have them.
+        # Each resource of a run needs these, and few kinds have them.
         self._owner_checked = {kind for kind, chain in self._by_kind.items() if any(one.owner_check for one in chain)}
         self._modified = {kind for kind, chain in self._by_kind.items() if any(one.modify for one in chain)}
 
@@ -61,11 +61,11 @@ class Registry:
         return self._by_kind.get((subject.key.group, subject.key.kind), [])
 
     def checks_owner(self, group: str, kind: str) -> bool:
-        """Tell whether an extension of this kind wants the owner read."""
+        """Return whether an extension of this kind wants the owner read."""
         return (group, kind) in self._owner_checked
 
     def needs_read(self, group: str, kind: str, secrets: Collection[str]) -> bool:
-        """Tell whether an extension of this kind needs the resource as just read: to check more of it than its state,
+        """Return whether an extension of this kind needs the resource as just read: to check more of it than its state,
         or to export `secrets`. The exporter of another package may need it for any.
         """
         extensions = self._by_kind.get((group, kind))
@@ -80,16 +80,16 @@ class Registry:
         )
 
     def allows_listed(self, group: str, kind: str, entry: Live) -> bool:
-        """Tell whether the entry of a list shows what the pre-checks of this kind ask for."""
+        """Return whether the entry of a list shows what the pre-checks of this kind need."""
         checks = (extension.pre_check for extension in self._by_kind.get((group, kind), []))
         return all(isinstance(check, OwnState) and check.allows_listed(entry) for check in checks if check)
 
     def modifies(self, group: str, kind: str) -> bool:
-        """Tell whether an extension of this kind may change the body, before it is compared or when it is sent."""
+        """Return whether an extension of this kind may change the body, before it is compared or when it is sent."""
         return (group, kind) in self._modified
 
     def alters_comparison(self, group: str, kind: str) -> bool:
-        """Tell whether an extension of this kind changes the body that is compared."""
+        """Return whether an extension of this kind changes the body that is compared."""
         modifiers = (extension.modify for extension in self._by_kind.get((group, kind), []))
         return any(isinstance(one, Modifier) and one.compared for one in modifiers)
 
@@ -99,13 +99,13 @@ class Registry:
         return tuple(path for one in exporters if isinstance(one, Keys) for path in one.list_actions(secrets))
 
     def list_called(self, group: str, kind: str, points: Collection[str]) -> list[str]:
-        """The actions of Azure that the extensions of a kind declare for some of their points."""
+        """The Azure actions that the extensions of a kind declare for some of their points."""
         chain = self._by_kind.get((group, kind), [])
         return [action for extension in chain for point, action in extension.calls if point in points]
 
     def list_calls(self, subject: Subject) -> list[tuple[str, str]]:
         """The requests for other things that it may take to send a body: each path with `read`, or `action` for a POST.
-        `subject` has no live resource: what is asked then counts, and what is asked if it exists.
+        `subject` has no live resource: the requests for that case count, and those if it exists.
         """
         existing = replace(subject, live=Live(body={}))
         asked = dict.fromkeys((*self.questions(subject), *self.questions(existing)))
@@ -154,7 +154,7 @@ class Registry:
         return tuple(call for call in calls if call)
 
     def restores(self, subject: Subject) -> bool:
-        """Tell whether sending the body restores a former state, instead of applying the body."""
+        """Return whether sending the body restores a former state, instead of applying the body."""
         return any(modifier.restores(subject) for modifier in self._list_modifiers(subject) if modifier.restores)
 
     def modified(self, body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
@@ -181,7 +181,7 @@ class Registry:
         await chain(subject, azure)
 
     async def import_(self, subject: Subject, load: NextImport) -> tuple[Subject, Imported]:
-        """Tell whether a manifest is made of a resource, and return the resource as read; `load` reads it."""
+        """Return whether a manifest is made of a resource, and return the resource as read; `load` reads it."""
         chain = load
         for extension in reversed(self.of(subject)):
             if extension.importer:

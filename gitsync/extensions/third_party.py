@@ -1,8 +1,8 @@
 """Extensions of other packages: how they are loaded, and how their failures are handled.
 
 Separate from the registry, since third-party code is less trusted: an exception or an unexpected result of an extension
-means that its question has no answer. Its authors must fix that; it is not an internal error of gitsync. An internal
-error that passes through `next` stays one.
+means that its call has no result. Its authors must fix that; it is not an internal error of gitsync. An internal error
+that passes through `next` stays one.
 """
 
 from __future__ import annotations

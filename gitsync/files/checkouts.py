@@ -11,26 +11,26 @@ _MOST_LINKS = 40  # as the kernel follows
 
 
 def is_in_repository(path: Path) -> bool:
-    """Tell whether a folder or file, or any link on the way to it, is in a git work tree or a folder like a bare
+    """Return whether a folder or file, or any link on the way to it, is in a git work tree or a folder like a bare
     repository.
     """
     return any(map(is_repository, _find_passed_folders(path)))
 
 
 def is_repository(folder: Path) -> bool:
-    """Tell whether `folder` itself is a git work tree, or like a bare repository."""
+    """Return whether `folder` itself is a git work tree, or like a bare repository."""
     return may_be_there(folder / ".git") or is_repository_like(folder)
 
 
 def is_repository_like(folder: Path) -> bool:
-    """Tell whether git could take `folder` itself for a repository, by the names in it."""
+    """Return whether git could take `folder` itself for a repository, by the names in it."""
     if not may_be_there(folder / "HEAD"):
         return False
     return may_be_there(folder / "commondir") or all(may_be_there(folder / name) for name in ("objects", "refs"))
 
 
 def may_be_there(path: Path) -> bool:
-    """Tell whether `path` exists or is unknown: a path that cannot be read is not absent."""
+    """Return whether `path` exists or is unknown: a path that cannot be read is not absent."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):

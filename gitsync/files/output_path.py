@@ -77,7 +77,7 @@ def _find_roots(source: str | None) -> frozenset[Path]:
 def _follow(path: Path, roots: frozenset[Path]) -> Path:
     """Follow the links of the operator; what does not exist yet has none."""
     current, links = Path(path.anchor), 0
-    # Each step with its place as messages name it: as the operator wrote it, if possible.
+    # Each step with its path as messages show it: as the operator wrote it, if possible.
     steps = [(part, Path(*path.parts[: number + 1])) for number, part in enumerate(path.parts)][:0:-1]
     while steps:
         part, shown = steps.pop()
@@ -112,7 +112,7 @@ def _check_link(link: Path, shown: Path, roots: frozenset[Path]) -> None:
     if any(is_repository(folder) or folder in roots for folder in link.parents):
         raise UnsafePathError(
             f"{shown} is a link, so nothing is written into it.",
-            "A commit can bring a link of a checkout. Replace it by a folder or file, remove it, or use its target.",
+            "A commit can add links to a checkout. Replace it with a folder or file, remove it, or use its target.",
         )
     owner = link.lstat().st_uid
     if owner not in {0, os.geteuid(), link.parent.stat().st_uid}:
@@ -156,7 +156,7 @@ def open_folder(place: OutputPath, *, makes: int | None = None, made: list[Path]
 
 
 def is_link(folder: int, name: str) -> bool:
-    """Tell whether a name in an open folder is a link."""
+    """Return whether a name in an open folder is a link."""
     try:
         return stat.S_ISLNK(os.lstat(name, dir_fd=folder).st_mode)
     except FileNotFoundError:

@@ -56,7 +56,7 @@ class TargetFolder:
         with self._undo_if_incomplete():
             for path, content in sorted(files.items()):
                 if not self.create(path, content):
-                    raise ConfigError(f"{self._folder / path} exists already.", hint=_HINT)
+                    raise ConfigError(f"{self._folder / path} already exists.", hint=_HINT)
 
     @contextmanager
     def _undo_if_incomplete(self) -> Iterator[None]:
@@ -158,7 +158,7 @@ def _explain(error: OSError, folder: Path, name: str) -> ConfigError:
     place = Path(failed) if isinstance(failed, str) and failed.startswith("/") else folder
     if place.is_symlink():
         return ConfigError(
-            f"{place} is a link, so nothing is written into it.", hint="Replace the link by a folder, or remove it."
+            f"{place} is a link, so nothing is written into it.", hint="Replace the link with a folder, or remove it."
         )
     if other := next((one for one in (place, *place.parents) if one.exists() and not one.is_dir()), None):
         return ConfigError(f"{other} is not a folder.", hint=_HINT)

@@ -31,7 +31,7 @@ def find_range_fault(text: str) -> str:
     try:
         address = ip_address(match["address"])
     except ValueError:
-        return "which is no range of addresses"
+        return "which is not an address range"
     return (
         f"whose prefix is longer than {address.max_prefixlen}" if int(match["length"]) > address.max_prefixlen else ""
     )
@@ -50,7 +50,7 @@ def find_overlaps(ranges: Iterable[tuple[AddressRange, _Each]]) -> Iterator[tupl
 
 
 def is_inside(subnet: AddressRange, ranges: Iterable[AddressRange]) -> bool:
-    """Tell whether a range is inside of one of these."""
+    """Return whether a range is inside of one of these."""
     same_family = [network for network in ranges if network.version == subnet.version]
     return any(
         int(network.network_address) <= int(subnet.network_address)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 MOST_STEPS = 100
-"""Of a parent. The longest ids of Azure have some 20."""
+"""Of a parent. The longest Azure ids have some 20."""
 
 _CONTAINER = re.compile(
     r"^(/subscriptions/[^/]+(/resourceGroups/[^/]+)?|/providers/Microsoft\.Management/managementGroups/[^/]+)"
@@ -30,7 +30,7 @@ def normalize_region(region: object) -> str:
 
 
 def is_below(child: str, parent: str) -> bool:
-    """Tell whether an id is below another: a child, a grandchild, or an extension of either."""
+    """Return whether an id is below another: a child, a grandchild, or an extension of either."""
     return child.casefold().startswith(parent.rstrip("/").casefold() + "/")
 
 

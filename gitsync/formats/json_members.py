@@ -1,7 +1,7 @@
-"""Reads members of unchecked JSON, such as an answer of Azure or the claims of a token.
+"""Reads members of unchecked JSON, such as Azure's response or the claims of a token.
 
-What has another form than it should counts as absent. So this is for what may be absent: an answer that decides on a
-write or a delete is checked before it is believed (gitsync.arm.http.bodies).
+A malformed member counts as absent. So this is for members that may be absent: an answer that decides on a write or a
+delete is checked before it is believed (gitsync.arm.http.bodies).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names of people in the texts of Azure: errors, notes of locks, texts of policies.
+"""Names of people in texts from Azure: errors, notes of locks, texts of policies.
 
 They are personal data, as those of who changed a resource are. A name is found by its form: a user principal name or an
 e-mail address anywhere, and a display name where Azure or people write one ("added by Rob Miller"). Ids stay: who may
@@ -84,7 +84,7 @@ _GUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGN
 
 
 def hide_people(text: str) -> str:
-    """Put "a person" for each name of a person in a text of Azure."""
+    """Put "a person" for each name of a person in a text from Azure."""
     if not _HINTS.search(text):
         return text
     for pattern in (_BESIDE_ADDRESS, _ADDRESS):

@@ -11,7 +11,7 @@ import json
 from typing import Any, NoReturn
 
 DEEPEST = 100
-"""Levels of objects and arrays. The deepest bodies of Azure have some 30."""
+"""Levels of objects and arrays. Azure's deepest bodies have some 30."""
 
 MOST_DIGITS = 100
 """Characters of one number. Python refuses to print an integer of more than 4,300."""

@@ -1,7 +1,7 @@
 """Names of database users as the last step of an id: what a user may be called, an id may not contain.
 
-ARM compares ids without case, and a server tells users apart by it. So capitals are encoded as well: two users have two
-ids.
+ARM compares ids without case, and a server distinguishes users by it. So capitals are encoded as well: two users have
+two ids.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _CAPITAL = re.compile(r"%[0-9A-F]{2}|[A-Z]")
 
 
 class DatabaseUser(NamedTuple):
-    """A user of a server. `host` is the one that it signs in from, which only MySQL tells apart."""
+    """A user of a server. `host` is the one that it signs in from, which only MySQL distinguishes."""
 
     name: str
     host: str = ANY_HOST

@@ -88,7 +88,7 @@ def make_local_environment() -> Mapping[str, str]:
 
 
 def use_no_repository(access: GitAccess) -> Repository:
-    """Return a repository for commands of git that need none, and must not find one."""
+    """Return a repository for git commands that need none, and must not find one."""
     return Repository(
         folder=_NO_REPOSITORY, environment=make_local_environment(), timeout=access.timeout, grace=access.grace
     )

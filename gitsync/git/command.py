@@ -1,4 +1,4 @@
-"""Run git in one repository: the only place that does.
+"""Run git in one repository. No other module does.
 
 GIT_DIR always names the repository, so git never searches for one, and the content of a folder cannot pose as a
 repository. All arguments come from gitsync. This module turns the error output of git into a readable message.
@@ -48,9 +48,8 @@ class Repository:
         return result.output
 
     def ask(self, *arguments: str) -> bytes:
-        """Run git for a question about objects that are named by their full ids. They never change, so git is asked
-        once, but for a long answer: that of a large tree. Where git fails it is asked again, since objects may be
-        fetched.
+        """Run git to read objects that are named by their full ids. They never change, so git runs once, unless the
+        answer is long, as for a large tree. Where git fails it runs again, since objects may be fetched.
         """
         answer = self._answers.get(arguments)
         if answer is None:
@@ -60,8 +59,8 @@ class Repository:
         return answer
 
     def confirms(self, *arguments: str) -> bool:
-        """Tell whether `git ARGUMENTS` succeeds, for a question about objects that are named by their
-        full ids. A yes is kept.
+        """Return whether `git ARGUMENTS` succeeds, for a check about objects that are named by their full ids. A yes is
+        kept.
         """
         try:
             self.ask(*arguments)
@@ -70,7 +69,7 @@ class Repository:
         return True
 
     def succeeds(self, *arguments: str) -> bool:
-        """Tell whether `git ARGUMENTS` succeeds, for questions that git answers by its exit code."""
+        """Return whether `git ARGUMENTS` succeeds, for checks that git answers by its exit code."""
         try:
             self.run(*arguments)
         except GitError:
@@ -183,7 +182,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     ("Failed to connect", _NOT_REACHED),
     ("Connection refused", _NOT_REACHED),
     ("Connection timed out", _NOT_REACHED),
-    ("certificate problem", "Set the CA with GIT_SSL_CAINFO, or http.sslCAInfo in the settings of git."),
+    ("certificate problem", "Set the CA with GIT_SSL_CAINFO, or http.sslCAInfo in the git settings."),
     ("certificate verification failed", "Set the CA with GIT_SSL_CAINFO, or http.sslCAInfo."),
     ("transport '", "Use https://, ssh:// or file://."),
     ("does not appear to be a git repository", "Check the URL of the repository."),
@@ -206,8 +205,8 @@ def explain_complaint(command: str, complaint: str) -> tuple[str, str]:
 
 
 def _tells_outage(complaint: str) -> bool:
-    """Tell whether git reports that a server did not answer, or is out of order. What the server itself says is text of
-    its hooks, and counts for nothing.
+    """Return whether git reports that a server did not answer, or is out of order. What the server itself reports is
+    text of its hooks, and counts for nothing.
     """
     own = (line for line in complaint.splitlines() if not line.startswith("remote:"))
     return any(map(_OUTAGE.search, own))

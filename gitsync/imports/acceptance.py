@@ -39,7 +39,7 @@ class Acceptance:
         *,
         is_sparing: bool = True,
     ) -> None:
-        """`is_as_made` tells whether no one has set anything of a resource. A sparing search samples collections of
+        """`is_as_made` returns whether no one has set anything of a resource. A sparing search samples collections of
         many parents.
         """
         self.filters = filters
@@ -56,7 +56,7 @@ class Acceptance:
         return self._accepted.get(arm_id.casefold())
 
     def is_set(self, resource: FoundResource) -> bool:
-        """Tell whether somebody has changed something of a resource."""
+        """Return whether somebody has changed something of a resource."""
         return not self._is_as_made(resource)
 
     def leave_out(self, subject: str, reason: str) -> None:
@@ -115,7 +115,7 @@ class Acceptance:
         return await self._ask_importer(resource)
 
     async def _ask_importer(self, resource: FoundResource) -> str:
-        """Ask what the importers of the kind say (docs/reference/kinds.md#imports)."""
+        """Call the importers of the kind (docs/reference/kinds.md#imports)."""
 
         async def load(subject: Subject) -> tuple[Subject, Imported]:
             return subject, imported()

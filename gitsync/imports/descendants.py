@@ -54,16 +54,14 @@ class DescendantSearch:
         return iter(tuple(kinds) for kinds in together.values())
 
     async def _find_of_kinds(self, kinds: tuple[Kind, ...], parents: Sequence[FoundResource]) -> list[FoundResource]:
-        """Find what parents of one type have in one collection. Nothing is asked of those that show
-        it themselves.
-        """
+        """Find what parents of one type have in one collection. Parents that show it themselves are skipped."""
 
         async def look(parent: FoundResource) -> list[FoundResource]:
             return await self._acceptance.accept(await self._read(kinds, parent))
 
         if asks_all(kinds, self._acceptance):
             return await look_everywhere(parents, look)
-        # A singleton is there at every parent, so a sample of them says nothing: what is below them does.
+        # A singleton is there at every parent, so a sample of them proves nothing: their children do.
         if len(parents) > MANY and kinds[0].fixed_azure_name and self._tree.list_below(kinds[0].arm_type):
             return await self._find_inside(kinds[0], parents)
         shown = [parent for parent in parents if find_embedded(kinds[0], parent.body) is not None]
@@ -86,7 +84,7 @@ class DescendantSearch:
         await self._acceptance.accept([entry for entries in read for entry in entries])
         if len(owners) < len(parents):
             self._acceptance.note_unread(
-                f"{kind.arm_type}: read at {len(owners)} of {len(parents)}; nothing is below the others"
+                f"{kind.arm_type}: read at {len(owners)} of {len(parents)}; the others have no children"
             )
         return children
 
@@ -133,7 +131,7 @@ def make_found(kind: Kind, bodies: Mapping[str, Body], owner_id: str) -> list[Fo
 
 
 # A collection of more than `MANY` parents is read at `SAMPLE` of them first. If it is empty at all of these, the others
-# are not asked, and the findings name it: most kinds have collections that hardly anybody uses, and to ask for each of
+# are not read, and the findings name it: most kinds have collections that hardly anybody uses, and to read each of
 # them would take more requests than there are resources.
 
 
@@ -144,7 +142,7 @@ LookInside = Callable[[FoundResource], Awaitable[list[FoundResource]]]
 
 
 def asks_all(kinds: Iterable[Kind], acceptance: Acceptance) -> bool:
-    """Tell whether every parent is asked, however many there are: if a filter names the type, or with --full."""
+    """Return whether every parent is read, however many there are: if a filter names the type, or with --full."""
     return not acceptance.is_sparing or any(acceptance.filters.names_type(kind.arm_type) for kind in kinds)
 
 
@@ -165,6 +163,6 @@ async def look_around(
     resources = await look_everywhere((parents[number] for number in sorted(sampled)), look)
     others = [parent for number, parent in enumerate(parents) if number not in sampled]
     if not any(map(acceptance.is_set, resources)):
-        acceptance.note_unread(f"{what}: not asked for at {len(others)} of {len(parents)}; {SAMPLE} have none")
+        acceptance.note_unread(f"{what}: not read at {len(others)} of {len(parents)}; {SAMPLE} have none")
         return resources
     return [*resources, *await look_everywhere(others, look)]

@@ -70,7 +70,7 @@ class Discovery:
             return []
         entries = await self._reader.read_list(f"{scope.root}/resourcegroups", kind.api_version)
         names = [entry.get("name") for entry in entries]
-        # A group that is passed over would be missing from the import without a word.
+        # A skipped group would be silently missing from the import.
         if not all(isinstance(name, str) and name for name in names):
             raise ListSource(f"{scope.root}/resourcegroups").make_error("has an entry without a name")
         by_name = {str(name).casefold(): entry for name, entry in zip(names, entries, strict=True)}
@@ -98,7 +98,7 @@ class Discovery:
         return FoundResource(kind=kind, arm_id=arm_id, owner_id="", body=entry)
 
     async def _is_looked_into(self, group: FoundResource) -> bool:
-        """Tell whether a group is searched; if the filters admit it, it is imported too."""
+        """Return whether a group is searched; if the filters admit it, it is imported too."""
         filters = self._acceptance.filters
         if group.body.get("managedBy"):  # a cluster's group of nodes: its owner makes and deletes what is in it
             self._acceptance.leave_out(group.arm_id, MANAGED)
@@ -134,7 +134,7 @@ class Discovery:
         return [resource for batch in await asyncio.gather(*reads) for resource in batch]
 
     def _is_wanted(self, arm_id: str, entry: Body) -> bool:
-        """Tell whether a listed resource is read. One below another is found there."""
+        """Return whether a listed resource is read. One below another is found there."""
         arm_type, filters = parse_arm_type(arm_id), self._acceptance.filters
         if arm_type.count("/") > 1:  # some lists show children too
             return False
@@ -184,7 +184,7 @@ class Discovery:
         kind = self._tree.find(parse_arm_type(arm_id))
         if kind is None:
             raise SourceError(
-                f"The catalog has no kind for {arm_id}.", hint="Run gitsync explain for the kinds that it has."
+                f"The catalog has no kind for {arm_id}.", hint="Run `gitsync explain` to list the kinds that it has."
             )
         body = await self._reader.read(arm_id, kind.api_version)
         if body is None:
@@ -205,6 +205,8 @@ def find_owner_id(arm_id: str) -> str:
 def _make_unreadable(refused: RefusedListError) -> SourceError:
     error = refused.error
     if error.status == FORBIDDEN:
-        return SourceError(f"There is no right to read {refused.path}: {error.code}.", hint="Grant the role Reader.")
+        return SourceError(
+            f"The identity may not read {refused.path}: {error.code}.", hint="Grant the identity the role Reader."
+        )
     hint = error.hint or "Check --subscription and --endpoint."
     return SourceError(f"{refused.path} cannot be listed: {error.code}: {error.message}", hint=hint)

@@ -123,7 +123,7 @@ class ExtensionSearch:
         if not (is_below(extended, base) or is_same_id(extended, base)):
             self._acceptance.leave_out(arm_id, INHERITED)
             return None
-        # Who asks for a type by name gets all of it, also on resources that are not imported.
+        # A type that is named is imported in full, also on resources that are not imported.
         if not (known or is_root or self._acceptance.filters.names_type(kind.arm_type)):
             self._acceptance.leave_out(arm_id, ORPHAN)
             return None
@@ -156,5 +156,5 @@ class ExtensionSearch:
 
 
 def has_hidden_types(filters: Filters) -> bool:
-    """Tell whether filters name a type that only the extended resources show."""
+    """Return whether filters name a type that only the extended resources show."""
     return any(map(filters.names_type, _HIDDEN))

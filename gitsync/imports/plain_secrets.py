@@ -33,7 +33,7 @@ _PUBLIC_NAME: Final = re.compile(r"public|cert|thumbprint|fingerprint|hash|diges
 _NO_SECRET: Final = re.compile(
     r"@Microsoft\.|\$[({]|\{\{|/subscriptions/|https?://[^@]*$|(true|false)?$", re.IGNORECASE
 )
-"""What is no secret under any name: a reference to one, an id, a URL without a user, a switch."""
+"""What is not a secret under any name: a reference to one, an id, a URL without a user, a switch."""
 _WHOLE_DATA: Final = frozenset({"customData", "userData"})
 _KEY_OR_TOKEN: Final = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]+")
 _MACHINE_MADE: Final = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9+/]{32,}={0,2}")
@@ -67,7 +67,7 @@ def _looks_secret(visit: Visit, spec: Any) -> bool:
     if _KEY_OR_TOKEN.search(text) or any(not _NO_SECRET.match(part) for part in find_inner_secrets(text)):
         return True
     name = _name_value(visit.path, spec) or field
-    # From here on only the name or the form is a sign, so what says otherwise counts.
+    # From here on only the name or the form is a sign, so evidence against it counts.
     if _NO_SECRET.match(value) or _PUBLIC_NAME.search(name):
         return False
     words = [word.lower() for word in _WORD.findall(name)]
@@ -99,7 +99,7 @@ def _decode(value: str) -> str:
 
 
 def _find_way(around: Visit | None, secret: str, key: str) -> str:
-    """Say how a Secret takes the place of a value beside the fields of an entry."""
+    """Describe how a Secret takes the place of a value beside the fields of an entry."""
     fields = around.fields if around else {}
     reference = f"{{name: {secret}, key: {key}}}"
     if hidden := next((name for name, field in fields.items() if field.get("mode") == "secret"), None):

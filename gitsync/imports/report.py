@@ -23,8 +23,8 @@ _LONGEST_LIST = 5
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
     """`files` are the manifests by path; `proofs` has one for each. `skipped` are ARM ids that a manifest stood for
-    before. `unread` are collections that were not asked for, or refused. `requests` is their number, None if Azure was
-    not read. `problems` are those of ids that are not imported, or of the files that were read in place of Azure.
+    before. `unread` are collections that were not read, or refused. `requests` is their number, None if Azure was not
+    read. `problems` are those of ids that are not imported, or of the files that were read instead of Azure.
     """
 
     folder: str
@@ -59,10 +59,10 @@ def format_lines(report: ImportReport) -> Iterator[str]:
         yield ""
     yield from _format_left_out(report)
     yield from _format_list("Not read:", report.unread)
-    yield from _format_list("To be provided before a sync needs it:", _list_secrets(report))
+    yield from _format_list("To provide before a sync:", _list_secrets(report))
     yield from _format_list("Values that look like secrets, written in plain text:", _list_plain_secrets(report))
     yield from _format_list("Values that the kind does not allow, left out:", _list_unfit(report))
-    title = "Not as in Azure:" if report.requests is not None else "Wrong, or not as ASO has recorded:"
+    title = "Different from Azure:" if report.requests is not None else "Invalid, or different from what ASO recorded:"
     yield from _format_list(title, [line for proof in report.proofs for line in _describe(proof)])
     yield _format_summary(report)
 
@@ -87,7 +87,7 @@ def _format_left_out(report: ImportReport) -> Iterator[str]:
     for left_out in report.left_out:
         reasons.setdefault(left_out.reason, []).append(left_out.subject)
     if report.skipped:
-        reasons["a manifest stands for it already"] = list(report.skipped)
+        reasons["a manifest declares it already"] = list(report.skipped)
     rows = [f"{len(subjects):>5}  {reason}{_name_types(subjects)}" for reason, subjects in sorted(reasons.items())]
     yield from _format_list("Left out:", rows)
 

@@ -25,7 +25,7 @@ ABSENT: Final = 404
 NO_RIGHT: Final = "no right to read it"
 
 MOST_GROUP_LISTS: Final = 3
-"""Lists of resource groups that are asked for before one of the whole subscription takes their place."""
+"""How many lists of resource groups are read before one of the whole subscription takes their place."""
 
 
 class ReadsLists(Protocol):
@@ -118,8 +118,8 @@ class ResourceReader:
         return await self.complete(kind, known, [arm_id for arm_id in arm_ids if arm_id not in known])
 
     async def complete(self, kind: Kind, listed: Mapping[str, Body], others: Iterable[str] = ()) -> dict[str, Body]:
-        """Complete listed resources, by their ids: with the bodies of the list, if it is whole. `others`
-        are read one by one. Resources that are gone are left out.
+        """Complete listed resources, by their ids: with the bodies of the list, if it is complete. `others` are read
+        one by one. Resources that are gone are left out.
         """
         # Providers differ by type, not by resource, so the first entry answers for all.
         is_whole = self._trusts_lists or not listed or await self._check(kind, *next(iter(listed.items())))
@@ -129,7 +129,7 @@ class ResourceReader:
         return {**(listed if is_whole else {}), **read}
 
     async def _check(self, kind: Kind, arm_id: str, entry: Body) -> bool:
-        """Tell whether lists of a kind are whole: asked once for each kind, by its first resource."""
+        """Return whether lists of a kind are complete: checked once for each kind, by its first resource."""
         # A task, since many lists of a type are read at the same time: all wait for the one answer.
         if kind.arm_type not in self._checks:
             self._checks[kind.arm_type] = asyncio.create_task(self._is_whole(kind, arm_id, entry))
@@ -141,7 +141,7 @@ class ResourceReader:
 
 
 def is_refused(error: ArmError) -> bool:
-    """Tell whether asking again would not help; services answer with various codes for what an account lacks."""
+    """Return whether asking again would not help; services answer with various codes for what an account lacks."""
     return is_refusal(error) or 400 <= error.status < 500
 
 

@@ -1,5 +1,5 @@
-"""What annotations ask for a resource: its reconcile policy (docs/reference/reconciliation.md#reconcile-policy), and
-what those of deployment tools say about its order, and whether it is ever deleted.
+"""Annotations of a resource: its reconcile policy (docs/reference/reconciliation.md#reconcile-policy), and those of
+deployment tools for its order and against its delete.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from gitsync.model.resource import Resource
 def decide_policy(
     resource: Resource, namespaces: Mapping[str, Mapping[str, str]], default: Policy
 ) -> PolicyDecision | None:
-    """Decide the policy of a resource: its own annotation, else that of its Namespace, else the default.
-    None if the text is not a policy.
+    """Decide the policy of a resource: its own annotation, else that of its Namespace, else the default. None if the
+    text is not a policy.
 
-    `namespaces` has the annotations of Namespace manifests by name. An empty text counts as absent. What
-    CAPZ manages or a controller suspends is not written, and what a controller does not prune is kept.
+    `namespaces` has the annotations of Namespace manifests by name. An empty text counts as absent. A resource that
+    CAPZ manages or a controller suspends is not written; one that a controller does not prune is kept.
     """
     own = resource.annotations.get(RECONCILE_POLICY, "")
     text = own or namespaces.get(resource.key.namespace, {}).get(RECONCILE_POLICY, "")
     policy = next((policy for policy in Policy if policy.value == text), None) if text else default
-    if policy is None:  # a misspelt policy may mean anything, so the caller does not write the resource
+    if policy is None:  # the intention is unknown, so the caller does not write the resource
         return None
     if reason := _explain_skip(resource):
         return PolicyDecision(Policy.SKIP, reason)
@@ -34,17 +34,17 @@ def decide_policy(
 
 
 def _explain_skip(resource: Resource) -> str:
-    """Explain why a resource is not written, whatever its annotation says; "" if it may be."""
+    """Explain why a resource is not written despite its annotation; "" if it may be."""
     unit, wrapper = resource.unit, resource.wrapper
     if wrapper and wrapper.is_template:
-        return f"It is part of a template, {wrapper.kind}, which CAPZ makes clusters of."
+        return f"It is part of a template, {wrapper.kind}, from which CAPZ creates clusters."
     if wrapper and not (unit and unit.options.manages_capz):
         return f"CAPZ manages it: it is part of an {wrapper.kind}."
     return f"The {unit.title} is suspended." if unit and unit.is_suspended else ""
 
 
 def _explain_keeping(resource: Resource) -> str:
-    """Explain why a resource is kept that is removed from git; "" if it is not."""
+    """Explain why a resource is kept after it was removed from git; "" if it is not."""
     if keeper := find_keeper(resource.annotations):
         return f"The annotation {keeper} keeps it."
     unit = resource.unit
@@ -60,9 +60,7 @@ _LONGEST_WAVE: Final = 9
 
 
 def read_wave(annotations: Mapping[str, Any]) -> int:
-    """Read the sync wave of an object: lower ones go first. A text that is not a number counts as 0, as
-    in Argo CD.
-    """
+    """Read the sync wave of an object: lower waves go first. A text that is not a number counts as 0, as in Argo CD."""
     text = annotations.get(WAVE)
     digits = text[text[:1] in {"-", "+"} :] if isinstance(text, str) else ""
     # `isdigit` alone is true for digits of other scripts, and int() would read those.
@@ -71,15 +69,15 @@ def read_wave(annotations: Mapping[str, Any]) -> int:
 
 
 def keeps_resources(options: str) -> bool:
-    """Tell whether sync options, separated by commas, keep a resource that is removed from git. Options
-    that ask a person first keep it too.
+    """Return whether sync options, separated by commas, keep a resource that is removed from git. Options that need a
+    confirmation keep it too.
     """
     return not _KEEPING.isdisjoint(option.strip() for option in options.split(","))
 
 
 def find_keeper(annotations: Mapping[str, str]) -> str:
-    """Return the annotation of a resource that says that it is never deleted; "" if none does. Helm has one with the
-    value keep (https://helm.sh/docs/howto/charts_tips_and_tricks/#tell-helm-not-to-uninstall-a-resource).
+    """Return the annotation that protects a resource from deletes; "" for none. Helm has one with the value keep
+    (https://helm.sh/docs/howto/charts_tips_and_tricks/#tell-helm-not-to-uninstall-a-resource).
     """
     if not annotations:
         return ""

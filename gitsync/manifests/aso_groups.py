@@ -1,7 +1,7 @@
-"""Which groups are those of ASO: in an apiVersion, and as a mention in a text that is not parsed.
+"""Recognizes ASO groups: in an apiVersion, and in text that is not parsed.
 
-Other operators have groups that end with `.azure.com` too, and drivers of AKS have such names. So a group counts if the
-catalog has it or one nearly like it; an unknown one counts only with what ASO alone has: a date as its version.
+Groups of other operators and names of AKS drivers end with `.azure.com` too. So a group counts if the catalog has it or
+a similar one. An unknown group counts only with a version that is a date, which only ASO has.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.problems.suggest import measure_distance
 
-GROUPS: Final = ".azure.com"  # the end of every group of ASO
+GROUPS: Final = ".azure.com"  # the end of every ASO group
 
 FOREIGN: Final = frozenset(
     {
@@ -26,29 +26,25 @@ FOREIGN: Final = frozenset(
         "kubernetes.azure.com",
     }
 )
-"""Groups of other operators with the same end. Those below them are theirs too, such as
-approuting.kubernetes.azure.com.
-"""
+"""Groups of other operators with the same end. Groups below them are theirs too: approuting.kubernetes.azure.com."""
 
 _FOREIGN_ENDS: Final = tuple(f".{group}" for group in FOREIGN)
 
 ASO_VERSION: Final = re.compile(r"v(1api|1beta)?\d{8}(preview|storage)?")
 """Versions that only ASO has: dates, where Kubernetes has numbers."""
 
-_LETTERS: Final = 2  # as many may be wrong
-_SHORT: Final = 6  # a name with fewer letters is near to too many: one letter of it may be wrong
+_LETTERS: Final = 2  # that may be wrong
+_SHORT: Final = 6  # a shorter name is similar to too many: only one letter may be wrong
 
 _END: Final = re.compile(rb"\.azure\.com(?:/(?P<version>v[0-9a-z]*|\$|\{\{)|[\"'\s,}\]]|\Z)")
-"""How a group ends in a text of small letters, with the version behind it. URLs of Azure and annotations have other
-texts after the slash.
-"""
+"""The end of a group in lower-case text, with its version. Azure URLs and annotations continue differently."""
 
 _NAME: Final = b"abcdefghijklmnopqrstuvwxyz0123456789-."
 _LONGEST: Final = 100  # letters before the end
-_PARTS: Final = (b"}", b")", b">", b"$")  # a variable or a template stands before, so the group may be any
+_PARTS: Final = (b"}", b")", b">", b"$")  # the end of a variable or template, so the group may be any
 
 _RULES: Final = re.compile(rb"\bapigroups[\"']?:(?:[ \t]*\[[^\]\[]*\]|[ \t]*(?:\r?\n[ \t]*-[^\n]*)+)")
-"""The groups in a rule of a role or a webhook, which is about objects and has none inside."""
+"""The groups in a rule of a role or a webhook, which refers to objects but contains none."""
 
 
 @cache
@@ -58,7 +54,7 @@ def load_catalog() -> Catalog:
 
 @lru_cache(maxsize=1024)
 def is_ours(api_version: str) -> bool:
-    """Tell whether an apiVersion is one of ASO, or was meant as one."""
+    """Return whether an apiVersion belongs to ASO, or was meant to."""
     group, _, version = api_version.casefold().rpartition("/")
     if not group.endswith(GROUPS) or is_foreign(group):
         return False
@@ -66,13 +62,13 @@ def is_ours(api_version: str) -> bool:
 
 
 def is_foreign(group: str) -> bool:
-    """Tell whether a group in small letters is known to be of another operator."""
+    """Return whether a lower-case group is known to belong to another operator."""
     return f".{group}".endswith(_FOREIGN_ENDS)
 
 
 @lru_cache(maxsize=1024)
 def find_near_group(text: str) -> str | None:
-    """Find the group of ASO that a text in small letters is, or nearly is; None if it is like none of them."""
+    """Find the ASO group that a lower-case text is or resembles; None if it resembles none."""
     groups = load_catalog().groups()
     if text in groups:
         return text
@@ -83,9 +79,7 @@ def find_near_group(text: str) -> str | None:
 
 
 def mentions_aso(contents: Iterable[bytes]) -> bool:
-    """Tell whether one of these files names a group of ASO for an object. They may be files that are not built or
-    rendered yet.
-    """
+    """Return whether one of these files names an ASO group for an object. The files need not be built or rendered yet."""
     return any(map(_has_mention, contents))
 
 

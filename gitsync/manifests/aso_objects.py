@@ -1,4 +1,4 @@
-"""Count the objects of ASO in files that are not read: what a build left out, or what no kustomization names."""
+"""Counts ASO objects in files that are not read: those that a build left out, or that no kustomization names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gitsync.manifests.yaml_documents import read_documents
 
 
 def count_aso_objects(files: Mapping[str, bytes]) -> dict[str, int]:
-    """Count the objects of ASO in each file that has any. What cannot be read has none."""
+    """Count the ASO objects in each file that has any. An unreadable file has none."""
     counts = {path: _count(path, content) for path, content in files.items() if mentions_aso([content])}
     return {path: count for path, count in counts.items() if count}
 

@@ -1,7 +1,7 @@
-"""ASO objects inside objects of CAPZ, the provider of Cluster API for Azure, which applies them in its own cluster.
+"""ASO objects in objects of CAPZ, the Cluster API provider for Azure, which applies them in its own cluster.
 
-CAPZ gives them the namespace of the object that wraps them, and values that the objects of Cluster API have. What
-cannot be known here is left out. Nothing that the author wrote is changed, except the namespace.
+CAPZ gives them the namespace of the wrapping object, and values of Cluster API objects. Values that are not known here
+are left out. Except for the namespace, nothing that the author wrote is changed.
 
 Source: pkg/mutators and internal/controllers of kubernetes-sigs/cluster-api-provider-azure.
 """
@@ -42,7 +42,7 @@ _VARIABLE: Final = re.compile(r"\$\{([_a-zA-Z][_a-zA-Z0-9]*)\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrappedDocument:
-    """An ASO object as CAPZ would apply it, with its wrapper, and the unit of both."""
+    """An ASO object as CAPZ would apply it, with its wrapper and the unit of both."""
 
     document: Document
     wrapper: Wrapper
@@ -51,9 +51,9 @@ class WrappedDocument:
 
 @dataclass(slots=True)
 class CapzObjects:
-    """Collects objects of CAPZ and of Cluster API. Mutable: values for one may be in a file that is read later.
+    """Collects CAPZ and Cluster API objects. Mutable: values for one may be in a file that is read later.
 
-    `namespace` is that of objects which name none.
+    `namespace` is that of objects without one.
     """
 
     namespace: str
@@ -61,11 +61,11 @@ class CapzObjects:
     _neighbours: dict[tuple[str, str], list[Mapping[str, Any]]] = field(default_factory=dict)
 
     def take(self, document: Document, unit: Unit | None) -> bool:
-        """Note a document if it says anything about objects of CAPZ. Return whether it wraps objects."""
+        """Note a document if it matters for CAPZ objects. Return whether it wraps objects."""
         value = document.value
         if not is_object(value) or not isinstance(value.get("metadata"), dict):
             return False
-        # Objects of Cluster API are kept too: those of CAPZ take their values from them.
+        # Cluster API objects are kept too: CAPZ objects take values from them.
         wraps = bool(_find_objects(value))
         if wraps:
             self._wrappers.append((document, unit))
@@ -86,9 +86,7 @@ class CapzObjects:
                     yield WrappedDocument(document=replace(wrapped, value=filled), wrapper=wrapper, unit=unit)
 
     def _find_home(self, value: Mapping[str, Any], unit: Unit | None) -> tuple[str, str]:
-        """Find the unit and the namespace of an object. Objects of other units and namespaces do not
-        belong to it.
-        """
+        """Find the unit and the namespace of an object. Objects of other units and namespaces do not belong to it."""
         return unit.name if unit else "", str(value["metadata"].get("namespace") or self.namespace)
 
 
@@ -97,7 +95,7 @@ def _find_path(value: Mapping[str, Any]) -> FieldPath:
 
 
 def _find_objects(value: Mapping[str, Any]) -> list[Any]:
-    """Find the objects that a wrapper has; none if a document is not one."""
+    """Find the objects in a wrapper; none if a document is not a wrapper."""
     is_capz = value["apiVersion"].partition("/")[0] == _CAPZ
     if not is_capz or value["kind"].removesuffix(_TEMPLATE) not in _WRAPPERS:
         return []
@@ -106,7 +104,7 @@ def _find_objects(value: Mapping[str, Any]) -> list[Any]:
 
 
 class _Neighbours:
-    """The objects of Cluster API that belong to the same cluster as a wrapper, as far as they say so."""
+    """The Cluster API objects of the same cluster as a wrapper, as far as they can be found."""
 
     def __init__(self, wrapper: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> None:
         self.wrapper = wrapper
@@ -114,7 +112,7 @@ class _Neighbours:
         name = find_member(self.machine_pool, "spec", "clusterName") or find_member(
             wrapper, "metadata", "labels", _CLUSTER_LABEL
         )
-        # A reference to the wrapper is surer than a name, which a label or a machine pool gives.
+        # A reference to the wrapper is more reliable than a name in a label or a machine pool.
         clusters = [other for other in others if other["kind"] == "Cluster"]
         refers = [cluster for cluster in clusters if any(_refers(cluster, wrapper, "spec", ref) for ref in _OF_CLUSTER)]
         called = [cluster for cluster in clusters if name and find_member(cluster, "metadata", "name") == name]
@@ -122,15 +120,13 @@ class _Neighbours:
         self._others = others
 
     def find_only(self, kind: str) -> str | None:
-        """Find the name of the object of a kind that the cluster has; None if it has none or
-        several.
-        """
+        """Find the name of the cluster's only object of a kind; None if it has none or several."""
         wrappers = [other for other in self._others if _find_objects(other)]
         own = [
             wrapper for wrapper in wrappers if any(_refers(self.cluster, wrapper, "spec", ref) for ref in _OF_CLUSTER)
         ]
         names = {find_member(named, "metadata", "name") for named in _list_kind(own or wrappers, kind)}
-        name = names.pop() if len(names) == 1 else None  # no file says which of several
+        name = names.pop() if len(names) == 1 else None  # which of several is meant is not known
         return name if isinstance(name, str) else None
 
 
@@ -139,7 +135,7 @@ _OF_POOL: Final = ("spec", "template", "spec", "infrastructureRef")
 
 
 def _refers(value: Mapping[str, Any], wrapper: Mapping[str, Any], *path: str) -> bool:
-    """Tell whether a reference in an object of Cluster API names a wrapper."""
+    """Return whether a reference in a Cluster API object names a wrapper."""
     reference = find_member(value, *path)
     named = (reference.get("kind"), reference.get("name")) if isinstance(reference, dict) else None
     return named == (wrapper["kind"], wrapper["metadata"].get("name"))
@@ -154,12 +150,12 @@ def _list_kind(wrappers: Iterable[Mapping[str, Any]], kind: str) -> Iterator[Map
 
 
 def _fill_in(value: Mapping[str, Any], namespace: str, neighbours: _Neighbours) -> Mapping[str, Any]:
-    """Fill in an ASO object as CAPZ would apply it. One without a name gets that of its wrapper."""
+    """Complete an ASO object as CAPZ would apply it. An object without a name gets that of its wrapper."""
     metadata = value.get("metadata")
     if isinstance(metadata, dict | None):
         own, name = metadata or {}, neighbours.wrapper["metadata"].get("name")
         value = {**value, "metadata": {**own, "name": own.get("name") or name, "namespace": namespace}}
-    # What the author wrote wins, as in CAPZ, which sets only what is absent.
+    # The author's values win, as in CAPZ, which sets only absent fields.
     for path, known in _list_defaults(value.get("kind"), value.get("spec"), neighbours):
         if known not in (None, "") and find_member(value, *path) is None:
             value = _set(value, path, known)
@@ -167,7 +163,7 @@ def _fill_in(value: Mapping[str, Any], namespace: str, neighbours: _Neighbours) 
 
 
 def _list_defaults(kind: Any, spec: Any, neighbours: _Neighbours) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield what CAPZ sets in an object of a kind, by its path."""
+    """Yield the fields that CAPZ sets in an object of a kind, as pairs (path, value)."""
     if kind in _OWNERS and (owner := neighbours.find_only(_OWNERS[kind])):
         yield ("spec", "owner"), {"name": owner}
     if kind == "ManagedCluster":
@@ -182,13 +178,13 @@ def _list_defaults(kind: Any, spec: Any, neighbours: _Neighbours) -> Iterator[tu
         is_scaled = find_member(spec, "enableAutoScaling") or find_member(
             pool, "metadata", "annotations", _REPLICAS_OF_OTHERS
         )
-        # An autoscaler moves the count, so the number of the manifest would undo its work.
+        # An autoscaler changes the count, so the manifest's number would undo its work.
         yield ("spec", "count"), None if is_scaled else find_member(pool, "spec", "replicas")
 
 
 def _strip_version(version: Any) -> str | None:
-    """Write a version as Azure does, without the v. One with a variable is left out unless it is
-    nothing else.
+    """Format a version as Azure does, without the v. A text with a variable is left out, unless it is only the
+    variable.
     """
     if not isinstance(version, str):
         return None
@@ -202,7 +198,7 @@ def _find_first(values: Any) -> Any:
 
 
 def _set(value: Any, path: Sequence[str], member: Any) -> Any:
-    """Copy a mapping with a member set at a path of keys. Where the path meets something other than a
+    """Return a copy of a mapping with a member set at a path of keys. If the path leads through another value than a
     mapping, nothing changes.
     """
     if not path:

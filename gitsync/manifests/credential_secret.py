@@ -1,8 +1,7 @@
-"""The keys of a credential's Secret: the identity, and how it signs in
-(docs/reference/reconciliation.md#credential-selection).
+"""Reads a credential Secret: the identity, and how it signs in (docs/reference/reconciliation.md#credential-selection).
 
-Separate from the choice of a credential: this reads one Secret. Its keys come from a manifest, so each is checked
-before it becomes part of an id or of a URL.
+Separate from the choice of a credential. The values come from a manifest, so each is checked before it becomes part of
+an id or of a URL.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, OtherCloud, SignIn
 
 OF_NAMESPACE: Final = "aso-credential"
-"""Name of the Secret that is the credential of all resources of its namespace."""
+"""The name of the Secret that is the credential of all resources in its namespace."""
 
 SUBSCRIPTION: Final = "AZURE_SUBSCRIPTION_ID"
 TENANT: Final = "AZURE_TENANT_ID"
@@ -31,10 +30,10 @@ TENANTS: Final = "AZURE_ADDITIONAL_TENANTS"
 CLOUD: Final = ("AZURE_RESOURCE_MANAGER_ENDPOINT", "AZURE_RESOURCE_MANAGER_AUDIENCE", "AZURE_AUTHORITY_HOST")
 
 PUBLIC_KEYS: Final = frozenset({*REQUIRED, TENANTS, IDENTITY_FILE, AUTH_MODE, *CLOUD})
-"""Keys whose values are no secrets: ids that every report shows, and addresses."""
+"""Keys whose values are not secrets: ids that reports show, and addresses."""
 
 KEYS: Final = (*REQUIRED, CLIENT_SECRET, CERTIFICATE, PASSWORD, IDENTITY_FILE, AUTH_MODE, TENANTS, *CLOUD)
-"""All keys that are read, for sources that are read key by key."""
+"""All keys, for sources that are read key by key."""
 
 _MODES: Final[Mapping[str, Method]] = {
     "": Method.WORKLOAD_IDENTITY,
@@ -53,7 +52,7 @@ _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class CredentialRefusal:
-    """Why there is no credential, and how to fix it: full sentences, except for texts of ASO."""
+    """Why there is no credential, and how to fix it: full sentences, except for texts quoted from ASO."""
 
     message: str
     hint: str
@@ -65,9 +64,9 @@ def read_identity(
     """Read a Secret; `name` is namespace/name. With `allow_multi_env_management`, it may name another cloud than the
     run's.
 
-    An incomplete one is refused, and never completed from elsewhere.
+    An incomplete Secret is refused, never completed from another source.
     """
-    # No key is taken from another credential: a resource would be written with the rights of somebody else.
+    # A key from another credential would write the resource with the rights of another identity.
     missing = [key for key in REQUIRED if not _read_text(values, key)]
     if missing:
         message = "; ".join(f'credential Secret "{name}" does not contain key "{key}"' for key in missing)
@@ -81,9 +80,7 @@ def read_identity(
 
 
 def iterate_secrets(values: Mapping[str, Secret]) -> Iterator[Secret]:
-    """Yield the values of a Secret that must never be shown: all except the ids and addresses of
-    reports.
-    """
+    """Yield the values of a Secret that must never be shown: all except ids and addresses."""
     return (value for key, value in values.items() if key not in PUBLIC_KEYS)
 
 
@@ -94,7 +91,7 @@ def read_subscription(values: Mapping[str, Secret]) -> str | None:
 
 
 def is_id(text: str) -> bool:
-    """Tell whether a text may be the id of a subscription, a tenant or a client."""
+    """Return whether a text may be the id of a subscription, a tenant or a client."""
     return bool(_ID.fullmatch(text))
 
 
@@ -110,19 +107,19 @@ def _find_faults(
             f'{TENANTS} of credential Secret "{name}" is not a list of ids.', "Separate them with commas."
         )
     mode = _read_text(values, AUTH_MODE)
-    # The mode counts only where no secret, certificate or file says how to sign in.
+    # The mode counts only without a secret, certificate or file to sign in with.
     if mode.casefold() not in _MODES and not any(_read_text(values, key) for key, _ in _METHODS_BY_KEY):
         hint = "Set podidentity or workloadidentity, or remove AUTH_MODE."
         shown = mode if len(mode) <= 40 else f"{mode[:40]}…"
         yield CredentialRefusal(f'authorization mode "{shown}" not valid', hint)
-    # Whoever writes such a Secret chooses where tokens are sent, so it takes a setting of the operator.
+    # The Secret's author would choose where tokens are sent, so the operator must allow it by a setting.
     cloud_keys = [key for key in CLOUD if _read_text(values, key)]
     if cloud_keys and not allow_multi_env_management:
         hint = "Remove it, or set ALLOW_MULTI_ENV_MANAGEMENT=true if you trust everyone who can write the Secret."
         yield CredentialRefusal(
             f'Credential Secret "{name}" names another Azure cloud ({", ".join(cloud_keys)}).', hint
         )
-    # The audience is a name and not an address.
+    # The audience is a name, not an address.
     if any(not _read_text(values, key).startswith("https://") for key in cloud_keys if key != CLOUD[1]):
         yield CredentialRefusal(
             f'Credential Secret "{name}" names an address of an Azure cloud that is not https.',
@@ -156,8 +153,6 @@ def _read_tenants(values: Mapping[str, Secret]) -> tuple[str, ...]:
 
 
 def _read_text(values: Mapping[str, Secret], key: str) -> str:
-    """Read a value without the white space around it (files end with a line break); "" without the
-    key.
-    """
+    """Read a value without the white space around it (files end with a line break); "" without the key."""
     value = values.get(key)
     return value.reveal().strip() if value else ""

@@ -1,4 +1,4 @@
-"""Documents in another form than one plain object: lists of manifests, and what SOPS encrypted.
+"""Documents in another form than one plain object: lists of manifests, and documents that SOPS encrypted.
 
 Each item of a list becomes a document of its own, with its own lines and problems.
 """
@@ -20,28 +20,28 @@ MAX_LISTS = 10  # lists in lists
 
 
 def is_list(value: Any) -> bool:
-    """Tell whether a document is a list of documents, in the form of Kubernetes."""
+    """Return whether a document is a Kubernetes List."""
     return is_object(value) and value["kind"].endswith("List") and isinstance(value.get("items"), list)
 
 
 def split_list(document: Document, depth: int = MAX_LISTS) -> Iterator[Document]:
-    """Yield a document or, if it is a list of documents, those."""
+    """Yield a document or, if it is a list, its items as documents."""
     value = document.value
     if not is_list(value) or not depth:
         yield document
         return
-    # The items of a `ResourceGroupList` may leave out what its name says.
+    # The items of a `ResourceGroupList` may omit apiVersion and kind.
     inherited = {} if value["kind"] == "List" else {"apiVersion": value["apiVersion"], "kind": value["kind"][:-4]}
     for item in split_items(document, ("items",)):
         if item.value is not None:
             inner = {**inherited, **item.value} if isinstance(item.value, dict) else item.value
-            # SOPS encrypts a list as one file, so each item is decrypted from the text of all.
+            # SOPS encrypts a list as one file, so each item is decrypted from the complete text.
             seal = item.seal or (item.text if is_encrypted(item) else b"")
             yield from split_list(replace(item, value=inner, seal=seal), depth - 1)
 
 
 def split_items(document: Document, path: FieldPath) -> Iterator[Document]:
-    """Yield each entry of the list at a path as a document, with its own lines and problems."""
+    """Yield each item of the list at a path as a document, with its own lines and problems."""
     entries: Any = document.value
     for step in path:
         entries = entries[step]
@@ -54,7 +54,7 @@ def split_items(document: Document, path: FieldPath) -> Iterator[Document]:
             lines=document.lines.below(entry_path),
             problems=problems.get(index, ()),
             original=None,
-            # Most have none, and a list may have many thousand items: they share the empty mapping.
+            # Most items have none, and a list may have many thousand: they share the empty mapping.
             patched=document.patched
             and {
                 at[len(entry_path) :]: source
@@ -65,7 +65,7 @@ def split_items(document: Document, path: FieldPath) -> Iterator[Document]:
 
 
 def _group_problems(problems: Iterable[Problem], path: FieldPath) -> Mapping[int, tuple[Problem, ...]]:
-    """Group the problems by entry, with their fields inside it."""
+    """Group the problems by item, with their fields relative to it."""
     entry = re.compile(re.escape(format_field(path)) + r"\[(\d+)\](?=[.\[]|\Z)")
     by_index: dict[int, tuple[Problem, ...]] = {}
     for problem in problems:
@@ -75,19 +75,19 @@ def _group_problems(problems: Iterable[Problem], path: FieldPath) -> Mapping[int
     return by_index
 
 
-# What shows of a document that SOPS encrypted: its name, by which it is found once decrypted, and its keys.
+# The readable parts of a document that SOPS encrypted: its keys, and its name, by which its decrypted text is found.
 
 
 CIPHERTEXT = re.compile(r"ENC\[AES256_GCM,")
 
 
 def is_one_cipher(document: Document) -> bool:
-    """Tell whether SOPS encrypted a file as one value, without its keys: as it does with `--input-type binary`."""
+    """Return whether SOPS encrypted a file as one value, without its keys, as with `--input-type binary`."""
     return is_encrypted(document) and document.value.keys() == {"data", ENCRYPTED}
 
 
 def make_encrypted(document: Document) -> Encrypted:
-    """Return the Secret or ConfigMap that is encrypted in a document."""
+    """Make the encrypted Secret or ConfigMap of a document."""
     return Encrypted(
         source=SourceLocation(document.path, document.line()),
         text=document.seal,
@@ -97,7 +97,7 @@ def make_encrypted(document: Document) -> Encrypted:
 
 
 def find_written_name(value: Any) -> tuple[str, str, str]:
-    """Return kind, namespace and name of an object as its file has them, "" for what is not there."""
+    """Return kind, namespace and name of an object as its file has them, "" if absent."""
     kind, namespace, name = (
         find_member(value, *path) for path in (("kind",), ("metadata", "namespace"), ("metadata", "name"))
     )
@@ -105,7 +105,7 @@ def find_written_name(value: Any) -> tuple[str, str, str]:
 
 
 def read_values(value: Any) -> dict[str, str]:
-    """Return the encrypted values of an object, which show only whether they differ."""
+    """Return the encrypted values of an object, which can only be compared."""
     members = [find_member(value, member) for member in ("data", "stringData")]
     pairs = [pair for member in members if isinstance(member, dict) for pair in member.items()]
     return {key: value for key, value in pairs if isinstance(value, str)}

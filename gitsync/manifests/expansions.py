@@ -10,8 +10,8 @@
     ${NAME:offset} ${NAME:offset:length}        a part, in bytes
     ${#NAME}                          the length, in bytes
 
-Flux takes some texts for something else than a shell does: `:?` for a default, `:+` for the opposite. The first is an
-error here, as its author meant it; the second is refused.
+Flux reads some operators differently than a shell: `:?` as a default, `:+` as the opposite. Here, `:?` is an error, as
+its author meant it, and `:+` is refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gitsync.errors import InvalidExpansionError, TooLargeExpansionError
 from gitsync.model.variables import VARIABLE_NAME
 
 MAX_NESTED = 10
-"""Expansions inside of each other."""
+"""Expansions that can be nested."""
 
 _NAME: Final = re.compile(r"\w+")
 _LITERAL: Final = "Write $${ for a literal ${."
@@ -67,7 +67,7 @@ class _ExpansionParser:
             if self.text.startswith("${", dollar):
                 parts.append(self.parse_expansion())
                 continue
-            # A dollar alone stays, as in Flux, which has no variables without braces.
+            # A single dollar stays, as in Flux, which has no variables without braces.
             parts.append("$")
             self.at += 2 if self.text.startswith("$$", dollar) else 1
         parts.append(self.text[self.at :])
@@ -92,21 +92,21 @@ class _ExpansionParser:
         if not self.take_any(":=/#%,^"):
             return Expansion(name)
         first = self.text[self.at - 1]
-        # Only what follows the colon tells a default (`:-`) from a part (`:2`).
+        # The character after the colon distinguishes a default (`:-`) from a part (`:2`).
         if first == "=" or (first == ":" and self.take_any("-=?+")):
             return self.parse_default(name, first if first == "=" else self.text[self.at - 2 : self.at])
         if first == ":":
             return self.parse_part(name)
         if first == "/":
             return self.parse_replacement(name)
-        operator = first * 2 if self.take(first) else first  # `##` and its like take the longest match
+        operator = first * 2 if self.take(first) else first  # `##`, `%%` and `//` take the longest match or all matches
         return Expansion(name, operator, () if first in ",^" else (self.parse_argument(name, "}"),))
 
     def parse_default(self, name: str, operator: str) -> Expansion:
         if operator == ":+":
-            message = f"${{{name}:+…}} means one thing in Flux and the opposite in a shell."
+            message = f"${{{name}:+…}} has opposite meanings in Flux and in a shell."
             raise InvalidExpansionError(message, f"Write ${{{name}:-…}} for a default.")
-        # A default may be empty, and have several variables and texts; the other operators take one argument.
+        # A default may be empty or a mix of variables and texts; the other operators take one argument.
         parts: list[str | Expansion] = []
         while self.at < len(self.text) and self.text[self.at] != "}":
             parts += self.parse_argument(name, "}")
@@ -144,7 +144,7 @@ class _ExpansionParser:
     def take_name(self) -> str:
         match = _NAME.match(self.text, self.at)
         if match is None or not VARIABLE_NAME.fullmatch(match[0]):
-            raise InvalidExpansionError("No name of a variable follows ${.", _LITERAL)
+            raise InvalidExpansionError("${ is not followed by the name of a variable.", _LITERAL)
         self.at = match.end()
         return match[0]
 
@@ -152,13 +152,13 @@ class _ExpansionParser:
         return self.take_any(letter)
 
     def take_any(self, letters: str) -> bool:
-        """Take one of some characters, if it is next."""
+        """Take the next character if it is one of these."""
         is_next = self.at < len(self.text) and self.text[self.at] in letters
         self.at += is_next
         return is_next
 
     def take_all(self, letter: str) -> bool:
-        """Take a character as often as it follows."""
+        """Take a character as often as it repeats."""
         before = self.at
         while self.take(letter):
             pass
@@ -170,33 +170,31 @@ class _ExpansionParser:
         if self.text[self.at] in "-?+":
             operator = self.text[self.at]
             hint = f"Write ${{{name}:{operator if operator in '-?' else '-'}…}}."
-            raise InvalidExpansionError(f"${{{name}{operator}…}} is not known to Flux.", hint)
-        raise InvalidExpansionError(f"What follows ${{{name} is none of the forms that Flux knows.", _LITERAL)
+            raise InvalidExpansionError(f"Flux does not support ${{{name}{operator}…}}.", hint)
+        raise InvalidExpansionError(f"Flux does not support the text after ${{{name}.", _LITERAL)
 
 
-# What the operators of `${NAME…}` make of a value, as fluxcd/pkg/envsubst does.
+# The operators of `${NAME…}`, as in fluxcd/pkg/envsubst.
 #
-# Every function spends from a budget before it makes a text: a few variables can stand for any number of characters.
+# Every function spends from a budget before it makes a text: a few variables can expand to any number of characters.
 
 
 MAX_CHARACTERS = 32 * 1024 * 1024
-"""That all variables of one source may expand to, intermediate texts included."""
+"""The size that all variables of one source may expand to, with intermediate texts."""
 
-_STEP = 10  # what a step of a glob costs, in characters
+_STEP = 10  # the cost of a step of a glob, in characters
 _NUMBER: Final = re.compile(r"[-+]?[0-9]{1,18}")
 
 
 @dataclass(slots=True)
 class ExpansionBudget:
-    """The characters that may still be made. Mutable: it is spent."""
+    """The number of characters that expansions may still produce. Mutable: it is spent."""
 
     left: int = MAX_CHARACTERS
 
     def spend(self, characters: int) -> None:
-        """Take characters from the budget. Raises TooLargeExpansionError if there are not enough; then it
-        is empty.
-        """
-        # It stays empty, so that a caller who goes on with the next document fails there at once.
+        """Take characters from the budget. Raises TooLargeExpansionError if there are not enough, and stays empty."""
+        # An empty budget makes a caller that goes on with the next document fail there at once.
         self.left = max(0, self.left - characters)
         if not self.left:
             raise TooLargeExpansionError
@@ -207,9 +205,7 @@ ExpansionFunction = Callable[[str, Arguments, ExpansionBudget], str]
 
 
 def apply_operator(operator: str, value: str, arguments: Arguments, budget: ExpansionBudget) -> str:
-    """Apply an operator to a value. Raises InvalidExpansionError for a bad pattern,
-    TooLargeExpansionError.
-    """
+    """Apply an operator to a value. Raises InvalidExpansionError for an invalid pattern, and TooLargeExpansionError."""
     result = _FUNCTIONS[operator](value, arguments, budget)
     budget.spend(len(result) + 1)  # an empty result is not free: a text may have a million of them
     return result
@@ -236,7 +232,7 @@ def _cut(value: str, arguments: Arguments, _budget: ExpansionBudget) -> str:
     try:
         return content[start : max(start, end)].decode()
     except UnicodeDecodeError:
-        message = "An offset or a length cuts a character that has several bytes."
+        message = "An offset or a length splits a multi-byte character."
         raise InvalidExpansionError(message, "Change the offset or the length.") from None
 
 
@@ -244,14 +240,14 @@ def _replace(count: int) -> ExpansionFunction:
     def replace(value: str, arguments: Arguments, budget: ExpansionBudget) -> str:
         old, new = arguments[0], arguments[1] if len(arguments) > 1 else ""
         times = value.count(old) if count < 0 else 1
-        budget.spend(times * len(new))  # before the text is made: it may be too large for the memory
+        budget.spend(times * len(new))  # before the text is made, which may be too large for the memory
         return value.replace(old, new, count)
 
     return replace
 
 
 def _replace_start(value: str, arguments: Arguments, _budget: ExpansionBudget) -> str:
-    """Replace a text at the start. Without a new text Flux replaces nothing."""
+    """Replace a text at the start. Without a new text, Flux replaces nothing."""
     is_found = len(arguments) > 1 and value.startswith(arguments[0])
     return arguments[1] + value.removeprefix(arguments[0]) if is_found else value
 
@@ -314,8 +310,7 @@ def _compile_token(match: re.Match[str]) -> re.Pattern[str]:
 def _match_beginnings(tokens: Glob, value: str, budget: ExpansionBudget) -> Sequence[int]:
     """List the lengths of all beginnings of a value that a glob matches, except an empty one.
 
-    All positions in the glob move on together, so that many `*` take no more than the product of both
-    lengths.
+    All positions in the glob advance together, so that many `*` take no more steps than the product of both lengths.
     """
     budget.spend(_STEP * len(value) * (len(tokens) + 1))
     positions = _skip_any({0}, tokens)

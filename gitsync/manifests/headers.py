@@ -1,8 +1,8 @@
 """Read `apiVersion`, `kind` and `metadata` of a document.
 
-`read_header` goes by the rules of the Kubernetes API server: a document with an invalid identity cannot be a resource,
+`read_header` applies the rules of the Kubernetes API server: a document with an invalid identity cannot be a resource,
 since its key would be neither unique nor safe as a path. `Likeness` is the header as its author probably meant it. It
-identifies a document that fails those rules, and decides nothing about a resource.
+only describes documents that fail those rules.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ KIND = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 VERSION = re.compile(r"[a-z][a-z0-9]*")
 
 NAME = re.compile(r"[^/\x00-\x20\x7f.][^/\x00-\x20\x7f]*")
-"""The characters of a key. Validation checks the stricter rules of Kubernetes."""
+"""The characters of a key. Validation checks Kubernetes' stricter rules."""
 
 _READ = frozenset({"apiVersion", "kind", "metadata", "spec", "status", ENCRYPTED})
 _READ_OF_METADATA = frozenset({"name", "namespace", "annotations", "labels"})
-_NOTHING: Mapping[str, Any] = {}  # what most documents have beside their specs, once for all of them
+_NOTHING: Mapping[str, Any] = {}  # what most documents have next to their specs, shared by all of them
 PLACEHOLDER = re.compile(r"\{\{|\}\}|\[\[|<[^<>]*>|#\{|@@|%\w+%|\$\(|(?<!\$)\{\w[\w ,.-]*\}|__\w+__")
-"""What tools of templates replace. No name of Kubernetes has such a text."""
+"""Texts that template tools replace. A Kubernetes name never has one."""
 
 NAME_RULE = "Use lower-case letters, digits, '-' and '.', and at most 253 of them."
 
@@ -45,7 +45,7 @@ NAME_RULE = "Use lower-case letters, digits, '-' and '.', and at most 253 of the
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Header:
     """The identity of a document. `problems` are those of annotations and labels, which do not affect the identity.
-    `others` are the fields beside the spec that are not read: what clusters write, and what is misplaced.
+    `others` are the fields next to the spec that are not read: those that clusters write, and misplaced ones.
     """
 
     gvk: GVK
@@ -58,7 +58,7 @@ class Header:
 
 
 def is_object(value: Any) -> bool:
-    """Tell whether a document has apiVersion and kind, as text."""
+    """Return whether a document has apiVersion and kind, as text."""
     if not isinstance(value, dict):
         return False
     api_version, kind = value.get("apiVersion"), value.get("kind")
@@ -66,18 +66,15 @@ def is_object(value: Any) -> bool:
 
 
 def read_header(document: Document, namespace: str) -> Header | Problem:
-    """Read the identity of a document with apiVersion and kind, or why it has none. `namespace` is the default one."""
+    """Read the identity of a document with apiVersion and kind, or return why it has none. `namespace` is the default."""
     value = document.value
     gvk = _parse_gvk(value["apiVersion"], value["kind"])
     metadata = value.get("metadata")
-    # Before any other check: a placeholder explains what would be other problems.
+    # Before any other check: a placeholder is the cause of other problems.
     if template := find_placeholder(document):
         return template
     if gvk is None:
-        message = f"{quote_scalar(value['apiVersion'])} and {quote_scalar(value['kind'])} are no apiVersion and kind."
-        written = GVK.parse(value["apiVersion"], value["kind"])
-        hint = suggest_spelling(written, load_catalog()) or "Write apiVersion as group/version."
-        return _make_problem(document, "InvalidKind", ("apiVersion",), message, hint)
+        return _make_invalid_kind(document, value["apiVersion"], value["kind"])
     if not isinstance(metadata, dict):
         return _make_problem(
             document, "InvalidMetadata", ("metadata",), f"{gvk.kind} has no metadata.", "Add metadata.name."
@@ -89,7 +86,7 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
         return _make_no_name(document, gvk.kind)
     for member, text in (("name", name), ("namespace", object_namespace)):
         if not _matches(NAME, text, 253):
-            message = f"metadata.{member} of a {gvk.kind} is {quote_scalar(text)}."
+            message = f"metadata.{member} of a {gvk.kind} is {quote_scalar(text)}, which is not a valid name."
             where = ("metadata", member)
             is_retyped = isinstance(text, bool | int | float)
             hint = suggest_quotes(text, document.lines, where) if is_retyped else NAME_RULE
@@ -108,6 +105,12 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
     )
 
 
+def _make_invalid_kind(document: Document, api_version: str, kind: str) -> Problem:
+    message = f"{quote_scalar(api_version)} and {quote_scalar(kind)} are not a valid apiVersion and kind."
+    hint = suggest_spelling(GVK.parse(api_version, kind), load_catalog()) or "Write apiVersion as group/version."
+    return _make_problem(document, "InvalidKind", ("apiVersion",), message, hint)
+
+
 def _list_others(value: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata = value["metadata"]
     if value.keys() <= _READ and metadata.keys() <= _READ_OF_METADATA:
@@ -118,7 +121,7 @@ def _list_others(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def find_placeholder(document: Document) -> Problem | None:
-    """Warn if a document is a template: its identity has a placeholder of the tool that renders it."""
+    """Return a warning if a document is a template: its identity has a placeholder of the tool that renders it."""
     value = document.value
     metadata = value.get("metadata")
     names = metadata if isinstance(metadata, dict) else {}
@@ -138,14 +141,14 @@ def find_placeholder(document: Document) -> Problem | None:
     return None
 
 
-@lru_cache(maxsize=4096)  # most texts are those of other manifests too
+@lru_cache(maxsize=4096)  # most texts are in many manifests
 def _has_placeholder(text: str) -> bool:
     return PLACEHOLDER.search(text) is not None
 
 
 def _make_no_name(document: Document, kind: str) -> Problem:
     key = find_key_like("name", document.value["metadata"])
-    if key not in {None, "name"}:  # `Name` or `nmae` is what the author has to fix, not a missing name
+    if key not in {None, "name"}:  # the author has to fix `Name` or `nmae`, not add a name
         where = ("metadata", str(key))
         message = f"{format_field(where)} is not a field of a manifest."
         return _make_problem(document, "MisspeltField", where, message, "Did you mean name?")
@@ -155,7 +158,7 @@ def _make_no_name(document: Document, kind: str) -> Problem:
 
 @lru_cache(maxsize=1024)
 def _parse_gvk(api_version: str, kind: str) -> GVK | None:
-    """Parse apiVersion and kind, once for all manifests of a kind; None if the texts cannot be these."""
+    """Parse apiVersion and kind, once for all manifests of a kind; None if they are not valid."""
     gvk = GVK.parse(api_version, kind)
     is_group = not gvk.group or _matches(GROUP, gvk.group, 253)
     return gvk if is_group and _matches(VERSION, gvk.version, 63) and _matches(KIND, gvk.kind, 63) else None
@@ -166,9 +169,7 @@ def _matches(pattern: re.Pattern[str], text: Any, most: int) -> bool:
 
 
 def _read_strings(document: Document, member: str, problems: list[Problem]) -> Mapping[str, str]:
-    """Read annotations or labels. Null is an empty text; a value that is not text is reported and left
-    out.
-    """
+    """Read annotations or labels. Null is an empty text; a value that is not text is reported and left out."""
     mapping = document.value["metadata"].get(member)
     field_path = f"metadata.{member}"
     if mapping is None:
@@ -197,23 +198,23 @@ def _make_problem(document: Document, code: str, where: FieldPath, message: str,
 HEADER = ("apiVersion", "kind", "metadata", "spec")
 """The top fields of a manifest that a person writes."""
 
-LETTERS = 2  # as many may be wrong
-MOST_KEYS = 200  # a mapping with more is no part of a manifest, and comparing every key would take long
+LETTERS = 2  # that may be wrong
+MOST_KEYS = 200  # a mapping with more is not part of a manifest, and comparing every key would take long
 _OTHERS = frozenset({*HEADER, "id", "data", "items", "namespace", "status", "type", "uid"})
-"""Keys with another meaning, even if they are similar to another key."""
+"""Keys with a meaning of their own, even if they resemble a key of the header."""
 
 
 def find_key_like(word: str, mapping: Mapping[str, Any]) -> str | None:
-    """Find the key that stands for `word`: itself, else in another case, else the nearest within
-    two letters; or None.
+    """Find the key that was meant as `word`: the same text, else in another case, else the nearest within two letters;
+    or None.
 
-    Of a mapping with more than `MOST_KEYS` keys only the word itself counts.
+    In a mapping with more than `MOST_KEYS` keys, only the same text counts.
     """
     if word in mapping:
         return word
     if len(mapping) > MOST_KEYS:
         return None
-    # By distance, then by name: the same key whatever the order in the file.
+    # By distance, then by name, so that the order in the file does not matter.
     ranked = sorted(
         (edits, key) for key in mapping if key not in _OTHERS and (edits := _measure(key, word)) is not None
     )
@@ -221,24 +222,22 @@ def find_key_like(word: str, mapping: Mapping[str, Any]) -> str | None:
 
 
 def find_within_two_letters(word: str, choices: Iterable[str]) -> str | None:
-    """Find the nearest choice that differs from `word` in case alone or in at most two letters;
-    None if there is none.
-    """
+    """Find the nearest choice that differs from `word` only in case or in at most two letters; None if there is none."""
     ranked = sorted((edits, choice) for choice in choices if (edits := _measure(word, choice)) is not None)
     return ranked[0][1] if ranked else None
 
 
 def _measure(text: str, other: str) -> int | None:
-    """Measure the distance of two texts without case."""
+    """Measure the distance of two texts, ignoring case."""
     if abs(len(text) - len(other)) > LETTERS:
-        return None  # most keys: none of them is folded
+        return None  # most keys, without the cost of folding them
     return measure_distance(text.casefold(), other.casefold(), LETTERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likeness:
     """The header of a mapping; texts are as written, "" if absent. `keys` maps each present field of the header to its
-    key in the mapping. `has_azure_name` and `has_owner` tell whether the spec has these fields as ASO has them.
+    key in the mapping. `has_azure_name` and `has_owner`: the spec has these fields in ASO's form.
     """
 
     keys: Mapping[str, str]
@@ -251,7 +250,7 @@ class Likeness:
 
     @classmethod
     def read(cls, value: Any) -> Likeness:
-        """Read the recognisable fields. A value that is not a mapping has none."""
+        """Read the fields that can be recognized. A value that is not a mapping has none."""
         if not isinstance(value, Mapping):
             return cls(keys={})
         keys = {word: key for word in HEADER if (key := find_key_like(word, value)) is not None}
@@ -283,7 +282,7 @@ class Likeness:
         return self.api_version.rpartition("/")[2]
 
     def make_unread(self, source: SourceLocation, *, is_rejected: bool, form: str = "") -> UnreadDocument:
-        """Describe the document as one that is not read; `form` says what it is, if it has no kind."""
+        """Make the unread document; `form` describes it if it has no kind."""
         return UnreadDocument(
             source=source,
             api_version=self.api_version,

@@ -1,4 +1,4 @@
-"""Names of Secrets and config maps, of namespaces and of keys, as Kubernetes allows them (RFC 1123).
+"""The names that Kubernetes allows for Secrets, ConfigMaps, namespaces and keys (RFC 1123).
 
 Such a name becomes a path, a variable or part of an address, so every source and sink refuses other names. Separate
 from the sinks, so that offline validation finds an invalid name before a resource is created whose values could not be
@@ -23,7 +23,7 @@ _LONGEST_SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class NameRule:
-    """The rule for one sort of name: `words` describe it to people, `most` is in characters."""
+    """The rule for one type of name: `words` describe it to people, `most` is in characters."""
 
     what: str
     pattern: re.Pattern[str]
@@ -31,9 +31,9 @@ class NameRule:
     words: str
 
     def explain_fault(self, text: str) -> str:
-        """Return how a text breaks the rule, to follow "its name" in a sentence; "" if it does not."""
+        """Return how a text breaks the rule, as the end of a sentence that starts with "its name"; "" if it does not."""
         if len(text) > self.most:
-            return f"has {len(text)} characters, and may have {self.most}"
+            return f"has {len(text)} characters; at most {self.most} are allowed"
         return "" if self.pattern.fullmatch(text) else f"{format_name(text)!r} is not made of {self.words}"
 
 
@@ -60,7 +60,7 @@ _TYPES_WITH_NAMES: Final = frozenset(
         "destinationExpression",
     }
 )
-"""Types of fields that name an object, and mostly a key of it."""
+"""Types of fields that name an object and, in most cases, a key of it."""
 
 
 def check_object_names(visit: Visit) -> Iterator[Finding]:
@@ -82,6 +82,6 @@ def check_object_names(visit: Visit) -> Iterator[Finding]:
 
 
 def format_name(text: str) -> str:
-    """Format a name as it may be shown: printable, and not too long, with both ends."""
+    """Format a name for messages: printable, and shortened in the middle."""
     printable = text if text.isprintable() else ascii(text)[1:-1]
     return cut_middle(printable, _LONGEST_SHOWN)

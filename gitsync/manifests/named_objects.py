@@ -1,7 +1,7 @@
-"""The kinds and names in a text that is not read as manifests: of another ending, of a chart, or that does not parse.
+"""The kinds and names in a text that is not read as manifests: another file type, a chart, or text that does not parse.
 
-This answers one question: may a text stand for a resource that was removed from git? So it finds too much rather than
-too little, and compares no group and no version.
+Used for one check: may a text declare a resource that seems removed from git? So it finds too much rather than too
+little, and ignores groups and versions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NAME: Final = re.compile(
 
 
 def list_named_objects(path: str, content: bytes) -> frozenset[NamedObject]:
-    """List the objects that a text has, at any depth."""
+    """List the objects in a text, at any depth."""
     is_wide = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
     text = content.decode("utf-16", "replace").encode() if is_wide else content
     contents = read_documents(path, text)

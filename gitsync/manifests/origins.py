@@ -1,9 +1,8 @@
-"""Where the manifests of a build come from: the file and the lines that a person edits.
+"""Finds where the manifests of a build come from: the file and the lines that a person edits.
 
-kustomize says in an annotation of each object which file it was read from. That annotation is not part of the manifest.
-For a chart, a comment at the beginning of each document names the template.
-A field that a patch of a kustomization has set has the line of the patch, and any other that the file does not have
-that of its nearest parent.
+kustomize writes the file of each object into an annotation, which is not part of the manifest. For a chart, a comment
+at the start of each document names the template. A field that a kustomization's patch has set has the line of the
+patch; any other field that is not in the file has the line of its nearest parent.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from gitsync.problems.field_path import FieldPath, find_member
 
 ORIGIN_ANNOTATION = "config.kubernetes.io/origin"
 ORIGIN_PREFIX = "../source/"
-"""What the paths in that annotation begin with: builds run in a folder beside the copy of the source."""
+"""The prefix of paths in that annotation: builds run in a folder next to the copy of the source."""
 
 SOURCE_COMMENT = b"# Source: "
-"""The first line of a document that was made of a template: this, and the path of the template."""
+"""The start of the first line of a rendered document, before the path of its template."""
 
 _TEMPLATED = b"---\n" + SOURCE_COMMENT
 _ORIGIN_LINE = re.compile(rb"^(?: +(?:path|configuredIn): \.\./source/|---\n# Source: )([^\n]+)$", re.MULTILINE)
@@ -45,14 +44,12 @@ class Origins:
     _patches: dict[str, tuple[Patch, ...]] = field(default_factory=dict)
 
     def locate(self, document: Document, unit: Unit) -> Document:
-        """Return the document as its origin would have it: with that path and those lines, without
-        the annotation.
-        """
+        """Return the document with the path and the lines of its origin, without the annotation."""
         if document.text.startswith(_TEMPLATED):  # helm names the template in a comment, and has no annotation
             return _locate_template(document, unit)
         value, origin = _take_annotation(document.value)
         path, original = self._find_original(document, value, origin, unit)
-        # A file of a chart is a template, so no document of it is the same: its lines are followed.
+        # A file of a chart is a template and has no equal document, so lines are matched instead.
         if original is None and unit.release is not None and path in unit.contents:
             lines = _follow(document, unit.contents[path])
         else:
@@ -63,20 +60,20 @@ class Origins:
             document, path=path, value=value, lines=lines, problems=(), patched=patched, seal=seal, original=original
         )
         problems = [replace(problem, path=path, line=located.line()) for problem in document.problems]
-        # No document of the file has these values, so no file can be decrypted to them.
+        # No document of a file has these values, so they cannot be decrypted.
         if document.seal and original is None:
             problems.append(_make_resealed(located))
         return replace(located, problems=tuple(problems))
 
     def _find_original(self, document: Document, value: Any, origin: Any, unit: Unit) -> tuple[str, Document | None]:
-        """Find the file of a document, and the document there; without it, where the unit or its
-        generator is declared.
+        """Find the file of a document, and the document there; if there is none, the file that declares its generator
+        or its unit.
         """
         named = origin if isinstance(origin, dict) else {}
         path = _strip(named.get("path"))
         if path in unit.contents:
             originals = self._read(path, unit)
-            if document.seal:  # it is decrypted from there, so its values are the same
+            if document.seal:  # it is decrypted from that document, so its values are the same
                 originals = tuple(
                     original
                     for original in originals
@@ -99,7 +96,7 @@ class Origins:
 
 
 def _locate_template(document: Document, unit: Unit) -> Document:
-    """Locate a document at its template, with the lines of that as near as they can be known."""
+    """Locate a document in its template, with the most likely lines."""
     path = document.text.splitlines()[1].removeprefix(SOURCE_COMMENT).decode("utf-8", "replace")
     template = unit.contents.get(path)
     path, lines = (unit.file, make_lines(1)) if template is None else (path, _follow(document, template))
@@ -109,9 +106,7 @@ def _locate_template(document: Document, unit: Unit) -> Document:
 
 
 def _follow(document: Document, template: bytes) -> Lines:
-    """Follow the lines of a document in its template. The first line with content is where the
-    value begins.
-    """
+    """Find the lines of a document in its template. The first line with content is where the value starts."""
     followed = follow_lines(document.text, template)
     begin = CONTENT.search(document.text, document.text.find(b"\n") if document.text.startswith(b"---") else 0)
     before = document.line() - document.text.count(b"\n", 0, begin.end() if begin else 0)
@@ -119,7 +114,7 @@ def _follow(document: Document, template: bytes) -> Lines:
 
 
 def _take_annotation(value: Any) -> tuple[Any, Any]:
-    """Split a document from its annotation of the origin, and read that."""
+    """Remove the origin annotation from a document, and read it."""
     metadata = value.get("metadata") if isinstance(value, dict) else None
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     if not (isinstance(metadata, dict) and isinstance(annotations, dict) and ORIGIN_ANNOTATION in annotations):
@@ -130,7 +125,7 @@ def _take_annotation(value: Any) -> tuple[Any, Any]:
     text = annotations[ORIGIN_ANNOTATION]
     try:
         return stripped, yaml.safe_load(text) if isinstance(text, str) else None
-    except (yaml.YAMLError, ValueError):  # the annotation is a text of the repository: it may be anything
+    except (yaml.YAMLError, ValueError):  # the annotation is text from the repository, so it may be anything
         return stripped, None
 
 
@@ -139,8 +134,8 @@ def _strip(path: Any) -> str:
 
 
 def _find_same(documents: Sequence[Document], value: Any) -> Document | None:
-    """Find the document of a file that a built one was made of: of the same kind, with the longest name
-    that is part of the built name.
+    """Find the document of a file from which a built one was made: of the same kind, with the longest name that is part
+    of the built name.
     """
     name = _find_name(value)
     same_kind = [
@@ -168,16 +163,14 @@ def _find_name(value: Any) -> str:
 
 
 def list_origins(built: bytes) -> frozenset[str]:
-    """List the files that the annotations in a built text name, by their paths from the root of the
-    source.
-    """
+    """List the files in the origin annotations of a built text, by their paths from the root of the source."""
     return frozenset(posixpath.normpath(match[1].decode("utf-8", "replace")) for match in _ORIGIN_LINE.finditer(built))
 
 
-# Which line of a template a line of its result was likely made of: helm does not tell.
+# The template line that a line of the result likely comes from: helm does not report it.
 #
-# Lines are compared by their keys: what a template puts in stands behind them, or has lines of its own. A line that
-# is not in the template has the line before it, or that of the first template that is included.
+# Lines are compared by their keys: inserted text follows the key, or has lines of its own. A line that is not in the
+# template gets the line of the previous one, or that of the first included template.
 
 
 _SEPARATOR: Final = re.compile(rb"^[^\S\n]*---")
@@ -193,7 +186,7 @@ def follow_lines(result: bytes, template: bytes) -> tuple[int, ...]:
     for index, line in enumerate(section):
         indices.setdefault(_find_key(line), []).append(index)
     numbers = []
-    # Keys are looked for from the last match on: a template has the order of its result, except in loops.
+    # Keys are searched from the last match on: a template has the order of its result, except in loops.
     begin, last = _find_include(section) or 0, -1
     for line in lines:
         if (key := _find_key(line)) and (candidates := indices.get(key, [])):
@@ -203,9 +196,7 @@ def follow_lines(result: bytes, template: bytes) -> tuple[int, ...]:
 
 
 def _find_section(lines: Sequence[bytes], template: Sequence[bytes]) -> tuple[int, Sequence[bytes]]:
-    """Find the document of a template that has most of these lines, and the number of lines before
-    it.
-    """
+    """Find the document of a template that has most of these lines, and the number of lines before it."""
     texts = {line.strip() for line in lines} - {b"", b"---"}
     starts = [0, *(index + 1 for index, line in enumerate(template) if _SEPARATOR.match(line))]
     sections = [(start, template[start:end]) for start, end in zip(starts, [*starts[1:], len(template)], strict=True)]
@@ -224,15 +215,15 @@ def _find_include(section: Sequence[bytes]) -> int | None:
 
 
 def _find_key(line: bytes) -> bytes:
-    """Find the key of a line, b"" if it has none."""
+    """Find the key of a line; b"" if it has none."""
     match = _KEY.match(line)
     return match[1].strip() if match else b""
 
 
-# The patches of kustomizations: which of them likely set a field of a built manifest, and in which line.
+# The patch of a kustomization that likely set a field of a built manifest, and its line.
 #
-# kustomize does not tell. A patch is taken for the origin of a field if it is for that manifest, and has the value
-# that the field has in the result and not in the file before.
+# kustomize does not report it. A patch counts as the origin of a field if it is for that manifest, and has the value
+# that the field has in the result but not in the file.
 
 
 _LONGEST_INDEX: Final = 10  # digits
@@ -243,8 +234,8 @@ _FIELDS: Final = ("patches", "patchesStrategicMerge", "patchesJson6902")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patch:
-    """What a patch sets at a field: `value`, with its lines in the file at `path`. It is for manifests of
-    this kind and name; "" is any.
+    """A value that a patch sets at a field, with its lines in the file at `path`. It is for manifests of this kind and
+    name; "" is any.
     """
 
     path: str
@@ -255,16 +246,16 @@ class Patch:
     lines: Lines
 
     def is_for(self, manifest: Any) -> bool:
-        """Tell whether the patch may be for a manifest."""
+        """Return whether the patch may be for a manifest."""
         own = (find_member(manifest, "kind"), find_member(manifest, "metadata", "name"))
         return self.kind in ("", own[0]) and self.name in ("", own[1])
 
     def has_added(self, path: FieldPath, value: Any) -> bool:
-        """Tell whether the patch is an operation that puts a value as a whole at a path."""
+        """Return whether the patch is an operation that sets the complete value at a path."""
         return bool(self.at) and len(self.at) == len(path) and self._reaches(path) and bool(self.value == value)
 
     def find_place(self, path: FieldPath, value: Any) -> SourceLocation | None:
-        """Find where the patch sets a field to a value, or a part of it; None if it does not."""
+        """Find where the patch sets a field to a value, or to a part of it; None if it does not."""
         inside = path[len(self.at) :]
         if not self._reaches(path):
             return None
@@ -272,12 +263,12 @@ class Patch:
         is_set = type(own) is type(value) if isinstance(value, dict | list) else own == value
         if own is None or not is_set:
             return None
-        # An object that an operation adds begins below the key `value`.
+        # An object that an operation adds starts below the key `value`.
         first = next(iter(own)) if self.at and not inside and isinstance(own, dict) and own else None
         return SourceLocation(self.path, self.lines.find_nearest(inside if first is None else (first,)))
 
     def _reaches(self, path: FieldPath) -> bool:
-        """Tell whether a path is that of the patch, or below it. `-` is the end of a list."""
+        """Return whether a path is the patch's or below it. `-` is the end of a list."""
         steps = zip(self.at, path, strict=False)
         return len(self.at) <= len(path) and all(
             at == step or (at == _END and isinstance(step, int)) for at, step in steps
@@ -285,17 +276,15 @@ class Patch:
 
 
 def list_patch_files(files: Mapping[str, bytes]) -> frozenset[str]:
-    """List the files of a build that may be patches, and the kustomizations; none if no
-    kustomization has patches.
-    """
+    """List the files of a build that may be patches, and the kustomizations; none if no kustomization has patches."""
     kustomizations = frozenset(path for path in files if posixpath.basename(path) in KUSTOMIZATIONS)
-    if not any(b"patch" in files[path] for path in kustomizations):  # most builds: no file is parsed twice
+    if not any(b"patch" in files[path] for path in kustomizations):  # most builds, without parsing a file twice
         return frozenset()
     return kustomizations | {path for path in files if path.endswith(SUFFIXES)}
 
 
 def read_patches(contents: Mapping[str, bytes]) -> tuple[Patch, ...]:
-    """Read the patches of all kustomizations among some files, in the order of these."""
+    """Read the patches of all kustomizations among these files, sorted by path."""
     return tuple(
         patch
         for path in sorted(contents)
@@ -306,9 +295,7 @@ def read_patches(contents: Mapping[str, bytes]) -> tuple[Patch, ...]:
 
 
 def find_patched(built: Any, original: Any, patches: Iterable[Patch]) -> Mapping[FieldPath, SourceLocation]:
-    """Find the places of the fields of a manifest that patches have set. `original` is the manifest
-    before them.
-    """
+    """Find the locations of the fields of a manifest that patches have set. `original` is the manifest without them."""
     # Each field is compared with each patch, so their number is limited.
     applied = list(islice((patch for patch in patches if patch.is_for(original)), _MOST_PATCHES))
     return dict(_find_changes(built, original, (), applied)) if applied else {}
@@ -326,7 +313,7 @@ def _find_changes(
         before, inner = find_member(original, step), (*path, step)
         if value == before:
             continue
-        # What one operation has put there is all of that, though others may have the same values.
+        # An operation sets the complete value, even if other patches have the same parts.
         added = [patch for patch in patches if patch.has_added(inner, value)][-1:]
         if added:
             before = None
@@ -351,9 +338,7 @@ def _read_kustomization(document: Document, contents: Mapping[str, bytes]) -> It
 def _read_text(
     text: str, document: Document, patch_path: FieldPath, contents: Mapping[str, bytes]
 ) -> Iterator[Document]:
-    """Read the documents of a patch: of a file, or of a text in the kustomization, which begins
-    below its key.
-    """
+    """Read the documents of a patch: a file, or a text in the kustomization, which starts below its key."""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(document.path), text))
     if path in contents:
         yield from read_documents(path, contents[path]).documents
@@ -364,7 +349,7 @@ def _read_text(
 
 
 def _make_patches(document: Document, target: Any) -> Iterator[Patch]:
-    """Make the patches of a document: itself, or each operation of a list."""
+    """Make the patches of a document: one for a mapping, one for each operation of a list."""
     value = document.value
     kind, name = (find_member(target, "kind"), find_member(target, "name"))
     if isinstance(value, dict):
@@ -381,6 +366,6 @@ def _make_patches(document: Document, target: Any) -> Iterator[Patch]:
 
 
 def _read_pointer(pointer: str) -> FieldPath:
-    """Read the field of a JSON pointer (RFC 6901)."""
+    """Parse a JSON pointer (RFC 6901) into the path of a field."""
     steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
     return tuple(int(step) if step.isdecimal() and len(step) < _LONGEST_INDEX else step for step in steps)

@@ -1,7 +1,7 @@
-"""The manifests in files: resources, the Secrets and ConfigMaps that they use, and documents of other tools.
+"""Reads the manifests in files: resources, the Secrets and ConfigMaps that they use, and documents of other tools.
 
-This only sorts: `yaml_documents` parses, `headers` reads headers, `validation` checks resources. A document that
-cannot be read becomes a problem and does not stop the others.
+This module only sorts: `yaml_documents` parses, `headers` reads headers, `validation` checks resources. A document that
+cannot be read becomes a problem, and does not stop the others.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from gitsync.model.variables import NO_VARIABLES, VariableSet
 from gitsync.problems.field_path import FieldPath, find_member, format_field
 
 MAX_PROBLEMS = 1000
-"""Of one file, but for those of resources: a file may have a million documents."""
+"""The most problems of one file, without those of resources: a file may have a million documents."""
 
 UNPARSED = "text that is not JSON"
 MAPPING = "Write one `key: value` per line."
@@ -66,10 +66,10 @@ def read_manifests(
     variables: VariableSet = NO_VARIABLES,
     budget: ExpansionBudget | None = None,
 ) -> Manifests:
-    """Read all manifests in files. `files` maps a path inside the source to its content; only *.yaml, *.yml and *.json
-    are read. `namespace` is that of documents which name none. `units` has the units of files by their paths, except
-    those that are plain folders without options. `variables` has the values of variables by unit, and `budget` what
-    they may expand to, None if that is not shared with others.
+    """Read all manifests in files. `files` maps a path in the source to its content; only *.yaml, *.yml and *.json are
+    read. `namespace` is that of documents without one. `units` has the units of files by their paths, except plain
+    folders without options. `variables` has the values of variables by unit. `budget` limits their expansions; None if
+    it is not shared with other files.
 
     Documents that SOPS encrypted stay encrypted.
     """
@@ -88,9 +88,9 @@ def read_manifests(
 
 
 def _weigh_problems(problems: Sequence[Problem], path: str, text: bytes) -> tuple[Problem, ...]:
-    """Weigh the problems of a file that does not parse. They are warnings if it has no sign of being for
-    gitsync, and JSON that is not an object of Kubernetes has none. YAML without any sign may be the rest
-    of a manifest, so it still holds deletes.
+    """Set the level of the problems of a file that does not parse: warnings if nothing shows that it is for gitsync,
+    and none for JSON that is not a Kubernetes object. YAML may be the rest of a manifest, so its warnings still hold
+    deletes.
     """
     if not problems or may_be_ours(text):
         return tuple(problems)
@@ -130,12 +130,12 @@ class _Sorter:
     ambiguous: set[Address] = field(default_factory=set)
     rejected: dict[Key, SourceLocation] = field(default_factory=dict)
     about: dict[int, FeedingObject | bytes] = field(default_factory=dict)
-    """What problems are about, by their positions: an object that resources may use, or a text that does not parse."""
+    """The subjects of problems, by their positions: objects that resources may use, or texts that do not parse."""
     left: dict[int, FeedingObject] = field(default_factory=dict)
-    """Rejected documents that are objects which resources may use, by their positions."""
+    """Rejected documents that resources may use, by their positions."""
 
     def read(self, path: str, content: bytes, unit: Unit | None) -> None:
-        """Sort the documents of one file, which are of a unit."""
+        """Sort the documents of one file of a unit."""
         if unit is None:
             self.unit = None
             self.sort(path, content)
@@ -144,7 +144,7 @@ class _Sorter:
             self.sort(path, content)
 
     def unwrap(self) -> None:
-        """Sort the objects inside of those of CAPZ, which may need values from any file."""
+        """Sort the objects in CAPZ objects, which may need values from any file."""
         for wrapped in self.capz.unwrap():
             self.wrapper = wrapped.wrapper
             with self.within(wrapped.unit):
@@ -153,7 +153,7 @@ class _Sorter:
 
     @contextmanager
     def within(self, unit: Unit | None) -> Iterator[None]:
-        """Give the unit to whatever is added inside."""
+        """Set the unit of everything that is added in this context."""
         self.unit = unit
         problems, unread = len(self.problems), len(self.unread)
         yield
@@ -165,7 +165,7 @@ class _Sorter:
             self.unread[unread:] = [replace(document, unit=unit.name) for document in self.unread[unread:]]
 
     def sort(self, path: str, content: bytes) -> None:
-        # The result of a build has the path of its unit. A file that the unit has as it is keeps its own.
+        # The result of a build has the path of its unit. A file that is not built keeps its own.
         own_path = find_own_path(path, self.unit)
         is_built = own_path == path and is_built_unit(self.unit)
         path = own_path
@@ -180,7 +180,7 @@ class _Sorter:
             line = contents.problems[0].line
             self.unread.append(UnreadDocument(source=SourceLocation(path, line), form=UNPARSED))
         self.note_unparsed(path, contents.unparsed[:MAX_PROBLEMS])
-        # It may be a Secret or a ConfigMap, which matters only if something uses its name.
+        # It may be a Secret or a ConfigMap, which matters only if a resource uses its name.
         may_be_used = bool(problems) and may_be_ours(content) and not mentions_aso([content])
         for problem in problems[:MAX_PROBLEMS]:
             if may_be_used:
@@ -201,11 +201,11 @@ class _Sorter:
 
     def add(self, document: Document) -> None:
         value = document.value
-        if value is None and not document.problems:  # nothing but comments
+        if value is None and not document.problems:  # only comments
             return
         take = TAKERS.get((value["apiVersion"], value["kind"])) if is_object(value) else None
         if take is None and not (is_object(value) and is_ours(value["apiVersion"])):
-            # What is inside of an object of CAPZ wraps nothing itself.
+            # An object in a CAPZ object is not a wrapper itself.
             if self.wrapper or not self.capz.take(document, self.unit):
                 self.account_for(pass_over(document))
             return
@@ -227,8 +227,8 @@ class _Sorter:
     def read_header(
         self, document: Document, namespace: str, *, resource: int | None
     ) -> tuple[Document, Header] | None:
-        """Replace the variables of a document, and read its header; None if it is rejected. `resource` is
-        the position that a resource will have.
+        """Replace the variables of a document, and read its header; None if it is rejected. `resource` is the position
+        that a resource will have.
         """
         subject = VariableSubject(document=document, unit=self.unit, resource=resource, namespace=namespace)
         replaced = self.variables.replace(subject)
@@ -246,14 +246,14 @@ class _Sorter:
         return replaced, header
 
     def note_unparsed(self, path: str, texts: Iterable[tuple[int, bytes]]) -> None:
-        """Note what texts that do not parse declare, as far as they show it."""
+        """Note the resources that texts without a valid syntax declare, as far as they show them."""
         for first_line, text in texts:
             if header := find_likely_header(text):
                 key = _make_key(header.api_version, header.kind, header.name)
                 self.rejected.setdefault(key, SourceLocation(path, first_line + header.line))
 
     def reject_text(self, problem: Problem) -> None:
-        """Account for a text of which no document is known."""
+        """Account for a text without a readable document."""
         self.problems.append(problem)
         self.unread.append(UnreadDocument(source=SourceLocation(problem.path, problem.line), is_rejected=True))
 
@@ -322,7 +322,7 @@ class _Sorter:
         self.keepers.setdefault(("Namespace", name), self.unit)
 
     def is_repeat(self, place: tuple[str, ...], kept: Any, value: Any) -> bool:
-        """Tell whether a unit only repeats what another has said: kustomizations may have one base."""
+        """Return whether a unit only repeats the value of another: kustomizations may share a base."""
         keeper = self.keepers.get(place)
         return is_built_unit(keeper) and is_built_unit(self.unit) and keeper != self.unit and kept == value
 
@@ -352,7 +352,7 @@ class _Sorter:
 
     def declare(self, document: Document, header: Header, owner: str = "", *, is_same: bool = False) -> bool:
         """Note an object, unless another document declares it already: then report the document, and return False.
-        `is_same` tells that it says the same.
+        `is_same`: both documents have the same content.
         """
         address = Address(ObjectKind(header.gvk.kind), header.namespace, header.name)
         if address not in self.declared:
@@ -372,7 +372,7 @@ class _Sorter:
             self.about[len(self.problems)] = FeedingObject(address.object_kind, address.namespace, address.name)
             with self.within(repeated.unit):
                 self.reject_repeated(str(address), repeated.document)
-        # Only now are all resources known, and with them what they use.
+        # All resources are known only here, and with them the objects that they use.
         used = UsedObjects(self.resources, self.units)
         for position, about in self.about.items():
             if not (used.are_named_in(about) if isinstance(about, bytes) else used.has(about)):
@@ -410,20 +410,18 @@ TAKERS: Mapping[tuple[str, str], Callable[[_Sorter, Document, Header], None]] = 
 
 
 def _find_former_name(document: Document, header: Header) -> str:
-    """Return the name that the file of a built document has, if the build changed it; "" otherwise."""
+    """Return the name in the file of a built document, if the build changed it; "" otherwise."""
     name = find_member(document.original.value, "metadata", "name") if document.original else None
     return name if isinstance(name, str) and name != header.name else ""
 
 
 def _make_key(api_version: str, kind: str, name: str) -> Key:
-    """Make the key of a document that is not read: without a namespace, which it may have from its unit."""
+    """Make the key of a document that is not read, without the namespace, which its unit may set."""
     return Key(api_version.rpartition("/")[0], kind, "", name)
 
 
 def _read_texts(sorter: _Sorter, document: Document, member: str) -> dict[str, str]:
-    """Read a mapping of text, as the data of a ConfigMap must be. A value that is not text is reported,
-    but not shown.
-    """
+    """Read a mapping of texts, such as the data of a ConfigMap. A value that is not text is reported, but not shown."""
     mapping = document.value.get(member)
     if mapping is None:
         return {}
@@ -439,8 +437,8 @@ def _read_texts(sorter: _Sorter, document: Document, member: str) -> dict[str, s
 
 
 def _decode_data(sorter: _Sorter, document: Document) -> dict[str, Secret]:
-    """Decode the base64 data of a Secret. A value that is not text (a certificate in DER) is left out: a
-    body is JSON.
+    """Decode the base64 data of a Secret. A value that is not text (a DER certificate) is left out, since a body is
+    JSON.
     """
     values = {}
     for key, text in _read_texts(sorter, document, "data").items():
@@ -451,7 +449,7 @@ def _decode_data(sorter: _Sorter, document: Document) -> dict[str, Secret]:
             message = f"The value of {key} under data is not base64."
             sorter.problems.append(_make_problem(document, "InvalidData", ("data", key), message, hint))
         except UnicodeDecodeError:
-            if key == CERTIFICATE:  # a certificate in PKCS#12 stays in base64
+            if key == CERTIFICATE:  # a PKCS#12 certificate stays in base64
                 values[key] = Secret("".join(text.split()))
                 continue
             message = f"The value of {key} under data is not UTF-8 text; no resource can use it."

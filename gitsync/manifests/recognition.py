@@ -1,4 +1,4 @@
-"""Documents that were meant as ASO manifests, but have another header: the signs, and the fault of each.
+"""Recognizes documents that were meant as ASO manifests but have a wrong header, and explains the fault.
 
 If such a document were ignored, its resource would count as removed. Documents of other tools are similar (Crossplane's
 kinds have ASO's names, OpenShift's have no group), so each sign is one that those do not have.
@@ -22,7 +22,7 @@ from gitsync.model.problem import UNKNOWN_GROUP, Level
 from gitsync.problems.finding import Finding
 
 FEEDING = ("ConfigMap", "Secret", "Namespace")
-"""Kinds of Kubernetes that resources use; their group is the core group."""
+"""Kubernetes kinds that resources use; their group is the core group."""
 
 ELSEWHERE = frozenset(
     {
@@ -40,7 +40,7 @@ ELSEWHERE = frozenset(
         "User",
     }
 )
-"""Kinds of ASO whose names Kubernetes, OpenShift and others use without a group, so that the name alone is no sign."""
+"""ASO kinds whose names Kubernetes, OpenShift and others use without a group: the name alone is not a sign."""
 
 ARM_TYPE = re.compile(r"([A-Za-z]+(?:\.[A-Za-z]+)+(?:/[A-Za-z]+)+)(@[-0-9a-zA-Z]+)?")
 ARM_NAMESPACE = re.compile(r"microsoft\.[a-z]+/", re.IGNORECASE)
@@ -50,9 +50,9 @@ ARM_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z]+)?")
 def find_header_fault(value: Any, likeness: Likeness) -> Finding | None:
     """Return the fault of a document that was meant for gitsync; None if it belongs to another tool.
 
-    `value` is a document that `is_ours` does not recognise as a resource, and `likeness` its header.
+    `value` is a document that `is_ours` does not recognize as a resource, and `likeness` its header.
     """
-    if not isinstance(value, Mapping) or is_arm_template(value):  # a template of ARM has types of ours inside
+    if not isinstance(value, Mapping) or is_arm_template(value):  # an ARM template contains types that ASO has
         return None
     if (fault := _check_arm_type(value)) is not None:
         return fault
@@ -62,22 +62,22 @@ def find_header_fault(value: Any, likeness: Likeness) -> Finding | None:
 
 
 def note_unknown_group(likeness: Likeness) -> Finding | None:
-    """Return a note of a document whose group has the end of ASO's, without a sign that it was meant for gitsync:
-    another operator has it.
+    """Return a note about a document whose group ends like ASO's, without a sign that it was meant for gitsync: it
+    belongs to another operator.
     """
     if not _has_unknown_group(likeness):
         return None
     return Finding(
         code=UNKNOWN_GROUP,
         path=("apiVersion",),
-        message=f"{quote_scalar(likeness.group)} is no group of ASO, nor like one, so gitsync leaves it alone.",
-        hint="If it is meant for ASO, fix the group. `gitsync explain` lists all kinds.",
+        message=f"{quote_scalar(likeness.group)} is not similar to any ASO group, so gitsync ignores the document.",
+        hint="If it is meant for ASO, fix the group. Run `gitsync explain` to list all kinds.",
         level=Level.NOTE,
     )
 
 
 def is_arm_template(value: Any) -> bool:
-    """Tell whether a document is a template of Azure Resource Manager, which other tools deploy."""
+    """Return whether a document is an ARM template, which other tools deploy."""
     schema = value.get("$schema") if isinstance(value, Mapping) else None
     return isinstance(schema, str) and "deploymentTemplate.json" in schema and "resources" in value
 
@@ -93,21 +93,21 @@ def _map_kinds_to_groups() -> Mapping[str, tuple[str, ...]]:
 
 
 def _find_named_group(likeness: Likeness) -> str | None:
-    """Find the ASO group that an apiVersion names, misspelt or not."""
+    """Find the ASO group that an apiVersion names, even if it is misspelt."""
     for group in (likeness.group, likeness.api_version.partition("/")[0]):
         text = group.strip().casefold()
         near = find_near_group(text)
-        # A known group of another operator may be like one of ASO: only a kind of that tells a mistake.
+        # A known group of another operator may resemble an ASO group: only an ASO kind shows a mistake.
         if near and (not is_foreign(text) or likeness.kind in load_catalog().kinds(near)):
             return near
     return None
 
 
 def _has_sign(likeness: Likeness) -> bool:
-    """Tell whether a header has a sign that its document was meant for gitsync."""
+    """Return whether a header shows that its document was meant for gitsync."""
     if _find_named_group(likeness) is not None or _has_version_of_ours(likeness) or _is_encrypted(likeness):
         return True
-    if likeness.group and not _has_unknown_group(likeness):  # of another tool
+    if likeness.group and not _has_unknown_group(likeness):  # it belongs to another tool
         return False
     keys = likeness.keys
     if (
@@ -122,7 +122,7 @@ def _has_sign(likeness: Likeness) -> bool:
 
 
 def _has_unknown_group(likeness: Likeness) -> bool:
-    """Tell whether a group has the end of ASO's, and is of no operator that is known."""
+    """Return whether a group ends like ASO's, and does not belong to a known operator."""
     group = likeness.group.casefold()
     return group.endswith(GROUPS) and not is_foreign(group)
 
@@ -134,7 +134,7 @@ def _has_version_of_ours(likeness: Likeness) -> bool:
 def _find_fed_kind(likeness: Likeness) -> str | None:
     if likeness.kind in FEEDING:
         return likeness.kind
-    # A kind of ASO may be near to a kind of Kubernetes, and is not a misspelt one.
+    # An ASO kind may resemble a Kubernetes kind without being a misspelt one.
     return find_within_two_letters(likeness.kind, FEEDING) if likeness.kind not in _map_kinds_to_groups() else None
 
 
@@ -160,7 +160,7 @@ def _check_encryption(likeness: Likeness) -> Finding | None:
     return Finding(
         code="EncryptedManifest",
         path=("apiVersion",),
-        message="apiVersion and kind are encrypted with SOPS, so the document cannot be recognised.",
+        message="apiVersion and kind are encrypted with SOPS, so the document cannot be recognized.",
         hint="Encrypt only the values: `sops encrypt --encrypted-regex '^(data|stringData)$'`.",
     )
 
@@ -189,14 +189,14 @@ def _check_group(likeness: Likeness) -> Finding | None:
 
 
 def _suggest_api_version(likeness: Likeness) -> str:
-    """Suggest the apiVersion that the kind has."""
+    """Suggest the apiVersion of the kind."""
     if (fed_kind := _find_fed_kind(likeness)) is not None and not (
         likeness.has_owner or likeness.has_azure_name or _has_version_of_ours(likeness)
     ):
         return f"Did you mean apiVersion: v1 and kind: {fed_kind}?"
     groups = _map_kinds_to_groups().get(likeness.kind, ())
     if not groups:
-        return "Write apiVersion as group/version. `gitsync explain` lists all kinds."
+        return "Write apiVersion as group/version. Run `gitsync explain` to list all kinds."
     newest = [f"{group}/{load_catalog().versions(group, likeness.kind)[-1]}" for group in groups]
     return f"Write the group and the version, for example apiVersion: {join_with_or(newest)}."
 
@@ -208,7 +208,7 @@ def _make_unknown_group(likeness: Likeness) -> Finding:
         if near in load_catalog().groups()
         else suggest_group(likeness.group, likeness.kind, load_catalog())
     )
-    message = f"{quote_scalar(likeness.group)} is not a group of ASO."
+    message = f"{quote_scalar(likeness.group)} is not an ASO group."
     return Finding(code=UNKNOWN_GROUP, path=("apiVersion",), message=message, hint=hint)
 
 
@@ -222,19 +222,19 @@ DIAGNOSES: tuple[Callable[[Likeness], Finding | None], ...] = (
 
 
 def _check_arm_type(value: Mapping[str, Any]) -> Finding | None:
-    """Check for a resource in the form of ARM or Bicep: with the ARM type of one of ASO's kinds, or with
-    any ARM type in its header.
+    """Check for a resource in the format of ARM or Bicep: with the ARM type of an ASO kind, or with any ARM type in its
+    header.
     """
     for field in ("apiVersion", "kind", "type"):
         text = value.get(field)
         match = ARM_TYPE.fullmatch(text) if isinstance(text, str) else None
-        # A `type` alone is a common field: it counts only with an api-version of ARM.
+        # `type` is a common field: it counts only with an ARM api-version.
         is_namespaced = field != "type" and isinstance(text, str) and ARM_NAMESPACE.match(text) is not None
         home = load_catalog().home_of(match[1]) if match else None
         is_versioned = match is not None and (match[2] or ARM_VERSION.fullmatch(str(value.get("apiVersion"))))
         if is_namespaced or (home and is_versioned):
             fault = _make_arm_type(field, text, home)
-            # What has nothing of a manifest is the body of a request or an answer, and beside manifests no mistake.
+            # Without metadata and spec, it is the body of a request or a response, which may be there on purpose.
             is_arms = field == "type" and not ({"metadata", "spec"} & value.keys())
             return replace(fault, level=Level.WARNING, hint=f"{fault.hint} {IGNORE}") if is_arms else fault
     return None
@@ -244,6 +244,8 @@ def _make_arm_type(field: str, text: Any, home: tuple[str, str] | None) -> Findi
     return Finding(
         code="ArmType",
         path=(field,),
-        message=f"{field} is {quote_scalar(text)}: this is the form of ARM and Bicep, not of ASO.",
-        hint=f"Write it as kind {home[1]} of {home[0]}." if home else "Write apiVersion and kind as ASO does.",
+        message=f"{field} is {quote_scalar(text)}: this is the format of ARM and Bicep, not of ASO.",
+        hint=f"Use kind {home[1]} of group {home[0]}."
+        if home
+        else "Use the apiVersion and the kind of an ASO resource.",
     )

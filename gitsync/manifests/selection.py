@@ -1,6 +1,6 @@
 """The resources that a run covers: all, those of some namespaces, or those that --only names.
 
-Names are as people type them: in full, without what is clear, or abbreviated. Every command that takes the name of a
+People type names in full, without the unambiguous parts, or abbreviated. Every command that takes the name of a
 resource uses `find_key`, so that a name means the same everywhere.
 """
 
@@ -27,7 +27,7 @@ from gitsync.model.resource import Prepared
 class Selection:
     """Names of resources and namespaces; empty means all. `keys` are those of a shard, None without shards.
 
-    A name is `Kind.group/namespace/name`, `Kind/name`, or a pattern of either with * and ?. Other names are spelled out
+    A name is `Kind.group/namespace/name`, `Kind/name`, or a pattern of either with * and ?. Other names are expanded
     first (`spell_out`).
     """
 
@@ -36,7 +36,7 @@ class Selection:
     keys: frozenset[Key] | None = None
 
     def has(self, key: Key) -> bool:
-        """Tell whether the run covers a resource."""
+        """Return whether the run covers a resource."""
         if self.keys is not None and key not in self.keys:
             return False
         if self.namespaces and key.namespace not in self.namespaces:
@@ -48,7 +48,7 @@ class Selection:
 
 
 def make_selection(config: Config) -> Selection:
-    """Make the selection of the settings."""
+    """Make the selection from the settings."""
     return Selection(only=config.only, namespaces=config.target_namespaces)
 
 
@@ -60,7 +60,7 @@ _WILDCARDS: Final = frozenset("*?[")
 def select_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Manifests:
     """Return the manifests with the resources of other namespaces in `elsewhere`. No namespaces means all.
 
-    This comes before validation: references stay in a namespace, and each may be in another subscription.
+    This comes before validation: references stay in a namespace, and each namespace may be in another subscription.
     """
     if not namespaces:
         return manifests
@@ -75,11 +75,11 @@ def check_namespaces(
     problems: Iterable[Problem] = (),
     records: Iterable[Key] = (),
 ) -> None:
-    """Check that each namespace of --target-namespaces has something in one of the revisions, or on record. `problems`
+    """Check that each namespace of --target-namespaces has a resource or a record in one of the revisions. `problems`
     are those of the sources.
 
-    Raises ConfigError for one that has nothing, with the nearest. What cannot be read may be in any namespace: then
-    nothing is raised, nor for a source that has nothing at all.
+    Raises ConfigError for an unknown namespace, with the nearest one. Nothing is raised if a file cannot be read, since
+    it may be in any namespace, or for an empty source.
     """
     if not wanted:
         return
@@ -94,13 +94,13 @@ def check_namespaces(
         return
     near = get_close_matches(unknown, sorted(known), n=1)
     guess = f" Did you mean {near[0]}?" if near else ""
-    raise ConfigError(f"No resource is in the namespace {unknown}.{guess}", hint=f"Use one of: {_join(sorted(known))}.")
+    raise ConfigError(f"Namespace {unknown} has no resources.{guess}", hint=f"Use one of: {_join(sorted(known))}.")
 
 
 def select_prepared(prepared: Sequence[Prepared], selection: Selection) -> tuple[Prepared, ...]:
     """Return the selected resources, and their dependencies as watched ones.
 
-    A watched resource has policy skip and waits for nothing. Its exports are read for the others, and not written.
+    A watched resource has policy skip and waits for nothing. Its exports are read for the others, but not written.
     """
     selected = [resource for resource in prepared if selection.has(resource.key)]
     # A dependency that is not selected is read, since its id or its exports are needed.
@@ -112,7 +112,7 @@ def select_prepared(prepared: Sequence[Prepared], selection: Selection) -> tuple
 def spell_out(selection: Selection, keys: Iterable[Key]) -> Selection:
     """Return the selection with the names of --only in full.
 
-    Raises ConfigError for a name that no resource has, or that is short for several.
+    Raises ConfigError for a name that no resource has, or that matches several.
     """
     selected = [key for key in keys if not selection.namespaces or key.namespace in selection.namespaces]
     return replace(selection, only=tuple(_spell_name(name, selected) for name in selection.only))
@@ -143,20 +143,20 @@ _MOST_LISTED = 5
 
 
 def find_keys(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
-    """Find the keys that a name may mean, sorted.
+    """Find the keys that a name can mean, sorted.
 
-    Kinds are compared without case. The group and the namespace may be left out, and so may the kind,
-    which may also be an everyday name such as `vnet`. The end of the kind and of the name may be left out
-    too: such keys count only if no key fits with less left out.
+    Kinds are compared without case. The group, the namespace and the kind may be left out; the kind may also be an
+    everyday name such as `vnet`. The end of the kind and of the name may be left out too, if no key matches a longer
+    form.
     """
     ordered = sorted(set(keys))
-    # The first rule that any key fits: an exact name is never ambiguous because of longer ones.
+    # The first rule with a match decides: longer names never make an exact name ambiguous.
     return next((matches for fits in _list_rules(text) if (matches := tuple(filter(fits, ordered)))), ())
 
 
 def find_key(text: str, keys: Collection[Key]) -> Key:
-    """Find the key that a name means. ConfigError if there is none, with the nearest name, or if
-    there are several.
+    """Find the key that a name means. Raises ConfigError if there is none, with the nearest name, or if there are
+    several.
     """
     matches = find_keys(text, keys)
     if len(matches) == 1:
@@ -167,8 +167,8 @@ def find_key(text: str, keys: Collection[Key]) -> Key:
 
 
 def find_keys_of_kind(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
-    """Find the keys of the kind that a text names, sorted; the end of the kind may be left out.
-    ConfigError for several.
+    """Find the keys of the kind that a text names, sorted; the end of the kind may be left out. Raises ConfigError for
+    several kinds.
     """
     ordered = sorted(set(keys))
     matches = next(
@@ -187,9 +187,9 @@ def make_unknown_error(text: str, keys: Iterable[Key], *, hint: str = f"Use {FOR
     if of_kind := next((same for fits in kinds if (same := [key for key in ordered if fits(text, key)])), None):
         names = [f"{key.kind}/{key.name}" for key in of_kind[:_MOST_LISTED]]
         return ConfigError(
-            f"{text} is a kind, and no resource has that name.", hint=f"Use {', '.join(names)} or {of_kind[0].kind}/*."
+            f"{text} is a kind, not the name of a resource.", hint=f"Use {', '.join(names)} or {of_kind[0].kind}/*."
         )
-    # With a slash a person means a resource, without one a part of its name.
+    # A text with a slash is meant as a resource, without one as a part of its name.
     spellings: dict[str, str] = {}
     for key in ordered:
         name = f"{key.kind}/{key.name}"
@@ -212,12 +212,12 @@ def _join(names: list[str]) -> str:
 
 
 def _list_rules(text: str) -> tuple[Callable[[Key], bool], ...]:
-    """List the rules by which a name may mean a key, the strictest first."""
+    """List the rules for matching a name with a key, the strictest first."""
     kind, *names = text.split("/")
     if not names:
         return (lambda key: key.name == text, lambda key: key.name.startswith(text))
     namespaces, name = names[:-1], names[-1]
-    if not (kind and name):  # `/name` and `Kind/`: an empty text would be the start of every name
+    if not (kind and name):  # `/name` and `Kind/`: an empty text would match every name
         return ()
 
     def is_there(key: Key) -> bool:
@@ -231,7 +231,7 @@ def _list_rules(text: str) -> tuple[Callable[[Key], bool], ...]:
 
 
 def _names_kind(text: str, key: Key) -> bool:
-    """Tell whether a text is the kind of a key. It may be plural, as in kubectl."""
+    """Return whether a text is the kind of a key, also in the plural, as in kubectl."""
     return text.casefold() in {
         word.casefold() for kind in (key.kind, _pluralize(key.kind)) for word in (kind, f"{kind}.{key.group}")
     }
@@ -252,4 +252,4 @@ def _has_everyday_name(text: str, key: Key) -> bool:
 
 
 _KIND_RULES = (_names_kind, _has_everyday_name, _abbreviates_kind)
-"""How a text may name the kind of a key: the first rule that fits any key counts."""
+"""The ways to name the kind of a key: the first rule with a match counts."""

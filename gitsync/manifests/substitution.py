@@ -1,7 +1,7 @@
-"""Variables in one document: every text of it is expanded, as Flux expands the YAML of a built object.
+"""Replaces the variables in one document, as Flux does in the YAML of a built object.
 
 Flux writes an object as YAML, replaces the variables, and reads the YAML again, so an unquoted `${COUNT}` becomes a
-number, and a value such as `[a, b]` a list. Here each text is read again on its own, in the same way: so every field
+number, and a value such as `[a, b]` a list. Here each text is read again on its own, with the same result: every field
 keeps its line, and no value can change the fields around it.
 """
 
@@ -30,8 +30,8 @@ SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
 """Annotation or label; `disabled` leaves the variables of an object as they are."""
 
 _SIMPLE: Final = re.compile(r"[A-Za-z0-9_./+-]*")
-_LIVE: Final = "status"  # an object that a cluster exported has it, and gitsync does not read it
-_VALUE: Final = 25  # what a value inside of a text costs, in characters
+_LIVE: Final = "status"  # an object exported from a cluster has it; gitsync does not read it
+_VALUE: Final = 25  # the cost of a value in a text, in characters
 _SEALED: Final = ("data", "stringData", ENCRYPTED)
 
 
@@ -47,12 +47,12 @@ class VariableUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubstitutedDocument:
-    """A document with its variables replaced. A text of `spec` or data that cannot be is a `Placeholder`, other texts
-    stay as written; `document.problems` has those that are no expansions, and `uses` those without a value, also where
-    an empty text does.
+    """A document with its variables replaced. If that is not possible, a text of `spec` or data is a `Placeholder`, and
+    any other text stays as written. `document.problems` has invalid expansions; `uses` has variables without a value,
+    even if they may be empty.
 
     `names` are all variables that the document mentions. `shown` are the texts from Secrets that are part of an id, a
-    name, a location or an owner, and so are plain text, and `hidden` all others.
+    name, a location or an owner, and so are plain text; `hidden` are all others.
     """
 
     document: Document
@@ -63,12 +63,12 @@ class SubstitutedDocument:
 
 
 INVALID = "InvalidVariable"
-"""The code of a text that begins an expansion that is none."""
+"""The code of a text that starts an expansion but is not a valid one."""
 
 
 def can_be_empty(variable: UnsetVariable, path: FieldPath, values: VariableValues) -> bool:
-    """Tell whether a variable without a value may be replaced by an empty text: it is known to have none,
-    and the manifest still stands for the same resource.
+    """Return whether a variable without a value may be replaced by an empty text: it certainly has no value, and the
+    manifest still declares the same resource.
     """
     if values.marks_missing:
         return True
@@ -77,7 +77,7 @@ def can_be_empty(variable: UnsetVariable, path: FieldPath, values: VariableValue
 
 
 def is_disabled(value: Any) -> bool:
-    """Tell whether a document turns off the replacement for itself."""
+    """Return whether a document turns off the replacement for itself."""
     metadata = value.get("metadata") if isinstance(value, dict) else None
     members = [metadata.get(member) for member in ("annotations", "labels")] if isinstance(metadata, dict) else []
     return any(isinstance(member, dict) and member.get(SWITCH) == "disabled" for member in members)
@@ -86,10 +86,10 @@ def is_disabled(value: Any) -> bool:
 def substitute(
     document: Document, values: VariableValues, budget: ExpansionBudget, unit: Unit | None
 ) -> SubstitutedDocument:
-    """Replace the variables of a document, unless it says not to. Raises TooLargeExpansionError.
+    """Replace the variables of a document, unless it turns that off. Raises TooLargeExpansionError.
 
-    The data of an encrypted one stays, for it is decrypted from its file. In a Flux unit quotes make no difference,
-    since Flux writes the YAML again; elsewhere what is quoted stays text.
+    The data of an encrypted document stays, since it is decrypted from its file. In a Flux unit, quotes make no
+    difference, since Flux writes the YAML again; elsewhere, quoted text stays text.
     """
     if is_disabled(document.value):
         return SubstitutedDocument(document=replace(document, value=_unmark(document.value)))
@@ -118,7 +118,7 @@ def _unmark(value: Any) -> Any:
 
 @dataclass(slots=True)
 class _Replacement:
-    """The replacement in one document. Mutable: it collects what it meets."""
+    """The replacement in one document. Mutable: it collects problems, uses and secrets."""
 
     document: Document
     values: VariableValues
@@ -150,13 +150,13 @@ class _Replacement:
             name = self.convert_key(key, (*path, key)) if self.values.concern(key) else key
             if name != key and name.startswith(("#", " ")):
                 message = (
-                    "The line begins with a variable that is no part of its key: in what a tool builds, variables "
+                    "The line starts with a variable that is not part of its key: in built manifests, variables are "
+                    "replaced only in keys and values."
                 )
-                message += "are replaced in keys and values alone."
-                self.refuse((*path, key), message, "Write the field without it, and turn it off with a patch.")
+                self.refuse((*path, key), message, "Remove the variable, and remove the field with a patch if needed.")
                 continue
             if name in members:
-                self.refuse((*path, key), f"The key {name!r} is there twice, once its variables are replaced.")
+                self.refuse((*path, key), f"The key {name!r} occurs twice after its variables are replaced.")
             members[name] = self.convert(value, (*path, key))
         return members
 
@@ -203,15 +203,15 @@ class _Replacement:
         return expanded
 
     def read_again(self, text: str, path: FieldPath) -> Any:
-        """Read the value of a text that is in YAML without quotes."""
+        """Read the value of an unquoted YAML text."""
         if _SIMPLE.fullmatch(text):
             return resolve(text)
-        # A value takes more memory than its characters, and aliases may stand for many.
+        # A value takes more memory than its characters, and an alias may expand to many values.
         self.budget.spend(_VALUE * sum(map(text.count, ",[{")) + (MAX_ALIASED if "*" in text else 0))
         try:
             return read_fragment(text)
         except Unreadable:
-            message = f"{format_field(path)} is not YAML, once its variables are replaced."
+            message = f"{format_field(path)} is not valid YAML after its variables are replaced."
             self.refuse(path, message, "Quote the text, or change the values of its variables.")
             return Placeholder(text)
 
@@ -224,11 +224,11 @@ class _Replacement:
 
 
 _BODIES: Final = (("spec",), ("data",), ("stringData",))
-"""The parts of a document in which an unknown text may be a placeholder: the others identify it."""
+"""The parts of a document that may have placeholders for unknown texts: all others identify it."""
 
 
 def _is_written_plain(text: str) -> bool:
-    """Tell whether YAML writes this text without quotes."""
+    """Return whether YAML writes this text without quotes."""
     analysis = yaml.emitter.Emitter(io.StringIO(), allow_unicode=True).analyze_scalar(str(text))
     return bool(analysis.allow_block_plain) and not analysis.multiline
 
@@ -242,7 +242,7 @@ def _hide(value: Any) -> Any:
     return Secret(value) if isinstance(value, str) else value
 
 
-# One text with its variables replaced, and its properties.
+# One text with its variables replaced.
 
 
 _DEFAULTS = frozenset({"=", ":=", ":-"})
@@ -251,8 +251,8 @@ _REQUIRED = ":?"
 
 @dataclass(frozen=True, slots=True)
 class UnsetVariable:
-    """A variable without a value, for which Flux puts in an empty text. `message` is that of `${NAME:?message}`, whose
-    author wants an error. `is_unread` tells that it may have a value, in a Secret or ConfigMap that was not read.
+    """A variable without a value, which Flux replaces by an empty text. `message` is that of `${NAME:?message}`, whose
+    author wants an error. `is_unread`: it may have a value in a Secret or ConfigMap that was not read.
     """
 
     name: str
@@ -262,8 +262,8 @@ class UnsetVariable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpandedText:
-    """`text` has empty texts for what is `unset`. `secrets` are the values of Secrets in it; `names` are all variables
-    that the text mentions, used or not.
+    """`text` has empty texts for `unset` variables. `secrets` are the values of Secrets in it; `names` are all
+    variables that the text mentions, even if their values are not used.
     """
 
     text: str
@@ -297,7 +297,7 @@ def _find_names(parts: TextParts) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Evaluation:
-    """The evaluation of one text. Mutable: it collects what it meets."""
+    """The evaluation of one text. Mutable: it collects secrets and unset variables."""
 
     values: VariableValues
     budget: ExpansionBudget
@@ -305,9 +305,7 @@ class _Evaluation:
     unset: dict[str, UnsetVariable] = field(default_factory=dict)
 
     def join(self, parts: TextParts) -> str:
-        """Join the text of some parts. Each is counted before they become one text: together they may be
-        far too much.
-        """
+        """Join the texts of parts. Each is counted before they become one text, which may be far too large."""
         texts: list[str] = []
         for part in parts:
             texts.append(part if isinstance(part, str) else self.evaluate(part))
@@ -341,19 +339,19 @@ class _Evaluation:
         return value
 
     def mark(self, name: str, text: str) -> str:
-        """Return the value of a variable, marked if another variable was missing in it."""
+        """Return the value of a variable, with a marker if it refers to a missing variable."""
         return text + self.miss(UnsetVariable(name)) if name in self.values.missing else text
 
     def miss(self, variable: UnsetVariable) -> str:
-        """Note a variable without a value, and return what its text gets instead: nothing, or a marker."""
+        """Note a variable without a value, and return its replacement: an empty text, or a marker."""
         self.unset.setdefault(variable.name, variable)
         return make_marker(variable.name) if self.values.marks_missing else ""
 
 
-# The fields in which a value from a Secret is plain text: without them nothing could be named, found or ordered.
+# The fields in which a value from a Secret is plain text: they name, locate and order resources.
 #
 # They are ids, names, locations and owners: the header, `azureName`, `location`, `owner`, `operatorSpec` and every
-# field whose name says that it is one. A record, a report and a delete show them.
+# field with such a name. Records, reports and deletes show them.
 
 
 _SHOWN_PARTS: Final = frozenset({"azureName", "azureNameFromConfig", "location", "operatorSpec", "owner"})
@@ -362,12 +360,12 @@ _SHOWN_FIELD: Final = re.compile(r"name|group|kind|wellKnownName|locationName|lo
 
 
 _ANNOTATIONS: Final = ("serviceoperator.azure.com/", "gitsync/")
-"""The beginnings of annotations that decide what is done with a resource."""
+"""The prefixes of annotations that decide what a run does with a resource."""
 
 
 def identifies(path: FieldPath) -> bool:
-    """Tell whether a field decides which resource a manifest stands for, or to which others it refers.
-    All fields of a document that is not a resource do.
+    """Return whether a field decides which resource a manifest declares, or to which others it refers. All fields of a
+    document that is not a resource do.
     """
     if path[:2] in {("metadata", "labels"), ("metadata", "annotations")} and len(path) > 2:
         return str(path[2]).startswith(_ANNOTATIONS)
@@ -375,7 +373,7 @@ def identifies(path: FieldPath) -> bool:
 
 
 def is_shown(path: FieldPath) -> bool:
-    """Tell whether a value from a Secret is plain text at a path of a manifest."""
+    """Return whether a value from a Secret is plain text at a path of a manifest."""
     if path[:1] in {("data",), ("stringData",)}:
         return False
     if path[:1] != ("spec",) or (len(path) > 1 and path[1] in _SHOWN_PARTS):

@@ -1,7 +1,7 @@
-"""The unit that a manifest belongs to: the folder of its file, or of the kustomization that it was built from.
+"""The unit of a manifest: the folder of its file, or of the kustomization that it was built from.
 
 Records keep the unit of each resource, so it must mean the same in later runs. Several units may have the same
-manifest, word for word.
+manifest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gitsync.model.resource import Resource
 from gitsync.model.unit import Unit, UnitKind
 
 SUFFIXES = (".yaml", ".yml", ".json")
-"""Of files that may have manifests."""
+"""The suffixes of files that may have manifests."""
 
 ROOT = "."
 """The unit of files at the root of SOURCE."""
@@ -25,12 +25,11 @@ ROOT = "."
 KUSTOMIZATIONS = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization", "Kustomization.yaml"})
 """Names of kustomization files, which are also the paths of their results."""
 
-
 UNBUILT = frozenset(
     {"ApplicationFailed", "ChartFailed", "GeneratorNotFollowed", "HelmChart", "KustomizationFailed"}
     | {"OtherSource", "UnitsConflict", "UnitLeftOut"}
 )
-"""Codes of problems of units that have no manifests in this run."""
+"""Codes of problems of units without manifests in this run."""
 
 
 def find_unit(path: str) -> str:
@@ -39,7 +38,7 @@ def find_unit(path: str) -> str:
 
 
 def find_parts(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the folders of files, sorted: former units, if the files are those of a unit."""
+    """Return the folders of files, sorted. For the files of a unit, these may be its former units."""
     return tuple(sorted(set(map(find_unit, paths))))
 
 
@@ -50,7 +49,7 @@ def find_unit_name(resource: Resource) -> str:
 
 class Declaration(TypedDict):
     """Where a resource is declared, as records keep it: its unit, its file, and the kind of the object that declares
-    the unit, "" if none does.
+    the unit, "" for none.
     """
 
     unit: str
@@ -65,31 +64,32 @@ def find_declaration(resource: Resource) -> Declaration:
 
 
 def find_own_path(path: str, unit: Unit | None) -> str:
-    """Return the path in the source of a file by its path in the result of a unit: files that a unit has as they are
-    begin with its name there.
+    """Return the path of a file in the source by its path in the result of a unit, where files that are not built have
+    the name of the unit as a prefix.
     """
     own = path.removeprefix(f"{unit.name}/") if unit and unit.selection else path
     return own if unit and own in unit.contents else path
 
 
 def find_place(resource: Resource) -> tuple[str, ...]:
-    """Return the paths that a resource is made of: its file and, if its unit is built, the folder of that."""
+    """Return the paths that a resource is built from: its file and, if its unit is built, the folder of the unit."""
     unit = resource.unit
     path = find_own_path(resource.source.path, unit)
     return (path,) if unit is None or unit.kind is UnitKind.FOLDER else (unit.path or ROOT, path)
 
 
 def is_inside(unit: str, folder: str) -> bool:
-    """Tell whether a unit is a folder, or is below it. "" is the root too."""
+    """Return whether a unit is a folder, or is below it. "" is the root too."""
     return folder in {"", ROOT} or unit == folder or unit.startswith(folder + "/")
 
 
 def may_hide(problem: Problem, unit: str, read: Collection[str] = ()) -> bool:
-    """Tell whether a problem of a source may hide a manifest of a unit. `read` are the names of units that were built.
+    """Return whether a problem of a source may hide a manifest of a unit. `read` are the names of units that were
+    built.
 
-    A note hides what an error does. An error without a path may hide any. One of a kustomization or a folder concerns
-    everything below it. An entry that is not read hides what was in its place: a file or a folder. A unit that is not
-    built hides its own manifests, and those of former units that it may be built on now; its problem may be a warning.
+    A note hides as much as an error. An error without a path may hide any manifest; one of a kustomization or a folder,
+    everything below it. An unread entry hides the file or folder at its path. A unit that is not built hides its own
+    manifests, and those of former units that may be part of it now; its problem may be a warning.
     """
     if problem.unit:
         # A unit that is not built has no manifests in this run, so none of its resources counts as removed.
@@ -107,16 +107,16 @@ def may_hide(problem: Problem, unit: str, read: Collection[str] = ()) -> bool:
 
 
 def remove_repeats(resources: Iterable[Resource]) -> tuple[Resource, ...]:
-    """Leave out the resources that a unit before has too, by the names of units: kustomizations may
-    have one base in common. The others are sorted by key, version, source.
+    """Leave out resources that a previous unit has too, by the names of units: kustomizations may share a base. The
+    others are sorted by key, version and source.
     """
     resources = tuple(resources)
     if len({resource.key for resource in resources}) == len(resources):
-        return tuple(sorted(resources, key=lambda resource: resource.key))  # most sources: no key is there twice
+        return tuple(sorted(resources, key=lambda resource: resource.key))  # most sources have no key twice
     first: dict[Key, Resource] = {}
     kept = []
     for resource in sorted(resources, key=lambda resource: (resource.key, find_unit_name(resource), resource.source)):
-        # Two manifests that differ both stay: validation reports them.
+        # Manifests that differ are both kept, and validation reports them.
         other = first.setdefault(resource.key, resource)
         if other is resource or not is_repeat(resource, other):
             kept.append(resource)
@@ -124,17 +124,17 @@ def remove_repeats(resources: Iterable[Resource]) -> tuple[Resource, ...]:
 
 
 def is_repeat(resource: Resource, other: Resource) -> bool:
-    """Tell whether two units have the same manifest."""
+    """Return whether two units have the same manifest."""
     return is_built(resource) and is_built(other) and resource.unit != other.unit and is_same(resource, other)
 
 
 def is_same(resource: Resource, other: Resource) -> bool:
-    """Tell whether two manifests say the same, wherever they are."""
+    """Return whether two manifests have the same content, wherever they are."""
     return resource.spec == other.spec and replace(resource, source=other.source, unit=other.unit) == other
 
 
 def is_built(resource: Resource) -> bool:
-    """Tell whether a resource is of a unit that is built."""
+    """Return whether a resource belongs to a unit that is built."""
     return is_built_unit(resource.unit)
 
 

@@ -1,7 +1,7 @@
-"""Texts that are not parsed: whether they may be objects, and what is wrong with one that is neither YAML nor JSON.
+"""Texts that do not parse: whether they may be objects, and what is wrong with their YAML or JSON.
 
-Faults are said in words that help to fix them. The messages of the parser name its own state: "did not find expected
-key" means wrong indentation.
+The messages help to fix a fault. Those of the parser describe its own state: "did not find expected key" means wrong
+indentation.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 from gitsync.manifests.aso_groups import mentions_aso
 
 _TEMPLATE: Final = re.compile(rb"\{\{")
-# These patterns look at texts of strangers, so each takes time in proportion to a text: from one start they do not run
-# over what is a start again (the next key `name`, the next line).
+# Untrusted texts are searched with these patterns, so each takes linear time: no match runs over the start of the next
+# one (the next key `name`, the next line).
 _NAME: Final = rb"\bname(?:space)?[\"']?[ \t]*:"
 _NAMELESS: Final = re.compile(_NAME + rb"(?:(?!" + _NAME + rb")[^\n,}])*\{\{|^[ \t]*\{[{%]", re.MULTILINE)
 _PLAIN: Final = rb"[ \t]*[\"']?([\w./-]{1,253})[\"']?[ \t\r]*(?:#[^\n]*)?$"
@@ -34,46 +34,47 @@ _OBJECT: Final = re.compile(rb"apiVersion|" + _KIND, re.MULTILINE | re.IGNORECAS
 _ARM_TEMPLATE: Final = re.compile(rb"deploymentTemplate\.json")
 
 _FORMS: Final = (
-    (rb"version https://git-lfs\.github\.com/", "pointer of git LFS", "Run `git lfs pull`."),
-    (rb"(?:(?:\.\./)*\.git)?/annex/objects/", "pointer of git-annex", "Run `git annex get`."),
-    (rb"\0GITCRYPT\0", "file that git-crypt encrypted", "Run `git-crypt unlock`."),
-    (rb"\$ANSIBLE_VAULT;", "file that ansible-vault encrypted", "Run `ansible-vault decrypt`."),
-    (rb"age-encryption\.org/|-----BEGIN AGE ENCRYPTED", "file that age encrypted", "Decrypt it with `age --decrypt`."),
-    (rb"-----BEGIN PGP MESSAGE", "file that PGP encrypted", "Decrypt it with `gpg --decrypt`."),
-    (rb"\x1f\x8b", "file that gzip compressed", "Unpack it."),
+    (rb"version https://git-lfs\.github\.com/", "git LFS pointer", "Run `git lfs pull`."),
+    (rb"(?:(?:\.\./)*\.git)?/annex/objects/", "git-annex pointer", "Run `git annex get`."),
+    (rb"\0GITCRYPT\0", "file encrypted with git-crypt", "Run `git-crypt unlock`."),
+    (rb"\$ANSIBLE_VAULT;", "file encrypted with ansible-vault", "Run `ansible-vault decrypt`."),
+    (rb"age-encryption\.org/|-----BEGIN AGE ENCRYPTED", "file encrypted with age", "Decrypt it with `age --decrypt`."),
+    (rb"-----BEGIN PGP MESSAGE", "file encrypted with PGP", "Decrypt it with `gpg --decrypt`."),
+    (rb"\x1f\x8b", "gzip archive", "Unpack it."),
     (rb"PK\x03\x04", "ZIP archive", "Unpack it."),
     (rb"\x89PNG|\xff\xd8\xff|GIF8[79]a", "picture", "Restore the manifest."),
     (rb"%PDF-", "PDF", "Restore the manifest."),
 )
-"""How files begin that stand for a text, what they are, and how to get the text."""
+"""The first bytes of files that replace a text, what the files are, and how to get the text."""
+
 _FORM: Final = re.compile(b"|".join(b"(%s)" % pattern for pattern, _, _ in _FORMS))
 
-EQUALLY: Final = "Indent the keys of one mapping equally, with spaces."
+EQUALLY: Final = "Indent the keys of a mapping equally, with spaces."
 IGNORE: Final = "If the file is not a manifest, add it to .gitsyncignore."
 
-# What the parser says, and what that means. {line} is where the part began that the parser was reading.
+# The parser's messages and their meanings. {line} is where the part starts that the parser was reading.
 _MEANINGS: Final = {
     "mapping values are not allowed in this context": (
-        "a key stands inside of a value",
-        f"{EQUALLY} Quote a text that has a colon and a space in it.",
+        "unexpected key: check the indentation of the lines above",
+        f"{EQUALLY} Quote text that contains a colon and a space.",
     ),
-    "did not find expected key": ("the line does not continue the mapping that begins on line {line}", EQUALLY),
+    "did not find expected key": ("the line does not continue the mapping that starts on line {line}", EQUALLY),
     "did not find expected '-' indicator": (
-        "the line does not continue the list that begins on line {line}",
-        "Indent the items of one list equally, with spaces.",
+        "the line does not continue the list that starts on line {line}",
+        "Indent the items of a list equally, with spaces.",
     ),
-    "could not find expected ':'": ("the line has no colon and space after its key", "Write `key: value`."),
+    "could not find expected ':'": ("the key is not followed by a colon and a space", "Write `key: value`."),
     "found unexpected end of stream": ("the quote on line {line} is not closed", "Close it."),
     "did not find expected ',' or ']'": (
-        "the list in brackets that begins on line {line} is not closed",
+        "the list in brackets that starts on line {line} is not closed",
         "Close it with ], and separate its items with commas.",
     ),
     "did not find expected ',' or '}'": (
-        "the mapping in braces that begins on line {line} is not closed",
+        "the mapping in braces that starts on line {line} is not closed",
         "Close it with }, and separate its keys with commas.",
     ),
     "found character that cannot start any token": (
-        "a value begins with a character that YAML reserves",
+        "a value starts with a character that YAML reserves",
         "Quote the value.",
     ),
 }
@@ -91,7 +92,7 @@ class SyntaxFault:
 
 
 def explain_form(content: bytes) -> SyntaxFault | None:
-    """Return what a file is that stands for a text: a pointer, a cipher, an archive, a picture; None for any other."""
+    """Describe a file that replaces a text: a pointer, a cipher, an archive, a picture; None for any other file."""
     match = _FORM.match(content)
     if match is None or match.lastindex is None:
         return None
@@ -100,19 +101,19 @@ def explain_form(content: bytes) -> SyntaxFault | None:
 
 
 def explain_json_fault(text: bytes) -> SyntaxFault | None:
-    """Return what is wrong with a text as JSON; None if nothing is."""
+    """Return what is wrong with a JSON text; None if nothing is."""
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
         message = f"This is not JSON at column {error.colno}: {error.msg[:1].lower()}{error.msg[1:]}."
         return SyntaxFault(code="InvalidJson", message=message, hint=IGNORE, line=error.lineno, column=error.colno)
-    except (ValueError, RecursionError):  # not UTF-8, or deeper than the reader of Python goes
+    except (ValueError, RecursionError):  # not UTF-8, or nested too deep for Python's parser
         return None
     return None
 
 
 def explain_yaml_fault(error: Any, text: bytes) -> SyntaxFault:
-    """Return what a `yaml.MarkedYAMLError` means. Lines are those of `text`."""
+    """Return the meaning of a `yaml.MarkedYAMLError`. Lines are those of `text`."""
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line, mark.column) if mark else (0, 0)
     if fault := explain_inner_mark(text):
@@ -123,23 +124,19 @@ def explain_yaml_fault(error: Any, text: bytes) -> SyntaxFault:
 
 
 def explain_inner_mark(text: bytes) -> SyntaxFault | None:
-    """Return the first line that begins with a byte order mark, if that is not where the text begins: there a file was
-    joined to another.
-    """
+    """Report the first line, but not that of the text, that starts with a byte order mark: two files were joined there."""
     match = _INNER_MARK.search(text)
     if match is None:
         return None
     line = text.count(b"\n", 0, match.end()) + 1
-    message = (
-        "The line begins with a byte order mark (U+FEFF, which editors do not show): a file was joined to another."
-    )
-    hint = "Remove the character: save each file as UTF-8 without it, and join them again."
+    message = "The line starts with a byte order mark (U+FEFF, invisible in editors): two files were joined here."
+    hint = "Remove the character, or save each file as UTF-8 without it and join them again."
     return SyntaxFault(code="InvalidText", message=message, hint=hint, line=line, column=1)
 
 
 def _explain(error: Any, text: bytes, line: int, column: int) -> tuple[str, str, str]:
     if _CONFLICT.search(text):
-        return "MergeConflict", "it has the markers of a merge conflict", "Resolve the conflict, and commit the result."
+        return "MergeConflict", "it has merge conflict markers", "Resolve the conflict, and commit the result."
     lines = text.decode("utf-8", "replace").split("\n")
     if line < len(lines) and lines[line][column : column + 1] == "\t":
         return "InvalidYaml", "it is indented with a tab", "Replace tabs with spaces."
@@ -149,17 +146,17 @@ def _explain(error: Any, text: bytes, line: int, column: int) -> tuple[str, str,
 
 
 def is_template(text: bytes) -> bool:
-    """Tell whether a text that cannot be parsed has the braces of a template."""
+    """Return whether a text that does not parse has the braces of a template."""
     return _TEMPLATE.search(text) is not None
 
 
 def has_no_name(text: bytes) -> bool:
-    """Tell whether a template has a placeholder in a name, or lines of its own that decide what is rendered."""
+    """Return whether a template has a placeholder in a name, or lines that control what is rendered."""
     return _NAMELESS.search(text) is not None
 
 
 class LikelyHeader(NamedTuple):
-    """The header of a text that does not parse, as its lines show it, and the line that it begins in, from 0."""
+    """The header of a text that does not parse, read from its lines, and its first line, from 0."""
 
     api_version: str
     kind: str
@@ -168,7 +165,7 @@ class LikelyHeader(NamedTuple):
 
 
 def find_likely_header(text: bytes) -> LikelyHeader | None:
-    """Find the header of a manifest in lines of its own; None if the text has none, or a placeholder in it."""
+    """Find the header of a manifest in separate lines; None if the text has none, or if it has a placeholder."""
     version, kind, name = _API_VERSION.search(text), _KIND_LINE.search(text), _find_likely_name(text)
     if not (version and kind and name):
         return None
@@ -182,16 +179,16 @@ def _find_likely_name(text: bytes) -> str:
     block = _METADATA.search(text)
     lines = block[1].splitlines() if block else []
     indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
-    # Deeper lines are of labels and annotations, which may have names too.
+    # Deeper lines belong to labels and annotations, which may have names too.
     found = (_NAME_LINE.match(line, indent) for line in lines if not line[:indent].strip())
     return next((match[1].decode("utf-8", "replace") for match in found if match), "")
 
 
 def may_be_ours(text: bytes) -> bool:
-    """Tell whether a text that cannot be parsed mentions a group of ASO, or a kind that resources use."""
+    """Return whether a text that does not parse mentions an ASO group, or a kind that resources use."""
     return mentions_aso([text]) or _USED.search(text) is not None
 
 
 def may_be_object(text: bytes) -> bool:
-    """Tell whether a text that cannot be parsed may be an object of Kubernetes; templates of ARM are none."""
+    """Return whether a text that does not parse may be a Kubernetes object and is not an ARM template."""
     return (_OBJECT.search(text) is not None or mentions_aso([text])) and _ARM_TEMPLATE.search(text) is None

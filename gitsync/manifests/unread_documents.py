@@ -1,7 +1,7 @@
-"""Documents that are neither resources nor used by them: pass them over, or reject them with their problems.
+"""Documents that are neither resources nor used by them: skip them, or reject them with their problems.
 
-Every document is accounted for: a silently ignored one would look like a removal. Among them are hooks, templates of
-Helm charts, and documents of other tools that have ASO objects inside.
+Every document is accounted for, since a silently ignored one would look like a removal. Among them are hooks, templates
+of Helm charts, and documents of other tools that contain ASO objects.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ _IDENTITY = frozenset({"apiVersion", "kind", "metadata", "metadata.name"})
 
 @dataclass(frozen=True, slots=True)
 class UnreadContent:
-    """The problems of one document, and the documents that it accounts for: itself, or the items of a broken list."""
+    """The problems of one document, and the unread documents in it: itself, or the items of an invalid list."""
 
     problems: tuple[Problem, ...]
     unread: tuple[UnreadDocument, ...]
 
 
 def pass_over(document: Document) -> UnreadContent:
-    """Pass a document over, unless a sign says that it was meant for gitsync: then it is rejected."""
+    """Skip a document, or reject it if it was meant for gitsync."""
     likeness = Likeness.read(document.value)
     fault = _find_list_fault(document.value, likeness) or find_header_fault(document.value, likeness)
     if fault is not None:
-        # A placeholder explains the fault: the template has no other header than what is rendered.
+        # A placeholder explains the fault: the template gets its header when it is rendered.
         template = find_placeholder(document) if isinstance(document.value, dict) else None
         problem = replace(template, is_unread=True) if template else locate_in_document(fault, document)
         return reject(document, problem)
-    # With `kind` twice, the document before may have lost its `---`, and a resource with it.
+    # If `kind` occurs twice, a `---` may be missing, and a resource with it.
     if duplicates := tuple(problem for problem in document.problems if _hides(problem, {"apiVersion", "kind"})):
         return reject(document, *duplicates)
     form = ARM_TEMPLATE if is_arm_template(document.value) else ""
@@ -69,9 +69,7 @@ def reject(document: Document, *problems: Problem) -> UnreadContent:
 
 
 def find_hidden(document: Document) -> tuple[UnreadDocument, ...]:
-    """Find the document before this one, if no `---` divides them: its header is in the same
-    mapping, and is lost.
-    """
+    """Find the previous document, if no `---` separates them: its header is in the same mapping, and is lost."""
     if not (document.problems and any(_hides(problem, _IDENTITY) for problem in document.problems)):
         return ()
     return (UnreadDocument(source=_locate(document), is_rejected=True),)
@@ -80,28 +78,28 @@ def find_hidden(document: Document) -> tuple[UnreadDocument, ...]:
 def explain_unreadable(path: str, content: bytes) -> Problem | None:
     """Return why a file cannot be read as documents; None if it can, or if it is blank.
 
-    A mapping or a list is a document of some tool. A value alone (a pointer, base64, a page of HTML) is
-    not a document, nor is a file that SOPS encrypted as a whole. UTF-16 is YAML, but Helm and searches in
-    files do not read it.
+    A mapping or a list is a document of some tool. A single value (a pointer, base64, an HTML page) is not a document,
+    and neither is a file that SOPS encrypted completely. UTF-16 is valid YAML, but Helm and text searches do not read
+    it.
     """
     contents = read_documents(path, content)
     if contents.problems:
         return contents.problems[0]
-    # YAML takes almost any text for a scalar, so a file without a problem may still be no manifest.
+    # Almost any text is a YAML scalar, so a file without a problem may still not be a manifest.
     message = hint = ""
     if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        message, hint = "It is text in UTF-16.", "Save it as UTF-8."
+        message, hint = "It is UTF-16 text.", "Save it as UTF-8."
     elif any(is_encrypted(document) and not is_object(document.value) for document in contents.documents):
-        message, hint = "SOPS encrypted it as a whole.", "Run `sops decrypt`."
+        message, hint = "It is completely encrypted with SOPS.", "Run `sops decrypt`."
     elif any(not isinstance(document.value, dict | list | None) for document in contents.documents):
-        message, hint = "It is a text alone, and not `key: value`.", "Restore the manifest."
+        message, hint = "It is plain text without `key: value`.", "Restore the manifest."
     elif not (contents.documents or _is_blank(content)):
         message, hint = "It is not text.", "Restore the manifest."
     return Problem(code="InvalidText", message=message, hint=hint, path=path, line=1) if message else None
 
 
 def _is_blank(content: bytes) -> bool:
-    """Tell whether a text has nothing but comments and the marks of documents."""
+    """Return whether a text has only comments and document separators."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -114,8 +112,8 @@ def _is_blank(content: bytes) -> bool:
 def mark_followed(
     unread: Iterable[UnreadDocument], declarers: Collection[SourceLocation]
 ) -> tuple[UnreadDocument, ...]:
-    """Return the documents in the order of their places; those that declare units are followed. `declarers` are the
-    places of the units: a line of such a document.
+    """Return the documents in the order of their locations, and mark those that declare units as followed. `declarers`
+    are the locations of the units: a line in such a document.
     """
     documents = sorted(unread, key=lambda unread_document: unread_document.source)
     for declarer in declarers:
@@ -128,7 +126,7 @@ def mark_followed(
 def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
     """Report each field of the header whose key is in another case or within two letters."""
     if isinstance(document.value, dict) and document.value.keys() >= _HEADER:
-        return ()  # most documents: the header is not compared
+        return ()  # most documents, without comparing the header
     misspelt = Likeness.read(document.value).misspelt
     return tuple(
         Problem(
@@ -144,8 +142,8 @@ def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
 
 
 def _find_list_fault(value: Any, likeness: Likeness) -> Finding | None:
-    if is_list(value):  # `split_list` has split the others
-        message = "Lists are nested more than ten deep."
+    if is_list(value):  # `split_list` has split all others
+        message = "Lists are nested more than ten levels deep."
         return Finding(code="InvalidList", path=("items",), message=message, hint=DIVIDE)
     if not any(_is_meant(item) for item in _find_items(value, likeness)):  # a list of another tool
         return None
@@ -175,9 +173,7 @@ def _is_meant(item: Any) -> bool:
 
 
 def _find_items(value: Any, likeness: Likeness) -> list[Any]:
-    """Find the items of a list that Kubernetes does not accept: bare, or with a header of the core
-    group.
-    """
+    """Find the items of a list that Kubernetes does not accept: without a header, or with a header in the core group."""
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):
@@ -208,10 +204,10 @@ def _locate(document: Document) -> SourceLocation:
     return SourceLocation(document.path, document.line())
 
 
-# ASO objects inside documents of other tools, such as kro, Crossplane, Argo Workflows and the templates of a
-# ClusterClass, and in the texts of ConfigMaps and Secrets: they are counted and named, and not applied.
+# ASO objects in documents of other tools, such as kro, Crossplane, Argo Workflows and the templates of a ClusterClass,
+# and in the texts of ConfigMaps and Secrets: they are reported, but not applied.
 #
-# What those tools make of them depends on values that are in no file.
+# What those tools create from them depends on values that are not in a file.
 
 
 _FOLLOWED: Final = frozenset(
@@ -225,19 +221,19 @@ _FOLLOWED: Final = frozenset(
 """Groups whose documents have parts of manifests: patches, values, examples."""
 
 _ARGO_CD: Final = frozenset({"Application", "ApplicationSet", "AppProject"})
-"""The kinds of argoproj.io that have such parts; a Workflow applies whole manifests."""
+"""The kinds of argoproj.io that have such parts. A Workflow applies complete manifests."""
 
 _IN_TEXT: Final = re.compile(r"""(?:^|[\s{,\\])["']?apiVersion["']?: *["']?([a-z0-9.]+/[a-z0-9]+)""", re.MULTILINE)
 
 
 def find_embedded(document: Document) -> tuple[Problem, ...]:
-    """Warn if a document that is not an ASO object has some inside, with their number."""
+    """Return a warning if a document that is not an ASO object contains some, with their number."""
     value = document.value
     if not is_object(value):
         return ()
     gvk = GVK.parse(value["apiVersion"], value["kind"])
     has_parts = gvk.group in _FOLLOWED or (gvk.group == "argoproj.io" and gvk.kind in _ARGO_CD)
-    # `metadata` is left out: kubectl notes what it applied in an annotation, as a whole object.
+    # `metadata` is left out: kubectl keeps the complete object that it applied in an annotation.
     count = 0 if has_parts else sum(_count(value[key]) for key in value if key != "metadata")
     if not count:
         return ()
@@ -246,8 +242,8 @@ def find_embedded(document: Document) -> tuple[Problem, ...]:
     objects = format_count(count, "ASO object")
     problem = Problem(
         code="EmbeddedObjects",
-        message=f"{gvk.kind}{f' {name}' if name else ''} has {objects} inside, which gitsync does not apply.",
-        hint="Write them as manifests of their own. To leave them to another tool, add the file to .gitsyncignore.",
+        message=f"{gvk.kind}{f' {name}' if name else ''} contains {objects}, which gitsync does not apply.",
+        hint="Move them to separate manifests, or add the file to .gitsyncignore if another tool applies them.",
         level=Level.WARNING,
         path=document.path,
         line=document.line(),
@@ -256,7 +252,7 @@ def find_embedded(document: Document) -> tuple[Problem, ...]:
 
 
 def _count(value: Any) -> int:
-    """Return how many ASO objects a part of a document has, also in its texts."""
+    """Count the ASO objects in a part of a document, also in its texts."""
     if isinstance(value, str):
         return sum(is_ours(match[1]) for match in _IN_TEXT.finditer(value))
     is_one = is_object(value) and is_ours(value["apiVersion"]) and bool({"metadata", "spec"} & value.keys())
@@ -264,7 +260,7 @@ def _count(value: Any) -> int:
     return is_one + sum(map(_count, members))
 
 
-# Helm charts among the files of a source: their templates are no manifests until Helm has rendered them.
+# Helm charts in a source: their templates are not manifests until Helm renders them.
 
 
 CHART: Final = "Chart.yaml"
@@ -285,7 +281,7 @@ def find_templates(paths: Collection[str]) -> Mapping[str, str]:
 
 
 def report_templates(templates: Mapping[str, str], files: Mapping[str, bytes]) -> UnreadContent:
-    """Report the templates of charts: one problem for each chart that mentions groups like those of ASO."""
+    """Report the templates of charts: one problem for each chart that mentions ASO groups or similar ones."""
     counts: dict[str, int] = {}
     for path, chart in sorted(templates.items()):
         counts[chart] = counts.get(chart, 0) + mentions_aso([files[path]])
@@ -306,11 +302,11 @@ def _make_problem(chart: str, count: int) -> Problem:
     )
 
 
-# Hooks: objects that helm or Argo CD applies at one point of its own runs only, and that gitsync passes over.
+# Hooks: objects that helm or Argo CD applies only at one point of its own runs. gitsync skips them.
 
 
 class _Hook(NamedTuple):
-    """The code of its problem, what reports count it as, and what it is a hook of."""
+    """The code of its problem, its form in reports, and the owner of the hook."""
 
     code: str
     form: str
@@ -323,11 +319,11 @@ _HOOKS: Final[Mapping[str, _Hook]] = {
     _ARGO: _Hook("ArgoHook", "Argo CD hook", "Argo CD"),
     _HELM: _Hook("HelmHook", "Helm hook", "its chart"),
 }
-"""By the annotation that makes an object a hook."""
+"""The hooks, by the annotation that makes an object a hook."""
 
 
 def find_hook(document: Document, unit: Unit | None) -> str:
-    """Return the annotation that makes a document of a unit a hook or a test; "" if it is none.
+    """Return the annotation that makes a document of a unit a hook or a test; "" for any other document.
 
     Argo CD reads both annotations, the first of them first
     (https://argo-cd.readthedocs.io/en/stable/user-guide/helm/#helm-hooks).
@@ -344,9 +340,7 @@ def find_hook(document: Document, unit: Unit | None) -> str:
 
 
 def pass_over_hook(document: Document, annotation: str) -> UnreadContent:
-    """Pass a hook over. If it is a resource, warn, and keep its name: the same resource is then not
-    deleted.
-    """
+    """Skip a hook. If it is a resource, warn and keep its name, so that the resource is not deleted."""
     value, hook = document.value, _HOOKS[annotation]
     source = SourceLocation(document.path, document.line())
     if not (is_object(value) and is_ours(value["apiVersion"])):
@@ -356,7 +350,7 @@ def pass_over_hook(document: Document, annotation: str) -> UnreadContent:
         code=hook.code,
         level=Level.WARNING,
         message=f"{value['kind']} {value['metadata'].get('name', '')} is a hook of {hook.owner}, so it is not applied.",
-        hint=f"Remove the annotation {annotation} to have it applied.",
+        hint=f"To apply it, remove the annotation {annotation}.",
         path=document.path,
         line=document.line(*where),
         field=format_field(where),

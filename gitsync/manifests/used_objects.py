@@ -1,7 +1,7 @@
-"""The ConfigMaps, Secrets and Namespaces that matter: a resource takes a value from them, or a unit is made of them.
+"""Finds the ConfigMaps, Secrets and Namespaces that resources or units use.
 
-What is wrong with any other is counted, and ends no run with an error. Several clusters may each declare a ConfigMap of
-one name.
+A problem of any other is only counted, and does not fail a run. Several clusters may each declare a ConfigMap with the
+same name.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class FeedingObject(NamedTuple):
 
 
 def is_feeding(value: Mapping[str, Any]) -> bool:
-    """Tell whether a document is of a kind of Kubernetes that resources use. ASO has a Namespace too."""
+    """Return whether a document has a Kubernetes kind that resources use. ASO has a Namespace too."""
     return value["kind"] in FEEDING and value["apiVersion"] == "v1"
 
 
 def find_feeding_object(value: Mapping[str, Any], namespace: str) -> FeedingObject:
-    """Find the object that a document declares, as far as its name and namespace can be read.
-    `namespace` is the default.
+    """Find the object that a document declares, as far as its name and namespace can be read. `namespace` is the
+    default.
     """
     metadata = value.get("metadata")
     named = metadata if isinstance(metadata, dict) else {}
@@ -50,14 +50,14 @@ def _read_name(text: Any) -> str | None:
 
 @dataclass(frozen=True)
 class UsedObjects:
-    """What the resources and units of a source use."""
+    """The objects that the resources and units of a source use."""
 
     resources: Collection[Resource]
     units: Collection[Unit]
 
     def has(self, used: FeedingObject) -> bool:
-        """Tell whether an object is used. An object whose namespace is not known may be in any. Nothing
-        refers to an object without a name.
+        """Return whether an object is used. An object with an unknown namespace may be in any. An object without a name
+        is never used.
         """
         if used.kind == "Namespace":
             return used.name in self._texts
@@ -72,15 +72,15 @@ class UsedObjects:
         )
 
     def are_named_in(self, text: bytes) -> bool:
-        """Tell whether a text that does not parse names an object that is used."""
+        """Return whether a text that does not parse names an object that is used."""
         return any(re.search(rb"(?<![\w-])" + re.escape(name.encode()) + rb"(?![\w-])", text) for name in self._names)
 
     @cached_property
     def _texts(self) -> Mapping[str, Collection[str]]:
-        """All texts of the resources of each namespace: a name is one of them, whatever the field."""
+        """All texts in the resources of each namespace: a used name is one of them, in any field."""
         by_namespace: dict[str, set[str]] = {}
         for resource in self.resources:
-            # Every resource of a namespace uses the credential of that name, though no text names it.
+            # Every resource of a namespace uses its credential Secret, even if no text names it.
             texts = by_namespace.setdefault(resource.key.namespace, {OF_NAMESPACE})
             texts.update(_list_texts(resource.spec))
             texts.update(text.rpartition("/")[2] for text in resource.annotations.values())
@@ -88,7 +88,7 @@ class UsedObjects:
 
     @cached_property
     def _references(self) -> Collection[ValuesReference]:
-        """The Secrets and ConfigMaps that units take variables and values of charts from."""
+        """The Secrets and ConfigMaps from which units take variables and chart values."""
         references = set[ValuesReference]()
         for unit in self.units:
             references.update(unit.options.substitution.references if unit.options.substitution else ())
@@ -98,10 +98,10 @@ class UsedObjects:
 
     @cached_property
     def _names(self) -> Collection[str]:
-        """The names in references alone: a text that does not parse may contain any other word by chance."""
+        """Only the names in references: a text that does not parse may contain any other word by chance."""
         names = {name for resource in self.resources for name in _list_referenced(resource.spec)}
         annotated = {text.rpartition("/")[2] for resource in self.resources for text in resource.annotations.values()}
-        namespaces = self._texts.keys() - {"default"}  # a word of many texts
+        namespaces = self._texts.keys() - {"default"}  # a common word
         return {
             name
             for name in {*names, *annotated, *namespaces, *(reference.name for reference in self._references)}
@@ -121,7 +121,7 @@ def _list_referenced(value: Any) -> Iterator[str]:
     if isinstance(value, dict) and value.keys() in ({"name", "key"}, {"name"}) and isinstance(value["name"], str):
         yield value["name"]
     for key, member in value.items() if isinstance(value, dict) else enumerate(_list_members(value)):
-        if key != "owner":  # it has a name alone too, which is of a resource
+        if key != "owner":  # it has only a name too, but that of a resource
             yield from _list_referenced(member)
 
 
@@ -129,15 +129,15 @@ def _list_members(value: Any) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
-# ConfigMaps of one name that several clusters declare: each cluster has its own, as in the trees of Flux.
+# ConfigMaps with the same name in several clusters: each cluster has its own, as in Flux repositories.
 #
-# A cluster is a folder where following the objects of a controller began. Resources refer to a ConfigMap by its name
-# alone, so in a namespace with resources there can be one only.
+# A cluster is a folder from which controller objects are followed. Resources refer to a ConfigMap only by its name, so
+# a namespace with resources can have only one.
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictingConfigMap:
-    """The document of a ConfigMap that differs from one of another cluster, and its unit."""
+    """The document of a ConfigMap that differs from another cluster's, and its unit."""
 
     address: Address
     document: Document
@@ -147,7 +147,7 @@ class ConflictingConfigMap:
 @dataclass(slots=True)
 class ConfigMapVersions:
     """Collects the ConfigMaps of a source. Mutable: it is filled document by document. `clusters` are the folders of
-    the clusters.
+    clusters.
     """
 
     clusters: frozenset[str] = frozenset()
@@ -155,7 +155,7 @@ class ConfigMapVersions:
     aside: list[ConflictingConfigMap] = field(default_factory=list)
 
     def add(self, address: Address, document: Document, unit: Unit | None, data: Mapping[str, str]) -> bool:
-        """Add a ConfigMap. Return whether others of its name are all of other clusters."""
+        """Add a ConfigMap. Return whether all others with its name belong to other clusters."""
         home = find_home(document.path, unit)
         others = tuple(self.by_address.get(address, ()))
         self.by_address.setdefault(address, []).append(ConfigMapVersion(home, data, document.path))
@@ -168,18 +168,18 @@ class ConfigMapVersions:
         return is_apart
 
     def _find_cluster(self, home: str) -> str:
-        """Find the innermost cluster that a folder is in, "" for none."""
+        """Find the innermost cluster that contains a folder, "" for none."""
         return max((cluster for cluster in self.clusters if cluster and is_inside(home, cluster)), key=len, default="")
 
     def list_repeated(self, namespaces: Iterable[str]) -> Iterator[ConflictingConfigMap]:
-        """List those that were set aside in a namespace that has resources."""
+        """List the conflicting ConfigMaps in namespaces that have resources."""
         taken = frozenset(namespaces)
         return (version for version in self.aside if version.address.namespace in taken)
 
 
 def find_home(path: str, unit: Unit | None) -> str:
-    """Find the folder that says which cluster a document is of: where following began, else that of
-    its unit or file.
+    """Find the folder that identifies the cluster of a document: where following started, else that of its unit or
+    file.
     """
     if unit is None:
         return find_unit(path)
@@ -187,6 +187,6 @@ def find_home(path: str, unit: Unit | None) -> str:
 
 
 def find_in_cluster(versions: Iterable[ConfigMapVersion], cluster: str) -> Mapping[str, str] | None:
-    """Find the ConfigMap that a cluster declares; None if it declares none, or several that differ."""
+    """Find the ConfigMap of a cluster; None if it declares none, or several that differ."""
     own = [version.data for version in versions if is_inside(version.home, cluster)]
     return own[0] if own and all(data == own[0] for data in own) else None

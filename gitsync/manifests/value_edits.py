@@ -1,4 +1,4 @@
-"""What edits make of the values of a document, apart from its text, and which changes of the text stand for them.
+"""Applies edits to the values of a document, and lists the changes of its text that they need.
 
 The edited text is read again and compared with these values.
 """
@@ -16,7 +16,7 @@ from gitsync.model.edit import REMOVED, Edit, Removed
 from gitsync.problems.field_path import FieldPath, find_member, format_field
 
 DocumentEdits = Sequence[Edit] | Literal[Removed.REMOVED]
-"""The edits of one document; REMOVED for one that goes."""
+"""The edits of one document; REMOVED to remove it."""
 
 
 def apply_edits(value: Any, edits: DocumentEdits) -> Any:
@@ -29,7 +29,7 @@ def apply_edits(value: Any, edits: DocumentEdits) -> Any:
 
 
 def order_edits(edits: DocumentEdits) -> list[Edit]:
-    """Put removals last, and of those the later items first: then each path is still that of its value."""
+    """Put removals last, later items first, so that each path stays valid."""
     if edits is REMOVED:
         return []
     removals = [edit for edit in edits if edit.value is REMOVED]
@@ -38,7 +38,7 @@ def order_edits(edits: DocumentEdits) -> list[Edit]:
 
 
 def _put(value: Any, path: FieldPath, new: Any) -> Any:
-    """Return another value with a new one, or without one, at a path."""
+    """Return a copy of a value with a new one at a path, or without that path."""
     if not path:
         return new
     step, rest = path[0], path[1:]
@@ -70,8 +70,8 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def list_changes(value: Any, edits: Sequence[Edit]) -> list[TextChange]:
-    """List the changes of a document's text, in their order. The path of each is that of its value once those before
-    it are made. Raises UnspliceableError for an edit that the document has no place for.
+    """List the changes of a document's text, in order. The path of each is valid after the previous changes. Raises
+    UnspliceableError for an edit whose parent in the document has another type.
     """
     changes: list[TextChange] = []
     for edit in order_edits(edits):
@@ -82,7 +82,7 @@ def list_changes(value: Any, edits: Sequence[Edit]) -> list[TextChange]:
 
 
 def _check_edit(value: Any, edit: Edit) -> None:
-    """Refuse an edit for which the document has no place, or which has a value that others would read differently."""
+    """Refuse an edit whose parent has another type, or a value that other tools would read differently."""
     for depth, step in enumerate(edit.path):
         place = edit.path[:depth]
         if value is None:
@@ -94,12 +94,12 @@ def _check_edit(value: Any, edit: Edit) -> None:
             raise UnspliceableError(f"{format_field(place)} has only {len(value)} items.", place)
         value = find_member(value, step)
     if any(map(has_template, _list_texts(edit.value))):
-        reason = "The new value has ${ or {{ in it, which Flux, Helm or gitsync may take for a variable."
+        reason = "The new value contains ${ or {{, which Flux, Helm or gitsync may read as a variable."
         raise UnspliceableError(reason, edit.path)
 
 
 def _list_texts(value: Any) -> Iterator[str]:
-    """List all texts in a value, keys too."""
+    """List all texts in a value, including keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -112,7 +112,7 @@ def _list_texts(value: Any) -> Iterator[str]:
 
 
 def _list_changes(value: Any, edit: Edit) -> Iterator[TextChange]:
-    """List the changes of an edit: only what differs is written again, and missing parents are added."""
+    """List the changes of an edit: only differences are written, and missing parents are added."""
     for depth, step in enumerate(edit.path):
         if not _has(value, step):
             if edit.value is not REMOVED:
@@ -141,7 +141,7 @@ def _compare(old: Any, new: Any, path: FieldPath) -> Iterator[TextChange]:
 
 
 def _compare_lists(old: list[Any], new: list[Any], path: FieldPath) -> Iterator[TextChange]:
-    """List the changes from the last item to the first, so that each index is still that of its item."""
+    """List the changes from the last item to the first, so that each index stays valid."""
     texts, new_texts = ([json.dumps(item, sort_keys=True) for item in items] for items in (old, new))
     matcher = SequenceMatcher(None, texts, new_texts, autojunk=False)
     for _, start, end, new_start, new_end in reversed(matcher.get_opcodes()):

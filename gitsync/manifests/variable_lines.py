@@ -1,7 +1,7 @@
-"""Lines that begin with a variable: `${OFF}  tags: …` is a line of its own, or a comment, by the value.
+"""Lines that start with a variable: its value decides whether `${OFF} tags: …` is a field or a comment.
 
-A document is read before its variables are replaced, so a variable must be part of a key or a value. These are replaced
-in the text: a value that is empty or a comment adds no field, and every line keeps its number.
+A document is read before its variables are replaced, so a variable must be part of a key or a value. Those at the start
+of a line are replaced in the text: an empty value or a comment adds no field, and every line keeps its number.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _COMMENT: Final = re.compile(r"#[^\r\n]*")
 
 
 def replace_begins(content: bytes, values: VariableValues, budget: ExpansionBudget) -> tuple[bytes, frozenset[str]]:
-    """Replace each variable that a line begins with, before a blank, if its value is known to be empty or a comment.
+    """Replace each variable at the start of a line, before a blank, if its value is known and is empty or a comment.
     Return the text, and the names of these variables. Raises TooLargeExpansionError.
     """
     if not _BEGIN.search(content) or SWITCH.encode() in content:

@@ -1,8 +1,8 @@
-"""The values of variables, joined from what the operator gives, the units, and the Secrets and ConfigMaps they name;
-and the problems of variables that have no value.
+"""The values of variables, from the operator, the units, and their Secrets and ConfigMaps; and the problems of
+variables without a value.
 
-The nearest value counts: the operator, then the values of the unit, then its Secrets and ConfigMaps, the later before
-the earlier (docs/variables.md#values).
+The order of precedence: the operator, the values of the unit, then its Secrets and ConfigMaps, the last one first
+(docs/variables.md#values).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from gitsync.problems.suggest import suggest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferencedValues:
-    """The values of a Secret or ConfigMap, as far as they are known. `fault` says why others are not, "" if these are
-    all; `is_to_come` tells that a sync will read them.
+    """The known values of a Secret or ConfigMap. `fault` explains why others are not known, "" if these are all.
+    `is_to_come`: a sync will read them.
     """
 
     values: Mapping[str, str | Secret] = field(default_factory=dict)
@@ -42,8 +42,8 @@ References = Mapping[ValuesReference, ReferencedValues]
 def make_variables(
     units: Iterable[Unit], given: Iterable[tuple[str, str]], references: References | None = None
 ) -> VariableSet:
-    """Join the values of every unit. `given` are those of the operator, `references` those that were
-    looked up. A reference that was not looked up has unknown values.
+    """Join the values of every unit. `given` are the operator's, `references` those that were read. The values of any
+    other reference are unknown.
     """
     operator = dict(given)
     by_unit = {
@@ -62,7 +62,7 @@ def _join(substitution: Substitution, operator: Mapping[str, str], references: R
         referenced = references.get(reference, ReferencedValues(fault=f"{describe(reference)} was not looked up"))
         if referenced.fault:
             unread.append(referenced)
-        # What cannot be read may have other values for the names that came before, unless it gives some keys only.
+        # An unread object may override the previous values, unless only some of its keys are variables.
         if referenced.fault and not reference.keys:
             known.clear()
         known |= referenced.values
@@ -80,7 +80,7 @@ def _join(substitution: Substitution, operator: Mapping[str, str], references: R
 
 
 def describe(reference: ValuesReference) -> str:
-    """Describe a Secret or ConfigMap as messages call it."""
+    """Format a Secret or ConfigMap for messages."""
     return f"{reference.kind} {reference.namespace}/{reference.name}"
 
 
@@ -89,8 +89,8 @@ def join_lines(text: str) -> str:
     return text.replace("\n", "")
 
 
-# The variables of a source that have no value: one problem for each, with all its places. The replacement sees one
-# document alone, and a variable that is not set is missing in every file.
+# The variables of a source without a value: one problem for each, with all its locations. The replacement handles one
+# document at a time, and an unset variable is missing in every file.
 
 
 DeclaredConfigMaps = Mapping[Address, Sequence[ConfigMapVersion]]
@@ -101,8 +101,8 @@ _MOST_PLACES: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariablePlace:
-    """Where a variable is used. `resource` is the position of the resource among those that were read, None for a
-    document that became none. `about` is the object that resources may use, if the document is one.
+    """Where a variable is used. `resource` is the position of the resource among those that were read, None for another
+    document. `about` is the object that resources may use, if the document is one.
     """
 
     source: SourceLocation
@@ -113,7 +113,7 @@ class VariablePlace:
 
 @dataclass(slots=True)
 class _Uses:
-    """The places of one fault. `fault` is that of the first."""
+    """The locations of one fault. `fault` is that of the first location."""
 
     fault: VariableFault
     unit: Unit | None
@@ -140,17 +140,17 @@ class _Uses:
 
 @dataclass(slots=True)
 class VariableUses:
-    """Collects the uses of variables that are worth a problem. Mutable: it is filled document by document."""
+    """Collects the faulty uses of variables. Mutable: it is filled document by document."""
 
     _uses: dict[tuple[str, str, str, Level], _Uses] = field(default_factory=dict)
 
     def add(self, fault: VariableFault, place: VariablePlace, unit: Unit | None, level: Level) -> None:
-        """Add a place where a variable is used."""
+        """Add a location where a variable is used."""
         key = unit.name if unit else "", fault.code, fault.name, level
         self._uses.setdefault(key, _Uses(fault, unit, level)).places.append(place)
 
     def detach(self, resource: int) -> None:
-        """Note that a document became no resource after all."""
+        """Note that a document did not become a resource after all."""
         for uses in self._uses.values():
             uses.places = [
                 replace(place, resource=None) if place.resource == resource else place for place in uses.places
@@ -159,8 +159,8 @@ class VariableUses:
     def attach(
         self, resources: list[Resource], is_used: Callable[[FeedingObject], bool], versions: DeclaredConfigMaps
     ) -> Iterator[Problem]:
-        """Add every problem to the resources that it is about, and yield those that are about other documents too: a
-        note for each object that is not used. `versions` are the ConfigMaps of the source.
+        """Add every problem to its resources, and yield those that are about other documents too, with a note for each
+        unused object. `versions` are the ConfigMaps of the source.
         """
         for uses in self._uses.values():
             unused = [place for place in uses.places if place.about is not None and not is_used(place.about)]
@@ -180,18 +180,16 @@ class VariableUses:
 def describe_unset(
     variable: UnsetVariable, values: VariableValues, unit: Unit | None, *, is_empty: bool = False
 ) -> VariableFault:
-    """Describe the fault of a variable without a value. `is_empty` tells that an empty text
-    replaces it.
-    """
+    """Describe the fault of a variable without a value. `is_empty`: an empty text replaces it."""
     name = variable.name
-    emptied = "an empty text replaces it, and nothing of its unit is deleted."
+    emptied = "it is replaced by an empty text, and no resource of its unit is deleted."
     if name in values.missing:
         fault = values.missing[name]
         return replace(fault, message=f"The variable {fault.name} has no value: {emptied}") if is_empty else fault
     if name in values.labels:
         reason = f": {values.unread[0]}" if variable.is_unread else ""
         message = f"The value of {values.labels[name]} is not known{reason}."
-        return VariableFault(name=name, code="VariableNotKnown", message=message, hint="Add it, or remove its use.")
+        return VariableFault(name=name, code="VariableNotKnown", message=message, hint="Set it, or remove its use.")
     if variable.is_unread:
         message = f"The value of the variable {name} is not known: {values.unread[0]}."
         hint = f"Fix that, or use --set {name}=VALUE or the variable GITSYNC_VAR_{name}."
@@ -203,7 +201,7 @@ def describe_unset(
     if is_empty:
         message = f"The variable {name} has no value: {emptied}"
     fault = VariableFault(name=name, code="VariableNotSet", message=message, hint="")
-    if near := suggest(name, values.known):  # a misspelt name: where to give it would mislead
+    if near := suggest(name, values.known):  # a misspelt name: a hint where to set it would mislead
         return replace(fault, hint=f"Did you mean {near}?")
     default = f"For a default, write ${{{name}:=default}}."
     if unit and unit.kind is UnitKind.FLUX:
@@ -212,42 +210,38 @@ def describe_unset(
 
 
 def describe_braceless(name: str, unit: Unit | None, *, has_variables: bool) -> VariableFault:
-    """Describe the fault of `$NAME`, which is not replaced. `has_variables` tells whether `${NAME}`
-    would be.
-    """
-    message = f"${name} is left as it is: a variable needs braces"
+    """Describe the fault of `$NAME`, which is not replaced. `has_variables`: `${NAME}` would be."""
+    message = f"${name} is not replaced: a variable needs braces"
     if unit and unit.kind is UnitKind.FLUX:
-        text = f", and $${name} for the text itself." if has_variables else f". {_say_where(name, unit)}"
+        text = f", or $${name} for the literal text." if has_variables else f". {_say_where(name, unit)}"
         hint = f"Write ${{{name}}}{text}"
         return VariableFault(name=name, code="VariableWithoutBraces", message=f"{message}.", hint=hint)
     message += ", unless its unit has `variables: envsubst`."
-    values = f"and give {name} by `substitute` there or by --set {name}=VALUE."
-    others = values if not has_variables else f"or write ${{{name}}}, and $${name} for the text itself."
+    values = f"and set {name} with `substitute` there or with --set {name}=VALUE."
+    others = values if not has_variables else f"or write ${{{name}}}, or $${name} for the literal text."
     hint = f"Set `variables: envsubst` for the unit in gitsync.yaml, {others}"
     return VariableFault(name=name, code="VariableWithoutBraces", message=message, hint=hint)
 
 
 def describe_unreplaced(name: str, unit: Unit | None) -> VariableFault:
-    """Describe the fault of a variable in a unit that replaces none."""
+    """Describe the fault of a variable in a unit without variables."""
     message = f"The variable {name} is not replaced: its unit has no variables."
     return VariableFault(name=name, code="VariableNotReplaced", message=message, hint=_say_where(name, unit))
 
 
 def _say_where(name: str, unit: Unit | None) -> str:
-    """Say where to give a variable, as an order."""
+    """Return an order that names where to set a variable."""
     if unit and unit.kind is UnitKind.FLUX:
         return f"Add {name} to spec.postBuild.substitute of the Kustomization {unit.name} in {unit.file}."
     if unit and unit.kind is UnitKind.HELM_RELEASE:
         return f"Write the value in spec.values of the HelmRelease {unit.name} in {unit.file}."
     if unit and not unit.takes_given_variables:
-        return "Write the value in the values of the chart, or use `substitute` of the unit in gitsync.yaml."
-    return f"Use --set {name}=VALUE, the variable GITSYNC_VAR_{name}, or `substitute` of the unit in gitsync.yaml."
+        return "Write the value in the values of the chart, or use `substitute` for the unit in gitsync.yaml."
+    return f"Use --set {name}=VALUE, the variable GITSYNC_VAR_{name}, or `substitute` for the unit in gitsync.yaml."
 
 
 def _find_config_map(unit: Unit, versions: DeclaredConfigMaps) -> str:
-    """Find the ConfigMap in the source that goes before all others of a unit, with its file; "" if
-    it has none.
-    """
+    """Find the ConfigMap in the source that has precedence in a unit, with its file; "" for none."""
     substitution = unit.options.substitution
     for reference in reversed(substitution.references if substitution else ()):
         declared = versions.get(Address(ObjectKind(reference.kind), reference.namespace, reference.name), ())
@@ -264,4 +258,4 @@ def _list_places(places: Sequence[VariablePlace]) -> str:
     if len(sources) == 1:
         return ""
     more = f" and {len(sources) - _MOST_PLACES} more" if len(sources) > _MOST_PLACES else ""
-    return f" It is used in {len(sources)} places: {', '.join(map(str, sources[:_MOST_PLACES]))}{more}."
+    return f" It is used in {len(sources)} locations: {', '.join(map(str, sources[:_MOST_PLACES]))}{more}."

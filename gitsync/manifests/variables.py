@@ -1,6 +1,6 @@
-"""Variables in the documents of a source: which documents have them replaced, and what becomes of those that fail.
+"""Variables in the documents of a source: which documents have them replaced, and what happens if that fails.
 
-The step of the reader between a document that was recognised and its header. What has no value is never written: a
+The step of the reader between recognizing a document and reading its header. A text without a value is never written: a
 document without its identity is rejected, a resource is invalid, and a key of a ConfigMap or a Secret is left out.
 """
 
@@ -43,13 +43,13 @@ _IDENTITY: Final = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata
 _DATA: Final = ("data", "stringData")
 _BRACED: Final = re.compile(r"(?<!\$)\$\{([_a-zA-Z][_a-zA-Z0-9]*)[}:=/#%^,]")
 _BRACELESS: Final = re.compile(r"(?<!\$)\$([_a-zA-Z][_a-zA-Z0-9]*)")
-_WHOLE: Final = re.compile(r"\$[_A-Z][_A-Z0-9]*")  # can hardly be a text
+_WHOLE: Final = re.compile(r"\$[_A-Z][_A-Z0-9]*")  # hardly a literal text
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class VariableSubject:
-    """A document and its unit. `resource` is the position that it will have among the resources; None for a Secret, a
-    ConfigMap or a Namespace. `namespace` is that of one that names none.
+    """A document and its unit. `resource` is its position among the resources; None for a Secret, a ConfigMap or a
+    Namespace. `namespace` is the default.
     """
 
     document: Document
@@ -66,8 +66,8 @@ class VariableSubject:
 
 @dataclass(slots=True)
 class VariableReader:
-    """Replaces variables, and collects what it finds. Mutable: `names` are the variables that each unit mentions, by
-    the unit's name ("" for plain folders), `shown` the texts from Secrets that are plain, `hidden` those that are not.
+    """Replaces variables, and collects the uses. Mutable: `names` are the variables that each unit mentions, by the
+    unit's name ("" for plain folders), `shown` the texts from Secrets that are plain text, `hidden` all others.
     """
 
     variables: VariableSet
@@ -78,12 +78,12 @@ class VariableReader:
     hidden: list[Secret] = field(default_factory=list)
 
     def has_variables(self, unit: Unit | None) -> bool:
-        """Tell whether the manifests of a unit have their variables replaced."""
+        """Return whether the manifests of a unit have their variables replaced."""
         return self.variables.find(unit) is not None
 
     def replace_begins(self, content: bytes, unit: Unit | None, *, is_built: bool) -> bytes:
-        """Replace the variables that lines of a file begin with. Too large ones are left for `replace` to report, and
-        what a tool has built stays: it has read such a line as a key.
+        """Replace the variables at the start of lines. `replace` reports those that are too large. In a built text they
+        stay, since the build has read such a line as a key.
         """
         values = self.variables.find(unit)
         if is_built or values is None:
@@ -97,10 +97,10 @@ class VariableReader:
         return replaced
 
     def replace(self, subject: VariableSubject) -> Document | UnreadContent:
-        """Replace the variables of a document, or say why there is none."""
+        """Replace the variables of a document, or return why it is rejected."""
         document, unit = subject.document, subject.unit
         values = self.variables.find(unit)
-        if values is None:  # nothing is replaced here, so what looks like a variable is a mistake, or a text
+        if values is None:  # nothing is replaced here, so `${NAME}` is a mistake or a literal text
             return self._leave(subject)
         if values.is_partial:
             values = replace(values, has_defaults=values.are_mentioned(document.text.decode(errors="replace")))
@@ -114,7 +114,7 @@ class VariableReader:
         if values.is_partial:
             uses = tuple(use for use in substituted.uses if use.variable.name in values.known)
             substituted = replace(substituted, uses=uses)  # the others stay as they are
-        # A document without a name becomes no resource: its problem is then one of the file.
+        # A document without a name does not become a resource: its problem then belongs to the file.
         has_identity = _has_identity(substituted)
         self._note_unset(substituted, values, subject if has_identity else replace(subject, resource=None))
         if not has_identity:
@@ -136,8 +136,8 @@ class VariableReader:
     def _note_braceless(
         self, subject: VariableSubject, document: Document, values: VariableValues
     ) -> Document | UnreadContent:
-        """Note each `$NAME`. It is an error if it can hardly be a text. Flux leaves it as it is, so there
-        it may be one.
+        """Note each `$NAME`. It is an error unless it may be a literal text, as in a Flux unit, where it is not
+        replaced.
         """
         if values.labels or values.takes_braceless:  # parameters of a template, or `envsubst`, which replaces it
             return document
@@ -151,9 +151,7 @@ class VariableReader:
         return self._note(subject, document, remaining)
 
     def _leave(self, subject: VariableSubject, given: Container[str] = ()) -> Document | UnreadContent:
-        """Leave the variables of a document as they are, except those that are `given`, which were
-        replaced before.
-        """
+        """Report the variables that stay in a document, except `given` ones, which were replaced before."""
         if subject.resource is None or b"$" not in subject.document.text:
             return subject.document
         remaining = []
@@ -169,8 +167,8 @@ class VariableReader:
     def _note(
         self, subject: VariableSubject, document: Document, remaining: Sequence[tuple[FieldPath, VariableFault, Level]]
     ) -> Document | UnreadContent:
-        """Note the variables that stay. A document with one in its identity is rejected: it may be any
-        resource, so no other counts as removed.
+        """Note the variables that stay. A document with one in its identity is rejected. It may declare any resource,
+        so no other counts as removed.
         """
         has_identity = not any(path in _IDENTITY for path, _, _ in remaining)
         subject = subject if has_identity else replace(subject, resource=None)
@@ -180,7 +178,7 @@ class VariableReader:
 
 
 def _has_identity(substituted: SubstitutedDocument) -> bool:
-    """Tell whether all variables of the identity of a document have values."""
+    """Return whether all variables of the identity of a document have values."""
     document = substituted.document
     faulty = {problem.field for problem in document.problems if problem.code == INVALID}
     is_faulty = any(format_field(path) in faulty for path in _IDENTITY)
@@ -188,14 +186,14 @@ def _has_identity(substituted: SubstitutedDocument) -> bool:
 
 
 def _is_identity(value: Mapping[str, Any], path: FieldPath) -> bool:
-    """Tell whether a field identifies a document. The annotations of a Namespace do so too: they are policies."""
+    """Return whether a field identifies a document. Annotations of a Namespace count too, since they are policies."""
     is_policy = path[:2] == ("metadata", "annotations") and value["kind"] == "Namespace" and is_feeding(value)
     return path in _IDENTITY or is_policy
 
 
 def _is_variable(name: str, path: FieldPath) -> bool:
-    """Tell whether `$NAME` in a field is a variable: names of Kubernetes and locations have no `$`, and
-    Azure has names such as $web.
+    """Return whether `$NAME` in a field is a variable: Kubernetes names and locations never have a `$`, but Azure has
+    names such as $web.
     """
     return name.isupper() or _is_kubernetes_name(path) or path == ("spec", "location")
 
@@ -205,14 +203,14 @@ def _is_kubernetes_name(path: FieldPath) -> bool:
 
 
 def _identifies_in_azure(path: FieldPath) -> bool:
-    """Tell whether a field is an id, a name, a location or an owner."""
+    """Return whether a field is an id, a name, a location or an owner."""
     return path[:1] == ("spec",) and path[1:2] != ("operatorSpec",) and is_shown(path)
 
 
 def _find_level(use: VariableUse, value: Any, values: VariableValues) -> Level:
-    """Return a warning if an empty text will do, or a plan can do without the value: only a sync
-    reads it, and no id has it. A key of a Secret or ConfigMap, which may have no use, is a warning
-    too. The other fields of those have none.
+    """Return the level of a variable without a value: a warning if an empty text is allowed, if only a sync reads the
+    value and no id contains it, or for a key of a Secret or ConfigMap, which may not be used. Other fields of these
+    objects get a note, everything else is an error.
     """
     if is_feeding(value) and not _is_identity(value, use.path):
         return Level.WARNING if use.path[0] in _DATA else Level.NOTE
@@ -225,9 +223,7 @@ def _is_empty(use: VariableUse, values: VariableValues) -> bool:
 
 
 def _keep_known_data(document: Document) -> Document:
-    """Return a Secret, ConfigMap or Namespace without the values that are not known. A ConfigMap keeps no
-    value from a Secret.
-    """
+    """Return a Secret, ConfigMap or Namespace without unknown values. A ConfigMap keeps no value from a Secret."""
     if document.value["kind"] == "Namespace":
         return document
     is_secret = document.value["kind"] == "Secret"
@@ -252,7 +248,7 @@ def _make_hidden(document: Document, path: FieldPath) -> Problem:
     where = format_field(path)
     return Problem(
         code="SecretInConfigMap",
-        message=f"{where} has a variable from a Secret, so it is not read: the values of a ConfigMap are shown.",
+        message=f"{where} has a variable from a Secret, so it is not read: values of ConfigMaps are not masked.",
         hint="Move it to a Secret.",
         level=Level.WARNING,
         path=document.path,
@@ -262,9 +258,7 @@ def _make_hidden(document: Document, path: FieldPath) -> Problem:
 
 
 def make_too_large(document: Document, what: str) -> Problem:
-    """Make the problem of variables that expand to too much in `what`, at the document that was one
-    too many.
-    """
+    """Make the problem of variables that expand to too much in `what`, at the document that exceeded the limit."""
     return Problem(
         code="VariablesTooLarge",
         message=f"The variables of {what} expand to more than {MAX_CHARACTERS:,} characters.",
@@ -275,9 +269,7 @@ def make_too_large(document: Document, what: str) -> Problem:
 
 
 def _iterate_texts(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
-    """Yield the texts of a document that may have a variable, with their paths; none if it turns off the
-    replacement.
-    """
+    """Yield the texts of a document that may have a variable, with their paths; none if it turns off the replacement."""
     if not path and is_disabled(value):
         return
     if isinstance(value, dict):

@@ -1,6 +1,6 @@
-"""How to write a text that YAML takes for a number or a boolean: as its file has it, and not as YAML read it.
+"""Hints for text that YAML reads as a number or a boolean: quote the text of the file, not the value.
 
-Who quotes "1.3" for `1.30`, or "false" for `NO`, gets another value.
+Quoting "1.3" for `1.30`, or "false" for `NO`, would result in another value.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _BY_FLUX: Final = """Flux removed the quotes: write ${quote}%s${quote}, with a v
 
 
 def suggest_quotes(value: Any, lines: Lines | None, path: FieldPath) -> str:
-    """Say how to write a value as text. `lines` are those of the document, None if they are not known: then no text is
-    quoted, since the file may have another.
+    """Return a hint to write a value as text. `lines` are those of the document, None if they are not known: then the
+    hint quotes no text, since the file may have another.
     """
     if lines is None or path not in lines or not isinstance(value, bool | int | float):
         return _QUOTE
     written = lines.find_written(path) or WrittenValue(json.dumps(value))
     if written.expression:
         return f'Put it in quotes: "{written.expression}".' if written.keeps_quotes else _BY_FLUX % written.expression
-    # A template may have made another value of the line.
+    # A template may have rendered another value in this line.
     is_same = len(written.text) <= _LONGEST and resolve(written.text) == value
     return f'Put it in quotes: "{written.text}".' if is_same else _QUOTE

@@ -1,7 +1,8 @@
-"""The documents of one YAML or JSON file, as Kubernetes reads them, with the line of every field.
+"""Reads the documents of one YAML or JSON file as Kubernetes does, with the line of every field.
 
-Built from the parser's events, not from its node tree: this limits the depth before anything is built, finds duplicate
-keys, and reads scalars as `yaml_scalars` does. Files are untrusted: aliases, depth, size and problems have limits.
+They are built from the parser's events, not from its node tree: this limits the depth before anything is built, finds
+duplicate keys, and reads scalars with `yaml_scalars`. Files are untrusted: aliases, depth, size and problems have
+limits.
 """
 
 from __future__ import annotations
@@ -32,40 +33,40 @@ from gitsync.problems.field_path import FieldPath, format_field
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_DEPTH = 100
-MAX_ALIASED = 20_000  # nodes that aliases may stand for in one document; a long text counts as several
-MAX_ALIASED_TOGETHER = 500_000  # the same in all documents that are read with one budget
-_CHARACTERS = 100  # of a text that count as one more node
-LONGEST_KEY = 100  # characters that are shown
-MAX_PROBLEMS = 100  # of one document; a path of keys stands in each
+MAX_ALIASED = 20_000  # nodes that aliases may expand to in one document; a long text counts as several
+MAX_ALIASED_TOGETHER = 500_000  # the same for all documents with one budget
+_CHARACTERS = 100  # of a text, which count as one more node
+LONGEST_KEY = 100  # characters that messages show
+MAX_PROBLEMS = 100  # of one document; each has a path of keys
 
-# As Kubernetes' own reader: a line of three dashes, with nothing or a comment behind, ends a document. Splitting before
-# parsing keeps a document that does not parse from hiding those after it.
+# As in Kubernetes' own reader, a line of three dashes, with nothing or a comment after them, ends a document. Splitting
+# before parsing prevents that a document which does not parse hides the next ones.
 SEPARATOR = re.compile(rb"^---[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
 CONTENT = re.compile(rb"(?:\A|[\r\n])(?:[^\S\r\n]+%|[^\S\r\n]*[^\s#%]|%(?!YAML |TAG ))")
-"""Begins a line that is neither blank nor a comment nor a directive; those cannot stand alone."""
+"""The start of a line that is neither blank nor a comment nor a directive: only such a line makes a document."""
 _MARK_BEHIND_SEPARATOR = re.compile(rb"---[^\n]*\n\xef\xbb\xbf")
 MERGE = "<<"
 ENCRYPTED = "sops"  # the member that SOPS adds to a document it encrypts
 TEMPLATE = "Template"
-"""The code of a manifest that a tool makes others of."""
+"""The code of a manifest from which a tool renders others."""
 
 RENDER = "Render it, and commit the result. If it is not a manifest, add it to .gitsyncignore."
 
-# JSON is YAML, with one exception: characters beyond the basic plane, written as two escapes.
+# JSON is YAML, except for characters beyond the basic plane, which it writes as two escapes.
 SURROGATES = re.compile(rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
-_resolve = lru_cache(maxsize=8192)(resolve)  # most scalars are those of other manifests too
-_MOST_CHANGED_KEYS = 20  # of one document, so that a table of another tool has no more warnings than a person reads
+_resolve = lru_cache(maxsize=8192)(resolve)  # most scalars are in many manifests
+_MOST_CHANGED_KEYS = 20  # of one document, so that the number of warnings stays readable
 
 
 @lru_cache(maxsize=1024)
 def _read_written(text: str) -> WrittenValue | None:
-    """Return how a number or a boolean is written, if JSON writes it otherwise."""
+    """Return the spelling of a number or a boolean, if JSON spells it differently."""
     return None if text == json.dumps(resolve(text)) else WrittenValue(text)
 
 
-# The C parser is some ten times as fast; wheels of PyYAML have it. It alone: the constructor and the resolver of a
-# loader would be made for each document, and nothing here asks them.
+# The C parser is about ten times as fast; PyYAML's wheels have it. A loader would also make a constructor and a
+# resolver for each document, which are not used here.
 Parser: Any = getattr(getattr(yaml, "cyaml", None), "CParser", yaml.SafeLoader)
 
 
@@ -75,11 +76,11 @@ _UNPATCHED: Mapping[FieldPath, SourceLocation] = {}
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Document:
     """One document: plain JSON values. `lines` has the line of each field, from 1; `problems` are those that leave the
-    document readable. `text` is what it was read from. `patched` are the places of fields that a patch has set.
+    document readable. `text` is what it was read from. `patched` are the locations of fields that a patch has set.
 
-    What else is known of a document belongs to it and not to its value, so that a change of the value keeps it:
-    `seal` is the text that SOPS encrypted at once, of this document and of others of its file; b"" for a plain one.
-    `original` is the document as its file has it, if the value was changed since.
+    Other facts are kept apart from the value, so that a change of the value does not lose them: `seal` is the text that
+    SOPS encrypted together, from this document and others of its file; b"" for a plain document. `original` is the
+    document in its file, if the value was changed since.
     """
 
     path: str
@@ -101,7 +102,7 @@ class Document:
 
 @dataclass(slots=True)
 class FileDocuments:
-    """The content of one file. `unparsed` are the texts of the problems, with their first lines."""
+    """The content of one file. `unparsed` are the texts of the problems, with their first line numbers."""
 
     documents: list[Document] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -110,19 +111,19 @@ class FileDocuments:
 
 @dataclass(slots=True)
 class AliasBudget:
-    """The nodes that aliases in several documents may stand for. Mutable: it is spent."""
+    """The number of nodes that aliases in several documents may expand to. Mutable: it is spent."""
 
     left: int = MAX_ALIASED_TOGETHER
 
 
 class QuotedText(str):
-    """A text that was not written plain."""
+    """A text that was quoted or written as a block."""
 
     __slots__ = ()
 
 
 class Unreadable(Exception):  # noqa: N818 - it ends the reading of one document, and becomes a problem at once
-    """`problems` are those that were found in the document before."""
+    """A document that cannot be read. `problems` are those found before the fault."""
 
     def __init__(self, code: str, message: str, line: int, hint: str, problems: Sequence[Problem] = ()) -> None:
         super().__init__(message)
@@ -138,16 +139,16 @@ def read_documents(
     max_problems: int | None = None,
     aliases: AliasBudget | None = None,
 ) -> FileDocuments:
-    """Read every document of a file that can be read, and report a problem for each that cannot. After more than
-    `max_problems` the rest is not read; None for no limit.
+    """Read every readable document of a file, and report a problem for each of the others. After more than
+    `max_problems`, the rest is not read; None for no limit.
 
-    With `marks_quotes`, a text that was quoted and may have variables is a `QuotedText`. `aliases` is the
-    budget of several files, None for one file.
+    With `marks_quotes`, a quoted text that may have variables is a `QuotedText`. `aliases` is the budget of several
+    files, None for one file.
     """
     aliases = aliases or AliasBudget()
     contents = FileDocuments()
     if len(content) > max_bytes:
-        message = f"The file has {len(content)} bytes; more than {max_bytes} are not read."
+        message = f"The file has {len(content)} bytes; the limit is {max_bytes}."
         hint = "Split it, or add it to .gitsyncignore."
         contents.problems.append(Problem(code="FileTooLarge", message=message, hint=hint, path=path, line=1))
         return contents
@@ -162,7 +163,7 @@ def read_documents(
             break
         try:
             for document in parse_documents(path, chunk, line, marks_quotes=marks_quotes, aliases=aliases):
-                contents.documents.append(document)  # one by one: those before a bad one count
+                contents.documents.append(document)  # one by one: those before an unreadable one are kept
         except Unreadable as error:
             contents.unparsed.append((line + 1, chunk))
             contents.problems += _explain_unreadable(path, error, chunk)
@@ -172,13 +173,13 @@ def read_documents(
 
 
 def is_encrypted(document: Document) -> bool:
-    """Tell whether SOPS encrypted a document."""
+    """Return whether SOPS encrypted a document."""
     return isinstance(document.value, dict) and ENCRYPTED in document.value
 
 
 def _seal(documents: Sequence[Document]) -> Iterator[Document]:
-    """Give each document of a file its seal. SOPS encrypts a file of several documents as a whole, and
-    writes the same member `sops` into each of them.
+    """Set the seal of each document of a file. SOPS encrypts all documents of a file together, and writes the same
+    member `sops` into each of them.
     """
     seals: list[str] = []
     texts: dict[str, dict[bytes, None]] = {}
@@ -198,8 +199,8 @@ def _explain_unreadable(path: str, error: Unreadable, chunk: bytes) -> Sequence[
 
 
 def _make_template_problem(path: str, error: Unreadable, chunk: bytes) -> Problem:
-    """Make the problem of a template: a warning if it stands for any number of manifests, an error if it
-    is one that has a name.
+    """Make the problem of a template: an error if it is one manifest with a name, a warning if it may be any number of
+    manifests.
     """
     message = "This is not YAML: it has {{ }} of Helm or another template tool."
     level = Level.WARNING if has_no_name(chunk) else Level.ERROR
@@ -220,8 +221,8 @@ def _join_surrogates(pair: re.Match[bytes]) -> bytes:
 
 
 def split_documents(content: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Split a text at its separators, into the bytes and the lines before each part, and the part. One that
-    has nothing but comments is left out.
+    """Split a text at its separators. Yield for each part the number of bytes and lines before it, and the part. Parts
+    with only comments are left out.
     """
     start = lines = 0
     separators = SEPARATOR.finditer(content) if b"---" in content else ()
@@ -234,11 +235,11 @@ def split_documents(content: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 
 def read_fragment(text: str) -> Any:
-    """Read the value of a text that stands plain in a block of YAML. Raises Unreadable if it is no value."""
+    """Read the value of an unquoted text in block style. Raises Unreadable if it is not a value."""
     documents = list(parse_documents("", f"{_FRAGMENT}: {text}\n".encode(), 0))
     value = documents[0].value if len(documents) == 1 else None
     if not isinstance(value, dict) or len(value) != 1 or documents[0].problems:
-        raise Unreadable("InvalidYaml", "This is not a value in YAML.", 1, "Quote it.")
+        raise Unreadable("InvalidYaml", "This is not a valid YAML value.", 1, "Quote it.")
     return value[_FRAGMENT]
 
 
@@ -248,8 +249,8 @@ _FRAGMENT = "value"
 def parse_documents(
     path: str, chunk: bytes, before: int, *, marks_quotes: bool = False, aliases: AliasBudget | None = None
 ) -> Iterator[Document]:
-    """Parse the documents in a text, by the reader of all YAML. `before` is the number of lines above it. Raises
-    Unreadable for the first that cannot be read.
+    """Parse the documents in a text. `before` is the number of lines above it. Raises Unreadable for the first document
+    that cannot be read.
     """
     if _MARK_BEHIND_SEPARATOR.match(chunk) and (fault := explain_inner_mark(chunk)):
         raise Unreadable(fault.code, fault.message, before + fault.line, fault.hint)
@@ -267,12 +268,12 @@ def parse_documents(
         raise Unreadable(fault.code, fault.message, before + fault.line, fault.hint) from error
     except yaml.reader.ReaderError as error:
         line = before + 1 + chunk.count(b"\n", 0, error.position)
-        message = f"The file is not text in UTF-8: {error.reason}."
+        message = f"The file is not UTF-8 text: {error.reason}."
         raise Unreadable("InvalidText", message, line, "Save it as UTF-8.") from error
 
 
 _NESTED = "exceeded maximum nesting depth"
-"""What libyaml says from version 0.2.6 on: its scanner is ahead of the events, and may be there first."""
+"""The message of libyaml 0.2.6 and later: its scanner is ahead of the events, and may reach the limit first."""
 
 
 def _make_too_deep(line: int) -> Unreadable:
@@ -301,7 +302,7 @@ class _DocumentBuilder:
         self.where: list[Step] = []
         self.problems: list[Problem] = []
         self.changed_keys: list[Problem] = []
-        self.anchors: dict[str, tuple[Any, int, str]] = {}  # the value, its nodes, and the text of a scalar
+        self.anchors: dict[str, tuple[Any, int, str]] = {}  # the value, its number of nodes, and the text of a scalar
         self.nodes = 0
         self.aliased = 0
 
@@ -312,7 +313,7 @@ class _DocumentBuilder:
         return Document(path=self.path, value=value, lines=Lines(self.lines.share()), problems=problems, text=text)
 
     def read_value(self, event: Any, step: str | None, line: int) -> Any:
-        """Read the value that begins with an event, below `step` (None in a list)."""
+        """Read the value that starts with an event, below `step` (None in a list)."""
         node = self.lines.begin(step, line)
         if isinstance(event, yaml.ScalarEvent):  # most nodes
             value = self.read_scalar(event, line)
@@ -347,30 +348,30 @@ class _DocumentBuilder:
         return value
 
     def note_written(self, node: int, value: Any, text: str) -> None:
-        """Note the text of a number or a boolean, so that a hint can quote what the file has."""
+        """Note the text of a number or a boolean, so that a hint can quote the file."""
         if isinstance(value, bool | int | float) and (written := _read_written(text)):
             self.lines.write(node, written)
 
     def read_alias(self, event: Any, line: int) -> tuple[Any, str]:
-        """Read what an alias stands for, and its text if that is a scalar."""
+        """Read the value of an alias, and its text if it is a scalar."""
         if event.anchor not in self.anchors:
             hint = "Define its anchor before it, or quote it if the * is part of a text."
             raise Unreadable("UnknownAlias", "The alias has no anchor before it.", line, hint)
-        # An alias of an alias doubles with each step, so what it stands for is counted, not the alias.
+        # Nested aliases grow exponentially, so their values are counted, not the aliases.
         value, size, text = self.anchors[event.anchor]
         self.aliased += size
         self.aliases.left -= size
         self.nodes += size
         if self.aliased > MAX_ALIASED or self.aliases.left < 0:
             most = f"{MAX_ALIASED_TOGETHER} values together" if self.aliases.left < 0 else f"{MAX_ALIASED} values"
-            message = f"Aliases expand to more than {most}; a text counts as one for each {_CHARACTERS} characters."
+            message = f"Aliases expand to more than {most}; long text counts as one for each {_CHARACTERS} characters."
             raise Unreadable("TooManyAliases", message, line, "Write the values out, or split the file.")
         return value, text
 
     def read_scalar(self, event: Any, line: int) -> Any:
         if event.tag:
             return self.read_tagged(event, line)
-        if not event.implicit[0]:  # it has quotes, or is a block
+        if not event.implicit[0]:  # quoted, or a block
             return QuotedText(event.value) if self.marks_quotes and "$" in event.value else event.value
         value = _resolve(event.value)
         if isinstance(value, float) and not math.isfinite(value):
@@ -383,7 +384,7 @@ class _DocumentBuilder:
         except KeyError:
             self.report_unknown_tag(line)
         except ValueError:
-            message = f"The value is not of its tag !!{event.tag.removeprefix(TAG)}."
+            message = f"The value does not match its tag !!{event.tag.removeprefix(TAG)}."
             self.add("InvalidTag", message, line, "Remove the tag.")
         return event.value
 
@@ -392,7 +393,7 @@ class _DocumentBuilder:
             self.report_unknown_tag(line)
 
     def report_unknown_tag(self, line: int) -> None:
-        """Report a tag without showing it: it may be a password that begins with an exclamation mark."""
+        """Report a tag without showing it: it may be a password that starts with an exclamation mark."""
         message = "The value has a tag that Kubernetes does not support."
         self.add("UnknownTag", message, line, "Remove it, or quote the value if the ! is part of it.")
 
@@ -411,7 +412,7 @@ class _DocumentBuilder:
                     self.add_duplicate(key, line)
                 members[key] = value
             self.where.pop()
-        return {**merged, **members} if merged else members  # what the mapping has itself wins
+        return {**merged, **members} if merged else members  # the mapping's own members win
 
     def add_duplicate(self, key: str, line: int) -> None:
         shown = key if len(key) <= LONGEST_KEY else f"{key[:LONGEST_KEY]}…"
@@ -446,7 +447,7 @@ class _DocumentBuilder:
         )
 
     def merge_members(self, merged: dict[str, Any], value: Any, line: int) -> None:
-        """Add what `<<` brings in: of several mappings, the first that has a key counts."""
+        """Add the members that `<<` merges: of several mappings, the first with a key counts."""
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, dict):
                 merged.update((key, part[key]) for key in part if key not in merged)
@@ -462,7 +463,7 @@ class _DocumentBuilder:
         return items
 
     def add(self, code: str, message: str, line: int, hint: str) -> None:
-        """Add a problem of the value that is being read."""
+        """Add a problem of the current value."""
         if len(self.problems) == MAX_PROBLEMS:
             said = f"The document has more than {MAX_PROBLEMS} problems; the rest is not read."
             raise Unreadable("TooManyProblems", said, line, "Fix the problems before this line.", self.problems)
@@ -471,12 +472,12 @@ class _DocumentBuilder:
 
 
 def _find_lost_separator(problems: list[Problem]) -> tuple[Problem, ...]:
-    """Return the problems; if apiVersion and kind are there twice, `---` is missing, and one stands for all."""
+    """Return the problems. If apiVersion and kind occur twice, `---` is missing, and one problem replaces them all."""
     again = [problem for problem in problems if problem.code == "DuplicateKey" and "." not in problem.field]
     if not {"apiVersion", "kind"} <= {problem.field for problem in again}:
         return tuple(problems)
     second = min((problem for problem in again if problem.field in {"apiVersion", "kind"}), key=lambda one: one.line)
-    message = f"A second manifest begins on line {second.line}, and no --- separates it from the first."
+    message = f"A second manifest starts on line {second.line}, and no --- separates it from the first."
     lost = replace(second, message=message, hint=f"Add a line with --- before line {second.line}.")
     return tuple(
         lost if problem is second else problem for problem in problems if problem is second or problem not in again

@@ -1,10 +1,10 @@
 """Edits fields of YAML and JSON as a person does: only the text of these fields changes.
 
 A text is spliced at the marks of its nodes and never dumped, so comments, order, quotes, anchors, indentation, line
-ends and the byte order mark of all the rest stay; `yaml_splices` has the rules. Each result is read again, and has to
-say what the edits make of the values, and nothing else.
+ends and the byte order mark of everything else stay; `yaml_splices` has the rules. Each result is read again, and must
+have exactly the edited values.
 
-A file is read once before all edits and once after them. In between, only the parts that are edited are.
+A file is read once before all edits and once after them. In between, only the edited parts are read.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from gitsync.model.edit import REMOVED
 _BOM = "\ufeff"
 _SURROGATES = re.compile(SURROGATES.pattern.decode())
 
-_NO_TEXT = "No text here says just this."
+_NO_TEXT = "The text cannot be edited without changing other values."
 
 
-class EditRefused(Exception):  # noqa: N818 - it ends one edit, and becomes the reason why drift is left alone
-    """An edit that would change more than its field, or that no text can say. `reason` is a sentence, `line` from 1."""
+class EditRefused(Exception):  # noqa: N818 - it ends one edit, and is the reason why drift is not accepted
+    """An edit that is not possible without changing other values. `reason` is a sentence, `line` counts from 1."""
 
     def __init__(self, reason: str, line: int) -> None:
         super().__init__(reason)
@@ -44,8 +44,8 @@ def edit_documents(content: bytes, edits: Mapping[int, DocumentEdits]) -> bytes:
 
 
 class FilePart(NamedTuple):
-    """A part of a file that is parsed by itself: between lines of three dashes, or the whole of JSON. Its documents are
-    those from the number `first` on.
+    """A part of a file that is parsed by itself: between lines of three dashes, or a complete JSON text. Its documents
+    have the numbers from `first` on.
     """
 
     start: int
@@ -63,7 +63,7 @@ class FilePart(NamedTuple):
 
 
 class EditableFile:
-    """A file that is read once, and edited as often as wanted. Documents have the numbers that `read_documents` gives
+    """A file that is read once, and can be edited several times. Documents have the numbers that `read_documents` gives
     them, from 0.
     """
 
@@ -83,10 +83,10 @@ class EditableFile:
         return bisect_right(self.sections, number, key=lambda section: section.first) - 1
 
     def edit(self, edits: Mapping[int, DocumentEdits]) -> bytes:
-        """Return the content with all edits. Paths are those before any edit. Removing what is not there changes
-        nothing. A file that loses its last document is empty.
+        """Return the content with all edits. Paths are those before any edit. Removing an absent field changes nothing.
+        A file that loses its last document is empty.
 
-        Raises EditRefused if the text cannot be edited so that just these fields change, and nothing else.
+        Raises EditRefused if the text cannot be edited without changing other values.
         """
         if missing := [each for each in sorted(edits) if each >= len(self.documents)]:
             raise EditRefused(f"The file has no document {missing[0] + 1} that can be read.", 1)
@@ -116,7 +116,7 @@ class EditableFile:
         except UnicodeDecodeError:
             raise EditRefused("The file is not in UTF-8.", 1) from None
         text = whole.removeprefix(_BOM)
-        for number in sorted(edits, reverse=True):  # a document that goes changes the numbers of those behind it
+        for number in sorted(edits, reverse=True):  # a removed document changes the numbers of the following ones
             document, wanted = section.documents[number], edits[number]
             if document.seal:
                 raise EditRefused("The document is encrypted.", document.line())
@@ -130,13 +130,13 @@ class EditableFile:
         return (_BOM * whole.startswith(_BOM) + text).encode()
 
     def _write_changes(self, text: str, number: int, changes: Sequence[TextChange]) -> str:
-        """Write the changes of a document. Its text is parsed once for all changes that do not meet."""
+        """Write the changes of a document. Its text is parsed once for all changes that do not overlap."""
         while changes:
-            # What only JSON allows is hidden behind as many other characters.
+            # Escapes that only JSON allows are replaced by the same number of other characters.
             documents = mark_documents(_SURROGATES.sub(rf"\1{'x' * 12}", text) if self.is_json else text)
             try:
                 root = next(islice(documents, number, None)).root
-            except yaml.YAMLError:  # an earlier change has made a text that nothing reads
+            except yaml.YAMLError:  # an earlier change has made the text unreadable
                 raise UnspliceableError(_NO_TEXT, changes[0].path) from None
             text, changes = change_text(text, root, changes, self.line_end, is_json=self.is_json)
         return text
@@ -144,7 +144,7 @@ class EditableFile:
     def _check(
         self, edited: bytes, values: Sequence[Any], before: FileDocuments, edits: Mapping[int, DocumentEdits]
     ) -> None:
-        """Raise EditRefused unless a text says just these values, with no new problem."""
+        """Raise EditRefused unless a text has exactly these values, without a new problem."""
         after = self._read(edited)
         is_proven = is_same([one.value for one in after.documents], list(values))
         if not is_proven or _count_problems(after) > _count_problems(before):
@@ -156,7 +156,7 @@ class EditableFile:
         return read_documents("a.json" if self.is_json else "a.yaml", content)
 
     def _split(self) -> Iterator[FilePart]:
-        """Split the file as `read_documents` does, which keeps with each document the text that it was read from."""
+        """Split the file as `read_documents` does. Each document has the text that it was read from."""
         if self.is_json:
             yield FilePart(0, self.content, 0, self.documents)
             return
@@ -181,7 +181,7 @@ def _is_json(content: bytes) -> bool:
 
 
 def _apply(documents: Sequence[Document], edits: Mapping[int, DocumentEdits]) -> list[Any]:
-    """Return the values of documents with their edits, without those that go."""
+    """Return the values of documents with their edits, without removed documents."""
     values = [apply_edits(one.value, edits.get(number, ())) for number, one in enumerate(documents)]
     return [value for value in values if value is not REMOVED]
 
@@ -192,5 +192,5 @@ def _count_problems(contents: FileDocuments) -> int:
 
 def _remove_document(text: str, number: int) -> str:
     starts = [document.start for document in islice(mark_documents(text), number + 2)]
-    starts[0] = 0  # what stands before the first belongs to it
+    starts[0] = 0  # text before the first document belongs to it
     return text[: starts[number]] + (text[starts[number + 1] :] if number + 1 < len(starts) else "")

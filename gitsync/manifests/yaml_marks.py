@@ -1,7 +1,7 @@
-"""The texts of a document's nodes: where each begins and ends in its file, so that one can be replaced.
+"""Finds the text of each node of a document: where it starts and ends in its file, so that it can be replaced.
 
-Made of the parser's events, and not of PyYAML's nodes: those do not say where an alias stands. All positions count
-characters of the text.
+Uses the parser's events, not PyYAML's nodes, which have no positions of aliases. All positions count characters of the
+text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from gitsync.manifests.yaml_documents import Parser
 from gitsync.manifests.yaml_scalars import format_key, resolve, resolve_tagged
 
 BLOCK_MAPPING, BLOCK_LIST, FLOW_MAPPING, FLOW_LIST, ALIAS, PLAIN = "mapping", "list", "{", "[", "*", ""
-"""Styles of nodes; those of other scalars are their first character."""
+"""Styles of nodes. The style of any other scalar is its first character."""
+
 BLOCKS = frozenset({BLOCK_MAPPING, BLOCK_LIST})
 FLOWS = frozenset({FLOW_MAPPING, FLOW_LIST})
 TEXT_BLOCKS = frozenset("|>")
@@ -29,10 +30,10 @@ _PROPERTY = re.compile(r"[&!][^\s,\[\]{}]*")
 
 @dataclass(slots=True, eq=False)
 class TextNode:
-    """A value and its text, from `start` to `end`, without a tag or an anchor. Of a collection in block style, that is
-    from its first entry to the last character of its last value. `head` is where its text may begin: behind the colon
-    or the dash, the tag and the anchor. `text` is that of a scalar, or the name of an alias, and `target` what that
-    stands for.
+    """A value and its text, from `start` to `end`, without a tag or an anchor. For a collection in block style, this is
+    from its first entry to the last character of its last value. `head` is where its text may start: after the colon or
+    the dash, the tag and the anchor. `text` is that of a scalar, or the name of an alias, and `target` the node of the
+    alias.
     """
 
     style: str
@@ -47,14 +48,14 @@ class TextNode:
 
     @property
     def is_blank(self) -> bool:
-        """Tell whether it is a null that has no text."""
+        """Return whether it is a null without a text."""
         return self.style == PLAIN and self.start == self.end
 
 
 @dataclass(slots=True, eq=False)
 class TextEntry:
-    """A key and its value, or an item of a list: then the key is None. It begins with its key or its dash, which
-    `has_sign` of: a colon, or a dash.
+    """A key and its value, or an item of a list: then the key is None. It starts with its key or its dash. `has_sign`:
+    it has a colon or a dash.
     """
 
     key: TextNode | None
@@ -65,7 +66,7 @@ class TextEntry:
 
     @property
     def name(self) -> str | None:
-        """The key as JSON has it; None for an item, or for a key that JSON cannot have."""
+        """The key in JSON; None for an item, or for a key that is not valid in JSON."""
         if self.key is None or self.key.style in FLOWS | BLOCKS | {ALIAS}:
             return None
         if self.key.tag:
@@ -76,13 +77,13 @@ class TextEntry:
 
     @property
     def merges(self) -> bool:
-        """Tell whether it brings in the members of another mapping."""
+        """Return whether it merges the members of another mapping."""
         return self.key is not None and self.key.style == PLAIN and self.key.text == "<<"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedDocument:
-    """A document of a text, from `start` (that of its three dashes, if it has them)."""
+    """A document of a text. `start` is that of its three dashes, if it has them."""
 
     root: TextNode
     start: int
@@ -105,7 +106,7 @@ def skip_blank(text: str, at: int) -> int:
 
 
 def find_line_start(text: str, at: int) -> int:
-    """Find where the line begins."""
+    """Find where the line starts."""
     return text.rfind("\n", 0, at) + 1
 
 
@@ -126,7 +127,7 @@ class _Marker:
         self.anchors: dict[str, TextNode] = {}
 
     def read(self, event: Any, head: int) -> TextNode:
-        """Read the node that begins with an event. `head` is where the sign before it ends."""
+        """Read the node that starts with an event. `head` is where the sign before it ends."""
         start, end, name = event.start_mark.index, event.end_mark.index, event.anchor
         if isinstance(event, yaml.AliasEvent):
             return TextNode(ALIAS, head, start, end, text=name, target=self.anchors.get(name))
@@ -143,7 +144,7 @@ class _Marker:
         return node
 
     def skip_properties(self, event: Any, head: int) -> tuple[int, int]:
-        """Find where the anchor and the tag end, and where what follows begins."""
+        """Find where the anchor and the tag end, and where the text after them starts."""
         at = event.start_mark.index
         for each in (event.anchor, event.tag):
             match = _PROPERTY.match(self.text, skip_blank(self.text, at)) if each is not None else None
@@ -193,7 +194,7 @@ class _Marker:
 
 
 def _find_block_end(text: str, start: int, end: int) -> int:
-    """Find the end of a text in block style, without the break behind it: blank lines count only if it keeps them."""
+    """Find the end of a text block, without the break after it. Blank lines count only if the block keeps them."""
     header = text[start : find_line_end(text, start)].partition("#")[0]
     if text.endswith("\n", 0, end):
         end -= 2 if text.endswith("\r\n", 0, end) else 1

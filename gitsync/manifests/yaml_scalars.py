@@ -1,7 +1,7 @@
-"""The values of YAML scalars, as Kubernetes reads them.
+"""Resolves the values of YAML scalars as Kubernetes does.
 
-Kubernetes turns YAML into JSON with Go's yaml.v2 and then reads the JSON; PyYAML's own rules differ in `y`, `1e3`,
-`08`, `0o17`, `12:30`, dates and more. The rules here are those of yaml.v2's resolver.
+Kubernetes converts YAML to JSON with Go's yaml.v2; PyYAML's own rules differ for `y`, `1e3`, `08`, `0o17`, `12:30`,
+dates and more. The rules here are those of yaml.v2's resolver.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ WHOLE_BELOW = 1e21  # Go writes a whole float as an integer below this
 
 
 def resolve(text: str) -> Scalar:
-    """Resolve the value of a plain scalar without a tag. Infinities and NaN come back as floats, which
-    JSON cannot say.
+    """Resolve the value of a plain scalar without a tag. Infinities and NaN are returned as floats, which JSON does not
+    have.
     """
     if text in WORDS:
         return WORDS[text]
@@ -61,7 +61,7 @@ def resolve_tagged(tag: str, text: str) -> Scalar:
 
 
 def format_key(value: Scalar) -> str | None:
-    """Format a scalar key as JSON writes it; None for null, which cannot be a key."""
+    """Format a scalar key for JSON; None for null, which is not allowed as a key."""
     if value is None or isinstance(value, str):
         return value
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,12 +1,12 @@
-"""One change of a document's text: which characters go, and which take their place.
+"""Splices changes into a document's text.
 
 The rules where a person has a choice:
 
-- A new value keeps the quotes, the block or the braces of the old one where it fits them. An empty `{}` or `[]` that
-  gets members gets lines of its own, but not inside of braces, nor in JSON.
-- A new key is the last of its mapping, behind the comment lines below the last one; so is a new item.
-- A key goes with the comment on its line, with the comment lines directly above it that are indented as it is, and with
-  those directly below that are indented deeper. Other comments stay, and so does what is at the top of a document.
+- A new value keeps the quotes, the block or the braces of the old one where possible. An empty `{}` or `[]` that gets
+  members gets lines of its own, but not in braces, nor in JSON.
+- A new key or item is the last of its collection, after the comment lines below the previous one.
+- A key is removed with the comment on its line, with the comment lines directly above it that have its indentation, and
+  with those directly below that are indented deeper. Other comments stay, also those at the top of a document.
 - A mapping or a list that loses its last member becomes `{}` or `[]`.
 """
 
@@ -53,8 +53,8 @@ class UnspliceableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TextChange:
-    """One change. `path` is that of a value which is there, but for `add`: that puts a new key into a mapping, or a new
-    item into a list, before the one that is at this index.
+    """One change. `path` is that of an existing value, except for `add`, which adds a new key to a mapping, or a new
+    item to a list, before the item at this index.
     """
 
     verb: Literal["set", "add", "remove"]
@@ -63,18 +63,18 @@ class TextChange:
 
     @property
     def scope(self) -> FieldPath:
-        """The place of the value that is written again, or of the collection whose keys or items change."""
+        """The path of the value that is written, or of the collection whose keys or items change."""
         return self.path if self.verb == "set" else self.path[:-1]
 
 
 def change_text(
     text: str, root: TextNode, changes: Sequence[TextChange], line_end: str, *, is_json: bool
 ) -> tuple[str, list[TextChange]]:
-    """Write changes into a text, of which `root` is the document that is changed: the first, and with it all that do
-    not meet one before them. Returns the new text, and the changes that are left for it, in their order.
+    """Write changes into the document `root` of a text: the first change, and all that do not overlap a previous one.
+    Return the new text, and the remaining changes, in order.
 
-    The path of a change may depend on all changes before it that are in the same collection, so one that is left keeps
-    those behind it in its collection back as well.
+    The path of a change may depend on all previous changes in the same collection, so a remaining change also holds the
+    later ones in its collection.
 
     Raises UnspliceableError.
     """
@@ -96,7 +96,7 @@ def _touch(one: tuple[int, int, str], other: tuple[int, int, str]) -> bool:
 
 
 def _replace(text: str, splices: Iterable[tuple[int, int, str]], start: int, end: int) -> str:
-    """Return a part of a text with its splices, which are in their order."""
+    """Return a part of a text with its splices, which are sorted."""
     parts = []
     for begin, stop, new in splices:
         parts += [text[start:begin], new]
@@ -105,7 +105,7 @@ def _replace(text: str, splices: Iterable[tuple[int, int, str]], start: int, end
 
 
 class _Scopes:
-    """The places of changes so far. Mutable."""
+    """The paths of the changes so far. Mutable."""
 
     def __init__(self) -> None:
         self.paths: set[FieldPath] = set()
@@ -116,17 +116,17 @@ class _Scopes:
         self.above.update(path[:depth] for depth in range(len(path) + 1))
 
     def meet(self, path: FieldPath) -> bool:
-        """Tell whether a path is that of a change, or above it or below it."""
+        """Return whether a path is that of a change, or above or below it."""
         return path in self.above or any(path[:depth] in self.paths for depth in range(len(path)))
 
 
 def has_template(text: str) -> bool:
-    """Tell whether a text has the signs of a variable or of a template."""
+    """Return whether a text contains a variable or a template."""
     return _TEMPLATE.search(text) is not None
 
 
 class _Splicer:
-    """Writes changes, each by itself. Mutable: `splices` has the starts, ends and texts of the one being written."""
+    """Writes changes, each by itself. Mutable: `splices` has the starts, ends and texts of the current one."""
 
     def __init__(self, text: str, root: TextNode, line_end: str, *, is_json: bool) -> None:
         self.text, self.root = text, root
@@ -136,7 +136,7 @@ class _Splicer:
         self.splices: list[tuple[int, int, str]] = []
 
     def write(self, change: TextChange) -> tuple[int, int, str]:
-        """Write one change: where its text begins and ends, and what takes its place."""
+        """Return one change as the start and the end of a text, and its replacement."""
         self.splices = []
         {"set": self.set_value, "add": self.add, "remove": self.remove}[change.verb](change)
         splices = sorted(self.splices, key=lambda splice: splice[:2])
@@ -147,7 +147,7 @@ class _Splicer:
         self.splices.append((start, end, text))
 
     def find(self, path: FieldPath) -> list[tuple[TextNode, TextEntry]]:
-        """Find the way to a value: each collection, with the entry in it. None of them may have other places."""
+        """Find the collections on the path to a value, each with its entry. None of them may be used by aliases."""
         trail: list[tuple[TextNode, TextEntry]] = []
         node = self.root
         for depth, step in enumerate(path):
@@ -165,14 +165,14 @@ class _Splicer:
         return trail
 
     def check_own(self, node: TextNode, path: FieldPath) -> None:
-        """Refuse a node that has other places, too."""
+        """Refuse an alias, and a node that aliases use."""
         if node.style == ALIAS:
-            raise UnspliceableError(f"The value is that of another place: an alias of &{node.text}.", path)
+            raise UnspliceableError(f"The value is an alias of &{node.text}, which is defined elsewhere.", path)
         if id(node) in self.used:
-            raise UnspliceableError(f"Aliases use its anchor, &{node.anchor}, in other places.", path)
+            raise UnspliceableError(f"Aliases of its anchor, &{node.anchor}, are used elsewhere.", path)
 
     def set_value(self, change: TextChange) -> None:
-        """Set a value that is there."""
+        """Set an existing value."""
         trail = self.find(change.path)
         old = trail[-1][1].value if trail else self.root
         self.check_own(old, change.path)
@@ -180,7 +180,7 @@ class _Splicer:
             if node.style != ALIAS:
                 self.check_own(node, change.path)
         if old.style not in BLOCKS | FLOWS and has_template(old.text):
-            raise UnspliceableError("The value is made of a variable or a template.", change.path)
+            raise UnspliceableError("The value comes from a variable or a template.", change.path)
         if not trail:
             self.splice(old.start, old.end, self.layout.write_flow(change.value))
         elif trail[-1][0].style in FLOWS:
@@ -192,7 +192,7 @@ class _Splicer:
             self.set_in_block(trail[-1][1], change.value)
 
     def write_in_flow(self, container: TextNode, at: int, value: Any, old: TextNode | None = None) -> str:
-        """Write a value in braces or brackets. In JSON it has lines of its own if those around it have."""
+        """Write a value in braces or brackets. In JSON, it gets lines of its own if the values around it have them."""
         if isinstance(value, dict | list) and value:
             has_lines = self.layout.is_json and "\n" in self.text[container.start : container.end]
             line = self.text[find_line_start(self.text, at) : at]
@@ -205,7 +205,7 @@ class _Splicer:
         return self.layout.write_scalar(value, in_flow=in_flow, style=old.style, former=old.text)
 
     def set_in_block(self, entry: TextEntry, value: Any) -> None:
-        """Set a value that has the end of the line behind its key or dash, and perhaps the lines below."""
+        """Set a value after its key or dash, which ends its line and may have more lines below."""
         old, layout, column = entry.value, self.layout, self.column(entry.start)
         inline_end, end = self.measure(old)
         line_end = find_line_end(self.text, inline_end)
@@ -216,7 +216,7 @@ class _Splicer:
                 inline += layout.write_flow(value)
             elif entry.key:
                 inline, below = lead.rstrip(), layout.write_behind_key(value, column)
-            elif lead.strip() or self.text[inline_end:line_end].strip():  # a comment stands behind the dash
+            elif lead.strip() or self.text[inline_end:line_end].strip():  # a comment follows the dash
                 inline = lead.rstrip()
                 below = f"{layout.line_end}{' ' * (column + 2)}{layout.write_block(value, column + 2)}"
             else:
@@ -229,7 +229,7 @@ class _Splicer:
         self.splice(line_end, max(line_end, end), below)
 
     def measure(self, node: TextNode) -> tuple[int, int]:
-        """Find where a value ends in the line behind its key or dash, and where its last line ends."""
+        """Find where a value ends in the line of its key or dash, and where its last line ends."""
         if node.style in TEXT_BLOCKS:
             header = _BLOCK_HEADER.match(self.text, node.start)
             return header.end() if header else node.start, node.end
@@ -238,7 +238,7 @@ class _Splicer:
         return node.end, node.end
 
     def write_text(self, entry: TextEntry, value: str) -> tuple[str, str] | None:
-        """Write a text as a block, if the old one is a block, or if it has no quotes and the new one has lines."""
+        """Write a text as a block, if the old one is a block, or if it has no quotes and the new one has several lines."""
         old, column, layout = entry.value, self.column(entry.start), self.layout
         if old.style not in TEXT_BLOCKS:
             indent = column + (layout.step if entry.key else 2)
@@ -264,7 +264,7 @@ class _Splicer:
             self.add_in_flow(container, index, step, change.value)
         else:
             column = self.column(container.entries[0].start)
-            # Items may stand as far left as the key of their list: then a comment there is that of the next key.
+            # Items may have the indentation of their list's key: then a comment there belongs to the next key.
             is_flush = container.style == BLOCK_LIST and bool(trail) and column == self.column(trail[-1][1].start)
             self.add_in_block(container, index, step, change.value, is_flush=is_flush)
 
@@ -301,7 +301,7 @@ class _Splicer:
         line_end = find_line_end(text, end)
         if not has_comma:
             self.splice(end, end, ",")
-        if has_lines and skip_blank(text, end) >= line_end:  # what follows in the line is a comment
+        if has_lines and skip_blank(text, end) >= line_end:  # a comment follows in the line
             end = line_end
         self.splice(end, end, f"{glue}{part}{',' if has_comma else ''}")
 
@@ -322,7 +322,7 @@ class _Splicer:
     def check_removable(self, entry: TextEntry, path: FieldPath) -> None:
         for node in [*_walk(entry.value), *([entry.key] if entry.key else [])]:
             if id(node) in self.used:
-                raise UnspliceableError(f"Aliases use its anchor, &{node.anchor}, in other places.", path)
+                raise UnspliceableError(f"Aliases of its anchor, &{node.anchor}, are used elsewhere.", path)
 
     def remove_in_block(self, container: TextNode, index: int) -> None:
         text, entry = self.text, container.entries[index]
@@ -330,7 +330,7 @@ class _Splicer:
         if not text[find_line_start(text, entry.start) : entry.start].strip():
             self.remove_lines(self.find_first_line(container, index), line_end)
             return
-        # The first entry stands behind a dash: the next one moves there, unless a comment is in between.
+        # The first entry follows a dash: the next one moves there, unless a comment is in between.
         following = container.entries[1].start
         if text[find_line_end(text, entry.end) : following].strip():
             start = len(text[: entry.start].rstrip(" "))
@@ -361,11 +361,11 @@ class _Splicer:
             self.splice(entry.start, entries[index + 1].start, "")
 
     def remove_lines(self, start: int, end: int) -> None:
-        """Remove lines with the break behind the last."""
+        """Remove lines, with the break after the last."""
         self.splice(start, self.text.find("\n", end) + 1 or len(self.text), "")
 
     def find_first_line(self, container: TextNode, index: int) -> int:
-        """Find the first line of an entry: the comment lines directly above it, if they are indented as it is."""
+        """Find the first line of an entry, with the comment lines directly above it that have its indentation."""
         start = find_line_start(self.text, container.entries[index].start)
         if index == 0 and container is self.root:
             return start
@@ -380,7 +380,7 @@ class _Splicer:
         return start
 
     def skip_comments(self, at: int, column: int) -> int:
-        """Find the end of a line, or that of the last of the comment lines below which are indented this far."""
+        """Find the end of a line, or of the last comment line below it with at least this indentation."""
         end = find_line_end(self.text, at)
         while (start := self.text.find("\n", end) + 1) > 0:
             line_end = find_line_end(self.text, start)
@@ -395,7 +395,7 @@ class _Splicer:
 
 
 def _walk(node: TextNode) -> Iterator[TextNode]:
-    """List a node and all below it, keys too."""
+    """List a node and everything below it, including keys."""
     pending = [node]
     while pending:
         each = pending.pop()
@@ -405,7 +405,7 @@ def _walk(node: TextNode) -> Iterator[TextNode]:
 
 
 def _find_layout(text: str, nodes: list[TextNode], line_end: str, *, is_json: bool) -> TextLayout:
-    """Find how a document is written, by the first place that shows it."""
+    """Find the style of a document, from its first lines that show it."""
     steps: dict[str, int] = {}
     for entry in (entry for node in nodes if node.style in {BLOCK_MAPPING, FLOW_MAPPING} for entry in node.entries):
         below = entry.value
@@ -414,7 +414,7 @@ def _find_layout(text: str, nodes: list[TextNode], line_end: str, *, is_json: bo
         indents = []
         for start in (entry.start, below.entries[0].start):
             line = text[find_line_start(text, start) : start]
-            # What stands before a key in its line is a dash, or in braces another key.
+            # The text before a key in its line is a dash, or in braces another key.
             indents.append(len(line) if line.strip() in {"", "-"} else len(line) - len(line.lstrip()))
         steps.setdefault(below.style, max(0, indents[1] - indents[0]))
     step = steps.get(BLOCK_MAPPING) or steps.get(FLOW_MAPPING) or steps.get(FLOW_LIST) or 2

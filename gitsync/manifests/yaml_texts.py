@@ -1,6 +1,6 @@
-"""Values as texts of YAML and JSON, in the style of the file around them.
+"""Writes values as YAML and JSON texts, in the style of the file around them.
 
-Each text is read back before it is used, so a value is plain only if all readers take it for what it is.
+Each text is read back before it is used, so a value is unquoted only if all readers agree on it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _LINES = re.compile(r"\n+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextLayout:
-    """How a file is written: the ends of its lines, the spaces of one more level, those before the items of a list, the
-    quotes of texts that need some, whether it is JSON, and whether its last line has an end.
+    """The style of a file: its line ends, the indentation of one more level and of the items of a list, the quotes of
+    texts that need some, whether it is JSON, and whether its last line has an end.
     """
 
     line_end: str
@@ -39,8 +39,8 @@ class TextLayout:
     def write_scalar(
         self, value: Any, *, in_flow: bool, style: str = PLAIN, former: str = "", is_key: bool = False
     ) -> str:
-        """Write a value that has nothing below it, in one line. `style` is that of the value before, `former` its text.
-        Raises ValueError if there is no text that is read as this value.
+        """Write a value without members, in one line. `style` is that of the previous value, `former` its text. Raises
+        ValueError if no text is read as this value.
         """
         if not isinstance(value, str):
             return json.dumps(value, allow_nan=False)
@@ -60,8 +60,8 @@ class TextLayout:
         return double
 
     def write_flow(self, value: Any, indent: int | None = None) -> str:
-        """Write a value with all that is below it in braces and brackets. `indent` is that of its first line if what is
-        below it has lines of its own; None keeps all in one.
+        """Write a value with its members in braces and brackets. `indent` is that of its first line if the members have
+        lines of their own; None for a single line.
         """
         if not isinstance(value, dict | list) or not value:
             return self.write_scalar(value, in_flow=True)
@@ -79,8 +79,8 @@ class TextLayout:
         return f"{opening}{glue[1:]}{glue.join(parts)}{self.line_end}{' ' * (below - self.step)}{closing}"
 
     def write_block(self, value: Any, indent: int) -> str:
-        """Write a mapping or a list that has something below it, each entry in lines of its own. The first line has no
-        indentation, since `indent` spaces are there already.
+        """Write a mapping or a list with members, each in lines of its own. The first line has no indentation, since
+        `indent` spaces already precede it.
         """
         glue = self.line_end + " " * indent
         if isinstance(value, dict):
@@ -91,14 +91,14 @@ class TextLayout:
         return glue.join(f"-{self.write_behind_dash(part, indent)}" for part in value)
 
     def write_behind_key(self, value: Any, indent: int) -> str:
-        """Write what stands behind the colon of a key that is indented so far."""
+        """Write the text after the colon of a key with this indentation."""
         if isinstance(value, dict | list) and value:
             below = indent + (self.step if isinstance(value, dict) else self.list_step)
             return f"{self.line_end}{' ' * below}{self.write_block(value, below)}"
         return self._write_behind(value, indent + self.step)
 
     def write_behind_dash(self, value: Any, indent: int) -> str:
-        """Write what stands behind the dash of an item that is indented so far."""
+        """Write the text after the dash of an item with this indentation."""
         if isinstance(value, dict | list) and value:
             return f" {self.write_block(value, indent + 2)}"
         return self._write_behind(value, indent + 2)
@@ -108,8 +108,8 @@ class TextLayout:
         return f" {block[0]}{block[1]}" if block else f" {self.write_scalar(value, in_flow=False)}"
 
     def write_text(self, header: str, value: str, indent: int, digit: int = 0) -> tuple[str, str] | None:
-        """Write a text as a block: its header, and its lines, each behind a break. `header` is that of before,
-        and `digit` the number in it. None if a block cannot say this text.
+        """Write a text as a block: its header, and its lines, each after a break. `header` is the previous one, and
+        `digit` the number in it. None if a block cannot represent this text.
         """
         content = value.rstrip("\n")
         breaks = len(value) - len(content)
@@ -127,7 +127,7 @@ class TextLayout:
 
 
 def write_quoted(value: str, *, is_json: bool) -> str:
-    """Write a text in double quotes, so that YAML and JSON read it alike; what would not show is escaped."""
+    """Write a text in double quotes, so that YAML and JSON read it alike. Unprintable characters are escaped."""
 
     def escape(found: re.Match[str]) -> str:
         character = found[0]
@@ -142,8 +142,8 @@ def write_quoted(value: str, *, is_json: bool) -> str:
 
 
 def is_text_for_all(value: str, former: str) -> bool:
-    """Tell whether a plain text is text for readers of YAML 1.1, too: dates and others are not, unless the text before
-    was of the same kind.
+    """Return whether an unquoted text is text for YAML 1.1 readers too. Dates and others are not, unless the previous
+    text was of the same type.
     """
     tag = _resolve(value)
     return tag == "tag:yaml.org,2002:str" or (bool(former) and tag == _resolve(former))
@@ -157,7 +157,7 @@ def _resolve(value: str) -> Any:
 
 
 def reads_back(text: str, value: str, *, in_flow: bool, is_key: bool = False) -> bool:
-    """Tell whether a text in its place is read as this value, and as nothing else."""
+    """Return whether a text, as a key or a value, is read as exactly this value."""
     place: str
     expected: Any
     if is_key:

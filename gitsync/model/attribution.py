@@ -1,4 +1,4 @@
-"""Who changed a resource in Azure, as far as Azure knows (docs/how-to/drift.md).
+"""Who changed a resource in Azure, as far as Azure reports it (docs/how-to/drift.md).
 
 Names of people are personal data: see `Attribution.hide_name`.
 """
@@ -16,7 +16,7 @@ class AuthorKind(StrEnum):
     PERSON = "person"
     APPLICATION = "application"  # a service principal or a managed identity
     POLICY = "policy"
-    AZURE = "azure"  # a change in the background, which no principal asked for
+    AZURE = "azure"  # a change in the background, without a principal
     GITSYNC = "gitsync"  # another run
     UNKNOWN = "unknown"
 
@@ -31,9 +31,9 @@ class ChangeSource(StrEnum):
 class Who(StrEnum):
     """The values of `--who`."""
 
-    AUTO = "auto"  # names of people only in the terminal, the page and JSON, and in none that a job or a pod writes
-    NAMES = "names"  # there, and in comments and pull requests
-    OFF = "off"  # Azure is not asked, and what it says by itself is shown without names
+    AUTO = "auto"  # names of people in the terminal, the page and JSON, unless a job or a pod writes them
+    NAMES = "names"  # also in comments and pull requests
+    OFF = "off"  # no request is sent; authors that Azure returns anyway have no names
 
 
 A_PERSON: Final = "a person"
@@ -42,18 +42,18 @@ A_PERSON: Final = "a person"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribution:
-    """One change in Azure of a drifted, conflicting or missing resource; or, with `doubt`, why it is not known who
-    changed it: a sentence, "" if it is known.
+    """One change in Azure of a drifted, conflicting or missing resource. `doubt` is a sentence on why the author is not
+    known, "" if it is.
 
     `name` is the name of a person (a UPN), the id of an application or of a policy assignment; "" if Azure does not
-    say. `label` is the display name of an application, "" if it could not be read. `client` is what it was made with,
-    such as `Azure Portal`. `at` is RFC 3339 in UTC. `operation` is the permission that was used, as Azure spells it.
-    `correlation_id` is that of the activity log. `commit` is the revision of the run if gitsync itself wrote. `paths`
-    are JSON pointers of the differences that this change made; empty if Azure does not say which fields it changed.
+    return one. `label` is the display name of an application, "" if it could not be read. `client` is the program that
+    made the change, such as `Azure Portal`. `at` is RFC 3339 in UTC. `operation` is the permission that was used, as
+    Azure spells it. `correlation_id` is that of the activity log. `commit` is the revision of the run if gitsync itself
+    wrote. `paths` are JSON pointers of the differences that this change made; empty if Azure returns no fields.
     """
 
     author: AuthorKind = AuthorKind.UNKNOWN
-    name: str = field(default="", repr=False)  # a log may have a representation, and no name
+    name: str = field(default="", repr=False)  # a log may contain the representation, but must not have the name
     label: str = field(default="", repr=False)
     client: str = ""
     at: str = ""
@@ -65,8 +65,8 @@ class Attribution:
     doubt: str = ""
 
     def hide_name(self) -> Attribution:
-        """Return the same without what is, or may be, the name of a person, for everything that is kept or published.
-        The correlation id stays: who may read the activity log finds the name with it.
+        """Return the change without what is or may be the name of a person, for everything that is kept or published.
+        The correlation id stays: anyone who can read the activity log finds the name with it.
         """
         may_be_person = self.author in {AuthorKind.PERSON, AuthorKind.UNKNOWN} or "@" in f"{self.name}{self.label}"
         shown = replace(self, name="", label="") if may_be_person else self

@@ -1,4 +1,4 @@
-"""A change before it is made, and what a check says of it."""
+"""A planned change, and the findings of checks about it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class CheckName(StrEnum):
 
 
 class CheckVerdict(StrEnum):
-    """What a check says of a change, the most urgent first."""
+    """The verdicts of a check about a change, the most urgent first."""
 
     REFUSED = "refused"  # Azure would refuse it
     WARNING = "warning"
-    NOT_CHECKED = "not-checked"  # there is no answer, which is not the same as FINE
+    NOT_CHECKED = "not-checked"  # no answer, which is not the same as FINE
     FINE = "fine"
 
 
@@ -37,12 +37,12 @@ NO_CHECKS: Final = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckFinding:
-    """What one check says of one change.
+    """The finding of one check about one change.
 
-    `code` is Azure's, or gitsync's if Azure gave none: `gitsync explain` knows it. `message` is a sentence: what Azure
-    said, or why there is no answer. `advice` is an order: what to change. `contact` names who can change what is not in
-    git. Both are "" if there is nothing to say. `path` is the JSON pointer of the field of the body that it is about,
-    "" for the whole resource. `missing_right` is the action that the identity is not allowed, if that is the reason.
+    `code` is Azure's, or gitsync's if Azure returned none; `gitsync explain` describes it. `message` is a sentence:
+    Azure's answer, or why there is none. `advice` is an order: what to change. `contact` names who can change what is
+    not in git. Both can be "". `path` is the JSON pointer of the field of the body, "" for the whole resource.
+    `missing_right` is the action that the identity is not allowed, if that is the reason.
     """
 
     check: CheckName
@@ -56,7 +56,7 @@ class CheckFinding:
 
     @property
     def statement(self) -> str:
-        """What the check says, with the code before it."""
+        """The message, with the code before it."""
         return f"{self.code}: {self.message}" if self.code else self.message
 
 
@@ -64,13 +64,13 @@ REFUSED: Final = "Refused"
 """The reason of the condition of a resource that a sync leaves out, since Azure would refuse it."""
 
 Findings = list[tuple[Key, CheckFinding]]
-"""Of one check: at least one for each change that the check concerns, and none for the others."""
+"""The findings of one check: at least one for each change that it is about."""
 
 
 class HiddenValue(Enum):
-    """The sign in a body for a value that a check must not see, or that is not known yet.
+    """Marks a value in a body that a check must not see, or that is not known yet.
 
-    It is not JSON, so that a check which forgets to replace it sends nothing.
+    It is not JSON, so a check that forgets to replace it cannot send it.
     """
 
     SECRET = auto()
@@ -81,11 +81,11 @@ class HiddenValue(Enum):
 class PlannedChange:
     """A resource that would be created, updated, replaced or deleted.
 
-    `replaces` tells that the resource is deleted first and created again; its action is CREATE. `body` is that of
-    the PUT with a `HiddenValue` here and there; None for a delete. `live_body` is what Azure has now; None if there
-    is nothing, or if it was not read. `doubt` says why the ARM id is not known, "" if it is; the id has `<...>` in
-    place of what is missing then. `exports_secrets` tells that the run asks the resource for its keys after the
-    write; `purges`, that its manifest has the run purge first what holds the name.
+    `replaces`: the resource is deleted first and created again; its action is CREATE. `body` is that of the PUT, which
+    may have a `HiddenValue` in it; None for a delete. `live_body` is what Azure has now; None if it has nothing, or if
+    it was not read. `doubt` explains why the ARM id is not known, "" if it is; the id then has `<...>` for the missing
+    parts. `exports_secrets`: the run reads the resource's keys after the write. `purges`: the run first purges the
+    deleted resource that reserves the name.
     """
 
     key: Key
@@ -117,6 +117,6 @@ class PlannedChange:
 
     @property
     def location(self) -> str:
-        """The region of the body, "" if it has none that is known."""
+        """The region of the body; "" if it has none, or if it is not known yet."""
         location = (self.body or {}).get("location")
         return location if isinstance(location, str) else ""

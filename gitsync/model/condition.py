@@ -21,7 +21,7 @@ class Severity(StrEnum):
 
 
 class Retry(StrEnum):
-    """How soon ASO would look again; inside one run only FAST and SLOW mean anything."""
+    """How soon ASO would retry. Within one run, only FAST and SLOW have an effect."""
 
     FAST = "Fast"
     SLOW = "Slow"
@@ -30,7 +30,7 @@ class Retry(StrEnum):
 
 
 class Hold(StrEnum):
-    """Reasons of a resource that did not fail: the run was over before it ended, or a person has to look first."""
+    """Reasons of a resource that did not fail: the run ended before it did, or a person has to decide first."""
 
     INTERRUPTED = "Interrupted"
     NOT_REACHED = "NotReached"
@@ -46,8 +46,8 @@ class Hold(StrEnum):
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Condition:
-    """`time` is RFC 3339 in UTC with whole seconds. `advice` is what only the failed attempt knows of how to fix it.
-    The message is ASO's or Azure's own. Time, request id and advice may change without the condition changing.
+    """`time` is RFC 3339 in UTC with whole seconds. `advice` has hints that only the failed attempt can give. The
+    message is ASO's or Azure's own. Time, request id and advice may change without the condition changing.
     """
 
     status: ConditionStatus
@@ -66,7 +66,7 @@ class Condition:
         return self.status is ConditionStatus.TRUE
 
     def says_the_same(self, other: Condition | None) -> bool:
-        """Equal but for the time, the request id and the advice."""
+        """Return whether both are equal, apart from the time, the request id and the advice."""
         return other is not None and _select_lasting(self) == _select_lasting(other)
 
 

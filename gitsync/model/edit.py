@@ -1,4 +1,4 @@
-"""A change of the text of a manifest, by its place in the document."""
+"""A change of the text of a manifest, by its path in the document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gitsync.model.lines import Step
 
 
 class Removed(Enum):
-    """The sign for a value that is not there any more. It is not JSON, so no manifest has it."""
+    """Marks a value that was removed. It is not JSON, so no manifest has it."""
 
     REMOVED = auto()
 
@@ -20,10 +20,10 @@ REMOVED = Removed.REMOVED
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """One field of a document and its new value: JSON, or REMOVED for a key or an item that goes.
+    """One field of a document and its new value: JSON, or REMOVED to remove a key or an item.
 
-    `path` has its steps from the top of the document (`("spec", "sku", "name")`). Its parent may be missing: then it is
-    added too. An index one past the end of a list adds an item.
+    `path` has its steps from the top of the document (`("spec", "sku", "name")`). A missing parent is added too. An
+    index one past the end of a list adds an item.
     """
 
     path: tuple[Step, ...]

@@ -10,15 +10,13 @@ from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 
 OWNER = "gitsync/owner"
-"""Annotation of an exported object: the key of the resource that exports it. Without a
-cluster, it takes the place of the owner reference that ASO would set.
-"""
+"""Annotation of an exported object: the key of the resource that exports it. It replaces ASO's owner reference."""
 
 REPOSITORY = "gitsync/repository"
 """Annotation of an object in a cluster: the repository of the agent that exports it, if that agent has no name."""
 
 NAMELESS = "gitsync"
-"""The agent without a name."""
+"""The name that stands for an agent without one."""
 
 _OF = " of "
 
@@ -32,7 +30,7 @@ class ObjectKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Address:
-    """A Secret or a ConfigMap by its name. `secrets.store_rules` checks names and keys by the rules of Kubernetes."""
+    """A Secret or a ConfigMap by its name. `secrets.store_rules` checks names and keys by Kubernetes' rules."""
 
     object_kind: ObjectKind
     namespace: str
@@ -44,11 +42,11 @@ class Address:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Owner:
-    """Who exports an object: a resource, and the agent that keeps it, since two repositories may have one key each.
+    """The owner of an exported object: a resource and its agent, since two repositories may have the same key.
 
-    Recorded with the object, and printed without the agent if that has the default name. `repository` is host and path
-    of the repository if the agent has no name, "" if it has one or the repository is not known; it is no part of the
-    identity, as a repository may move.
+    Recorded with the object, and printed without the agent if it has the default name. `repository` is host and path of
+    the repository if the agent has no name, "" if it has one or the repository is not known. It is not part of the
+    identity, since a repository may move.
     """
 
     key: Key
@@ -66,7 +64,7 @@ class Owner:
 
 
 def is_owned_by(owner: str, key: Key) -> bool:
-    """Tell whether the text of an owner names a resource, whatever its agent. People own an object with the text ""."""
+    """Return whether the text of an owner names a resource, with any agent. The text "" means that a person owns it."""
     try:
         return Owner.parse(owner).key == key
     except ValueError:
@@ -84,10 +82,10 @@ class Leftover:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """One object as a resource wants it: it replaces what stood there, data, annotations and labels alike.
+    """The desired state of one exported object. It replaces the existing data, annotations and labels.
 
-    `data` of a ConfigMap is plain too, but is kept as `Secret` values, so that one code writes both. `owner` is the
-    resource that exports it: an object that exists and is not its own is not written
+    `data` of a ConfigMap is not secret, but is kept as `Secret` values, so that the same code writes both. `owner` is
+    the resource that exports it: an existing object with another owner is not written
     (docs/reference/reconciliation.md#export-ownership).
     """
 

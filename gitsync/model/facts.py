@@ -1,6 +1,6 @@
-"""What the catalog knows of a kind: the shapes of the facts (docs/reference/catalog.md#fields).
+"""The shapes of the catalog's facts about a kind (docs/reference/catalog.md#fields).
 
-Facts stay the plain mappings that they are packed as: a kind has hundreds of fields, and most are never looked at.
+Facts stay the plain mappings that they are packed as: a kind has hundreds of fields, and most are never read.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Scope(StrEnum):
 
 
 class ListLevel(StrEnum):
-    """Where a list of a type may be asked for. `SCOPE` is the resource or container that an extension extends."""
+    """Where the resources of a type can be listed. `SCOPE` is the resource or container that an extension extends."""
 
     PARENT = "parent"
     SCOPE = "scope"
@@ -66,9 +66,9 @@ class ListLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Kind:
-    """One kind at one version: its place in ARM and its fields.
+    """One kind at one version: its ARM type and its fields.
 
-    The catalog makes one of each, so a kind equals itself alone, and what follows from it may be looked up by it.
+    The catalog makes one object of each, so a kind equals only itself, and can be the key of a cache.
     """
 
     gvk: GVK  # as the manifest spells the version
@@ -76,7 +76,7 @@ class Kind:
     api_version: str  # ARM's
     scope: Scope
     operations: frozenset[str]  # of Get, Head, Put, Delete
-    owner: tuple[str, str] | None  # (group, kind) that an owner must be; None for any or none
+    owner: tuple[str, str] | None  # (group, kind) that an owner must have; None for any or none
     any_owner: bool  # an extension kind: the manifest names group and kind
     fixed_azure_name: str | None
     azure_name: Mapping[str, Any]  # minLength, maxLength, pattern of a free name
@@ -84,7 +84,7 @@ class Kind:
     status: str
     config_maps: Mapping[str, str]  # field of operatorSpec.configMaps → path in status
     types: Mapping[str, TypeFacts]
-    legacy: bool  # spelled v1api…, which names some UUIDs otherwise
+    legacy: bool  # spelled v1api…: ASO derives the UUIDs of some names differently there
     lists: frozenset[ListLevel] = frozenset()  # where public SDKs list the type; empty if unknown
     provider: Provider = Provider.ARM
 
@@ -94,7 +94,7 @@ class Kind:
 
     @property
     def owner_is_named(self) -> bool:
-        """Tell whether an owner can only be named: its ARM id would say nothing of its manifest."""
+        """Return whether an owner must be named: its ARM id would not identify its manifest."""
         owner = self.types[self.spec]["fields"].get("owner")
         return owner is not None and owner["type"] == "namedOwner"
 

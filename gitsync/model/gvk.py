@@ -1,7 +1,7 @@
 """The group, version and kind of a resource, and its key.
 
-Separate from the resource, because graphs, records and reports use keys only. A key has no version: it survives an
-upgrade of the API version. Both are tuples, for look-ups and sorting.
+Separate from the resource, because graphs, records and reports use keys only. A key has no version, so it survives an
+upgrade of the API version. Both are tuples, for lookups and sorting.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Key(NamedTuple):
         """Parse the text of `str`. Raises ValueError if it is another text."""
         group_kind, namespace, name = text.split("/")
         kind, _, group = group_kind.partition(".")
-        return cls(intern(group), intern(kind), intern(namespace), intern(name))  # most are those of other keys too
+        return cls(intern(group), intern(kind), intern(namespace), intern(name))  # most texts are in many keys
 
     def __str__(self) -> str:
         return f"{self.kind}.{self.group}/{self.namespace}/{self.name}"

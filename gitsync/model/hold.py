@@ -1,4 +1,4 @@
-"""A hold: until a day, a resource stays as it is in Azure (docs/hold.md)."""
+"""A hold: a resource stays as it is in Azure until a date (docs/hold.md)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from datetime import date
 
 @dataclass(frozen=True, slots=True, order=True)
 class HeldUntil:
-    """`day` is the last day (UTC) of the hold. `reason` is one short line of a person, as untrusted as a manifest."""
+    """`day` is the last day (UTC) of the hold. `reason` is one short line by a person, as untrusted as a manifest."""
 
     day: date
     reason: str
 
     def lasts(self, today: date) -> bool:
-        """Tell whether it holds on a day in UTC."""
+        """Return whether the hold still applies on a date (UTC)."""
         return today <= self.day
 
     @property
     def sentence(self) -> str:
-        """What reports say of a held resource."""
+        """The message of a held resource in reports."""
         return f"It stays as it is {self}."
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""How many requests Azure Resource Manager takes (docs/reference/arm.md#request-limits)."""
+"""The request limits of Azure Resource Manager (docs/reference/arm.md#request-limits)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class RequestKind(StrEnum):
-    """What a request counts as; an action (POST) is a write."""
+    """The kind that a request counts as. An action (POST) counts as a write."""
 
     READS = "reads"
     WRITES = "writes"
@@ -16,12 +16,12 @@ class RequestKind(StrEnum):
 
 
 Bucket = tuple[str, RequestKind]
-"""What has a limit of its own: a subscription, in lower case ("" for the tenant), and a kind of request."""
+"""The subject of one limit: a subscription, in lower case ("" for the tenant), and a kind of request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A token bucket: how many requests at once, and how many more each second."""
+    """A token bucket: its size in requests, and how many are added each second."""
 
     burst: float
     per_second: float
@@ -35,4 +35,4 @@ ARM_LIMITS: Mapping[RequestKind, Limit] = {
     RequestKind.WRITES: Limit(200, 10),
     RequestKind.DELETES: Limit(200, 10),
 }
-"""ARM's, per principal and subscription, and the same for a tenant (Microsoft's request-limits-and-throttling)."""
+"""ARM's limits per principal and subscription, also for a tenant (Microsoft's request-limits-and-throttling)."""

@@ -1,7 +1,7 @@
-"""The line of every field of a document, and how its file writes the values that YAML changes.
+"""The line of every field of a document, and the spelling of values that YAML changes.
 
-A node has the number of its line and the end of what is below it, not its path: in a small file of nested long keys,
-all paths together have the square of its bytes.
+A node has its line number and the end of its subtree, not its path: in a small file with long nested keys, the size of
+all paths is the square of the file's.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ Step = str | int
 
 
 _NO_CHILDREN: Mapping[Step, int] = {}
-_MOST_SHARED = 200  # nodes of a table that other documents may have too
-_MOST_WRITTEN = 1000  # values of a document whose texts are kept: a file may have a million
+_MOST_SHARED = 200  # nodes of a table that documents share
+_MOST_WRITTEN = 1000  # values of a document whose spelling is kept: a file may have a million
 
 
 class WrittenValue(NamedTuple):
-    """The text of a value that its file does not write as JSON has it (`NO`, `1.30`, `004`). `expression` is the text
-    with variables that was replaced, "" if there is none; `keeps_quotes` tells whether quotes around it make it text.
+    """The spelling of a value in its file, if it differs from JSON (`NO`, `1.30`, `004`). `expression` is the text with
+    variables that was replaced, "" if there is none. `keeps_quotes`: quotes around it make it text.
     """
 
     text: str
@@ -46,7 +46,7 @@ class LineTable:
         self._ends = array("I", ends)  # one past the last node below
         self._steps = list(steps)  # None in a list
         self._written = dict(written)
-        # Of the nodes that were asked for; made then, since each of many thousand aliases has a table of its own.
+        # Filled on request only, since each of many thousand aliases has a table of its own.
         self._children: dict[int, Mapping[Step, int]] | None = None
 
     def begin(self, step: str | None, number: int) -> int:
@@ -58,11 +58,11 @@ class LineTable:
         return node
 
     def end(self, node: int) -> None:
-        """End a node: what was added since is below it. One that has nothing below it is ended already."""
+        """End a node: the nodes added since are below it. A node without any needs no end."""
         self._ends[node] = len(self._steps)
 
     def write(self, node: int, value: WrittenValue) -> None:
-        """Note how the file writes a value; not for all of very many."""
+        """Note the spelling of a value, up to a limit for each document."""
         if len(self._written) < _MOST_WRITTEN:
             self._written[node] = value
 
@@ -71,13 +71,13 @@ class LineTable:
         return self._numbers[node]
 
     def written(self, node: int) -> WrittenValue | None:
-        """How the file writes the value of a node; None if as JSON has it."""
+        """The spelling of the value of a node; None if it is that of JSON."""
         return self._written.get(node)
 
     def children(self, node: int) -> Mapping[Step, int]:
-        """The nodes directly below another; of a duplicate key, the last."""
+        """The nodes directly below a node; for a duplicate key, the last."""
         if self._ends[node] == node + 1:
-            return _NO_CHILDREN  # kept for none of the many thousand aliases that a list may have
+            return _NO_CHILDREN  # keeps no mapping for each of many thousand aliases
         if self._children is None:
             self._children = {}
         if node not in self._children:
@@ -86,8 +86,8 @@ class LineTable:
         return self._children[node]
 
     def share(self) -> LineTable:
-        """The same table for all documents that have these nodes in these lines. Most manifests of an estate have the
-        form of others, and a table takes as much memory as the values.
+        """Return one table for all documents with these nodes in these lines. Most manifests of an estate look alike,
+        and a table takes as much memory as the values.
         """
         if len(self._steps) > _MOST_SHARED:
             return self
@@ -96,21 +96,21 @@ class LineTable:
         )
 
     def rename(self, steps: Mapping[int, str]) -> LineTable:
-        """A table in which some nodes have other keys."""
+        """Return a table in which some nodes have other keys."""
         table = LineTable()
         table._numbers, table._ends, table._written = self._numbers, self._ends, self._written
         table._steps = [steps.get(node, step) for node, step in enumerate(self._steps)]
         return table
 
     def renumber(self, line: Callable[[int], int]) -> LineTable:
-        """A table of the same nodes in other lines."""
+        """Return a table of the same nodes in other lines."""
         table = LineTable()
         table._numbers = array("I", map(line, self._numbers))
         table._ends, table._steps, table._written = self._ends, self._steps, self._written
         return table
 
     def rewrite(self, written: Mapping[int, WrittenValue]) -> LineTable:
-        """A table in which some values are written otherwise."""
+        """Return a table in which some values have another spelling."""
         table = LineTable()
         table._numbers, table._ends, table._steps = self._numbers, self._ends, self._steps
         table._written = {**self._written, **written}
@@ -141,42 +141,42 @@ class Lines:
         return self._table.number(nodes[-1]) if len(nodes) > len(path) else None
 
     def find_nearest(self, path: Sequence[Step]) -> int:
-        """The line of a field, or of the nearest of its parents that is there."""
+        """The line of a field, or of its nearest parent that exists."""
         return self._table.number(self._walk(path)[-1])
 
     def below(self, path: Sequence[Step]) -> Lines:
-        """The lines of a part. What comes from an alias has the line of the alias and no others."""
+        """The lines of a part. Everything in an alias has the line of the alias."""
         nodes = self._walk(path)
         if len(nodes) > len(path):
             return Lines(self._table, nodes[-1])
         return make_lines(self._table.number(nodes[-1]))
 
     def rename(self, keys: Mapping[tuple[Step, ...], str]) -> Lines:
-        """The lines with other keys for fields, whose paths are those of before."""
+        """Return the lines with other keys for some fields. `keys` has them by their old paths."""
         found = {path: self._walk(path) for path in keys}
         nodes = {nodes[-1]: keys[path] for path, nodes in found.items() if len(nodes) > len(path)}
         return Lines(self._table.rename(nodes), self._node)
 
     def find_written(self, path: Sequence[Step]) -> WrittenValue | None:
-        """How the file writes a value; None if as JSON has it, or if the document does not have the field."""
+        """The spelling of a value; None if it is that of JSON, or if the document does not have the field."""
         nodes = self._walk(path)
         return self._table.written(nodes[-1]) if len(nodes) > len(path) else None
 
     def rewrite(self, written: Mapping[tuple[Step, ...], WrittenValue]) -> Lines:
-        """The lines with other texts for values."""
+        """Return the lines with another spelling for some values."""
         found = {path: self._walk(path) for path in written}
         nodes = {nodes[-1]: written[path] for path, nodes in found.items() if len(nodes) > len(path)}
         return Lines(self._table.rewrite(nodes), self._node)
 
     def renumber(self, line: Callable[[int], int]) -> Lines:
-        """The same fields in other lines: `line` returns the one that stands for another."""
+        """Return the same fields in other lines: `line` returns the new line of an old one."""
         return Lines(self._table.renumber(line), self._node)
 
     def __contains__(self, path: Sequence[Step]) -> bool:
         return self.find(path) is not None
 
     def __iter__(self) -> Iterator[tuple[Step, ...]]:
-        """The path of every field. All paths together may have the square of the bytes of a file."""
+        """The path of every field. The size of all paths may be the square of the file's."""
         pending: list[tuple[tuple[Step, ...], int]] = [((), self._node)]
         while pending:
             path, node = pending.pop()
@@ -184,7 +184,7 @@ class Lines:
             pending += [((*path, step), child) for step, child in self._table.children(node).items()]
 
     def _walk(self, path: Sequence[Step]) -> list[int]:
-        """The nodes along a path, from the top to the last that is there."""
+        """The nodes along a path, from the top to the last that exists."""
         nodes = [self._node]
         for step in path:
             child = self._table.children(nodes[-1]).get(step)
@@ -195,7 +195,7 @@ class Lines:
 
 
 def make_lines(number: int) -> Lines:
-    """The lines of a document of which only the first line is known."""
+    """Make the lines of a document of which only the first line is known."""
     table = LineTable()
     table.end(table.begin(None, number))
     return Lines(table)

@@ -21,7 +21,7 @@ class Absence:
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Live:
     """A resource as it was read: the body of its GET, and the ETag if the provider returned one. `bytes_read` is the
-    size of the answer, 0 if that is not known.
+    size of the response, 0 if it is not known.
     """
 
     body: Mapping[str, Any]
@@ -37,21 +37,21 @@ class Live:
 
     @property
     def state_meaning(self) -> StateMeaning:
-        """What the state says of the last operation. A resource without a state is as it was written."""
+        """The meaning of the provisioning state. A resource without one counts as succeeded."""
         state = self.provisioning_state
-        if state is None or state == "Succeeded":  # as nearly all are
+        if state is None or state == "Succeeded":  # the usual case
             return StateMeaning.SUCCEEDED
         arm_id = self.body.get("id")
         return read_state(state, arm_id if isinstance(arm_id, str) else "")
 
     @property
     def is_moving(self) -> bool:
-        """An operation is under way, or may be: nothing may be sent."""
+        """Return whether an operation is or may be under way, so that nothing may be sent."""
         return self.state_meaning in {StateMeaning.MOVING, StateMeaning.UNKNOWN}
 
     @property
     def has_unknown_state(self) -> bool:
-        """It is not known whether an operation is under way."""
+        """Return whether it is unknown if an operation is under way."""
         return self.state_meaning is StateMeaning.UNKNOWN
 
     @property

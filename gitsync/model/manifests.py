@@ -24,21 +24,21 @@ _TITLE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,62}(\.[a-z0-9][-.a-z0-9]{0,252})?")
 class Encrypted:
     """A Secret or a ConfigMap that is encrypted with SOPS, as written in its file.
 
-    `text` is what was encrypted at once, and so is decrypted at once: all documents of the file that share the member
-    `sops`. `name` is the kind, the namespace and the name that the object has there, "" for none: variables and
-    kustomize may give it others. `values` are those of the object by key, still encrypted.
+    `text` is the unit of encryption: all documents of the file that share the member `sops`. `name` is the kind, the
+    namespace and the name of the object in the file, "" for none; variables and kustomize may change them. `values` are
+    those of the object by key, still encrypted.
     """
 
     source: SourceLocation
     text: bytes
     name: tuple[str, str, str]
-    values: Mapping[str, str] = field(default_factory=dict, compare=False)  # the text says it all
+    values: Mapping[str, str] = field(default_factory=dict, compare=False)  # `text` contains them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredObject:
     """A Secret or a ConfigMap that a manifest declares. `owner` is the text of the resource that exported it, which the
-    sink `sops` writes into its encrypted manifests; "" for an object of people.
+    sink `sops` writes into its encrypted manifests; "" for an object that a person owns.
     """
 
     source: SourceLocation
@@ -47,7 +47,7 @@ class DeclaredObject:
 
 @dataclass(frozen=True, slots=True)
 class ConfigMapVersion:
-    """A ConfigMap that the source declares in a file, and the folder that says which cluster it is of."""
+    """A ConfigMap that the source declares in a file. `home` is the folder of its cluster."""
 
     home: str
     data: Mapping[str, str]
@@ -58,10 +58,10 @@ class ConfigMapVersion:
 class UnreadDocument:
     """A document that did not become a resource: of a kind that is not for gitsync, or rejected with a problem.
 
-    Texts are as written, "" if the document has none. `is_rejected` says that it has a problem, so it may have been
-    meant as an ASO resource; a file or document that does not parse has no texts. `form` names its form if it has no
-    kind, but was recognised. `unit` is the name of the unit that it is part of, "" for the folder of its file.
-    `is_followed` says that it is an object of a controller, and that the unit which it declares was read.
+    Texts are as written, "" if the document has none; a file or document that does not parse has none. `is_rejected`:
+    it has a problem, so it may have been meant as an ASO resource. `form` names its form if it has no kind but was
+    recognized. `unit` is the name of its unit, "" for the folder of its file. `is_followed`: it is the object of a
+    controller, and the unit that it declares was read.
     """
 
     source: SourceLocation
@@ -79,7 +79,7 @@ class UnreadDocument:
 class KnownId:
     """The ARM id of a resource that no manifest of the source declares, as a record has it.
 
-    `place` is where the record is, for messages. `doubt` is a sentence that says why the id is not used; "" if it is.
+    `place` is where the record is, for messages. `doubt` is a sentence on why the id is not used; "" if it is.
     """
 
     arm_id: str
@@ -89,21 +89,21 @@ class KnownId:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifests:
-    """Everything that was read. ConfigMaps and Secrets by (namespace, name), each a mapping of its keys;
-    `namespaces` has the annotations of Namespace manifests by name. Encrypted objects are in `encrypted` only.
-    `declared` has all of these objects, encrypted or not.
+    """Everything that was read. ConfigMaps and Secrets are by (namespace, name), each a mapping of its keys;
+    `namespaces` has the annotations of Namespace manifests by name. Encrypted objects are in `encrypted` only;
+    `declared` has all objects, encrypted or not.
 
-    `problems` are those that belong to no resource, in the order of the files; a resource that was read has its own.
-    `unread` are the documents that are not for gitsync and the rejected ones, in the order of the files. `elsewhere`
-    are the resources of namespaces outside of the run. `known` are the ids of resources that other sources declare.
-    `read_left_out` reads the files that the kustomizations of their folders do not name, and `left_out` are the places
-    of resources in them, by their keys without namespaces. `rejected` are the places of documents that cannot be used,
-    by the same keys, as far as their texts show them.
+    `problems` are those without a resource, in the order of the files; a resource that was read has its own. `unread`
+    are the documents that are not for gitsync and the rejected ones, in the order of the files. `elsewhere` are the
+    resources of namespaces outside the run. `known` are the ids of resources that other sources declare.
+    `read_left_out` reads the files that the kustomizations of their folders do not name, and `left_out` has the
+    locations of resources in them, by key without namespace. `rejected` has the locations of unusable documents, by the
+    same keys, as far as their texts show them.
 
-    `variables` are those that the documents of each unit mention, by the unit's name ("" for plain folders); `shown`
-    are the texts from Secrets that are part of ids and names, and so are plain text, and `hidden` those that are not.
-    `ambiguous` are the ConfigMaps and Secrets that are declared again, with other values; `versions` has all that were
-    declared of each ConfigMap.
+    `variables` are those that the documents of each unit mention, by the unit's name ("" for plain folders). `shown`
+    are the texts from Secrets that are part of ids and names, and so are plain text; `hidden` are the others.
+    `ambiguous` are the ConfigMaps and Secrets that are declared again with other values; `versions` has all
+    declarations of each ConfigMap.
     """
 
     resources: tuple[Resource, ...] = ()
@@ -141,13 +141,13 @@ NO_MANIFESTS: Final = Manifests()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """The documents of a source that were read, followed or passed over, which every report counts.
+    """The documents of a source that were read, followed or skipped, which every report counts.
 
     `files` and `resources` count what was read, `unread` are the documents that did not become a resource, and
     `ignored` the paths of manifest files that were left out, by .gitsyncignore or because their name begins with a dot.
-    `skipped` are the paths of kustomizations that were not built, since their files have nothing for gitsync.
-    `notes` are problems of what gitsync does not use. `unnamed` has the number of ASO objects in each file that no
-    kustomization of its folder names; a sync does not look.
+    `skipped` are the paths of kustomizations that were not built, since their files have nothing for gitsync. `notes`
+    are problems of what gitsync does not use. `unnamed` has the number of ASO objects in each file that no
+    kustomization of its folder names; a sync does not fill it.
     """
 
     files: int = 0
@@ -160,17 +160,17 @@ class Coverage:
 
     @property
     def passed_over(self) -> Mapping[str, int]:
-        """How many documents of each kind are not for gitsync: the most frequent first, then by name."""
+        """The number of documents that are not for gitsync, by kind: the most frequent first, then by name."""
         return _count_kinds(one for one in self.unread if not (one.is_rejected or one.is_followed))
 
     @property
     def followed(self) -> Mapping[str, int]:
-        """How many objects of controllers declare units that were read, in the same order."""
+        """The number of controller objects whose units were read, by kind, in the same order."""
         return _count_kinds(one for one in self.unread if one.is_followed)
 
     @property
     def rejected(self) -> int:
-        """How many documents were meant for gitsync and could not be read; the problems say why."""
+        """The number of documents that were meant for gitsync and could not be read; `problems` has the reasons."""
         return sum(one.is_rejected for one in self.unread)
 
 
@@ -180,9 +180,9 @@ def _count_kinds(documents: Iterable[UnreadDocument]) -> Mapping[str, int]:
 
 
 def format_title(document: UnreadDocument) -> str:
-    """The kind of a document as people write it (`Deployment.apps`), or words for one that has none.
+    """Return the kind of a document as people write it (`Deployment.apps`), or a description if it has none.
 
-    Nothing that a file may spell as it likes is repeated: a kind that Kubernetes would refuse is only called so.
+    Text from a file is not repeated unchecked: a kind that Kubernetes would refuse gets a description only.
     """
     if not document.kind:
         return document.form or WITHOUT_KIND

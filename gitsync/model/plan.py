@@ -20,8 +20,8 @@ from gitsync.model.verdict import Action
 class LastCommit:
     """The last commit that changed a manifest before it was removed from git.
 
-    Author and subject are text from git: short, without e-mail addresses, and as untrusted as a manifest. `doubt` says
-    why the commit is not known; the others are "" then.
+    Author and subject are text from git: short, without e-mail addresses, and as untrusted as a manifest. `doubt`
+    explains why the commit is not known; the other fields are then "".
     """
 
     commit: str = ""
@@ -32,11 +32,12 @@ class LastCommit:
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Apply:
-    """A resource that git declares. `record` is its record, `depends_on` the applies that come first.
-    `held` is the condition of one that is not applied, whatever its manifest says; its record stays as it is.
-    `moved_from` is the manifest that had the record before, if it was moved to this one. `renamed` is the resource that
-    is deleted for this one, if it was only renamed. `hold` leaves the resource as it is in Azure: that of its manifest,
-    or of another one of the same resource.
+    """A resource that git declares. `depends_on` are the applies that come first.
+
+    `held` is the condition of a resource that is not applied, whatever its manifest; its record does not change.
+    `moved_from` is the manifest that had the record before, if it moved to this one. `renamed` is the resource that is
+    deleted for this one, if it was only renamed. `hold` keeps the resource as it is in Azure; it is in this manifest,
+    or in another manifest of the same resource.
     """
 
     prepared: Prepared
@@ -56,14 +57,13 @@ class Apply:
 class Prune:
     """A resource that was removed from git: deleted from Azure, or only forgotten if it `detaches`.
 
-    `depends_on` are the prunes that go first: its dependents. `held` says why it is not deleted; "" if nothing holds
-    it. `within` is the group (or the parent) whose deletion includes this resource, and `carries` are the records that
-    the deletion of a group includes. `reason` is a sentence that says how the resource was removed from git, and
-    `last_commit` the last commit that had its manifest; None if the source has no history. `renamed` is the resource
-    that is created for this one, if it was only renamed. `last_source` is the place of its last manifest: line 0 if
-    only the file is known, None if not even that. `replaces` tells that it is created again in the same run. `hold` is
-    that of its last manifest, if it lasts: `held` says so too. Without `can_delete`, Azure deletes it with its parent
-    only.
+    `depends_on` are the prunes that go first: its dependents. `held` explains why it is not deleted, "" if it may be.
+    `within` is the group or parent whose delete includes this resource; `carries` are the records that the delete of a
+    group includes. `reason` is a sentence on how it was removed from git. `last_commit` is the last commit with its
+    manifest; None if the source has no history. `last_source` is the location of its last manifest: line 0 if only the
+    file is known, None if that is not known either. `renamed` is the resource that is created for this one, if it was
+    only renamed. `replaces`: it is created again in the same run. `hold` is that of its last manifest, if it still
+    applies; it is also the reason in `held`. Without `can_delete`, Azure deletes it only with its parent.
     """
 
     record: Record
@@ -91,11 +91,13 @@ Node = Apply | Prune
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """How a resource was removed from git: policy, hold, file and line, units and commit of its last manifest,
-    and the kind of the object that declared its last unit, as far as history can be read (None, "", 0), the last
-    `revision` with it, and a sentence for people. `held` says why it must not be deleted; "" if it may be, and so does
-    `moved`, of a place that is not read and may declare it now. `is_released` tells that a person has said by name
-    that no place does, whatever holds it for that.
+    """How a resource was removed from git: policy, hold, file and line, units and commit of its last manifest, the kind
+    of the object that declared its last unit, the last `revision` with it, and a sentence for people. Values that
+    history does not have are None, "" or 0.
+
+    `held` explains why it must not be deleted, "" if it may be. `moved` does the same if a file that is not read may
+    declare it now. `is_released`: a person has confirmed by name that it is not declared elsewhere, which overrides
+    `moved`.
     """
 
     policy: Policy | None = None
@@ -114,9 +116,9 @@ class Removal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestOfSource:
-    """The content of a source in addition to the manifests of a run: `others` are those outside of the run (or all),
-    `unread` the documents that became no resource, `elsewhere` the resources of other namespaces. Nothing that they may
-    stand for is deleted.
+    """The content of a source in addition to the manifests of a run. `others` are manifests outside the run (or all of
+    them), `unread` the documents that did not become a resource, `elsewhere` the resources of other namespaces. A
+    resource that any of them may declare is not deleted.
     """
 
     others: tuple[Prepared, ...] = ()
@@ -138,9 +140,9 @@ class Plan:
 class Reviewed:
     """One resource of a reviewed plan. Digests are "" if there is nothing to digest.
 
-    `desired` is the digest of the request (id, api-version and body), `live` that of the live state. `secrets`
-    says that the body holds some, so that `desired` depends on the digest key. `later` are the parts of the request
-    that only a later step of a run knows, which `desired` leaves out: JSON pointers into the body, or "id".
+    `desired` is the digest of the request (id, api-version and body), `live` that of the live state. `secrets`: the
+    body has some, so `desired` depends on the digest key. `later` are the parts of the request that are known only in
+    the run, which `desired` leaves out: JSON pointers into the body, or "id".
     """
 
     action: Action
@@ -155,8 +157,8 @@ class Reviewed:
 class Review:
     """A reviewed plan: what a sync may do, and the input that the plan was made from.
 
-    `repository` and `revision` say what was planned, in words that are the same on every machine. `digest_key` names
-    the key that digests of secrets were made with, "" for none. `seal` tells whether all of it was changed since
+    `repository` and `revision` name the source of the plan with texts that are the same on every machine. `digest_key`
+    names the key of the digests of secrets, "" for none. `seal` reveals any later change of the plan
     (git/state/plan_seal); "" in the files of older versions.
     """
 

@@ -24,7 +24,7 @@ class Policy(StrEnum):
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class PolicyDecision:
-    """A policy, and a sentence that says what decided about it; "" for an annotation or the default."""
+    """A policy, and a sentence with its origin; "" for an annotation or the default."""
 
     policy: Policy
     reason: str = ""

@@ -1,4 +1,4 @@
-"""A problem of the input: what is wrong, where, and how to fix it. Problems are collected, not thrown."""
+"""A problem of the input: what is wrong, where, and how to fix it. Problems are collected, not raised."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, order=True)
 class SourceLocation:
-    """Where a manifest stands: path inside the source, and its first line (from 1)."""
+    """The location of a manifest: its path in the source, and its first line (from 1)."""
 
     path: str
     line: int
@@ -29,15 +29,15 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing wrong with the input.
+    """One thing that is wrong with the input.
 
     `code` is stable and meant for machines (PascalCase); `field` is a path such as `spec.a.b[0]`, or "". `unit` is the
-    name of the unit that it is about, "" for the folder of its file; `parts` are the folders that a unit which is not
-    built has files in. `rendered_by` are the names of the units that made the manifest of the file; empty if it is a
-    document of that.
-    `invalidates`: an error makes its manifest invalid, so nothing is sent. Without it, a run fails the resource only
-    at the stage that the problem is about. `is_unread`: it is about a document with a group of ASO that is not read,
-    such as a template. That is a warning of a run, and an error of `validate` and of a run with --strict.
+    name of the unit, "" for the folder of the file. `parts` are the folders with files of a unit that is not built.
+    `rendered_by` are the names of the units that rendered the manifest; empty for a document of the file.
+
+    `invalidates`: an error makes its manifest invalid, so nothing is sent. Without it, a run fails the resource only at
+    the stage that the problem is about. `is_unread`: a document with an ASO group was not read, such as a template.
+    That is a warning in a run, and an error in `validate` and in a run with --strict.
     """
 
     code: str
@@ -63,19 +63,19 @@ class Problem:
 
     @property
     def holds_deletes(self) -> bool:
-        """Tell whether it may hide a manifest: an error does, and a note, since what it is about may be one. A document
-        with a group like none of ASO is another operator's.
+        """Return whether it may hide a manifest: an error may, and a note, whose document may be a manifest. Only a
+        group that is unlike ASO's belongs to another operator.
         """
         return self.is_error or (self.is_note and self.code != UNKNOWN_GROUP)
 
     @property
     def place(self) -> str:
-        """The file and line for people: `net/hub.yaml:3`; "" for a problem of no file."""
+        """The file and line for people: `net/hub.yaml:3`; "" for a problem without a file."""
         return f"{self.path}:{self.line}" if self.path and self.line else self.path
 
     @property
     def order(self) -> tuple[str, int, str, str, str]:
-        """Sort key: as a reader goes through the files."""
+        """The sort key: the order in which a reader goes through the files."""
         return (self.path, self.line, self.field, self.code, self.message)
 
 
@@ -87,11 +87,9 @@ AGENT_UNKNOWN = "AgentUnknown"
 KEY_MISSING = "DigestKeyMissing"
 
 REFUSALS: Final = frozenset({TOO_MANY_DELETES, SUPERSEDED, AGENT_UNKNOWN, KEY_MISSING})
-"""The codes of problems for which a sync is refused as a whole, before anything was touched; a plan goes on and shows
-them.
-"""
+"""The codes of problems for which a sync is refused before its first write. A plan goes on and shows them."""
 
 
 def is_refused(problems: Iterable[Problem]) -> bool:
-    """Tell whether a sync with these problems is refused."""
+    """Return whether a sync with these problems is refused."""
     return any(problem.code in REFUSALS for problem in problems)

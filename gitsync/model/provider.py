@@ -1,4 +1,4 @@
-"""Who has the desired state of a resource, and what a provider other than ARM gets of one."""
+"""The systems that have resources, and the input of a provider other than ARM."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gitsync.model.secret import Secret
 
 
 class Provider(StrEnum):
-    """The system that has the resources of a kind. Each is a folder, but for SQL, which no run asks."""
+    """The system that has the resources of a kind. Each has a folder, except SQL, to which no run connects."""
 
     ARM = "arm"
     ENTRA = "entra"  # Microsoft Graph
@@ -22,19 +22,19 @@ class Provider(StrEnum):
 
 
 KEEPS_ADOPTED = frozenset({Provider.ENTRA})
-"""What was there before gitsync is not deleted: many others may depend on a group."""
+"""Providers whose adopted resources are not deleted: many others may depend on a group."""
 
 
 IN_USE = "GroupInUse"
-"""The code of a delete that would take the resource of another manifest, as after a manifest was renamed."""
+"""The code of a delete that would delete the resource of another manifest, such as after a rename."""
 
 
 class Kept(NamedTuple):
-    """What a record keeps for the provider of a resource, so that a later run finds it again without its manifest.
+    """What a record keeps for the provider of a resource, so that a later run finds it without its manifest.
 
-    `given_id` is the id that the provider gave it, such as the object id of a group. `administrator` is the login that
-    manages it, and `password_from` the Secret and key of its password; None if a token is used. `alias` is the name of
-    a user inside of its server, "" if it is that of its id.
+    `given_id` is the id that the provider generated, such as the object id of a group. `administrator` is the login
+    that manages it, and `password_from` the Secret and key of its password; None if a token is used. `alias` is the
+    name of a user in its server, "" if it is that of its id.
     """
 
     given_id: str = ""
@@ -48,13 +48,13 @@ NOTHING_KEPT = Kept()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvidedResource:
-    """A resource that another provider than ARM has, as git states it or, for a prune, as its record does.
+    """A resource of another provider than ARM, as in its manifest or, for a prune, in its record.
 
-    `arm_id` is the id by which a run knows it, below that of its owner `owner_id` ("" without one). `name` is its own,
-    such as that of a user. `spec` is that of the manifest, empty for a prune. `body` is what git wants, with its
-    Secrets as `Secret` values; None for a prune. `applied` is what gitsync last sent, digests in place of secrets; None
-    if it has sent nothing. `administrator_password` is the one that `kept` names, for a prune; None if a token is used.
-    `is_expected`: an earlier run may have created it, and did not see the answer. `sets_password`: the password in
+    `arm_id` is the id that a run uses for it, below that of its owner `owner_id` ("" without one). `name` is its own,
+    such as that of a user. `spec` is that of the manifest, empty for a prune. `body` is the desired state, with
+    `Secret` values; None for a prune. `applied` is what gitsync last sent, with digests in place of secrets; None if it
+    sent nothing. `administrator_password` is the one that `kept` names, for a prune; None if a token is used.
+    `is_expected`: an earlier run may have created it, but did not see the response. `sets_password`: the password in
     `body` is not the one that was last set, as far as is known.
     """
 

@@ -1,8 +1,8 @@
-"""What a word of `provisioningState` means.
+"""The meaning of a `provisioningState`.
 
-ARM's resource-provider contract (async-api-reference) ends every operation with Succeeded, Failed or Canceled, and
-calls every other word "still running". Some types end in words of their own. So a word that neither ends an operation
-nor is a step of one, as far as is known, is unknown: it is waited for, for some minutes, and is no success.
+ARM's resource-provider contract (async-api-reference) ends every operation with Succeeded, Failed or Canceled; every
+other state means "still running". Some types end with states of their own. So a state that is neither a known end nor a
+known step is unknown: a run waits for some minutes, and does not count it as a success.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from enum import Enum, auto
 from typing import Final
 
 FAILED_STATES: Final = frozenset({"failed", "canceled", "cancelled"})
-"""In lower case. 23 types of Azure/bicep-types-az spell the last one with two l."""
+"""In lower case. 23 types in Azure/bicep-types-az spell the last one with two l."""
 
 TERMINAL_STATES: Final = frozenset({"succeeded", *FAILED_STATES})
-"""Those of the contract, in lower case: they end an operation of any type."""
+"""The contract's states, in lower case: they end an operation of any type."""
 
 _CONNECTIONS = "privateendpointconnections"
 _ENDS: Final[Mapping[str, frozenset[str]]] = {
@@ -24,9 +24,9 @@ _ENDS: Final[Mapping[str, frozenset[str]]] = {
     "microsoft.apimanagement/service/gateways/apis": frozenset({"created"}),
     # Azure/bicep-types-az: Completed, Failed, Running.
     "microsoft.automation/automationaccounts/sourcecontrols/sourcecontrolsyncjobs": frozenset({"completed"}),
-    # Azure/bicep-types-az: Enabling, Enabled, Disabling, Disabled, Failed; of HTTPS for the domain, which may be off.
+    # Azure/bicep-types-az: Enabling, Enabled, Disabling, Disabled, Failed. They are about HTTPS, which may be off.
     "microsoft.cdn/profiles/endpoints/customdomains": frozenset({"enabled", "disabled"}),
-    # Recorded of MariaDB; the three servers share their API.
+    # Recorded for MariaDB; the three servers share their API.
     f"microsoft.dbformariadb/servers/{_CONNECTIONS}": frozenset({"ready"}),
     f"microsoft.dbformysql/servers/{_CONNECTIONS}": frozenset({"ready"}),
     f"microsoft.dbforpostgresql/servers/{_CONNECTIONS}": frozenset({"ready"}),
@@ -41,15 +41,15 @@ _ENDS: Final[Mapping[str, frozenset[str]]] = {
     # Azure/bicep-types-az: Approving, Ready, Rejecting, Dropping, Failed.
     f"microsoft.sql/servers/{_CONNECTIONS}": frozenset({"ready"}),
 }
-"""By type, the states in which it has succeeded in addition to Succeeded, with their sources; all in lower case."""
+"""By type, the states other than Succeeded that mean success, with their sources; all in lower case."""
 
 _STEP_AT_END = re.compile(r"(ing|inprogress)$|^(accepted|notstarted|queued|submitted)$", re.IGNORECASE)
 _STEP_AT_START = re.compile(r"ing(?=[A-Z])")
-"""A step under way is a present participle: Creating, ResolvingDNS, AdminUpdating. No list has them all."""
+"""A running step is a present participle: Creating, ResolvingDNS, AdminUpdating. No list has them all."""
 
 
 class StateMeaning(Enum):
-    """What a state says of the last operation."""
+    """What a state means for the last operation."""
 
     SUCCEEDED = auto()
     FAILED = auto()
@@ -58,7 +58,7 @@ class StateMeaning(Enum):
 
 
 def read_state(state: str, arm_id: str) -> StateMeaning:
-    """Read the state of a resource, in any case, by the type in its id."""
+    """Find the meaning of a state, in any spelling, for the type in a resource's id."""
     lower = state.casefold()
     if lower == "succeeded":
         return StateMeaning.SUCCEEDED

@@ -1,5 +1,5 @@
-"""What is kept between runs on the status branch: the records of resources, one file each, and the heartbeat of an
-agent (docs/reference/design.md#status-branch).
+"""What the status branch keeps between runs: the records of resources, one file each, and the heartbeat of an agent
+(docs/reference/design.md#status-branch).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gitsync.model.provider import NOTHING_KEPT, Kept
 
 
 class Claim(StrEnum):
-    """The claim of gitsync on a resource. Only what was created or adopted may be deleted."""
+    """gitsync's claim on a resource. Only a created or adopted resource may be deleted."""
 
     NONE = "none"  # watched only (policy skip), or never reached
     EXPECTED = "expected"  # a create may have been sent: written before the first write
@@ -35,15 +35,15 @@ _OURS = frozenset({Claim.CREATED, Claim.ADOPTED})
 
 
 class Trust(StrEnum):
-    """What came of checking the seal of a record."""
+    """The result of checking the seal of a record."""
 
     UNCHECKED = "unchecked"  # nothing to check, or another agent's
-    NO_KEY = "no-key"  # sealed, and this run has no key
+    NO_KEY = "no-key"  # sealed, but this run has no key
     SIGNED = "signed"
     SIGNED_BEFORE = "signed-before"  # with the previous key, or by an older version for this one
     UNSIGNED = "unsigned"
-    UNPLACED = "no-repository"  # by an older version, whose seals are as good in any repository
-    UNIDENTIFIED = "no-status"  # by an older version, whose seals are as good in any status of the same name
+    UNPLACED = "no-repository"  # by an older version, whose seals are valid in any repository
+    UNIDENTIFIED = "no-status"  # by an older version, whose seals are valid in any status of the same name
     OTHER_PLACE = "other-repository"  # or another status branch
     OTHER_STATUS = "other-status"  # of the same repository and branch, or of another repository without a name
     OTHER_KEY = "other-key"
@@ -55,7 +55,7 @@ class Trust(StrEnum):
 
     @property
     def is_former(self) -> bool:
-        """Tell whether an older version signed it, and a manifest may vouch for it."""
+        """Return whether an older version signed it, so that a matching manifest makes it trusted."""
         return self in _FORMER
 
 
@@ -76,11 +76,11 @@ class PendingOperation:
 
 @dataclass(frozen=True, slots=True)
 class FailedWrite:
-    """Writes that Azure refused, or whose operations failed, with none since that succeeded.
+    """Writes that Azure refused, or whose operations failed, without a later success.
 
     `kind` is that of the first of them. `generation` of the spec has failed since `since` (RFC 3339, UTC). `paths` are
-    JSON pointers of what they were to change: Azure may have done it in part. The cause is in the condition. `keeps`:
-    Azure did it, and kept what git no longer has, although a second write demanded that it goes. It is not sent again
+    JSON pointers of the intended changes, which Azure may have made in part. The cause is in the condition. `keeps`:
+    Azure accepted the write but kept a value that git no longer has, even after a second write. It is not sent again
     before git or Azure changes.
     """
 
@@ -95,8 +95,9 @@ class FailedWrite:
 class WriteStreak:
     """Writes in a row that reverted a change in Azure, with no change in git between them.
 
-    `count` of them, the last at `at` (RFC 3339, UTC); `paths` are JSON pointers of the fields that changed each time,
-    "" for the resource itself. `held` is set while the resource is paused: a digest of how Azure differed then.
+    `count` is their number, `at` the time of the last (RFC 3339, UTC). `paths` are JSON pointers of the fields that
+    changed each time, "" for the resource itself. `held` is set while the resource is paused: a digest of the
+    differences at that time.
     """
 
     count: int
@@ -107,11 +108,11 @@ class WriteStreak:
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class LastWrite:
-    """The last write of a resource by gitsync, by which Azure's logs know it again.
+    """gitsync's last write of a resource, with the ids that Azure's logs have for it.
 
     `correlation_id` is the id that was sent, `returned_id` the one that Azure returned, "" if it returned none or the
-    same; older records have the same one, too. `at` is when it was sent (RFC 3339, UTC), `revision` the commit of the
-    run, "" for a folder.
+    same; older records repeat it. `at` is when it was sent (RFC 3339, UTC), `revision` the commit of the run, "" for a
+    folder.
     """
 
     correlation_id: str
@@ -121,8 +122,8 @@ class LastWrite:
 
 
 class Durations(NamedTuple):
-    """For how many seconds Azure worked on the last create of a resource, and on its last update; None if no run has
-    seen the end of one.
+    """How many seconds Azure worked on the last create of a resource, and on its last update; None if no run saw it
+    end.
     """
 
     create: int | None = None
@@ -134,22 +135,23 @@ _NOT_MEASURED = Durations()
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Record:
-    """State of one resource.
+    """The state of one resource.
 
-    `applied` is the body that we last sent, `baseline` the asked-for leaves as last seen when the resource was written
-    or judged in sync; neither contains secrets. `depends_on` orders a later prune. `generation` counts changes of
-    the spec, whose digest is `spec_digest`; `reconciled_generation` is the last one that was sent or found in Azure, 0
-    for none. `writes` counts the runs that wrote it, `streak` those of them in a row that something undid
-    (None: none yet). `failure` is set if the last write failed, and `last_write` is the last that was accepted or may
-    have been; None before the first, and in older records. `durations` are those of its writes. `agent` names the agent
-    that keeps it, and so does `operator`, an annotation of ASO; older records lack it.
-    `credential` is the Secret that it was last reconciled with, by its name; "" for the global credential.
+    `applied` is the body that was last sent. `baseline` has the values of the desired fields that Azure last returned
+    when the resource was written or in sync. Neither contains secrets. `depends_on` orders a later prune. `generation`
+    counts changes of the spec, whose digest is `spec_digest`; `reconciled_generation` is the last one that was sent or
+    found in Azure, 0 for none. `writes` counts the runs that wrote it; `streak` the latest of them whose change was
+    reverted each time (None: none yet). `failure` is set if the last write failed. `last_write` is the last write that
+    was or may have been accepted; None before the first, and in older records. `durations` are those of its writes.
+
+    `agent` is the agent that keeps the record; `operator`, ASO's annotation, names it too, but not in older records.
+    `credential` is the name of the Secret that it was last reconciled with; "" for the global credential.
     `subscription` is that of the Secret; "" in older records, and for the global credential. `exports` are the Secrets
-    and config maps that are its own, sorted. `unit` is the folder of the manifest, or the file if that was read alone
-    (manifests/units), and `path` its file; "" in older records. `declared_by` is the kind of the object of a controller
-    that declares that unit; "" for none. `last_revision` is the last that declares the resource, once it was removed
-    from git; "" before, and if it is not known. `hold` is that of the manifest, which outlasts it. `kept` is what
-    another provider than ARM needs to find it again. `trust` is not kept: it is found when the record is read.
+    and ConfigMaps that it owns, sorted. `unit` is the folder of the manifest, or the file if that was read alone
+    (manifests/units), and `path` its file; "" in older records. `declared_by` is the kind of the controller object that
+    declares the unit; "" for none. `last_revision` is the last that declares a resource which was removed from git; ""
+    before, and if it is not known. `hold` is that of the manifest, and stays when the manifest is removed. `kept` is
+    what another provider than ARM needs to find the resource. `trust` is not kept: it is found when the record is read.
     """
 
     key: Key
@@ -187,18 +189,20 @@ class Record:
 
     @property
     def is_replacing(self) -> bool:
-        """Tell whether a run has begun to delete it and create it again."""
+        """Return whether a run has started to delete it and create it again."""
         return self.operation is not None and self.operation.kind == REPLACING
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The recorded state: records by key, the revision that they belong to (None if nothing is recorded), and the
-    config maps that resources exported. `leftovers` are exports that could not be removed. `revisions` are those of the
-    agents, if several have records; `revision` is then that of the last run. `notified` is the state of the estate that
-    the last notification of an agent said, in words; an agent without one has said that all is well, or nothing yet.
-    `identity` is that of the status, which its seals name; "" before the first seal, and in older ones.
-    `strays` are branches that lie among those of workers and were not read, each with the reason.
+    """The recorded state: records by key, their revision (None if nothing is recorded), and the ConfigMaps that
+    resources exported.
+
+    `leftovers` are exports that could not be removed. `revisions` are those of the agents, if several have records;
+    `revision` is then that of the last run. `notified` is the state in an agent's last notification, in words; without
+    one, the agent has reported success or nothing. `identity` is that of the status, which its seals name; "" before
+    the first seal, and in older ones. `strays` are branches among those of workers that were not read, each with the
+    reason.
     """
 
     records: Mapping[Key, Record]
@@ -212,15 +216,15 @@ class State:
 
     @property
     def agents(self) -> frozenset[str]:
-        """The names in the records."""
+        """The names of the agents in the records."""
         return frozenset(record.agent for record in self.records.values() if record.agent)
 
     def list_own(self, agent: str) -> dict[Key, Record]:
-        """The records of an agent, and those that name none."""
+        """Return the records of an agent, and those without one."""
         return {key: record for key, record in self.records.items() if record.agent in {"", agent}}
 
     def find_revision(self, agent: str) -> str | None:
-        """The revision that an agent's records speak of; None if that is not known."""
+        """Return the revision of an agent's records; None if it is not known."""
         if self.revisions:
             return self.revisions.get(agent)
         return self.revision if self.agents <= {agent} else None
@@ -229,10 +233,10 @@ class State:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastRun:
     """The last run that recorded something, by its report; it may have changed nothing. `time` is its end (RFC 3339,
-    UTC), `revision` the commit that it read, None for a folder. `outcomes` counts its resources by outcome, and
-    `not_reached` are those that it ended before. `sent` are the correlation ids of what it sent, and `arm_ids` its
-    resources. `commit` is the one on the status branch, "" for a folder. `has_changed` tells that Azure took a write,
-    or may have, or that a resource was detached.
+    UTC), `revision` the commit that it read, None for a folder. `outcomes` counts its resources by outcome;
+    `not_reached` are those that it did not get to. `sent` are the correlation ids of its requests, `arm_ids` its
+    resources. `commit` is the one on the status branch, "" for a folder. `has_changed`: Azure accepted or may have
+    accepted a write, or a resource was detached.
     """
 
     command: str
@@ -250,8 +254,8 @@ class LastRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat:
-    """The sign of life of an agent. `time` is the end of its last run that succeeded, in UTC and whole seconds.
-    `revision` is the commit that it read; None if it read a folder that is in no repository.
+    """Proof that an agent still runs. `time` is the end of its last successful run, in UTC and whole seconds.
+    `revision` is the commit that it read; None for a folder without a repository.
     """
 
     agent: str

@@ -1,4 +1,4 @@
-"""What a rehearsal found: the sync as it went in the built-in Azure, and what that cannot show."""
+"""The result of a rehearsal: the sync as it ran in the emulator, and what was not rehearsed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from gitsync.model.verdict import Action
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsedWrite:
-    """A write as Azure got it. `number` counts from 1, `key` is None if no resource of the run has the id.
-    `method` and `status` are of the request.
+    """A write as Azure got it. `number` counts from 1; `key` is None if no resource of the run has the id. `method` and
+    `status` are those of the request.
     """
 
     number: int
@@ -29,27 +29,27 @@ class RehearsedWrite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stub:
-    """A resource without a record that something refers to: it was made empty. `wanted_by` are sorted."""
+    """A referenced resource without a record, which was created empty. `wanted_by` are sorted."""
 
     arm_id: str
     wanted_by: tuple[Key, ...]
 
 
 class Blank(StrEnum):
-    """What a rehearsal cannot know."""
+    """What a rehearsal does not cover."""
 
     SEALS = "seals"  # of records: there is no key
-    SECRETS = "secrets"  # values that a throwaway stands for
-    STATEMENTS = "statements"  # of users of databases
-    KINDS = "kinds"  # types whose answers are not recorded
-    POLICIES = "policies"  # of Azure, without a fixture in the script of the emulator
+    SECRETS = "secrets"  # made-up values
+    STATEMENTS = "statements"  # of database users
+    KINDS = "kinds"  # types without recorded responses
+    POLICIES = "policies"  # Azure Policy, if the emulator script has none
     QUOTAS = "quotas"
     STUBS = "stubs"  # fields of resources without a record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotRehearsed:
-    """`count` of things that were not rehearsed, with their names, sorted; `sentence` says what that means."""
+    """Something that was not rehearsed: how many, their names (sorted), and `sentence`, which explains the effect."""
 
     blank: Blank
     sentence: str
@@ -58,20 +58,20 @@ class NotRehearsed:
 
 
 class GapKind(StrEnum):
-    """What git cannot bring back into an empty subscription, in the order in which it is solved."""
+    """What git cannot restore in an empty subscription, in the order in which gaps are solved."""
 
-    OWNER = "owner"  # an owner or a reference outside of git: skip, armId
+    OWNER = "owner"  # an owner or a reference that is not in git: skip, armId
     VALUE = "value"  # a Secret or ConfigMap that only a cluster, a vault or the environment has
     ID = "id"  # an id in the manifest that a new resource will not have
-    NAME = "name"  # a soft-deleted resource holds the name
-    DATA = "data"  # the resource comes back empty
+    NAME = "name"  # a soft-deleted resource reserves the name
+    DATA = "data"  # the resource is created without its data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """`stops`: the resource, or one that depends on it, cannot be created until somebody acts. `message` says what is
-    missing, in full sentences that do not repeat the field; `hint` is an order that says what to do. `field` is one of
-    the manifest, "" for all.
+    """`stops`: the resource, or one that depends on it, cannot be created until somebody acts. `message` names what is
+    missing, in full sentences without the field; `hint` is an order. `field` is one of the manifest, "" for the whole
+    manifest.
     """
 
     kind: GapKind
@@ -85,8 +85,8 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupt:
-    """A run that was killed after its write `number`, and the run after it. `differences` are sentences about what did
-    not end as in the run that nothing disturbed; none if all did. `sent_twice` are ids that were created twice.
+    """A run that was killed after its write `number`, and resumed by the next run. `differences` are sentences about
+    what ended differently than in the uninterrupted run. `sent_twice` are ids that were created twice.
     """
 
     number: int
@@ -101,10 +101,10 @@ class Interrupt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rehearsal:
-    """`first` is the sync, `second` the one after it, which must be silent; None if the first was refused, for the
-    reason in `refusal`. `writes` are those of the first, in the order in which Azure got them, and `later_writes`
-    those of the second. `schedule` says how long they are expected to take. `interrupts` are those of
-    --interrupt, `gaps` those of --from-nothing, in the order in which they are solved.
+    """`first` is the sync; None if it was refused, for the reason in `refusal`. `second` is the next sync, which must
+    write nothing; None if there was none. `writes` are those of the first, in the order in which Azure got them, and
+    `later_writes` those of the second. `schedule` has the expected durations. `interrupts` are those of --interrupt,
+    `gaps` those of --from-nothing, in the order in which they are solved.
     """
 
     from_nothing: bool
@@ -121,12 +121,12 @@ class Rehearsal:
 
     @property
     def is_silent(self) -> bool:
-        """Tell whether the second run wrote nothing. What Azure refused is not written."""
+        """Return whether the second run wrote nothing. Refused writes do not count."""
         return self.second is not None and all(write.status >= 400 for write in self.later_writes)
 
     @property
     def exit_code(self) -> ExitCode:
-        """FAILED if the sync fails, is refused, is not silent the second time, or does not survive an interrupt."""
+        """FAILED if the sync fails, is refused, writes again in the second run, or ends differently when interrupted."""
         if self.first is None or self.first.exit_code is not ExitCode.FINE or not self.is_silent:
             return ExitCode.FAILED
         is_stopped = any(gap.stops for gap in self.gaps)

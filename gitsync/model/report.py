@@ -1,6 +1,4 @@
-"""The report of a run: one value, from which the terminal, JSON and Markdown are made
-(docs/reports.md).
-"""
+"""The report of a run: one value, from which the terminal, JSON and Markdown are made (docs/reports.md)."""
 
 from __future__ import annotations
 
@@ -24,13 +22,13 @@ BUILT_IN_EMULATOR = "built-in emulator"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTarget:
-    """What a run reads and what it writes to, as every report shows it at its top. Texts for people; "" if something is
+    """What a run reads and what it writes to, as every report shows it at its top. Texts for people; "" if a value is
     not known, or has no part in the run.
 
     `repository` is the URL of the remote without a password, or the folder if there is no remote. `revision` is the
     commit, and `ref` the branch, tag or commit that was named or is checked out. `subscription` is an id,
     `subscription_name` its display name in Azure. `other_subscriptions` are those of credential Secrets. `identity` is
-    who signed in.
+    the identity that signed in.
     """
 
     repository: str = ""
@@ -46,10 +44,10 @@ class RunTarget:
 
 @dataclass(frozen=True, slots=True)
 class RequestCounts:
-    """How many requests were sent to ARM, by the bucket that they count against; polls are counted apart from reads,
-    and questions (a POST that changes nothing) apart from writes.
+    """How many requests were sent to ARM, by the bucket that they count against. Polls are counted apart from reads,
+    and checks (`questions`: a POST that changes nothing) apart from writes.
 
-    `throttled` is how many of all these Azure answered with 429 and gitsync sent again.
+    `throttled` is how many of them Azure answered with 429 and gitsync sent again.
     """
 
     reads: int = 0
@@ -62,11 +60,11 @@ class RequestCounts:
 
 @dataclass(frozen=True, slots=True)
 class RequestUse:
-    """What the requests were for, and how much of the limits they used up.
+    """The purpose of the requests, and how much of the limits they used.
 
-    `by_type` has how many of each kind (`list`, `get`, …) were about each ARM type. `hour_shares` has for reads, writes
-    and deletes the share that was used of what Azure allows in an hour, in the bucket where it is the largest.
-    `throttled_seconds` is for how long at least one request was held back by these limits.
+    `by_type` has the number of each kind of request (`list`, `get`, …) by ARM type. `hour_shares` has for reads, writes
+    and deletes the used share of Azure's hourly limit, in the bucket where it is the largest. `throttled_seconds` is
+    for how long at least one request had to wait for these limits.
     """
 
     by_type: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -75,9 +73,9 @@ class RequestUse:
 
 
 class LimitUse(NamedTuple):
-    """How a run uses one limit of Azure just now. `kind` is "reads", "writes" or "deletes", `taken` counts the requests
-    so far, and `per_second` is how many Azure allows in the long run. `is_near` tells that almost nothing is left at
-    once. `held_until` is when requests go on after a 429, in the clock's monotonic seconds.
+    """How a run uses one of Azure's limits at the moment. `kind` is "reads", "writes" or "deletes", `taken` counts the
+    requests so far, and `per_second` is Azure's long-term rate. `is_near`: almost nothing of the burst is left.
+    `held_until` is when requests go on after a 429, in the clock's monotonic seconds.
     """
 
     kind: str
@@ -89,14 +87,14 @@ class LimitUse(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`started` and `finished` are RFC 3339, UTC. `results` are sorted by key, `problems` by place.
+    """`started` and `finished` are RFC 3339, UTC. `results` are sorted by key, `problems` by location.
 
-    `root` is the folder that paths of files count from, inside the repository ("" for its top). `base` is set if
-    Azure was not read: the revision whose manifests take its place. `review` is the content of a plan for review, if
-    requested. `coverage` counts what was read of the source. `target` is what the run reads and writes to, `use` what
-    its requests were for. `checks` are those that the settings name, and `unrepeated` the requests of a plan for checks
-    that its sync does not repeat. `who` says where names of people may stand. `schedule` foresees the writes of
-    the sync of a plan; it is empty for any other run.
+    File paths are relative to `root`, a folder in the repository ("" for its top). `base` is set if Azure was not read:
+    the revision whose manifests replace its state. `review` is the content of a plan for review, if requested.
+    `coverage` counts what was read of the source. `target` is what the run reads and writes to, `use` what its requests
+    were for. `checks` are those in the settings, and `unrepeated` the requests of a plan's checks that the sync does
+    not repeat. `who` decides where names of people may be shown. `schedule` estimates the writes of a plan's sync; it
+    is empty for any other run.
     """
 
     command: str  # "sync", "plan" or "validate"
@@ -121,11 +119,11 @@ class Report:
 
     @property
     def summary(self) -> Mapping[str, int]:
-        """Count of results by verdict, sorted by name."""
+        """The number of results by verdict, sorted by name."""
         return dict(sorted(Counter(r.verdict.value for r in self.results).items()))
 
     @property
     def outcomes(self) -> Mapping[Outcome, int]:
-        """Count of results by outcome, all of them, the most urgent first."""
+        """The number of results by outcome, with zeros, the most urgent first."""
         times = Counter(result.outcome for result in self.results)
         return {outcome: times[outcome] for outcome in Outcome}

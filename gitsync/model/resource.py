@@ -1,4 +1,4 @@
-"""A resource as a manifest states it, and the other documents that a source may hold."""
+"""A resource as its manifest declares it, and as it is prepared for a run."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ WAITING = frozenset(
         "ReferenceUnresolved",
     }
 )
-"""Codes of problems that end once something outside of the manifest is there. They are warnings for a resource that
-waits for it: in a unit that waits for owners, and if CAPZ manages it.
+"""Codes of problems that end when something outside the manifest exists. They are warnings for a resource that waits
+for it: in a unit that waits for owners, and if CAPZ manages it.
 """
 
 
@@ -44,8 +44,8 @@ class OwnerRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wrapper:
-    """An object of CAPZ that has a manifest inside it. CAPZ applies the manifest in its own cluster: once, or for each
-    cluster that it makes of a template.
+    """A CAPZ object that has a manifest in it. CAPZ applies the manifest in its own cluster: once, or for each cluster
+    that it creates from a template.
     """
 
     kind: str
@@ -54,12 +54,13 @@ class Wrapper:
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Resource:
-    """One manifest of an ASO kind. `others` are the fields beside its spec that gitsync does not read: what clusters
-    write, and what is misplaced. `lines` has the line of each field, None if they are
-    not known, and `patched` the places of fields that a patch of another file has set; `problems` has the problems of
-    reading it (a duplicate key, an annotation that is not text). `unit` is the unit that it is part of; None for the
-    folder of its file. `wrapper` is the object of CAPZ that it is inside of; None for a document. `renamed_from` is the
-    name in its file, if a build changed that; "" otherwise.
+    """One manifest of an ASO kind.
+
+    `others` are the fields next to its spec that gitsync does not read: those that clusters write, and misplaced ones.
+    `lines` has the line of each field, None if they are not known; `patched` has the locations of fields that a patch
+    in another file has set. `problems` are those of reading it (a duplicate key, an annotation that is not text).
+    `unit` is its unit; None for the folder of its file. `wrapper` is the CAPZ object that contains it; None for a
+    document. `renamed_from` is the name in its file, if a build changed it; "" otherwise.
     """
 
     key: Key
@@ -87,18 +88,18 @@ class Prepared:
     """A resource made ready for ARM.
 
     `template` is None if no request can be built (an owner or a reference is missing, the kind is unknown); `arm_id` is
-    None if not even the id is known. `owner` is None for kinds without one. `depends_on` holds the
-    manifests that must come first (owner, references, producers of values), sorted, each of them present in the same
-    set of manifests. `problems` has every problem of this resource, errors and warnings. `ignored` are the paths of
-    the body that gitsync ignores today, each in its steps (`diff.ignore`). `hold` is the hold of the manifest, if it
-    lasts today. `credential` is the Secret of its namespace
-    that it is reconciled with; "" for the global credential. `id_doubt` says why a plan does not know the subscription,
-    and so not the ARM id: `arm_id` is then None, and the template has the id as far as it is known. `is_watched` tells
-    that it is outside of the run, and only read because another resource needs it. `written_by` is another manifest of
-    the same resource in Azure, which writes it; None if this one does. `policy_reason` is a sentence that says who
-    decided about the policy, if that was not the manifest or its namespace; "" otherwise. `provider` has the resource.
-    `ordered_after` are those of `depends_on` that only the order of units and waves puts first.
-    `told` is what other manifests say of it that hands fields over to Azure (`diff.rules.handed_over`), by name.
+    None if the id is not known either. `owner` is None for kinds without one. `depends_on` has the manifests that must
+    come first (owner, references, producers of values), sorted, all of them in the same set of manifests;
+    `ordered_after` are those of them that only the order of units and waves puts first. `problems` has every problem of
+    this resource, errors and warnings. `ignored` are the paths of the body that gitsync ignores today, as steps
+    (`diff.ignore`). `hold` is the hold of the manifest, if it applies today. `credential` is the Secret of its
+    namespace that it is reconciled with; "" for the global credential.
+
+    `id_doubt` explains why a plan does not have the subscription and thus the ARM id: `arm_id` is then None, and the
+    template has the known part of the id. `is_watched`: it is outside the run, and only read because another resource
+    needs it. `written_by` is another manifest of the same resource in Azure, which writes it; None if this one does.
+    `policy_reason` is a sentence with the origin of the policy, "" if it is the manifest or its namespace. `told` has
+    values of other manifests by which fields are handed over to Azure (`diff.rules.handed_over`), by name.
     """
 
     resource: Resource
@@ -127,13 +128,13 @@ class Prepared:
     @property
     def is_valid(self) -> bool:
         if not self.problems:
-            return self.template is not None  # as most
+            return self.template is not None  # the usual case
         return self.template is not None and not any(p.is_error and p.invalidates for p in self.problems)
 
     @property
     def is_waiting(self) -> bool:
-        """Tell whether only something missing outside of the manifest prevents a request, and the resource waits for
-        it.
+        """Return whether a request is only prevented by something that is missing outside the manifest, for which the
+        resource waits.
         """
         if self.template is not None or any(problem.is_error and problem.invalidates for problem in self.problems):
             return False
@@ -141,10 +142,10 @@ class Prepared:
 
     @property
     def is_left_to_capz(self) -> bool:
-        """Tell whether CAPZ manages it, so that gitsync only reads it."""
+        """Return whether CAPZ manages it, so that gitsync only reads it."""
         return self.resource.wrapper is not None and not self.policy.allows_modify
 
     @property
     def is_written(self) -> bool:
-        """Tell whether gitsync may write the resource because of this manifest."""
+        """Return whether gitsync may write the resource because of this manifest."""
         return self.policy.allows_modify and self.written_by is None

@@ -1,4 +1,4 @@
-"""What came of one node."""
+"""The result of one node of the graph."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from gitsync.model.verdict import Action, Difference, Verdict, Written
 
 
 class Outcome(StrEnum):
-    """What came of a resource in a run, the most urgent first. The verdict is what the comparison said."""
+    """The outcome of a resource in a run, the most urgent first. The verdict is the result of the comparison."""
 
     FAILED = "failed"  # it could not be read, checked or written, or its manifest is wrong
     BLOCKED = "blocked"  # it waits: for another resource, for Azure, or for a person
-    CHANGED = "changed"  # written, or in a plan: to be written
+    CHANGED = "changed"  # written, or in a plan: would be written
     UNCHANGED = "unchanged"
 
 
 class ManifestField(NamedTuple):
-    """A field as its manifest has it (`spec.a[0]`), and its place there, or that of its nearest parent."""
+    """A field as its manifest has it (`spec.a[0]`), and its location, or that of its nearest parent."""
 
     name: str
     source: SourceLocation
@@ -51,8 +51,8 @@ class Stage(StrEnum):
 
 
 class Wait(NamedTuple):
-    """What a resource waits for just now. `until` is when it goes on, in the clock's monotonic seconds; None if only
-    the end of something else decides. `next_try` is the number of the try that comes then, 0 if nothing is tried again.
+    """What a resource is waiting for. `until` is when it goes on, in the clock's monotonic seconds; None if it waits
+    for something else to end. `next_try` is the number of the next try, 0 if nothing is tried again.
     """
 
     reason: str
@@ -62,7 +62,7 @@ class Wait(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One failed try, kept so that failures before a success show. `at` is RFC 3339, UTC."""
+    """One failed try, kept so that a report shows failures before a success. `at` is RFC 3339, UTC."""
 
     at: str
     stage: Stage
@@ -76,11 +76,11 @@ class Attempt:
 class Replacement:
     """A change that Azure refuses in place: the resource would have to be deleted and created again.
 
-    `reason` is in full sentences. `takes` are the resources that the delete would take along, as far as git and the
-    records know them: those below it, and `refers`, which refer to any of these and lose what they refer to.
-    `given_ids` are ids that Azure gave the resource, which a new one would not have. `is_due`: a sync deletes and
-    creates it, since git and the operator consent. `held` says why it does not, in full sentences. `away` is for how
-    many seconds the resource was gone; None if it was not replaced.
+    `reason` is in full sentences. `takes` are the resources that the delete affects, as far as git and the records have
+    them: those below it, and `refers`, which refer to any of these and lose their target. `given_ids` are ids that
+    Azure generated for the resource, which a new one would not have. `is_due`: a sync deletes and creates it, since git
+    and the operator consent. `held` explains why it does not, in full sentences. `away` is for how many seconds the
+    resource did not exist; None if it was not replaced.
     """
 
     reason: str
@@ -93,34 +93,38 @@ class Replacement:
 
     @property
     def below(self) -> tuple[Key, ...]:
-        """What is deleted with the resource."""
+        """The resources that are deleted with this one."""
         return tuple(key for key in self.takes if key not in self.refers)
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Result:
-    """The end of one node. `record` is what to remember; None means forget it.
+    """The result of one node. `record` is the new record; None means that it is removed.
 
-    `is_fine` tells dependents that they may go on: Ready, or in a plan "would be". `exists` tells that Azure has the
-    resource, which is enough for a dependent that is ours already. `is_retryable` tells that another try, in this run
-    or the next, may go better without a change of the manifest. `fault` is what a bug in gitsync raised, if that ended
-    the attempt. `owner` and `depends_on` are what the manifest names, or the last one that was recorded: the edges of
-    the graph. `blocked_by` is the resource that it waits for, if it waits for one. `because` gives for some paths of
-    `unverified` what else is not known, and `reviewed` is what a plan for review contains of the resource. `body` is
-    that of a create in a plan, without secrets. `is_tolerated` tells that it is not Ready, and does not fail the run.
-    `policy_reason` says what decided about the policy, if the manifest did not. `rendered_by` is the unit that rendered
-    the manifest; "" for one that is a document of its file.
-    `sent` are the correlation ids of its writes, deletes and actions, those that Azure returned too.
-    `last_commit` and `last_source` are those of a resource which was removed from git: the line of its last manifest is
-    0 if only the file is known. `replacement` says that it is not written, since
-    Azure would refuse that. `renamed` is the other half of a rename: the resource that is deleted for this one, or
-    created. `deleted_with` is the resource whose delete includes that of this one. `failed_since` is the time (RFC
-    3339, UTC) since when a resource with the verdict FAILED_BEFORE has failed. `fields` has the field of the manifest
-    for the paths of differences, as far as it is known. `change` is what a plan would do, for the checks, and `checks`
-    are their findings, the most urgent first. `changed_by` are the changes in Azure that made the drift, as far as
-    Azure knows, the newest first. `live_body` is what a plan read of a resource that drifted; None for all others.
-    `hold` leaves the resource as it is; if it would be changed otherwise, the verdict is HELD, and `withheld` what it
-    is without the hold. `written` says what a sync sent, whatever came of it.
+    What came of it: `is_fine`: its dependents can go on (Ready, or in a plan "would be"). `exists`: Azure has the
+    resource, which is enough for a dependent that gitsync already manages. `is_retryable`: another try, in this run or
+    the next, may succeed without a change of the manifest. `is_tolerated`: it is not Ready, but does not fail the run.
+    `fault` is the exception of a bug in gitsync that ended the attempt. `blocked_by` is the resource that it waits for.
+    `sent` are the correlation ids of its writes, deletes and actions, with those that Azure returned. `written` is what
+    a sync sent, whatever its result. `failed_since` is the time (RFC 3339, UTC) since when a resource with the verdict
+    FAILED_BEFORE has failed.
+
+    The comparison: `unverified` are paths that could not be compared, `because` has another reason for some of them.
+    `fields` has the field of the manifest for the paths of differences, as far as it is known. `changed_by` are the
+    changes in Azure that caused the drift, as far as Azure reports them, the newest first. `live_body` is what a plan
+    read of a drifted resource; None for all others. `hold` keeps the resource as it is; if it would be changed without
+    the hold, the verdict is HELD, and `withheld` the verdict without it.
+
+    The manifest: `owner` and `depends_on`, the edges of the graph, are from the manifest or the last record.
+    `policy_reason` is the origin of the policy, if it is not the manifest. `rendered_by` is the unit that rendered the
+    manifest; "" for a document of its file. `last_commit` and `last_source` are those of a resource that was removed
+    from git: the line of its last manifest is 0 if only the file is known.
+
+    The change: `change` is what a plan would do, for the checks, and `checks` are their findings, the most urgent
+    first. `body` is that of a create in a plan, without secrets. `reviewed` is the resource's part of a plan for
+    review. With a `replacement`, it is not written, since Azure would refuse that. `renamed` is the other half of a
+    rename: the resource that is deleted for this one, or created. `deleted_with` is the resource whose delete includes
+    this one.
     """
 
     key: Key
@@ -167,42 +171,42 @@ class Result:
 
     @property
     def needs_replacement(self) -> bool:
-        """Tell whether a sync leaves it as it is, since Azure would refuse the change in place."""
+        """Return whether a sync does not write it, since Azure would refuse to change it in place."""
         return self.replacement is not None and not self.replacement.is_due
 
     @property
     def is_gone(self) -> bool:
-        """Tell whether a sync has deleted it, to the end."""
+        """Return whether a sync deleted it and saw the delete end."""
         return self.action is Action.DELETE and not self.exists
 
     @property
     def found(self) -> Verdict:
-        """What the comparison found, whether or not a hold leaves it so."""
+        """The verdict of the comparison, without the effect of a hold."""
         return self.withheld or self.verdict
 
     @property
     def message(self) -> str:
-        """The message of the condition; without one, the hold, or the reason of the policy."""
+        """The message of the condition; without one, that of the hold, or the reason for the policy."""
         return self.condition.message or (self.hold.sentence if self.hold else "") or self.policy_reason
 
     def list_found(self, verdict: CheckVerdict) -> list[CheckFinding]:
-        """List what the checks found with one verdict."""
+        """List the findings of checks with one verdict."""
         return [finding for finding in self.checks if finding.verdict is verdict]
 
     @property
     def is_refused(self) -> bool:
-        """Tell whether a check says that Azure would refuse the change."""
+        """Return whether a check found that Azure would refuse the change."""
         return bool(self.list_found(CheckVerdict.REFUSED))
 
     @property
     def _is_plainly_unchanged(self) -> bool:
-        """As nearly all are: no row of the table but the last applies."""
+        """Return whether only the last row of the table applies, as for nearly all resources."""
         has_ended_well = self.is_fine and self.verdict is Verdict.IN_SYNC and self.action is Action.NONE
         return has_ended_well and self.fault is None and self.replacement is None
 
     @property
     def outcome(self) -> Outcome:
-        """What came of it: the row of the table that applies first."""
+        """The outcome: that of the first row of the table that applies."""
         if self._is_plainly_unchanged:
             return Outcome.UNCHANGED
         return next(outcome for outcome, applies in _OUTCOMES if applies(self))
@@ -212,7 +216,7 @@ _HOLDS = frozenset(Hold)
 
 
 def _waits(result: Result) -> bool:
-    """Tell whether it waits. A severity of Info means that Azure still works on it."""
+    """Return whether it waits. A severity of Info means that Azure still works on it."""
     if result.verdict in {Verdict.BLOCKED, Verdict.HELD} or result.needs_replacement:
         return True
     condition = result.condition

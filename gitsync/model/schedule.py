@@ -1,4 +1,4 @@
-"""The expected course of the writes of a run: when each begins and ends, and which decide how long the run takes."""
+"""The expected times of a run's writes: when each starts and ends, and which decide how long the run takes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Estimate(StrEnum):
     """Where the duration of a write comes from, the best source first."""
 
     RECORD = "record"  # the last create or update of this resource
-    TYPE = "type"  # the median of the type in recordings of Azure
-    PUBLISHED = "published"  # what Microsoft or public logs say of a slow type
-    DEFAULT = "default"  # nothing is known of the type
+    TYPE = "type"  # the median of the type in recordings
+    PUBLISHED = "published"  # a figure from Microsoft or public logs, for a slow type
+    DEFAULT = "default"  # no data about the type
 
 
 class TypicalDuration(NamedTuple):
-    """How many seconds Azure works on the writes of one type; None if no recording shows it. `published` is a create
-    of a slow type as Microsoft or public logs give it.
+    """How many seconds Azure works on the writes of one type; None if no recording shows it. `published` is a create of
+    a slow type, from Microsoft or public logs.
     """
 
     create: float | None = None
@@ -34,11 +34,11 @@ class TypicalDuration(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedWrite:
-    """A write as the schedule needs it. `seconds` is how long Azure works on it. `lock` is the ARM id below which Azure
-    is written by one request at a time, "" for none. `reads` are the polls of its operation and the read after it.
+    """A write, as input of the schedule. `seconds` is how long Azure works on it. `lock` is the ARM id below which only
+    one request at a time may write, "" for none. `reads` are the polls of its operation and the read after it.
 
-    `after` are the resources whose writes end first: their deletes for a delete, their other writes for any other. A
-    resource that is replaced has two writes, DELETE and REPLACE, which creates it again.
+    `after` are the resources whose writes must end first: deletes for a delete, other writes for any other. A replaced
+    resource has two writes: DELETE, and REPLACE, which creates it again.
     """
 
     key: Key
@@ -54,10 +54,10 @@ class PlannedWrite:
 class Bar:
     """One write on the time line, in seconds since the first write of the run.
 
-    From `ready` (what it depends on has ended) to `sent` it waits for its lock or for the limit of ARM; from `sent` to
-    `end` Azure works on it. `wave` counts the writes on its longest chain of dependencies, from 1. `is_critical`: it is
-    on the chain that decides how long the run takes, which leads from the last write to end back to one that waited for
-    no other. `polls` is how often the run asks whether the operation has ended, if Azure requests no other interval.
+    From `ready` (its dependencies have ended) to `sent`, it waits for its lock or for ARM's limits; from `sent` to
+    `end`, Azure works on it. `wave` counts the writes on its longest chain of dependencies, from 1. `is_critical`: it
+    is on the chain that decides how long the run takes, from the last write to end back to a write that waited for no
+    other. `polls` is how often the run polls the operation, unless Azure sets another interval.
     """
 
     key: Key
@@ -86,13 +86,13 @@ class Schedule:
         return sum(bar.polls for bar in self.bars)
 
     def count_estimates(self) -> Mapping[Estimate, int]:
-        """Count the writes by where their durations come from, all of them."""
+        """Count the writes by the origin of their durations, with zeros."""
         times = Counter(bar.estimate for bar in self.bars)
         return {estimate: times[estimate] for estimate in Estimate}
 
     @property
     def has_guesses(self) -> bool:
-        """Tell whether the time of a write is a guess: all of them may take longer, and none much less."""
+        """Return whether any duration is a guess: then the run may take longer, but hardly less time."""
         return any(bar.estimate is Estimate.DEFAULT for bar in self.bars)
 
     @property

@@ -1,11 +1,11 @@
-"""A secret value. It is never shown: only the serialiser of a request body and the sinks reveal it."""
+"""A secret value. It is never shown: only the serializer of a request body and the sinks reveal it."""
 
 from __future__ import annotations
 
 from typing import NoReturn
 
 MASKED = "<secret>"
-"""What stands for a secret's value wherever one would show: in a record, a report, a log."""
+"""The text shown in place of a secret value: in records, reports and logs."""
 
 
 class Secret:
@@ -17,7 +17,7 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """The value itself; for request bodies and sinks alone."""
+        """Return the value itself, for request bodies and sinks only."""
         return self._value
 
     def __repr__(self) -> str:
@@ -38,9 +38,9 @@ class Secret:
 class Placeholder(Secret):
     """Replaces a value that is not known yet: it is neither compared nor digested.
 
-    Its text names the origin of the value. `why` says why the value is not known, as the end of a sentence.
-    `is_public` says that the value is no secret, so the text may be shown. `is_new` says that the value is made with a
-    resource which the run creates, so that it is another one than before.
+    Its text names the origin of the value. `why` explains why the value is not known, as the end of a sentence.
+    `is_public`: the value is not a secret, so the text may be shown. `is_new`: the value comes from a resource that the
+    run creates, so it differs from the previous one.
     """
 
     __slots__ = ("is_new", "is_public", "why")
@@ -52,7 +52,7 @@ class Placeholder(Secret):
         self.is_new = is_new
 
     def as_public(self) -> Placeholder:
-        """The same for a value that is no secret."""
+        """Return the placeholder of a value that is not a secret."""
         return Placeholder(self._value, why=self.why, is_public=True, is_new=self.is_new)
 
     def __repr__(self) -> str:
@@ -63,5 +63,5 @@ class Placeholder(Secret):
 
 
 def is_hidden(value: object) -> bool:
-    """Tell whether a value must not be shown: every secret, but not the placeholder of a public value."""
+    """Return whether a value must not be shown: every secret, but not the placeholder of a public value."""
     return isinstance(value, Secret) and not (isinstance(value, Placeholder) and value.is_public)

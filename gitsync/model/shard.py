@@ -1,4 +1,4 @@
-"""How the resources of a source are cut into shards, one for each worker of a run."""
+"""The shards of a source's resources, one for each worker of a run."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from gitsync.model.gvk import Key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardMember:
-    """A resource as the cut sees it: of a manifest, of a record, or of both.
+    """A resource to assign to a shard: from a manifest, a record, or both.
 
     `arm_id` is "" if it is not known. `owner` is its owner if that is a member too. `credential` is the Secret that it
-    is reconciled with, as `namespace/name`; "" for the global one. `references` are what it waits for
-    in addition to its owner.
+    is reconciled with, as `namespace/name`; "" for the global one. `references` are the resources that it waits for in
+    addition to its owner.
     """
 
     key: Key
@@ -25,7 +25,7 @@ class ShardMember:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Account:
-    """Whose limits of ARM a resource counts against: a subscription, and the credential that asks; "" if unknown."""
+    """The subject of the ARM limits that a resource counts against: subscription and credential; "" if unknown."""
 
     subscription: str
     credential: str = ""
@@ -33,8 +33,8 @@ class Account:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """The part of one worker. `number` counts from 1. `sizes` has the number of its resources by account; `waits_for`
-    are the references of its resources to those of other shards, each as a pair, sorted.
+    """The part of one worker. `number` counts from 1. `sizes` has the number of its resources by account. `waits_for`
+    has the references to resources of other shards, as pairs (resource, target), sorted.
     """
 
     number: int

@@ -1,6 +1,6 @@
-"""The identity that signs in to Azure, and how: the values of a credential's settings or Secret.
+"""The identity that signs in to Azure, and its method: the values of the settings or of a credential Secret.
 
-Separate from `gitsync.arm`, which opens credentials: the credential of a resource is chosen without Azure.
+Separate from `gitsync.arm`, which opens credentials: choosing the credential of a resource needs no request.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from gitsync.model.secret import Secret
 
 
 class Method(StrEnum):
-    """How to get a token, as the setting `--credential` names it."""
+    """The ways to get a token: the values of the setting `--credential`."""
 
     DEFAULT = "default"
     WORKLOAD_IDENTITY = "workload-identity"
@@ -26,13 +26,12 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
-    """Who signs in. "" and None mean "not set".
+    """The identity that signs in. "" and None mean "not set".
 
-    `secret_name` is the Secret that says so, as namespace/name; "" for the settings. `client_certificate` is PEM or
-    PKCS#12, the latter in base64. `identity_file` holds the credentials of a user-assigned identity; if a Secret names
-    it, it must be in `identity_folder`. `environment` has the variables of CI systems
-    (`ACTIONS_ID_TOKEN_REQUEST_URL` and `_TOKEN`; `SYSTEM_OIDCREQUESTURI`, `SYSTEM_ACCESSTOKEN` and
-    `AZURESUBSCRIPTION_SERVICE_CONNECTION_ID`).
+    `secret_name` is the Secret that specifies it, as namespace/name; "" for the settings. `client_certificate` is PEM,
+    or PKCS#12 in base64. `identity_file` holds the credentials of a user-assigned identity; if a Secret names it, it
+    must be in `identity_folder`. `environment` has the variables of CI systems (`ACTIONS_ID_TOKEN_REQUEST_URL` and
+    `_TOKEN`; `SYSTEM_OIDCREQUESTURI`, `SYSTEM_ACCESSTOKEN` and `AZURESUBSCRIPTION_SERVICE_CONNECTION_ID`).
     """
 
     method: Method = Method.DEFAULT
@@ -51,7 +50,7 @@ class SignIn:
 
     @property
     def title(self) -> str:
-        """What a message calls it."""
+        """The name of the credential in messages."""
         if self.secret_name:
             return f'credential Secret "{self.secret_name}" ({self.method})'
         return f"--credential {self.method}"
@@ -59,7 +58,7 @@ class SignIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherCloud:
-    """Another cloud than the run's, as a Secret names it: all three values, not checked."""
+    """Another cloud than the run's, from a Secret: all three values, unchecked."""
 
     endpoint: str
     audience: str
@@ -68,7 +67,7 @@ class OtherCloud:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """All that a credential's Secret says. `cloud` is None for the run's own."""
+    """The content of a credential Secret. `cloud` is None for the run's own cloud."""
 
     subscription: str
     sign_in: SignIn

@@ -1,8 +1,8 @@
 """A request with placeholders: what a manifest requests from ARM before the values that it references are known.
 
-Separate from the filled request, because `render` fills placeholders with descriptions and a run with values
-(docs/reference/design.md#prepare-and-fill). A placeholder may be anywhere in a body; in an ARM id only a config-map
-value can be unknown, and the beginning of the id.
+Separate from the filled request, because `render` fills placeholders with descriptions and a run fills them with values
+(docs/reference/design.md#prepare-and-fill). A placeholder may be anywhere in a body. In an ARM id, only values of
+ConfigMaps and the start of the id can be unknown.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class SecretKeyRef:
 
 @dataclass(frozen=True, slots=True)
 class SecretMapRef:
-    """All of a Secret, as a mapping."""
+    """A complete Secret, as a mapping."""
 
     name: str
 
@@ -46,8 +46,8 @@ class ConfigMapKeyRef:
 
 @dataclass(frozen=True, slots=True)
 class RootRef:
-    """The start of the ids of an alias's extension resources, which only Azure knows: the subscription that the alias
-    created. It occurs in ids only, and the manifest is the owner, which comes first in any case.
+    """The start of the ids of an alias's extension resources: the subscription that the alias created, which only Azure
+    has. It occurs in ids only. The manifest of the alias is the owner, which comes first in any case.
     """
 
     key: Key
@@ -77,7 +77,7 @@ Gap = ValueRef | Text | ReferenceKeys
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Template:
     """ARM id, api-version and PUT body with placeholders. `body` is plain JSON except for its `gaps`, which are found
-    once: most bodies have none, and each stage of a run asks for them.
+    once, since each stage of a run needs them.
     """
 
     arm_id: str | Text
@@ -90,7 +90,7 @@ class Template:
 
     @property
     def is_plain(self) -> bool:
-        """Tell whether there is nothing to fill."""
+        """Return whether there is nothing to fill."""
         return not self.gaps and isinstance(self.arm_id, str)
 
 
@@ -107,7 +107,7 @@ _GAPS = get_args(Gap)
 
 
 def find_gaps(value: Any) -> list[Gap]:
-    """Every part of a body that is not plain JSON, in order."""
+    """Find every part of a body that is not plain JSON, in order."""
     gaps: list[Gap] = []
     _collect_gaps(value, gaps)
     return gaps

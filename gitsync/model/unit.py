@@ -12,7 +12,7 @@ from gitsync.model.variables import VariableFault
 
 
 class UnitKind(StrEnum):
-    """How the manifests of a unit are made of its files."""
+    """How the manifests of a unit are built from its files."""
 
     FOLDER = "folder"
     KUSTOMIZATION = "kustomization"
@@ -24,8 +24,8 @@ class UnitKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValuesReference:
-    """A Secret or ConfigMap (`kind`) whose keys are variables; with `keys`, only those are, each with a variable's name
-    before it. One that is `optional` may be missing. `home` is the folder of the cluster that it is in.
+    """A Secret or ConfigMap (`kind`) whose keys are variables. With `keys`, only those are, as pairs (variable, key).
+    An `optional` object may be missing. `home` is the folder of its cluster.
     """
 
     kind: str
@@ -36,30 +36,30 @@ class ValuesReference:
     keys: tuple[tuple[str, str], ...] = ()
 
     def find_keys(self, names: Iterable[str]) -> Mapping[str, str]:
-        """The keys that some variables stand for, by the names of those."""
+        """Return the keys of some variables, by the names of the variables."""
         keys = dict(self.keys)
         return {name: keys[name] for name in names if name in keys} if keys else {name: name for name in names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Substitution:
-    """The variables of a unit. `values` override those of `references`, of which a later one overrides an earlier. With
-    `labels`, only these are variables, each with what messages call it; all other texts stay as they are.
-    `takes_braceless` replaces `$NAME` too, as envsubst does. `missing` are those of `values` that lack another
+    """The variables of a unit. `values` override those of `references`, and a later reference overrides an earlier one.
+    With `labels`, only these are variables, each with its name in messages; all other texts stay as they are.
+    `takes_braceless` replaces `$NAME` too, as envsubst does. `missing` are those of `values` that refer to a missing
     variable.
     """
 
     values: Mapping[str, str | Secret] = field(default_factory=dict)
     references: tuple[ValuesReference, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
-    missing: Mapping[str, VariableFault] = field(default_factory=dict, compare=False)  # where it is said how to fix it
+    missing: Mapping[str, VariableFault] = field(default_factory=dict, compare=False)  # the fault has the hint
     takes_braceless: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetValue:
-    """One value of a chart, at a path such as `a.b[0].c`. `text` is read as a number or a boolean if it is one, unless
-    it `is_text`.
+    """One value of a chart, at a path such as `a.b[0].c`. `text` is parsed as a number or a boolean where possible,
+    unless it `is_text`.
     """
 
     path: str
@@ -69,8 +69,8 @@ class SetValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValuesKey:
-    """One key of a Secret or ConfigMap: a text in YAML with values of a chart, or the value at `path`, if it has one.
-    `fault` says why it is not known.
+    """One key of a Secret or ConfigMap: YAML with values of a chart, or with a `path`, the value at that path. `fault`
+    explains why it is not known.
     """
 
     reference: ValuesReference
@@ -86,9 +86,8 @@ ChartValues = str | SetValue | ValuesKey | Mapping[str, Any]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartRelease:
     """How a chart is rendered. `name` is that of the release, "" for the name of the chart, and `namespace` that of the
-    release. Later `values` override earlier ones. `kubernetes` has the version of
-    Kubernetes and the API versions that the chart may ask for. `changes` are fields of a kustomization around the
-    result.
+    release. Later `values` override earlier ones. `kubernetes` has the Kubernetes version and the API versions that the
+    chart can query. `changes` are fields of a kustomization around the result.
     """
 
     name: str = ""
@@ -102,12 +101,11 @@ class ChartRelease:
 class UnitOptions:
     """How a unit is read.
 
-    `substitution` is None if variables are left as they are. `waits_for_owners` reports a resource whose owner is
-    missing as waiting, not as failed. `migrates_versions` reads versions that ASO removed as later ones.
-    `is_restricted` keeps kustomize to files below each kustomization; None lets it read others, with a warning.
-    `release` is how charts are rendered. `is_published` says that the charts are also in a Helm repository or a
-    registry, from where objects of controllers take them. `manages_capz` writes what objects of CAPZ have inside, as if
-    it were a manifest of its own.
+    `substitution` is None if variables are not replaced. `waits_for_owners` reports a resource whose owner is missing
+    as waiting, not as failed. `migrates_versions` reads versions that ASO removed as later ones. `is_restricted` keeps
+    kustomize to files below each kustomization; None lets it read others, with a warning. `release` is how charts are
+    rendered. `is_published`: the charts are also in a Helm repository or a registry, from which controller objects use
+    them. `manages_capz` writes the manifests in CAPZ objects like any others.
     """
 
     is_restricted: bool | None = None
@@ -121,7 +119,7 @@ class UnitOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSelection:
-    """The files of a folder that are manifests as they are: all that match `include` and not `exclude`, globs or ""."""
+    """The files of a folder that are read as manifests: all that match `include` but not `exclude`, globs or ""."""
 
     recurses: bool = False
     include: str = ""
@@ -133,23 +131,23 @@ DECLARERS: Final = {
     UnitKind.HELM_RELEASE: "HelmRelease",
     UnitKind.APPLICATION: "Application",
 }
-"""The kind of the objects that declare units of each kind."""
+"""The kind of the controller object that declares a unit, by the kind of the unit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """`name` is what records and messages call it: for a folder or a kustomization its folder ("." at the root), for
-    an object of a controller the folder where following began, its namespace and its name. `path` is the folder that is
-    built ("" at the root), and `file` the file that declares the unit, in `line`, "" for a plain folder. `contents` are
-    the files that it was built of, by path. `is_named` tells that gitsync.yaml names the unit itself, or that
-    the run is about a chart alone. `release` says how a chart is rendered, None if the folder is not one.
+    """`name` is its name in records and messages: for a folder or a kustomization its folder ("." at the root), for a
+    controller object the folder where following started, its namespace and its name. `path` is the folder that is built
+    ("" at the root). `file` and `line` declare the unit, "" for a plain folder. `contents` are the files that it was
+    built from, by path. `is_named`: gitsync.yaml names the unit, or the run is about a chart alone. `release` is how a
+    chart is rendered, None if the folder is not a chart.
 
-    The others are settings of an object of a controller. `home` is the folder where following began. `changes` are
-    fields that go over those of the folder's kustomization; with a `selection`, the files are read as they are instead.
-    `namespace` is that of manifests that name none. `depends_on` are the names of units that come first, and `waves`
-    those of the units that led to it, outermost first, each with its place in the order there. What a unit no longer
-    contains is kept unless it `prunes`, and what was in it when its object was removed, unless it `cascades`. A unit
-    with a `refusal` is not built, and one that is suspended is not written.
+    The other fields are settings of a controller object. `home` is the folder where following started. `changes` are
+    fields that override those of the folder's kustomization; with a `selection`, the files are read as they are.
+    `namespace` is that of manifests without one. `depends_on` are the names of units that come first; `waves` are the
+    units that led to this one, outermost first, each with its position in the order there. A resource that is removed
+    from a unit is kept unless the unit `prunes`; if the object itself is removed, unless it `cascades`. A unit with a
+    `refusal` is not built, and a suspended unit is not written.
     """
 
     name: str
@@ -170,38 +168,38 @@ class Unit:
     cascades: bool = True
     is_suspended: bool = False
     is_named: bool = False
-    contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)  # a Secret may be among them
+    contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)  # Secrets may be among them
 
     @property
     def takes_given_variables(self) -> bool:
-        """Tell whether variables that the operator gives count: not for a unit of Flux, and not for a chart."""
+        """Return whether the operator's variables apply: not to a Flux unit, and not to a chart."""
         return self.kind is not UnitKind.FLUX and self.release is None
 
     @property
     def title(self) -> str:
-        """What messages call it: the kind of its object, if it has one, and its name."""
+        """The title in messages: the kind of its object, if it has one, and its name."""
         return f"{self.declared_by} {self.name}" if self.declared_by else self.name
 
     @property
     def declared_by(self) -> str:
-        """The kind of the object of a controller that declares it, "" if none does."""
+        """The kind of the controller object that declares it, "" for none."""
         return DECLARERS.get(self.kind, "")
 
     @property
     def is_declared(self) -> bool:
-        """Tell whether an object of a controller declares it."""
+        """Return whether a controller object declares it."""
         return bool(self.declared_by)
 
     @property
     def renders(self) -> bool:
-        """Tell whether its manifests are made of its files, and not read as they are."""
+        """Return whether its manifests are rendered from its files, not read as they are."""
         return self.kind is not UnitKind.FOLDER and self.selection is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitEntry:
-    """A unit that the source names in its gitsync.yaml, in this line. The options are also those of every unit below
-    its path that has no nearer entry. `kind` is None if gitsync finds it by itself.
+    """A unit in the source's gitsync.yaml, in this line. The options also apply to every unit below its path without a
+    nearer entry. `kind` is None if gitsync detects it.
     """
 
     path: str

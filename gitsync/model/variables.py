@@ -1,4 +1,4 @@
-"""The values of variables: what `${NAME}` stands for in the manifests of each unit."""
+"""The values of variables: the replacements of `${NAME}` in the manifests of each unit."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ VARIABLE_NAME: Final = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 """The names that Flux allows (`varsubRegex` of fluxcd/pkg/kustomize)."""
 
 MARK: Final = "gitsync_missing_"
-"""Begins the name of a variable that stands for one without a value, in what an object of Flux hands on. There it is
-written as a marker, a word that can be anywhere in YAML.
+"""The prefix of a variable that represents one without a value, where a Flux object passes it on. There it is written
+as a marker, a word that is valid anywhere in YAML.
 """
 
 _MARKER: Final = re.compile(rf"{MARK}(\w+?)_gitsync")
@@ -28,18 +28,18 @@ _MENTIONED: Final = re.compile(r"\$\{?(\w+)")
 
 
 def make_marker(name: str) -> str:
-    """The marker of a variable without a value, also of one that stands for it."""
+    """Return the marker of a variable without a value, also for the name of one that represents it."""
     return f"{MARK}{name.removeprefix(MARK)}_gitsync"
 
 
 def replace_markers(text: str, replacement: str = r"${\1}") -> str:
-    """A text with something else for each marker: the variable as its author wrote it, or a pattern for its name."""
+    """Replace the markers of a text: by the variable as its author wrote it, or by a pattern for its name."""
     return _MARKER.sub(replacement, text) if MARK in text else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariableFault:
-    """What is wrong with the use of a variable. `where` names the place in Flux's objects where it belongs."""
+    """What is wrong with the use of a variable. `where` names the field of a Flux object where its value belongs."""
 
     name: str
     code: str
@@ -50,17 +50,17 @@ class VariableFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariableValues:
-    """The variables of one unit: text, or a `Secret` if a Secret gives it.
+    """The variables of one unit: text, or a `Secret` if the value comes from a Secret.
 
-    `unread` says of each Secret or ConfigMap why its values are not known. It may give any variable that is not in
-    `known`, so not even a default counts then. `is_to_come` tells that a sync will read them all. With `labels`, only
-    these are variables, each with what messages call it. `takes_braceless` replaces `$NAME` like `${NAME}`.
+    `unread` has for each unread Secret or ConfigMap why its values are not known. It may have any variable that is not
+    in `known`, so defaults do not apply either. `is_to_come`: a sync will read them all. With `labels`, only these are
+    variables, each with its name in messages. `takes_braceless` replaces `$NAME` like `${NAME}`.
 
-    `is_partial`: the unit has no variables, and `known` are those of the operator. A text with another one stays as it
-    is, also one with a default, unless `has_defaults`.
+    `is_partial`: the unit has no variables, and `known` are those of the operator. A text with any other variable stays
+    as it is, even with a default, unless `has_defaults`.
 
-    `missing` are known variables that lack another one: their values are what Flux makes of that. With `marks_missing`,
-    a variable that lacks a value leaves a marker in its text, a variable whose name begins with `MARK`.
+    `missing` are known variables that refer to a missing one; their values are those that Flux would make. With
+    `marks_missing`, a variable without a value leaves a marker in its text: a variable whose name starts with `MARK`.
     """
 
     known: Mapping[str, str | Secret] = field(default_factory=dict)
@@ -74,15 +74,15 @@ class VariableValues:
     marks_missing: bool = False
 
     def are_mentioned(self, text: str) -> bool:
-        """Tell whether a text mentions a known variable, with braces or without."""
+        """Return whether a text mentions a known variable, with braces or without."""
         return "$" in text and any(name in self.known for name in _MENTIONED.findall(text))
 
     def concern(self, text: str) -> bool:
-        """Tell whether a text may have a variable."""
+        """Return whether a text may have a variable."""
         return ("$" in text or MARK in text) and (not self.labels or any(name in text for name in self.labels))
 
     def normalize(self, text: str) -> str:
-        """A text with braces around each variable; if only some are variables, each other `$` stands for itself."""
+        """Put braces around each variable of a text. If only some names are variables, any other `$` is literal."""
         if self.takes_braceless:
             text = _BRACELESS.sub(lambda found: f"${{{found[1]}}}" if found[1] else found[0], text)
         elif self.labels:
@@ -92,17 +92,17 @@ class VariableValues:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariableSet:
-    """The variables of all units. `by_unit` has those of units with values of their own, by name; `everywhere` those
-    that the operator gives, which count in all others too, None to leave their manifests as they are.
+    """The variables of all units. `by_unit` has those of units with values of their own, by name. `everywhere` are the
+    operator's, which apply to all other units; None to leave their manifests as they are.
     """
 
     by_unit: Mapping[str, VariableValues] = field(default_factory=dict)
     everywhere: VariableValues | None = None
 
     def find(self, unit: Unit | None) -> VariableValues | None:
-        """The variables of a unit (None for a plain folder); None if its manifests are left as they are.
+        """Find the variables of a unit (None for a plain folder); None if its manifests are left as they are.
 
-        A Flux unit without `postBuild` is left as it is, as by Flux, whatever the operator gives, and so is a chart.
+        A Flux unit without `postBuild` is left as it is, as Flux does, and so is a chart, whatever the operator sets.
         """
         if unit is None:
             return self.everywhere

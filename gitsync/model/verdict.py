@@ -10,17 +10,17 @@ from typing import Any
 
 class Verdict(StrEnum):
     IN_SYNC = "in-sync"
-    PENDING = "pending"  # git moved
-    DRIFTED = "drifted"  # Azure moved
-    MISSING = "missing"  # drifted: it is gone
-    CONFLICT = "conflict"  # both moved
+    PENDING = "pending"  # changed in git
+    DRIFTED = "drifted"  # changed in Azure
+    MISSING = "missing"  # deleted in Azure
+    CONFLICT = "conflict"  # changed in both
     CREATE = "create"
-    FAILED_BEFORE = "failed-before"  # the last write failed, and neither git nor Azure moved since: it is tried again
-    ADOPT = "adopt"  # exists, and no record of ours
+    FAILED_BEFORE = "failed-before"  # the last write failed, and neither git nor Azure changed since: it is retried
+    ADOPT = "adopt"  # exists, but has no record
     DELETE = "delete"
     DETACH = "detach"
     SKIP = "skip"
-    HELD = "held"  # it differs, and a hold leaves it as it is until a day
+    HELD = "held"  # it differs, and a hold keeps it as it is until a date
     BLOCKED = "blocked"
     INVALID = "invalid"
     UNKNOWN = "unknown"  # could not be read: never treated as absent
@@ -30,7 +30,7 @@ DRIFTED = frozenset({Verdict.DRIFTED, Verdict.MISSING, Verdict.CONFLICT})
 """Azure changed, whether or not git changed too."""
 
 DRIFT_WORD = "drift"
-"""The word for all of DRIFTED in settings."""
+"""The word in settings for all of DRIFTED."""
 
 
 class Action(StrEnum):
@@ -43,18 +43,18 @@ class Action(StrEnum):
 
 
 class Written(StrEnum):
-    """What a sync sent for a resource, as far as the run knows."""
+    """What a sync sent for a resource, as far as the run saw it."""
 
-    NOTHING = "nothing"  # or Azure refused all of it
-    UNKNOWN = "unknown"  # nothing says whether Azure did it
-    ACCEPTED = "accepted"  # Azure took it; the outcome says what came of it
-    DELETED = "deleted"  # deleted to be created again, and not created yet
+    NOTHING = "nothing"  # or Azure refused it
+    UNKNOWN = "unknown"  # it is not known whether Azure accepted it
+    ACCEPTED = "accepted"  # the outcome shows the result
+    DELETED = "deleted"  # deleted for a replacement, and not created yet
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One desired leaf that differs. `path` is a JSON pointer (RFC 6901) into the ARM body; a side is None if it has no
-    such leaf; `rule` names the rule that decided.
+    """One desired value that differs. `path` is a JSON pointer (RFC 6901) into the ARM body. A side without the value
+    is None. `rule` names the rule that decided.
     """
 
     path: str
@@ -65,8 +65,8 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """The outcome for one resource. `unverified` has JSON pointers of desired leaves that Azure does not return;
-    `because` has the reason for some of them, if it is another one.
+    """The comparison of one resource. `unverified` has JSON pointers of desired values that Azure does not return;
+    `because` has other reasons for some of them.
     """
 
     verdict: Verdict

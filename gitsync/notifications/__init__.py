@@ -1,1 +1,1 @@
-"""Sends one message when the state of the estate changes, through services that apprise knows."""
+"""Sends one message when the state of the estate changes, through services that apprise supports."""

@@ -1,6 +1,7 @@
-"""What a notification says: the state of the estate in a few words, what it was before, the target, counts and a link.
+"""The text of a notification: the state of the estate in a few words, what it was before, the target, counts and a
+link.
 
-No names of people and no texts of Azure are in it: it may go to a channel that many read.
+It contains no names of people and no texts from Azure: it may go to a channel that many read.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ _DRIFTED, _FAILED, _DUE = "drifted", "failed", "due"
 _LONGEST = 300  # characters of a line
 _WORDS: Final[Mapping[str, str]] = {
     _FAILED: "something failed",
-    _DRIFTED: "Azure had drifted",
-    _DUE: "a hold has ended, and what it held is due",
+    _DRIFTED: "resources had drifted",
+    _DUE: "a hold has ended, and its changes are due",
 }
-"""What each word of a state means, in the order in which they are said."""
+"""What each word of a state means, in their order in the message."""
 
 
 class Message(NamedTuple):
@@ -37,7 +38,7 @@ class Message(NamedTuple):
 
 def find_state(report: Report, before: Mapping[Key, Record], today: date) -> str:
     """Return the words for the state of the estate, in their order and with commas; "" if all is well. Drift counts
-    also if the run has put it back: somebody should know that there was some. `before` are the records of earlier runs.
+    also if the run has reverted it: somebody should know that there was some. `before` are the records of earlier runs.
     """
     found = set()
     for result in report.results:
@@ -51,14 +52,14 @@ def find_state(report: Report, before: Mapping[Key, Record], today: date) -> str
 
 
 def _is_due(result: Result, record: Record | None, today: date) -> bool:
-    """Tell whether a hold has ended that left something to be done."""
+    """Return whether a hold has ended that left something to be done."""
     has_ended = record is not None and record.hold is not None and not record.hold.lasts(today)
     return has_ended and result.hold is None and result.action is not Action.NONE
 
 
 def make_message(state: str, before: str, report: Report, variables: Mapping[str, str]) -> Message:
-    """Make the message of a change from one state to another. `variables` is the environment, which knows the page of
-    the job in a pipeline.
+    """Make the message of a change from one state to another. `variables` is the environment, which has the page of the
+    job in a pipeline.
     """
     target = report.target
     revision = shorten_revision(target.revision)

@@ -57,7 +57,7 @@ _NOTHING: Final = "GITSYNC_NOTIFY or --notify-file"
 
 @dataclass(frozen=True, slots=True)
 class ServiceAddress:
-    """Where a message goes. `number` is its place in the setting: messages name it, and not the address."""
+    """Where a message goes. `number` is its position in the setting: messages name it, and not the address."""
 
     number: int
     text: str
@@ -87,7 +87,7 @@ def read_addresses(config: Config, redact: Callable[[Secret], None]) -> list[Ser
         for part in _list_secrets(address.text):
             redact(Secret(part))
     if len(addresses) > _MANY:
-        raise ConfigError(f"{_NOTHING} has {len(addresses)} addresses; at most {_MANY}.", hint="Remove some.")
+        raise ConfigError(f"{_NOTHING} has {len(addresses)} addresses; the limit is {_MANY}.", hint="Remove some.")
     for address in addresses:
         _check(address)
     return addresses
@@ -107,7 +107,7 @@ def _check(address: ServiceAddress) -> None:
     """Check that an address leads to one of the services alone. The messages do not show it."""
     name = f"Address {address.number} of {_NOTHING}"
     if "://" not in address.text:
-        raise ConfigError(f"{name} is no address.", hint="Write SERVICE://…, such as slack://TokenA/TokenB/TokenC.")
+        raise ConfigError(f"{name} is not an address.", hint="Write SERVICE://…, such as slack://TokenA/TokenB/TokenC.")
     try:
         parts = urlsplit(address.text)
         host, options = parts.hostname, parse_qs(parts.query, keep_blank_values=True)
@@ -117,15 +117,15 @@ def _check(address: ServiceAddress) -> None:
         ) from error
     if address.service not in SERVICES and not (address.service == _LOCAL and is_loopback(host)):
         raise ConfigError(
-            f"{name} is of a service that gitsync does not use.",
-            hint=f"Use one of {', '.join(sorted(SERVICES))}. Without https an address must be of this machine.",
+            f"{name} is for a service that gitsync does not support.",
+            hint=f"Use one of {', '.join(sorted(SERVICES))}. An address without https must be on this machine.",
         )
     if settled := sorted(_SETTLED & {option.casefold() for option in options}):
         raise ConfigError(f"{name} has the option {settled[0]}.", hint="Remove it: certificates are always verified.")
 
 
 def is_installed() -> bool:
-    """Tell whether apprise is there: it comes with the extra `notifications`."""
+    """Return whether apprise is there: it comes with the extra `notifications`."""
     from importlib.util import find_spec  # noqa: PLC0415 - takes time, and few ask
 
     return find_spec("apprise") is not None

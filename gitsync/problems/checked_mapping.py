@@ -1,6 +1,6 @@
 """Reads the fields of an untrusted mapping, each of which is checked when it is used.
 
-Where the mapping is from, and how its lines are found, only its format knows: a file of the status tree, a plan file, a
+Where the mapping is from, and how its lines are found, depends on its format: a file of the status tree, a plan file, a
 line of JSON. So a format gives the function that makes the error of a field.
 """
 

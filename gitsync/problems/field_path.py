@@ -59,7 +59,7 @@ _STEP: Final = re.compile(
 
 
 class FieldSyntaxError(ValueError):
-    """A text that is no field. Its message is a sentence."""
+    """A text that is not a field. Its message is a sentence."""
 
 
 def format_field(path: Sequence[FieldStep]) -> str:
@@ -97,11 +97,11 @@ def parse_field(text: str) -> FieldPattern:
         match = _STEP.match(text, at + has_dot)
         needs_dot = bool(steps) and match is not None and bool(match["name"] or match[0] == EVERY.value)
         if match is None or has_dot != needs_dot:
-            raise FieldSyntaxError(f"It is not a field from its character {at + 1} on.")
+            raise FieldSyntaxError(f"It is not a valid field from character {at + 1} on.")
         steps.append(_read_step(match))
         at = match.end()
     if isinstance(steps[0], str) and steps[0].startswith("/") and not text.startswith("["):
-        raise FieldSyntaxError("It begins with a slash, as a JSON pointer.")
+        raise FieldSyntaxError("It begins with a slash, like a JSON pointer.")
     return tuple(steps)
 
 
@@ -117,7 +117,7 @@ def _read_step(match: re.Match[str]) -> FieldStep:
             return str(json.loads(match["quoted"]))
         return Entry(match["field"], json.loads(match["text"]) if match["text"] else match["value"])
     except ValueError:
-        raise FieldSyntaxError(f"The text in quotes at character {match.start() + 1} is not one of JSON.") from None
+        raise FieldSyntaxError(f"The text in quotes at character {match.start() + 1} is not a JSON string.") from None
 
 
 def find_member(value: Any, *path: str | int) -> Any:

@@ -1,4 +1,4 @@
-"""Defines a problem that a check finds in one manifest, before it has a place in a file.
+"""Defines a problem that a check finds in one manifest, before it has a location in a file.
 
 Separate, because checks know fields and not files: only `locate_finding` looks up lines.
 """

@@ -1,8 +1,8 @@
-"""Start programs (git, gpg, kustomize, helm, sops, and those of hosts: gh, glab, az): the only place that does.
+"""Start programs: git, gpg, kustomize, helm, sops, and those of hosts (gh, glab, az). No other module does.
 
-Each program gets the variables that its row allows and no others. A credential of gitsync, of Azure or of the pipeline
-thus reaches no program that does not need it, and no program that such a program starts. Each runs without a terminal,
-in a process group of its own, and never longer than its limits; what it started ends with it.
+Each program gets the variables that its row allows and no others. A credential for gitsync, Azure or the pipeline thus
+reaches no program that does not need it, and no program that such a program starts. Each runs without a terminal, in a
+process group of its own, and never longer than its limits; what it started ends with it.
 """
 
 from __future__ import annotations
@@ -84,11 +84,11 @@ _TABLE: Mapping[Program, _Row] = {
             *("SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_ASKPASS", "GNUPGHOME", "KRB5CCNAME", "KRB5_CONFIG"),
             *("DBUS_SESSION_BUS_ADDRESS", "GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT"),
             *("GIT_SSL_*", "GIT_PROXY_COMMAND", "GIT_HTTP_PROXY_AUTHMETHOD", "GIT_EXEC_PATH"),
-            # that person's settings of git
+            # that person's git settings
             *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
             *("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*"),
         ),
-        grace=18.0,  # the last push of the status; the run breaks off at 20
+        grace=18.0,  # the last push of the status; the run aborts at 20
     ),
     Program.GPG: _Row(("PATH", "TMPDIR", "LD_LIBRARY_PATH"), grace=10.0),
     Program.HELM: _Row(("PATH",), grace=10.0),
@@ -99,7 +99,7 @@ _TABLE: Mapping[Program, _Row] = {
             *_PROXIES,
             *_AUTHORITIES,
             *("SOPS_*", "GNUPGHOME", "GPG_TTY", "GPG_AGENT_INFO", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS"),
-            # the clouds that it asks for keys, each by its own names
+            # the clouds that it gets keys from, each by its own names
             *("AWS_*", "GOOGLE_*", "CLOUDSDK_*", "VAULT_*", "AZURE_*", "HUAWEICLOUD_*"),
             *("IDENTITY_ENDPOINT", "IDENTITY_HEADER", "MSI_ENDPOINT", "MSI_SECRET", "IMDS_ENDPOINT"),
         ),
@@ -128,7 +128,7 @@ class ProgramCall:
     """A program to run. `command` begins with its name or path. `environment` is all of its environment, made with
     `select_environment`. `timeout` is in seconds; once `grace` has begun, the program's row may end it earlier.
     `memory` is the most that `run` lets it allocate, in bytes; only Linux can limit it. Its output `has_secrets` unless
-    the call says that it may be kept in a temporary file. The parts of `stdin` are written one after the other.
+    the call allows to keep it in a temporary file. The parts of `stdin` are written one after the other.
     """
 
     program: Program
@@ -143,7 +143,7 @@ class ProgramCall:
 
     @property
     def was_told_to_end(self) -> bool:
-        """Tell whether no time is left because the run was stopped."""
+        """Return whether no time is left because the run was stopped."""
         return self.grace.left(_TABLE[self.program].grace) <= 0
 
 

@@ -1,1 +1,1 @@
-"""A sync that is played in the built-in Azure before it runs: the estate of the records, a revision of git."""
+"""Simulates a sync in the emulator before it runs: one revision of git, applied to the estate of the records."""

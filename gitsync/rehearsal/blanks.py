@@ -1,4 +1,4 @@
-"""What a rehearsal cannot know, each in a plain sentence: an honest report says what it does not cover."""
+"""What a rehearsal does not cover, each in a plain sentence, so that a reader sees the limits of the result."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from gitsync.validation.references import parse_arm_type
 
 
 def list_blanks(sandbox: Sandbox, records: Iterable[Record], rehearsal: Rehearsal) -> tuple[NotRehearsed, ...]:
-    """List what was not rehearsed, in the order of `Blank`. `records` are as they were read, with what their seals
-    say.
+    """List what was not rehearsed, in the order of `Blank`. `records` are as they were read, with the state of their
+    seals.
     """
     return (
         *_find_seals(records),
@@ -30,12 +30,12 @@ def list_blanks(sandbox: Sandbox, records: Iterable[Record], rehearsal: Rehearsa
 
 def _find_seals(records: Iterable[Record]) -> Iterator[NotRehearsed]:
     if count := sum(record.trust is Trust.NO_KEY for record in records):
-        sentence = f"The seals of {format_plural(count, 'record')} were not checked, since a rehearsal has no key."
+        sentence = f"The seals of {format_plural(count, 'record')} were not checked: a rehearsal has no key."
         yield NotRehearsed(blank=Blank.SEALS, count=count, sentence=sentence)
 
 
 def _find_secrets(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
-    """The values that were made up, and the secrets of which only a run with the key knows whether they changed."""
+    """Describe the made-up values, and the secrets that only a run with the key can compare."""
     results = rehearsal.first.results if rehearsal.first else ()
     uncompared = sum(len(one.because) for one in results)
     if not sandbox.asked and not uncompared:
@@ -44,14 +44,14 @@ def _find_secrets(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehears
     made_up = (
         f"{format_plural(len(sandbox.asked), 'value')} of Secrets and ConfigMaps {_is(len(sandbox.asked))} made up"
     )
-    secrets = f"whether {format_plural(uncompared, 'secret')} changed is not known"
+    secrets = f"{format_plural(uncompared, 'secret')} {_is(uncompared)} not compared"
     parts = [*([made_up] if sandbox.asked else []), *([secrets] if uncompared else [])]
     sentence = ", and ".join(parts)
     yield NotRehearsed(
         blank=Blank.SECRETS,
         count=len(sandbox.asked) + uncompared,
         names=names,
-        sentence=f"{sentence[0].upper()}{sentence[1:]}: a sync writes a resource again if such a value changed.",
+        sentence=f"{sentence[0].upper()}{sentence[1:]}. A sync writes a resource again if such a value changed.",
     )
 
 
@@ -59,8 +59,8 @@ def _find_statements(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
     played = {one.key for one in rehearsal.writes if one.key and not _is_of_arm(one)}
     if played:
         sentence = (
-            f"No statement was run for {format_plural(len(played), 'user')} of databases: a rehearsal has no server, "
-            "so each write succeeds."
+            f"No SQL statements were run for {format_plural(len(played), 'database user')}: a rehearsal has no "
+            "database server, so each of these writes succeeds."
         )
         names = tuple(sorted(f"{key.kind}/{key.name}" for key in played))
         yield NotRehearsed(blank=Blank.STATEMENTS, count=len(played), names=names, sentence=sentence)
@@ -75,23 +75,21 @@ def _find_types(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
     names = tuple(sorted(one for one in types if not is_recorded(one)))
     if names:
         sentence = (
-            f"No answers of Azure are recorded for {format_plural(len(names), 'type')} of what is written: "
-            "their writes succeed at once, and show what was sent."
+            f"The emulator has no recorded responses for {format_plural(len(names), 'resource type')}: their writes "
+            "succeed at once and return what was sent."
         )
         yield NotRehearsed(blank=Blank.KINDS, count=len(names), names=names, sentence=sentence)
 
 
 def _find_governance(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
-    """Policies and quotas are those of the script: without any, nothing that is sent meets one."""
+    """Report missing policies and quotas: the emulator has only those of its script."""
     is_sent = any(one.method != "DELETE" for one in rehearsal.writes)
     blank = partial(NotRehearsed, count=0)
     if is_sent and not sandbox.emulator.policies:
-        sentence = "Policies of Azure did not judge any write. Add them to --emulator-script to rehearse them."
+        sentence = "Azure Policy was not evaluated. Add policies to --emulator-script to rehearse them."
         yield blank(blank=Blank.POLICIES, sentence=sentence)
     if is_sent and not (sandbox.emulator.quotas or sandbox.emulator.skus):
-        sentence = (
-            "Quotas and sizes of regions did not limit any write. Add them to --emulator-script to rehearse them."
-        )
+        sentence = "Quotas and regional VM sizes were not checked. Add them to --emulator-script to rehearse them."
         yield blank(blank=Blank.QUOTAS, sentence=sentence)
 
 

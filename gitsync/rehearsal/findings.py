@@ -1,5 +1,5 @@
-"""What a rehearsal has to say, in the order of what a reader needs: what stops the sync or the rebuild, then what comes
-back otherwise, and what was not rehearsed. Every form of the report has these groups.
+"""The findings of a rehearsal, in the order that a reader needs: first what stops the sync or the rebuild, then what a
+rebuild does not restore, then what was not rehearsed. Every form of the report has these groups.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from gitsync.report.wording import PLANNED, format_plural, list_actions
 
 
 class RehearsalFinding(NamedTuple):
-    """`title` says in a few words what it is about, `message` why, in full sentences. `place` is that of the manifest.
-    `details` are lines.
+    """`title` names the finding in a few words, `message` has the reason, in full sentences. `place` is the file and
+    line of the manifest. `details` are lines.
     """
 
     title: str
@@ -31,7 +31,7 @@ class RehearsalFinding(NamedTuple):
 
 
 class FindingGroup(NamedTuple):
-    """Findings of one sort: the name that links use, and its title. `is_wrong` if they decide the exit code."""
+    """Findings of one sort. Links use `name`. `is_wrong` is true if the findings decide the exit code."""
 
     name: str
     title: str
@@ -40,13 +40,13 @@ class FindingGroup(NamedTuple):
 
 
 _GAP_WORDS: Final[Mapping[GapKind, str]] = {
-    GapKind.OWNER: "it is outside of git",
-    GapKind.VALUE: "a value is missing",
-    GapKind.DATA: "it comes back empty",
-    GapKind.NAME: "its name may be held",
-    GapKind.ID: "an id that changes",
+    GapKind.OWNER: "not in git",
+    GapKind.VALUE: "missing value",
+    GapKind.DATA: "created without its data",
+    GapKind.NAME: "name may be reserved",
+    GapKind.ID: "id changes",
 }
-_NEEDS: Final = "it needs what is outside of git"
+_NEEDS: Final = "refers to a resource that is not in git"
 
 
 def name_resources(rehearsal: Rehearsal) -> Mapping[Key, str]:
@@ -64,7 +64,7 @@ def name_resources(rehearsal: Rehearsal) -> Mapping[Key, str]:
 
 
 def format_headline(rehearsal: Rehearsal) -> str:
-    """Say in one line whether it would work, and how long the writes are expected to take."""
+    """Format in one line whether the sync would work, and how long its writes are expected to take."""
     first = rehearsal.first
     if first is None:
         return "A sync from nothing would be refused" if rehearsal.from_nothing else "The sync would be refused"
@@ -78,7 +78,7 @@ def format_headline(rehearsal: Rehearsal) -> str:
         f"{failed} would fail" if failed else "",
         f"{waiting} would wait" if waiting else "",
         f"{format_plural(stops, 'gap')} {'stops' if stops == 1 else 'stop'} the rebuild" if stops else "",
-        f"{bad} of {format_plural(len(rehearsal.interrupts), 'interrupt')} would end otherwise" if bad else "",
+        f"{bad} of {format_plural(len(rehearsal.interrupts), 'interrupt')} would end differently" if bad else "",
         f"{subject} would stop early" if first.interrupted else "",
         f"{subject} would {actions}{takes}" if actions else f"{subject} would change nothing",
         _format_second(rehearsal),
@@ -91,11 +91,13 @@ def _format_second(rehearsal: Rehearsal) -> str:
     if rehearsal.second is None:
         return "a second sync would be refused" if rehearsal.refusal else "a second sync was not rehearsed"
     again = sum(map(is_taken, rehearsal.later_writes))
-    return f"a second sync would send {format_plural(again, 'write')}" if again else "a second sync is silent"
+    return (
+        f"a second sync would send {format_plural(again, 'write')}" if again else "a second sync would change nothing"
+    )
 
 
 def is_taken(write: RehearsedWrite) -> bool:
-    """Tell whether Azure took a write: what it refused changed nothing."""
+    """Return whether Azure accepted a write. A refused write changed nothing."""
     return write.status < 400
 
 
@@ -106,28 +108,30 @@ def list_wrong(rehearsal: Rehearsal) -> list[FindingGroup]:
         FindingGroup("refused", "Refused", list(_list_refused(rehearsal))),
         FindingGroup("failed", "Would fail", list(_list_failed(rehearsal.first))),
         FindingGroup("again", "Written again by a second sync", list(_list_second(rehearsal, names))),
-        FindingGroup("interrupts", "Ends otherwise after an interrupt", list(_list_interrupts(rehearsal, names))),
+        FindingGroup("interrupts", "Ends differently after an interrupt", list(_list_interrupts(rehearsal, names))),
         FindingGroup("stops", "Stops the rebuild", list(_list_gaps(rehearsal, names, stops=True))),
     )
     found = [group for group in groups if group.findings]
-    # Some settings (--fail-on, --strict) fail a run for what is no finding of a resource.
+    # Some settings (--fail-on, --strict) fail a run although no resource has a finding.
     if not found and rehearsal.first and rehearsal.first.exit_code is not ExitCode.FINE:
         return [
-            FindingGroup("failed", "Would fail", [RehearsalFinding(f"The sync ends with {rehearsal.first.exit_code}")])
+            FindingGroup(
+                "failed", "Would fail", [RehearsalFinding(f"The sync ends with exit code {rehearsal.first.exit_code}")]
+            )
         ]
     return found
 
 
 def list_gaps(rehearsal: Rehearsal) -> list[FindingGroup]:
-    """List what git does not bring back, and does not stop the rebuild; nothing without any."""
+    """List the gaps that do not stop the rebuild, as one group; no group if there are none."""
     findings = list(_list_gaps(rehearsal, name_resources(rehearsal), stops=False))
-    return [FindingGroup("gaps", "Not brought back by git", findings, is_wrong=False)] if findings else []
+    return [FindingGroup("gaps", "Not restored from git", findings, is_wrong=False)] if findings else []
 
 
 def _list_refused(rehearsal: Rehearsal) -> Iterator[RehearsalFinding]:
     if rehearsal.refusal:
         which = "The sync" if rehearsal.first is None else "The second sync"
-        yield RehearsalFinding(f"{which} changes nothing", rehearsal.refusal)
+        yield RehearsalFinding(f"{which} would change nothing", rehearsal.refusal)
 
 
 def _list_failed(report: Report | None) -> Iterator[RehearsalFinding]:
@@ -142,7 +146,7 @@ def _list_second(rehearsal: Rehearsal, names: Mapping[Key, str]) -> Iterator[Reh
     told: set[Key | None] = {None}
     results = rehearsal.second.results if rehearsal.second else ()
     for result in results:
-        if result.action is not Action.NONE and result.is_fine:  # what fails is listed below
+        if result.action is not Action.NONE and result.is_fine:  # failures are listed below
             told.add(result.key)
             place = str(result.source) if result.source else ""
             yield RehearsalFinding(
@@ -186,7 +190,7 @@ def _list_gaps(rehearsal: Rehearsal, names: Mapping[Key, str], *, stops: bool) -
 
 
 def list_left_out(rehearsal: Rehearsal, most: int) -> list[str]:
-    """List as sentences what was not rehearsed, each with at most so many names. Stubs have a list of their own."""
+    """List as sentences what was not rehearsed, each with at most `most` names. Stubs have a list of their own."""
     lines = []
     for one in rehearsal.not_rehearsed:
         if one.blank is not Blank.STUBS:
@@ -196,6 +200,6 @@ def list_left_out(rehearsal: Rehearsal, most: int) -> list[str]:
 
 
 def join_names(names: Sequence[str], most: int) -> str:
-    """Join names, at most so many, and count the others."""
+    """Join at most `most` names, and count the others."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

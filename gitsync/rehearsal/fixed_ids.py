@@ -1,8 +1,7 @@
-"""Find ids that a rebuilt estate does not have: Azure made them for the resources of today, and a manifest has them as
-text.
+"""Find ids that change in a rebuild: Azure generated them for today's resources, and a manifest has them as text.
 
-An id counts only if the estate has a resource that it may be of. What outlives a subscription is left alone: users,
-groups and applications of Entra ID, tenants, built-in roles.
+An id counts only if it may belong to a resource of the estate. Ids that outlive a subscription are skipped: those of
+Entra ID users, groups and applications, of tenants and of built-in roles.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _GUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNOR
 _ISSUER: Final = re.compile(r"https://[a-z0-9.-]*oic\.[a-z0-9-]+\.azure\.\w+/.+", re.IGNORECASE)
 _PEOPLE: Final = frozenset({"user", "group", "foreigngroup", "device"})
 _APPLICATIONS: Final = ("servicePrincipal", "servicePrincipalProfile", "oAuth2", "registration")
-"""Fields above ids of applications, which Entra ID has."""
+"""Fields above the ids of Entra ID applications."""
 
 _IDENTITY: Final = "microsoft.managedidentity/userassignedidentities"
 _CLUSTER: Final = "microsoft.containerservice/managedclusters"
@@ -47,8 +46,8 @@ def _has_principal(member: RebuiltResource) -> bool:
 
 
 class Maker(NamedTuple):
-    """What has an id: how people call the id, its form, the resources that Azure makes one for, and the field that
-    exports it, "" for none.
+    """An id that Azure generates: its name for people, its format, a test for the resources that have one, and the
+    field that exports it, "" for none.
     """
 
     noun: str
@@ -91,7 +90,7 @@ MAKERS: Final[Mapping[str, Maker]] = {
 
 
 class Exported(NamedTuple):
-    """A value that a resource of the estate exported, as the status has it."""
+    """A value that a resource of the estate exported, as recorded in the status."""
 
     owner: Key
     address: Address
@@ -99,7 +98,7 @@ class Exported(NamedTuple):
 
 
 class Ids:
-    """What is known of the ids of the rebuild."""
+    """The ids and addresses of the estate before the rebuild."""
 
     def __init__(self, rebuild: Rebuild, config_maps: Mapping[Address, Export]) -> None:
         self.rebuild = rebuild
@@ -124,7 +123,7 @@ class Ids:
 
 
 def find_fixed_ids(rebuild: Rebuild, config_maps: Mapping[Address, Export]) -> Iterator[Gap]:
-    """Find ids as text. `config_maps` are those that the resources of today exported, as the status has them."""
+    """Find ids as text. `config_maps` are those that today's resources exported, as recorded in the status."""
     ids = Ids(rebuild, config_maps)
     for member in rebuild.members:
         for path, text, visit in member.list_texts():
@@ -141,7 +140,7 @@ def find_fixed_ids(rebuild: Rebuild, config_maps: Mapping[Address, Export]) -> I
 
 
 def _may_be_of(member: RebuiltResource, path: FieldPath, text: str, visit: Visit, ids: Ids) -> bool:
-    """Tell whether a text may be the id of a resource of the rebuild."""
+    """Return whether a text may be the id of a resource of the rebuild."""
     maker = MAKERS.get(str(path[-1]))
     if maker is None or not maker.form.fullmatch(text) or any(step in _APPLICATIONS for step in path):
         return False
@@ -151,15 +150,15 @@ def _may_be_of(member: RebuiltResource, path: FieldPath, text: str, visit: Visit
 
 
 def _changes(text: str) -> bool:
-    """Tell whether a value is one that is another after a rebuild: it has a UUID, or is an address."""
+    """Return whether a value differs after a rebuild: it has a UUID, or is an address."""
     return _GUID.search(text) is not None or _read_address(text) is not None
 
 
 def _describe_known(member: RebuiltResource, path: FieldPath, visit: Visit, known: Exported) -> Gap:
     config_map = known.address
     message = (
-        f"{format_short_key(known.owner)} exports this id as key {known.key} of {config_map}. A rebuilt resource has "
-        "another one."
+        f"{format_short_key(known.owner)} exports this id as key {known.key} of {config_map}. After a rebuild, the id "
+        "is different."
     )
     sibling = _find_sibling(visit, str(path[-1]))
     if not sibling:
@@ -167,14 +166,14 @@ def _describe_known(member: RebuiltResource, path: FieldPath, visit: Visit, know
     elif config_map.namespace == member.key.namespace:
         hint = f"Set {format_field((*path[:-1], sibling))} to {{name: {config_map.name}, key: {known.key}}} instead."
     else:
-        hint = f"Export it to a ConfigMap of namespace {member.key.namespace}, and name that in {sibling}."
+        hint = f"Export it to a ConfigMap in namespace {member.key.namespace}, and name that ConfigMap in {sibling}."
     stops = member.kind.arm_type.casefold() == _ASSIGNMENT
     return _make(member, path, message, hint, stops=stops)
 
 
 def _describe_likely(member: RebuiltResource, path: FieldPath, visit: Visit, rebuild: Rebuild) -> Gap:
     maker = MAKERS[str(path[-1])]
-    message = f"If this is {maker.noun} of this estate, a rebuilt one has another."
+    message = f"If this is {maker.noun} of this estate, it changes in a rebuild."
     if sibling := _find_sibling(visit, str(path[-1])):
         hint = _advise_export(member, maker, format_field((*path[:-1], sibling)), rebuild)
         keep = "for a user or a group, set principalType" if "principalType" in visit.fields else "keep any other id"
@@ -184,7 +183,7 @@ def _describe_likely(member: RebuiltResource, path: FieldPath, visit: Visit, reb
 
 
 def _advise_export(member: RebuiltResource, maker: Maker, field: str, rebuild: Rebuild) -> str:
-    """Name the export to use, if only one resource of the namespace may be meant."""
+    """Return an order, which names the export if only one resource of the namespace can be meant."""
     makers = [one for one in rebuild.members if maker.makes(one) and one.key.namespace == member.key.namespace]
     if len(makers) != 1 or maker.export not in makers[0].kind.config_maps:
         return f"Export it to a ConfigMap, and set {field} instead"
@@ -197,8 +196,8 @@ def _advise_export(member: RebuiltResource, maker: Maker, field: str, rebuild: R
 
 
 def _is_private_address(text: str, visit: Visit, name: str, ids: Ids) -> bool:
-    """Tell whether a text is an address of the estate's networks that no manifest gives to a resource, in a field that
-    takes one from a ConfigMap too.
+    """Return whether a text is an address in the estate's networks that no manifest assigns, in a field that can take
+    it from a ConfigMap instead.
     """
     if not _find_sibling(visit, name) or (address := _read_address(text)) is None:
         return False
@@ -207,22 +206,25 @@ def _is_private_address(text: str, visit: Visit, name: str, ids: Ids) -> bool:
 
 def _describe_address(member: RebuiltResource, path: FieldPath, visit: Visit) -> Gap:
     other = format_field((*path[:-1], _find_sibling(visit, str(path[-1]))))
-    message = "This is an address of a network of the estate, and no manifest gives it to a resource. A rebuilt "
     hint = f"Give the resource a fixed address in its manifest, or export the address and set {other} instead."
-    return _make(member, path, f"{message}resource may get another one.", hint)
+    message = (
+        "This address belongs to a network of the estate, and no manifest assigns it. A rebuilt resource may get "
+        "another one."
+    )
+    return _make(member, path, message, hint)
 
 
 def _find_other_subscriptions(member: RebuiltResource, rebuild: Rebuild) -> Iterator[Gap]:
-    """Find ids of another subscription that name what a manifest declares in this one."""
+    """Find ids in another subscription whose resource a manifest declares in this one."""
     for visit in member.visits:
         is_reference = visit.fits and isinstance(visit.value, Mapping)
         arm_id = visit.value.get("armId") if is_reference else None
         if isinstance(arm_id, str) and (other := rebuild.find_twin(arm_id)) is not None:
             message = (
-                f"The id is of {format_short_key(other.key)} in the subscription {find_subscription(arm_id)}, and git "
-                "declares that in another one."
+                f"The id names {format_short_key(other.key)} in subscription {find_subscription(arm_id)}, but git "
+                "declares that resource in another subscription."
             )
-            hint = "Name the manifest by its group, kind and name instead."
+            hint = "Refer to the resource by group, kind and name instead."
             yield _make(member, (*visit.path, "armId"), message, hint, stops=True)
 
 
@@ -239,7 +241,7 @@ def _make(member: RebuiltResource, path: FieldPath, message: str, hint: str, *, 
 
 
 def _find_sibling(visit: Visit, name: str) -> str:
-    """Find the field that takes the value of another one from a ConfigMap; "" if there is none."""
+    """Find the field that takes the same value from a ConfigMap; "" if there is none."""
     pair = visit.fields[name].get("optionalConfigMapPair")
     others = (other for other, field in visit.fields.items() if field.get("optionalConfigMapPair") == pair)
     return next((other for other in others if other != name), "") if pair else ""
@@ -267,7 +269,7 @@ def _find_prefixes(body: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _find_addresses(value: Any) -> Iterator[str]:
-    """Find the fields of a body that give a private address."""
+    """Find the private addresses that a body assigns."""
     if isinstance(value, list):
         for entry in value:
             yield from _find_addresses(entry)

@@ -1,7 +1,7 @@
-"""Kill a sync after each of its writes, and let the next one go on: the estate must end as if nothing had happened.
+"""Kill a sync after each of its writes, and resume with the next sync: the estate must end as without the kill.
 
-The killed run is cut off from Azure and from its state at that moment, as a process that gets SIGKILL. So it is one
-kill for each write that Azure does: only there changes what a run has to remember.
+The killed run is cut off from Azure and from its state at that moment, like a process that gets SIGKILL. One kill for
+each accepted write is enough: what a run has to remember changes only there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gitsync.planning.secret_digest import mask_digests
 from gitsync.rehearsal.sandbox import Played, Sandbox, Snapshot, is_write, play
 
 MOST: Final = 50
-"""Writes after which a sync is killed: all of them, or an even sample of so many."""
+"""The most writes after which a sync is killed. Of more, an even sample is taken."""
 
 _MOST_NAMED: Final = 3
 _TAKEN: Final = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED})
@@ -37,15 +37,15 @@ _TAKEN: Final = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTE
 async def interrupt(
     sandbox: Sandbox, before: Snapshot, undisturbed: Played, after: Snapshot, keys: Mapping[str, Key]
 ) -> tuple[Interrupt, ...]:
-    """Play the same sync once for each kill, with the sync after it. `before` and `after` are snapshots around the run
-    that nothing disturbed.
+    """Run the same sync once for each kill, and resume it with the next sync. `before` and `after` are snapshots around
+    the uninterrupted run.
     """
     writes = sum(map(is_write, undisturbed.requests))
     return tuple([await _interrupt(sandbox, before, undisturbed, after, keys, number) for number in choose(writes)])
 
 
 def choose(writes: int, most: int = MOST) -> list[int]:
-    """Choose the writes to be killed after, by their numbers: the first and the last are among them."""
+    """Choose the numbers of the writes after which to kill. The first and the last are always among them."""
     if writes <= most:
         return list(range(1, writes + 1))
     return [1 + round(step * (writes - 1) / (most - 1)) for step in range(most)]
@@ -70,9 +70,9 @@ async def _interrupt(
 
 
 def _list_failures(resumed: Played, undisturbed: Report | None) -> Iterator[str]:
-    """List what went wrong in the run after the kill, and did not in the run that nothing disturbed."""
+    """List what failed in the run after the kill, but not in the uninterrupted run."""
     if resumed.report is None:
-        yield f"The sync after the kill is refused: {resumed.refusal}"
+        yield f"The sync after the kill was refused: {resumed.refusal}"
     elif resumed.report.exit_code is not ExitCode.FINE:
         fine = {one.key for one in undisturbed.results if one.is_fine} if undisturbed else set()
         for one in resumed.report.results:
@@ -84,16 +84,16 @@ def _compare_azure(sandbox: Sandbox, end: Snapshot, wanted: Snapshot, keys: Mapp
     clouds = [EmulatedCloud(one.store, sandbox.emulator, sandbox.clock) for one in (end, wanted)]
     for arm_id in sorted({arm_id for cloud in clouds for arm_id in cloud.store.keys("/")}):
         name = keys.get(normalize_id(arm_id), arm_id)
-        # As Azure shows them: some exist with their parents, whether or not a run has written them.
+        # As Azure shows them: some resources exist with their parents, whether or not a run wrote them.
         now, then = (find_resource(cloud, parse(arm_id)) for cloud in clouds)
         if now is None:
             yield f"{name} is missing in Azure."
         elif then is None:
-            yield f"{name} is in Azure, and should not be."
+            yield f"{name} is in Azure, but should not be."
         elif now.state != then.state and not now.operation:  # an operation goes on by itself
-            yield f"{name} is {now.state} in Azure, and should be {then.state}."
+            yield f"{name} is {now.state} in Azure, but should be {then.state}."
         elif paths := [format_pointer(path) for path, _, _ in find_changes(now.body, then.body)]:
-            yield f"{name} differs in Azure in {_join(paths)}."
+            yield f"{name} differs in Azure at {_join(paths)}."
 
 
 def _compare_records(end: Snapshot, wanted: Snapshot) -> Iterator[str]:
@@ -102,7 +102,7 @@ def _compare_records(end: Snapshot, wanted: Snapshot) -> Iterator[str]:
         if key not in now:
             yield f"{key} is not recorded."
         elif key not in then:
-            yield f"{key} is recorded, and should not be."
+            yield f"{key} is recorded, but should not be."
         else:
             left, right = _drop_course(now[key]), _drop_course(then[key])
             compared = (one.name for one in fields(Record) if one.compare)
@@ -111,8 +111,8 @@ def _compare_records(end: Snapshot, wanted: Snapshot) -> Iterator[str]:
 
 
 def _drop_course(record: Record) -> Record:
-    """Return a record without what tells when it came to be, and in how many steps. Digests are those of the last write
-    that is known, which had another key before the rehearsal.
+    """Return a record without its times and counts. Its digests are masked: a write before the rehearsal had another
+    digest key.
     """
     condition = replace(record.condition, time="", request_id="") if record.condition else None
     course: Any = {"writes": 0, "last_write": None, "durations": Durations()}
@@ -122,7 +122,7 @@ def _drop_course(record: Record) -> Record:
 def _find_sent_twice(killed: Played, resumed: Played, undisturbed: Played, existed: Collection[str]) -> tuple[str, ...]:
     """Find what was created in more accepted PUTs than it takes without a kill.
 
-    A create that Azure accepted, and did not show yet when the next run read it, is no finding: that run has to send it
+    A create that Azure accepted but did not show yet when the next run read it does not count: that run must send it
     again, and a PUT may be repeated.
     """
     usual, first, again = Counter(_list_puts(undisturbed)), _list_puts(killed), _list_puts(resumed)
@@ -140,7 +140,7 @@ def _find_sent_twice(killed: Played, resumed: Played, undisturbed: Played, exist
 
 
 def _was_shown(played: Played, arm_id: str) -> bool:
-    """Tell whether Azure showed a resource before a run sent its first PUT of it."""
+    """Return whether Azure showed a resource before a run sent its first PUT of it."""
     requests = (one for one in played.requests if normalize_id(one.path) == arm_id and not one.poll)
     return any(one.status == HTTPStatus.OK for one in takewhile(lambda one: one.method != "PUT", requests))
 

@@ -1,7 +1,7 @@
-"""What records tell of the values that a rehearsal lacks: subscriptions, config maps and variables.
+"""Learns from records the values that a rehearsal lacks: subscriptions, values of ConfigMaps, and variables.
 
-A record has what was sent last. Where the manifest has a reference, the value that it stood for can be read there: a
-config map that did not change then changes nothing, and a variable that no source has names the same resources.
+A record has what was sent last. Where the manifest has a reference, the record has its value. So an unchanged ConfigMap
+causes no change, and a variable without a source leads to the same resource names.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _GAPS: Final = get_args(Gap)
 def find_known_values(
     state: State, prepared: Collection[Prepared], subscription: str, asked: AskedValues = frozenset()
 ) -> KnownValues:
-    """Learn what records tell. `prepared` is what the manifests are with the values that were made up so far, which
-    are those that were `asked` for.
+    """Find the values that records have. `prepared` are the manifests with the values made up so far; `asked` names
+    those values.
     """
     values: dict[ValueName, str] = _learn_variables(prepared, state.records, asked)
     secret_keys: dict[Address, tuple[str, ...]] = {}
@@ -57,7 +57,7 @@ def find_subscription_of(state: State) -> str:
 
 
 def _find_subscriptions(records: Iterable[Record]) -> dict[CredentialName, str]:
-    """Find the subscriptions of credential Secrets: that of most records which name the Secret."""
+    """Find the subscription of each credential Secret: that of most records that name the Secret."""
     found: defaultdict[CredentialName, list[str]] = defaultdict(list)
     for record in records:
         subscription = record.subscription or find_subscription(record.arm_id) or ""
@@ -77,7 +77,7 @@ def _pair(template: Any, sent: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _read_value(gap: Any, sent: Any) -> tuple[ConfigMapKeyRef, str] | None:
-    """Read the value of a config map out of what was sent, as it is or inside of a text."""
+    """Read the value of a ConfigMap from what was sent, where it may be part of a text."""
     if not isinstance(sent, str):
         return None
     if isinstance(gap, ConfigMapKeyRef):
@@ -94,13 +94,13 @@ def _read_value(gap: Any, sent: Any) -> tuple[ConfigMapKeyRef, str] | None:
     return ref, sent[len(before) : len(sent) - len(after)]
 
 
-# Variables, whose made-up values are in the names and fields of manifests.
+# Variables: their made-up values are in the names and fields of manifests.
 
 
 def _learn_variables(
     prepared: Iterable[Prepared], records: Mapping[Key, Record], asked: AskedValues
 ) -> dict[ValueName, str]:
-    """Learn the values of variables that only one set of values gives the recorded resources."""
+    """Find the values of variables, where the recorded resources allow only one value."""
     tokens = {make_up(*name): name for name in asked}
     candidates: dict[str, set[str]] = {}
     for one in prepared if tokens else ():
@@ -118,13 +118,13 @@ def _learn_variables(
 
 
 def _list_similar(prepared: Prepared, records: Iterable[Record]) -> list[Record]:
-    """List the records of the same kind and file: one of them may be that of a manifest whose name has a variable."""
+    """List the records of the same kind and file: if the name has a variable, one of them may be the manifest's."""
     key, path = prepared.key, prepared.resource.source.path
     return [one for one in records if (one.key.group, one.key.kind, one.path) == (key.group, key.kind, path)]
 
 
 def _match(text: str, sent: str, tokens: Mapping[str, ValueName]) -> dict[str, str]:
-    """Return what the tokens of a text stand for in what was sent; nothing if that is another text."""
+    """Return the value of each token of a text, read from what was sent; nothing if the texts do not match."""
     present = [token for token in tokens if token in text]
     if not present:
         return {}

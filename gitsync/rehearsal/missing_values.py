@@ -1,5 +1,5 @@
-"""Find the Secrets and ConfigMaps that a rebuild needs and git does not have: no manifest declares them, and no
-resource exports them. It says where the settings look for each.
+"""Find the Secrets and ConfigMaps that a rebuild needs but git does not have: no manifest declares them, and no
+resource exports them. Each finding lists the sources where a run looks for the value.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _VAULT = "microsoft.keyvault/vaults"
 
 
 class ValueNeed(NamedTuple):
-    """A value that something needs: one key of an object, None for all of it. `user` is the resource that names it, or
-    the first of the unit that does. `has_known_keys` tells that a run asks for single keys of it.
+    """A value that a resource needs: one key of an object, None for all keys. `user` is the resource that names it, or
+    the first resource of the unit that does. `has_known_keys` is true if a run requests single keys.
     """
 
     address: Address
@@ -53,15 +53,15 @@ class ValueNeed(NamedTuple):
 def find_missing_values(
     rebuild: Rebuild, manifests: Manifests, config: Config, units: Iterable[Unit], credentials: Mapping[Key, str]
 ) -> Iterator[Gap]:
-    """Find what git does not have, each key once. `credentials` are the Secrets that the records name, by resource."""
+    """Find the values that git does not have, each key once. `credentials` are Secrets in records, by resource."""
     exported = frozenset(pair for one in rebuild.prepared for pair in find_addresses(one.resource))
     needs: defaultdict[tuple[Address, str], list[ValueNeed]] = defaultdict(list)
     for need in (*_list_needs(rebuild), *_list_credentials(rebuild, credentials), *_list_of_units(rebuild, units)):
-        # An expression may export any key, so its object counts as exported with each.
+        # An expression may export any key, so its object counts as exported with every key.
         is_exported = not exported.isdisjoint({(need.address, need.key), (need.address, None)})
         if not is_exported and need.key not in list_declared_keys(need.address, manifests):
             needs[need.address, need.key or ""].append(need)
-    # A key has no gap of its own if all of its object is missing, and needed.
+    # A key has no gap of its own if its complete object is needed and missing.
     whole = {address for address, key in needs if not key}
     for (address, key), group in sorted(needs.items()):
         if not key or address not in whole:
@@ -84,7 +84,7 @@ def _list_needs(rebuild: Rebuild) -> Iterator[ValueNeed]:
 
 
 def _list_credentials(rebuild: Rebuild, credentials: Mapping[Key, str]) -> Iterator[ValueNeed]:
-    """List the Secrets that resources are written with: those that they name, and those that they were written with."""
+    """List the credential Secrets of resources: those that they name, and those that they were last written with."""
     path: FieldPath = ("metadata", "annotations", CREDENTIAL_FROM)
     for member in rebuild.members:
         resource = member.prepared.resource
@@ -97,7 +97,7 @@ def _list_credentials(rebuild: Rebuild, credentials: Mapping[Key, str]) -> Itera
 
 
 def _list_of_units(rebuild: Rebuild, units: Iterable[Unit]) -> Iterator[ValueNeed]:
-    """List what units take their variables from."""
+    """List the objects from which units take their variables."""
     firsts: dict[str, Prepared] = {}
     for member in rebuild.members:
         if member.prepared.resource.unit is not None:
@@ -113,22 +113,18 @@ def _list_of_units(rebuild: Rebuild, units: Iterable[Unit]) -> Iterator[ValueNee
 def _describe(needs: list[ValueNeed], rebuild: Rebuild, config: Config) -> Gap:
     need = needs[0]
     address, key = need.address, need.key
-    what = f"Key {key} of {address}" if key else str(address)
+    what = f"key {key} of {address}" if key else str(address)
     others = len({one.user.key for one in needs}) - 1
     user = f"the variables of {need.unit}" if need.unit else format_short_key(need.user.key)
     needed = f"{user} and {others} more need it" if others else f"{user} {'need' if need.unit else 'needs'} it"
     places, lost = _list_places(need, config), _find_lost_vault(rebuild, config)
     has_vault = bool(lost) and any(place.endswith(f" in {config.key_vault}") for place in places)
-    looked = (
-        f" The settings look for it in {join_with_or(places)}."
-        if places
-        else " No other source of the settings can have it."
-    )
-    warning = f" A rebuild makes {lost} new, without its secrets." if has_vault else ""
+    looked = f" A run looks for it in {join_with_or(places)}." if places else " No other configured source can have it."
+    warning = f" A rebuild creates {lost} without its secrets." if has_vault else ""
     return Gap(
         kind=GapKind.VALUE,
         key=need.user.key,
-        message=f"{what} is in no manifest, and no resource exports it; {needed}.{looked}{warning}",
+        message=f"No manifest declares {what}, and no resource exports it; {needed}.{looked}{warning}",
         hint=_advise(address.object_kind, has_places=bool(places)),
         stops=not places or (has_vault and len(places) == 1),
         source=need.source,
@@ -139,18 +135,18 @@ def _describe(needs: list[ValueNeed], rebuild: Rebuild, config: Config) -> Gap:
 def _advise(object_kind: ObjectKind, *, has_places: bool) -> str:
     add = "Add it to git, encrypted with SOPS" if object_kind is ObjectKind.SECRET else "Add it to git"
     if has_places:
-        return f"{add}, or keep a copy outside of the subscription."
-    return f"{add}, or name the source that has it with --secret-sources."
+        return f"{add}, or keep a copy outside the subscription."
+    return f"{add}, or add the source that has it to --secret-sources."
 
 
 def _list_places(need: ValueNeed, config: Config) -> list[str]:
-    """List where a run would look for a value, but for git."""
+    """List where a run looks for a value, apart from git."""
     address, key = need.address, need.key
     is_secret = address.object_kind is ObjectKind.SECRET
     folder = config.secrets_folder if is_secret else config.config_maps_folder
     path = "/".join(filter(None, (folder, address.namespace, address.name, key)))
     places = {"folder": path if folder else "", "kubernetes": "the cluster of the job"}
-    if is_secret and need.has_known_keys:  # a variable has one key, and no object as a whole
+    if is_secret and need.has_known_keys:  # a variable holds one key, never a complete object
         variables = "the variable " if key else "variables that begin with "
         places["environment"] = f"{variables}{make_secret_variable(address, key or '')}"
     if is_secret and config.key_vault:
@@ -162,7 +158,7 @@ def _list_places(need: ValueNeed, config: Config) -> list[str]:
 
 
 def _find_lost_vault(rebuild: Rebuild, config: Config) -> str:
-    """Find the resource that is the key vault of the settings; "" if it is none of the rebuild."""
+    """Find the resource of the rebuild that is the configured key vault; "" if it is not part of the rebuild."""
     host = (urlsplit(config.key_vault or "").hostname or "").partition(".")[0]
     vaults = (one for one in rebuild.members if one.kind.arm_type.casefold() == _VAULT and one.prepared.arm_id)
     return next(

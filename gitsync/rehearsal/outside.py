@@ -1,4 +1,4 @@
-"""Find what a rebuild needs and git does not make: owners and references to what no manifest declares, and resources
+"""Find what a rebuild needs but git does not create: owners and referenced resources without a manifest, and resources
 that gitsync only watches. Each is one gap, whatever the number of resources that need it.
 """
 
@@ -22,7 +22,7 @@ _OWNER = ("spec", "owner")
 
 
 class Mention(NamedTuple):
-    """An owner or a reference: the field, and the manifest or the ARM id that it names."""
+    """An owner or a reference: its field, and the manifest or the ARM id that it names."""
 
     user: RebuiltResource
     path: FieldPath
@@ -30,7 +30,7 @@ class Mention(NamedTuple):
     arm_id: str = ""
 
     def find_target(self, rebuild: Rebuild) -> str:
-        """Return one text for all uses of one resource; in another subscription, for all of one resource group."""
+        """Return the same text for all uses of one resource; in another subscription, of one resource group."""
         if self.key:
             return str(self.key)
         is_elsewhere = rebuild.is_elsewhere(self.arm_id)
@@ -38,7 +38,7 @@ class Mention(NamedTuple):
 
 
 def find_outside(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Gap]:
-    """Find what is outside of git. `known_ids` are those of resources that other sources declare."""
+    """Find what is not in git. `known_ids` are the ids of resources that other sources declare."""
     uses: dict[str, list[Mention]] = {}
     for use in _list_uses(rebuild, known_ids):
         if _is_missing(use, rebuild):
@@ -52,8 +52,9 @@ def find_outside(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Gap
 
 
 def find_refused(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Mapping[str, str]:
-    """Find the resources that Azure refuses to create, since one that they refer to is missing: by ARM id, the id of
-    that one. What has no owner is left out: there nothing is sent.
+    """Find the resources that Azure refuses to create, since a resource that they refer to is missing. Return the ids
+    of the missing resources by the ids of those that refer to them. Missing owners are left out: a run sends no request
+    below them.
     """
     uses = (use for use in _list_uses(rebuild, known_ids) if use.arm_id and use.path[:2] != _OWNER)
     missing = [use for use in uses if _is_missing(use, rebuild) and not rebuild.is_elsewhere(use.arm_id)]
@@ -64,7 +65,7 @@ def _list_uses(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Menti
     for member in rebuild.members:
         owner = member.prepared.owner
         if owner is not None and owner.arm_id:
-            # Of an owner that another source declares, the manifest has the name.
+            # For an owner that another source declares, the manifest has a name, not an id.
             yield Mention(member, _OWNER if owner.key else (*_OWNER, "armId"), arm_id=owner.arm_id)
         elif owner is not None and owner.key:
             yield Mention(member, _OWNER, owner.key)
@@ -85,7 +86,7 @@ def _list_ids(member: RebuiltResource) -> Iterator[Mention]:
 
 
 def _is_missing(use: Mention, rebuild: Rebuild) -> bool:
-    """Tell whether no manifest declares what is named, and it does not come without one."""
+    """Return whether the named resource has no manifest, and does not exist without one."""
     if use.key is not None:
         return use.key not in rebuild.by_key
     if not is_arm_id(use.arm_id) or rebuild.comes_along(use.arm_id) or rebuild.find_twin(use.arm_id):
@@ -102,9 +103,9 @@ def _describe_missing(uses: list[Mention], rebuild: Rebuild) -> Gap:
     needed = _count(len(users | rebuild.find_dependents(users)))
     if is_elsewhere := bool(use.arm_id) and rebuild.is_elsewhere(use.arm_id):
         others = len({normalize_id(one.arm_id) for one in uses}) - 1
-        more = f", as {'is' if others == 1 else 'are'} {format_count(others, 'other')} of its group" if others else ""
-        message = f"{target} is in another subscription, and in no manifest{more}. {needed}"
-        hint = "Check that it is there before a rebuild: git does not bring it back."
+        more = f" or {format_count(others, 'other')} of its resource group" if others else ""
+        message = f"{target} is in another subscription, and no manifest declares it{more}. {needed}"
+        hint = "Check that it exists before a rebuild: a sync does not restore it."
     else:
         message = f"No manifest declares {target}. {needed}"
         hint = "Add its manifest, or create it before a rebuild."
@@ -120,7 +121,7 @@ def _describe_missing(uses: list[Mention], rebuild: Rebuild) -> Gap:
 
 
 def _is_left_out(one: Prepared, rebuild: Rebuild) -> bool:
-    """Tell whether gitsync only watches a resource, and the one above it is not left out as well."""
+    """Return whether gitsync only watches a resource, but not its owner as well."""
     if rebuild.makes(one) or one.is_watched:
         return False
     above = rebuild.by_key.get(one.owner.key) if one.owner and one.owner.key else None
@@ -137,9 +138,9 @@ def _describe_watched(same: list[Prepared], rebuild: Rebuild) -> Gap:
     return Gap(
         kind=GapKind.OWNER,
         key=one.key,
-        message=f"It is only read, since {why}. {_count(len(dependents))}",
+        message=f"A sync only reads it, since {why}. {_count(len(dependents))}",
         hint=hint,
-        # A sync fails as long as it is not there; what CAPZ has may be there later.
+        # A sync fails until it exists. What CAPZ manages may exist later without a fault.
         stops=bool(dependents) or not one.is_left_to_capz,
         source=find_place(("metadata", "annotations", RECONCILE_POLICY), one.resource),
     )

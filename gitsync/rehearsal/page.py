@@ -1,4 +1,4 @@
-"""Renders a rehearsal as one HTML file, in the style of the page of a report. It loads nothing and runs nothing."""
+"""Renders a rehearsal as one HTML file, in the style of the report page. It loads no other file and has no scripts."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _list_tiles(rehearsal: Rehearsal, groups: Sequence[FindingGroup]) -> list[Fi
 
 
 def _shorten(group: FindingGroup) -> FindingGroup:
-    """Shorten the texts of a group, since a name of Azure may have any length."""
+    """Shorten the texts of a group: names from outside may have any length."""
     findings = [
         one._replace(
             title=shorten(one.title, _LONGEST),

@@ -1,4 +1,4 @@
-"""The estate that a rebuild from git makes: what is written, what is left to others, and what waits for what."""
+"""The estate that a rebuild from git creates: what it writes, what it leaves to others, and the dependencies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GROUP_FIELDS = frozenset({"infrastructureResourceGroup", "managedResourceGroupN
 _WATCHERS = "networkwatcherrg"  # Azure makes it with the first network of a region
 _DEFAULT = "default"
 _AZURES_OWN = ("/locations/", "/providers/microsoft.authorization/")
-"""In ids of a subscription that no resource group is part of: what Azure has by itself, such as built-in roles."""
+"""Parts of subscription-level ids without a resource group: what Azure has by itself, such as built-in roles."""
 
 
 class RebuiltResource(NamedTuple):
@@ -40,7 +40,7 @@ class RebuiltResource(NamedTuple):
         return self.prepared.template.body if self.prepared.template else {}
 
     def list_texts(self) -> Iterator[tuple[FieldPath, str, Visit]]:
-        """List every text of a named field, with its path and the mapping that it is in; no reference and no secret."""
+        """List the texts of all named fields, with path and mapping, without references and secrets."""
         for visit in self.visits:
             if visit.shape == "mapping" and visit.fits and visit.name not in REFERENCES:
                 for name, value in visit.present.items():
@@ -49,7 +49,7 @@ class RebuiltResource(NamedTuple):
 
 
 class Rebuild:
-    """The manifests of a run, as the searches for gaps look at them."""
+    """The manifests of a run, with the lookups that the search for gaps needs."""
 
     def __init__(self, prepared: Iterable[Prepared], catalog: Catalog) -> None:
         self.prepared = tuple(sorted(prepared, key=lambda one: (one.key, one.resource.source)))
@@ -76,8 +76,8 @@ class Rebuild:
         return {self.locate(one.prepared.arm_id): one for one in self.members if one.prepared.arm_id}
 
     def locate(self, arm_id: str) -> str:
-        """Return the one spelling of an id by which it is looked up. Without a subscription in the settings, every id
-        counts as one of the subscription that is rebuilt.
+        """Return the spelling by which an id is looked up. Without a configured subscription, every id counts as one of
+        the rebuilt subscription.
         """
         normalized = normalize_id(arm_id)
         if PLACEHOLDER_SUBSCRIPTION not in self.subscriptions or find_subscription(normalized) is None:
@@ -85,13 +85,13 @@ class Rebuild:
         return "/".join(("/subscriptions", PLACEHOLDER_SUBSCRIPTION, *normalized.split("/")[3:]))
 
     def is_elsewhere(self, arm_id: str) -> bool:
-        """Tell whether an id is of a subscription that a rebuild does not fill."""
+        """Return whether an id is in a subscription that a rebuild does not fill."""
         subscription = find_subscription(self.locate(arm_id))
         return subscription is not None and subscription not in self.subscriptions
 
     def outlives(self, arm_id: str) -> bool:
-        """Tell whether the resource of an id is there though the subscription is empty: it is in another one or in the
-        tenant, or Azure has it by itself.
+        """Return whether a resource exists even in an empty subscription: it is in another one or in the tenant, or
+        Azure has it by itself.
         """
         path = normalize_id(arm_id)
         if not path.startswith("/subscriptions/") or path.count("/") == 2 or self.is_elsewhere(arm_id):
@@ -103,8 +103,8 @@ class Rebuild:
         return {_cut_subscription(arm_id): one for arm_id, one in self.written_ids.items()}
 
     def find_twin(self, arm_id: str) -> RebuiltResource | None:
-        """Find what a rebuild writes at the same place of another subscription as an id, or what its resource is a part
-        of; None for any other id.
+        """Find the resource that a rebuild writes at the path of an id from another subscription, or the nearest one
+        above that path; None for any other id.
         """
         if not self.is_elsewhere(arm_id):
             return None
@@ -113,14 +113,14 @@ class Rebuild:
         return self._by_path[paths[0]] if paths else None
 
     def makes(self, one: Prepared) -> bool:
-        """Tell whether a resource is there after a rebuild: a manifest writes it, or it comes with another one."""
+        """Return whether a resource exists after a rebuild: a manifest writes it, or it comes with another resource."""
         if one.is_written and not one.is_watched:
             return True
         return one.arm_id is not None and (self.locate(one.arm_id) in self.written_ids or self.comes_along(one.arm_id))
 
     def comes_along(self, arm_id: str) -> bool:
-        """Tell whether Azure makes the resource of an id with one that a rebuild writes: a part of its body, its
-        default child, or what is in the resource group of its nodes.
+        """Return whether Azure creates a resource together with one that a rebuild writes: as part of its body, as its
+        default child, or in the resource group of its nodes.
         """
         group = (find_resource_group(arm_id) or "").casefold()
         if group == _WATCHERS or group in self._made_groups:
@@ -129,12 +129,12 @@ class Rebuild:
         if above is None or not is_below(self.locate(arm_id), above) or "/providers/" not in above:
             return False
         home, (type_name, name) = self.catalog.home_of(parse_arm_type(arm_id)), arm_id.rstrip("/").split("/")[-2:]
-        # What is a kind of ASO has a manifest of its own, unless the body of its parent has it inside.
+        # A type with an ASO kind needs a manifest of its own, unless it is in the body of its parent.
         return home is None or name == _DEFAULT or _has_entry(self.written_ids[above].body, type_name, name)
 
     @cached_property
     def _made_groups(self) -> frozenset[str]:
-        """The resource groups that Azure makes for resources of the estate, in lower case."""
+        """The resource groups that Azure creates for resources of the estate, in lower case."""
         groups = set[str]()
         for arm_id, member in self.written_ids.items():
             properties = member.body.get("properties")
@@ -156,7 +156,7 @@ class Rebuild:
         return waiting
 
     def find_dependents(self, keys: Iterable[Key]) -> frozenset[Key]:
-        """Find the resources that a rebuild writes and that depend on any of these, over any number of others."""
+        """Find the resources of a rebuild that depend on any of these, directly or not."""
         pending, reached = list(keys), set[Key]()
         while pending:
             for other in self._waiting.get(pending.pop(), set()) - reached:
@@ -171,7 +171,7 @@ def _cut_subscription(arm_id: str) -> str:
 
 
 def _has_entry(body: Mapping[str, Any], type_name: str, name: str) -> bool:
-    """Tell whether a list of a body, by the name of the type of a child, has an entry of this name."""
+    """Return whether the list of a body that is named like the child type has an entry with this name."""
     properties = body.get("properties")
     entries = properties.get(type_name) if isinstance(properties, Mapping) else None
     named = entries if isinstance(entries, list) else []

@@ -1,7 +1,7 @@
-"""THE REHEARSAL: records → an estate in the emulator → the real sync → the sync after it.
+"""THE REHEARSAL: records → an estate in the emulator → the real sync → the next sync.
 
-It has no run of its own: `run.run.sync_revision` runs on connections to an emulator in memory, a state in memory, and
-made-up Secrets. Only git is read, and nothing is written outside of the process.
+It uses the sync's own code: `run.run.sync_revision` runs with an emulator and a state in memory, and made-up Secrets.
+Only git is read, and nothing is written outside the process.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from gitsync.run.load import RunInput, load_run_input
 from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
 
 ELSEWHERE: Final = "known-from"
-"""The agent that records of --known-from have in a rehearsal: they are not the run's own."""
+"""The agent of records from --known-from: they do not belong to the rehearsed run."""
 
 _GAP_ORDER: Final = tuple(GapKind)
 
@@ -70,9 +70,9 @@ async def rehearse(  # noqa: PLR0913 - what a rehearsal is given from outside
     grace: Grace | None = None,
     clock: Clock | None = None,
 ) -> Rehearsal:
-    """Play the sync of these settings, and the sync after it.
+    """Simulate the sync of these settings, and the next sync.
 
-    Raises ConfigError, SourceError or StateError if the settings are wrong, or what they name cannot be read.
+    Raises ConfigError, SourceError or StateError if the settings are wrong, or the source or state cannot be read.
     """
     redactions, grace, clock = redactions or Redactions(), grace or Grace(), clock or SystemClock()
     tell_settings(redactions, config, os.environ)
@@ -103,7 +103,7 @@ async def rehearse(  # noqa: PLR0913 - what a rehearsal is given from outside
 
 @contextmanager
 def _silent_logs() -> Iterator[None]:
-    """Log nothing while the context lasts: a line about a rehearsed change would look like one of a change."""
+    """Log nothing in this context: a line about a rehearsed change would look like one about a real change."""
     logger.disable("gitsync")
     try:
         yield
@@ -149,12 +149,11 @@ async def _rehearse(sandbox: Sandbox, recorded: State, *, from_nothing: bool, in
 def find_gaps(
     rebuild: Rebuild, manifests: Manifests, config: Config, units: Iterable[Unit], state: State
 ) -> tuple[Gap, ...]:
-    """Find what git cannot bring back into an empty subscription, what stops a rebuild first, then
-    in the order in which gaps are solved.
+    """Find what git cannot restore in an empty subscription: first what stops a rebuild, then in the order in which
+    gaps are solved.
 
-    The manifests say most of it. `state` is that of the status branch: it adds what the resources
-    of today export, and the Secrets that they were written with. `config` says where the values of
-    Secrets are looked for.
+    `state` is that of the status branch: it has the exports of today's resources and the Secrets that they were written
+    with. `config` has the sources of Secrets.
     """
 
     def find_order(gap: Gap) -> tuple[bool, int, Key, str, str]:
@@ -172,8 +171,8 @@ def find_gaps(
 
 
 async def _learn(sandbox: Sandbox, recorded: State) -> tuple[Sandbox, RunInput]:
-    """Read the manifests as the run does, and learn the values that it lacks from records. With those of variables, the
-    manifests are others, and are read again.
+    """Read the manifests as the run does, and find missing values in records. If some of them are of variables, the
+    manifests change, so they are read again.
     """
     run_input = await _load(sandbox, recorded)
     known = find_known_values(recorded, run_input.prepared, sandbox.subscription, sandbox.asked)
@@ -197,7 +196,7 @@ async def _load(sandbox: Sandbox, recorded: State) -> RunInput:
 
 
 def _refuse(settings: EmulatorSettings, refused: Mapping[str, str]) -> EmulatorSettings:
-    """Refuse what refers to a missing resource, as Azure does: the emulator does not look whether one is there."""
+    """Refuse resources that refer to a missing one, as Azure does. The emulator alone does not check references."""
     rules = (
         FaultRule(
             match=Match(methods={"PUT"}, path=normalize_id(arm_id)),
@@ -216,7 +215,7 @@ def _find_keys(state: State, prepared: Iterable[Prepared]) -> dict[str, Key]:
 
 
 def _add_foreign(state: State, config: Config, source: Checkout, redactions: Redactions) -> State:
-    """Add the records of --known-from, as those of another agent: their resources exist, and their ids may be used."""
+    """Add the records of --known-from as those of another agent: their resources exist, and their ids can be used."""
     foreign = read_known_from(config, source, None, redactions.add)
     records = {key: record for place in reversed(foreign.places) for key, record in place.records.items()}
     others = {key: replace(record, agent=ELSEWHERE) for key, record in records.items()}

@@ -1,5 +1,5 @@
-"""A rehearsal as text, Markdown and JSON: whether it would work, what stops it, the writes in their order, the requests
-beside ARM's limits, and what a rehearsal cannot know.
+"""A rehearsal as text, Markdown and JSON: whether the sync would work, what stops it, the writes in order, the requests
+next to ARM's limits, and what was not rehearsed.
 """
 
 from __future__ import annotations
@@ -52,25 +52,25 @@ _FINDINGS_ROOM, _WRITES_ROOM, _NOTES_ROOM = 24_000, 20_000, 6_000
 
 
 def list_conditions(rehearsal: Rehearsal, most_names: int) -> list[tuple[str, list[str]]]:
-    """List what limits the answer, by title: stubs, and what was not rehearsed."""
+    """List the limits of a rehearsal, by title: stubs, and what was not rehearsed."""
     names = name_resources(rehearsal)
     stubs = [f"{stub.arm_id}, for {join_names([names[key] for key in stub.wanted_by], 2)}" for stub in rehearsal.stubs]
     more = len(stubs) - most_names
     shown = [*stubs[:most_names], *([f"… and {more} more"] if more > 0 else [])]
     parts = (
-        (f"Made empty, since no record has them ({len(stubs)})", shown),
+        (f"Created empty, since no record has them ({len(stubs)})", shown),
         ("Not rehearsed", list_left_out(rehearsal, most_names)),
     )
     return [(title, lines) for title, lines in parts if lines]
 
 
 def format_interrupts(rehearsal: Rehearsal) -> str:
-    """Say how many interrupts ended as the run that nothing disturbed; "" without any."""
+    """Format how many interrupts ended as the uninterrupted run did; "" without interrupts."""
     fine = sum(one.is_fine for one in rehearsal.interrupts)
     if not rehearsal.interrupts:
         return ""
     ends = "ends" if fine == 1 else "end"
-    return f"{fine} of {format_plural(len(rehearsal.interrupts), 'interrupt')} {ends} as the run without one."
+    return f"{fine} of {format_plural(len(rehearsal.interrupts), 'interrupt')} {ends} as the uninterrupted run does."
 
 
 def format_lines(
@@ -138,7 +138,7 @@ def _format_writes(rehearsal: Rehearsal, paint: Paint, width: int | None) -> lis
     head = ["WAVE", "START", "TAKES", "ACTION", "RESOURCE", "TIME LINE"]
     estimates = format_estimates(rehearsal.schedule)
     is_critical = any(row.is_critical for row in rows)
-    waits = ", ░ it waits" if any(row.bar and row.bar.sent > row.bar.ready for row in rows) else ""
+    waits = ", ░ waiting" if any(row.bar and row.bar.sent > row.bar.ready for row in rows) else ""
     legend = f"█ Azure works{waits}.{f' {CRITICAL} {CRITICAL_MEANS}' if is_critical else ''}"
     return [
         paint.bold(format_size(rehearsal)),
@@ -158,13 +158,13 @@ def _format_requests(report: Report | None, paint: Paint, width: int | None) -> 
     rows = list(list_requests(report.requests)) if report else []
     if not rows:
         return []
-    table = format_table(["KIND", "SENT", "AZURE TAKES"], rows, width=width and width - 2)
+    table = format_table(["KIND", "SENT", "LIMIT"], rows, width=width and width - 2)
     return [paint.bold("Requests"), *(f"  {line}" for line in table)]
 
 
 def format_markdown(rehearsal: Rehearsal) -> str:
-    """Format a rehearsal as Markdown, for the summary of a job or a comment: what it says first is what stops it, and
-    all else is folded. Foreign text is code.
+    """Format a rehearsal as Markdown, for a job summary or a comment. What stops the sync comes first; everything else
+    is folded. Foreign text is code.
     """
     first, rows = rehearsal.first, list_rows(rehearsal, name_resources(rehearsal))
     about = f"gitsync rehearse of {format_code(shorten_revision(first.revision))}." if first else ""
@@ -179,9 +179,7 @@ def format_markdown(rehearsal: Rehearsal) -> str:
         parts.append(_fold(format_size(rehearsal), _format_table(rehearsal, rows)))
     if requests := list(list_requests(first.requests)) if first else []:
         parts.append(
-            _fold(
-                "Requests", "\n".join(["| Kind | Sent | Azure takes |", "|---|---|---|", *map(_format_row, requests)])
-            )
+            _fold("Requests", "\n".join(["| Kind | Sent | Limit |", "|---|---|---|", *map(_format_row, requests)]))
         )
     for group in list_gaps(rehearsal):
         items = select_fitting([_format_item(finding) for finding in group.findings], _NOTES_ROOM, "finding")
@@ -226,7 +224,7 @@ def render_json(rehearsal: Rehearsal) -> str:
 
 
 def build_document(rehearsal: Rehearsal) -> dict[str, Any]:
-    """Build a rehearsal of plain JSON values."""
+    """Build the JSON document of a rehearsal from plain values."""
     return {
         "fromNothing": rehearsal.from_nothing,
         "headline": format_headline(rehearsal),

@@ -1,7 +1,7 @@
-"""Find what comes back empty, or does not come back under its name, though git declares it.
+"""Find resources that git declares but that a rebuild creates without their data, or cannot create under their name.
 
-The fields of a restore are those of the kind itself: next to the field that says how a resource is created are those
-that say from what.
+The fields of a restore belong to the kind itself: the field with the mode of a create, and next to it the fields with
+its source.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ _TIME: Final = re.compile(r"restorePointInTime|pointInTimeUTC|restoreParameters"
 
 _WITHOUT: Final = frozenset(
     {
-        "microsoft.compute/virtualmachinescalesets",  # its instances are made of an image
+        "microsoft.compute/virtualmachinescalesets",  # its instances are created from an image
         "microsoft.network/dnszones",  # its records are in git
         "microsoft.network/privatednszones",
         "microsoft.resources/resourcegroups",
     }
 )
 _PASSING: Final = ("microsoft.eventhub/", "microsoft.servicebus/")
-"""Providers of types whose data is on its way, and is not restored."""
+"""Providers of types whose data is in transit, and is not restored."""
 
 _SQL_SERVER: Final = "microsoft.sql/servers"
 """Its databases are restored one by one, so it has a gap only if git declares none."""
 
 
 class Restore(NamedTuple):
-    """How a manifest names a restore: a field and its value, and the fields that say from what."""
+    """How a manifest requests a restore: a field and its value, and the fields with the source."""
 
     field: str
     mode: str
@@ -61,8 +61,8 @@ class Restore(NamedTuple):
 
 
 def find_losses(rebuild: Rebuild) -> Iterator[Gap]:
-    """Find what a rebuild makes empty, and the names that deleted resources may hold. What is below a resource that
-    comes back empty is part of its gap.
+    """Find what a rebuild creates without its data, and names that deleted resources may reserve. A resource without
+    its data has one gap with everything below it.
     """
     empty: dict[Key, list[RebuiltResource]] = {}
     keys = {member.key: member for member in rebuild.members}
@@ -82,13 +82,13 @@ def find_losses(rebuild: Rebuild) -> Iterator[Gap]:
 
 
 def find_data(kind: Kind) -> str:
-    """Find what a resource of a kind has that a rebuild does not bring back; "" for none."""
+    """Find the data of a kind that a rebuild does not restore; "" for none."""
     arm_type = kind.arm_type.casefold()
     return "" if arm_type in _WITHOUT or arm_type.startswith(_PASSING) else find_loss(arm_type)
 
 
 def names_restore(member: RebuiltResource, modes: frozenset[str] = _RESTORING) -> bool:
-    """Tell whether a manifest says from what its resource is restored."""
+    """Return whether a manifest specifies the source of a restore."""
     for visit in member.visits:
         name = visit.path[-1]
         if name in _MODES and str(visit.value).casefold() in modes:
@@ -100,7 +100,7 @@ def names_restore(member: RebuiltResource, modes: frozenset[str] = _RESTORING) -
 
 @cache
 def find_restore(kind: Kind) -> Restore | None:
-    """Find how a manifest of a kind names a restore; None if no field does."""
+    """Find the fields that request a restore of a kind; None if it has none."""
     restores = [*_list_restores(kind, kind.spec, "spec", ())]
     return min(restores, key=lambda one: (_BEST_MODES.index(one.mode), one.field.count("."), one.field), default=None)
 
@@ -129,7 +129,7 @@ def _is_forgotten(member: RebuiltResource, soft: Retention) -> bool:
 
 
 def _find_top(member: RebuiltResource, members: dict[Key, RebuiltResource]) -> RebuiltResource:
-    """Find the highest resource above one that comes back empty with it."""
+    """Find the highest resource above this one that is created without its data as well."""
     top, seen = member, {member.key}
     current: RebuiltResource | None = member
     while current and (owner := current.prepared.owner) and owner.key and owner.key not in seen:
@@ -142,13 +142,13 @@ def _find_top(member: RebuiltResource, members: dict[Key, RebuiltResource]) -> R
 
 def _describe_data(member: RebuiltResource, number: int) -> Gap:
     below = number - 1
-    also = f" So {'does' if below == 1 else 'do'} {format_count(below, 'resource')} below it." if below else ""
+    also = f" The same applies to {format_count(below, 'resource')} below it." if below else ""
     restore = find_restore(member.kind)
     hint = f"To restore it, {restore}." if restore else "Restore its data from a backup after a rebuild."
     return Gap(
         kind=GapKind.DATA,
         key=member.key,
-        message=f"It comes back without {find_data(member.kind)}.{also}",
+        message=f"A rebuild creates it without {find_data(member.kind)}.{also}",
         hint=hint,
         stops=False,
         source=member.prepared.resource.source,
@@ -163,8 +163,8 @@ def _describe_name(member: RebuiltResource, soft: Retention) -> Gap:
     return Gap(
         kind=GapKind.NAME,
         key=member.key,
-        message=f"If the {soft.noun} was deleted, Azure holds the name {name} for {days} days, and refuses to create "
-        "it. A new one is empty.",
+        message=f"If the {soft.noun} was deleted, Azure reserves the name {name} for {days} days and refuses to create "
+        f"it again. A new {soft.noun} is empty.",
         hint=_advise(member, soft, arm_id),
         stops=False,
         source=member.prepared.resource.source,
@@ -174,7 +174,7 @@ def _describe_name(member: RebuiltResource, soft: Retention) -> Gap:
 def _advise(member: RebuiltResource, soft: Retention, arm_id: str) -> str:
     restore = find_restore(member.kind)
     if restore and restore.mode == "createOrRecover":
-        recover = f"To recover it with its contents, or else create it, set {restore.field}: {restore.mode}."
+        recover = f"To recover it with its contents if it was deleted, set {restore.field}: {restore.mode}."
     else:
         recover = f"To recover it with its contents, set {soft.field} for a rebuild."
     if find_member(member.body, "properties", "enablePurgeProtection") is True or not arm_id:
@@ -186,4 +186,4 @@ def _advise(member: RebuiltResource, soft: Retention, arm_id: str) -> str:
     }
     purge = soft.purge.format_map({gap: shlex.quote(word) for gap, word in words.items()})
     subscription = shlex.quote(find_subscription(arm_id) or "")
-    return f"{recover} To delete it for good, purge it: `{purge} --subscription {subscription}`."
+    return f"{recover} To delete it permanently, purge it: `{purge} --subscription {subscription}`."

@@ -1,7 +1,7 @@
-"""The sandbox in which runs are played: an emulator and a state in memory, from which the next run goes on.
+"""The sandbox for simulated runs: an emulator and a state in memory, from which the next run continues.
 
-Separate from the rehearsal, which decides what is played; and the only place where a run meets what stands in for
-Azure, its status and its Secrets.
+The rehearsal decides what to run; this module alone connects a run to the substitutes for Azure, its state and its
+Secrets.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from gitsync.run.run import sync_revision
 
 _WRITES: Final = frozenset({"PUT", "PATCH", "DELETE"})
 _UNLIMITED: Final = Limit(1_000_000, 1_000_000)
-"""The limits of ARM count in the expected time, and not in that of the rehearsal."""
+"""ARM's limits count in the expected time, but must not slow down the rehearsal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:
-    """What all runs of a rehearsal share. `config` is disarmed, and `asked` are the values that were made up."""
+    """What all runs of a rehearsal share. `config` is disarmed; `asked` collects the values that were made up."""
 
     config: Config
     source: Checkout
@@ -67,7 +67,7 @@ class Sandbox:
     async def open_run(
         self, store: MemoryStore, state: StateInMemory, is_last: Callable[[LoggedRequest], bool] | None = None
     ) -> AsyncIterator[tuple[Emulator, Connections]]:
-        """Open the emulator on what a store holds, and the connections of a run to it."""
+        """Open the emulator on the contents of a store, and the connections of a run to it."""
         async with Emulator(self.emulator, store, self.clock, is_last=is_last) as azure:
             access = ArmAccess(
                 cloud=make_cloud(azure.url),
@@ -101,7 +101,7 @@ class Sandbox:
 
 
 class Snapshot(NamedTuple):
-    """What exists at a moment: in the emulator, and on record."""
+    """The resources in the emulator and the records, at one time."""
 
     store: MemoryStore
     state: State
@@ -111,7 +111,7 @@ class Snapshot(NamedTuple):
 
 
 class Played(NamedTuple):
-    """A run that was played: its report, None if it was refused; and what Azure got."""
+    """A simulated run: its report, None if it was refused; and the requests that Azure got."""
 
     report: Report | None
     refusal: str
@@ -119,10 +119,10 @@ class Played(NamedTuple):
 
 
 async def play(sandbox: Sandbox, snapshot: Snapshot, kill_after: int = 0) -> tuple[Played, Snapshot]:
-    """Run a sync on what a snapshot has, which it changes, and return the snapshot after it.
+    """Run a sync on a snapshot, which it changes, and return the resulting snapshot.
 
-    With `kill_after`, the run is killed once Azure has done so many writes: nothing that it does at its end has an
-    effect, and nothing comes of it but what Azure got.
+    With `kill_after`, the run is killed after that many writes: only what Azure got until then has an effect, and
+    nothing of the run's end.
     """
     state, numbers = StateInMemory(snapshot.state, sandbox.state_name), count(1)
 
@@ -136,7 +136,7 @@ async def play(sandbox: Sandbox, snapshot: Snapshot, kill_after: int = 0) -> tup
         run = asyncio.ensure_future(sync_revision(sandbox.config, connections, writes=True))
         over = asyncio.ensure_future(azure.is_over.wait())
         await asyncio.wait({run, over}, return_when=asyncio.FIRST_COMPLETED)
-        run.cancel()  # nothing happens to one that has ended
+        run.cancel()  # no effect if it has ended
         over.cancel()
         await asyncio.wait({run, over})
         report, refusal = (None, "") if azure.is_over.is_set() else _find_end(run, sandbox.redactions)
@@ -144,20 +144,20 @@ async def play(sandbox: Sandbox, snapshot: Snapshot, kill_after: int = 0) -> tup
 
 
 def _find_end(run: asyncio.Future[Report], redactions: Redactions) -> tuple[Report | None, str]:
-    """Return the report of a run, or what the guards refuse."""
+    """Return the report of a run, or the message of the guard that refused it."""
     try:
         report = run.result()
     except ConfigError:
         raise
     except GitsyncError as error:
         return None, redactions.mask(f"{error.message} {error.hint}".strip())
-    # A rehearsal says in another way that it compares no secrets.
+    # A rehearsal lists secrets that were not compared under "Not rehearsed".
     problems = tuple(one for one in report.problems if one.code != "SecretsNotCompared")
     return replace(report, problems=problems), ""
 
 
 def list_writes(played: Played, keys: Mapping[str, Key]) -> tuple[RehearsedWrite, ...]:
-    """List what changed something, in the order in which Azure got it."""
+    """List the writes of a run, in the order in which Azure got them."""
     done = {one.key: one.action for one in played.report.results} if played.report else {}
     return tuple(
         _make_write(number, request, keys.get(normalize_id(request.path)), done)
@@ -166,7 +166,7 @@ def list_writes(played: Played, keys: Mapping[str, Key]) -> tuple[RehearsedWrite
 
 
 def is_write(request: LoggedRequest) -> bool:
-    """Tell whether a request changes a resource. A POST reads keys, or asks a question."""
+    """Return whether a request changes a resource. A POST only reads keys or checks something."""
     return request.method in _WRITES and not request.poll
 
 

@@ -1,8 +1,8 @@
-"""The estate that a rehearsal begins with: what records say of Azure, and what they and manifests only name.
+"""The estate that a rehearsal starts with: recorded resources, and those that records and manifests only refer to.
 
-A resource is made with the values that Azure had for the fields of git when a run last saw it (the baseline of its
-record): what else Azure has of it is not known, and no run compares that. What something refers to without a record is
-made empty, as a stub.
+A recorded resource gets the values that Azure had for its fields in git when a run last read it (the baseline of the
+record). Its other values are not recorded, and no run compares them. A referenced resource without a record is created
+empty, as a stub.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ _ALWAYS_THERE: Final = frozenset(
 )
 """Types that Azure has by itself, or that no manifest creates below a group."""
 
-
 NOT_FOUND: Final = "AzureResourceNotFound"
 
 
@@ -44,18 +43,18 @@ class Seeds(NamedTuple):
 
 
 def exists(record: Record) -> bool:
-    """Tell whether a record says that its resource is in Azure. A create that was only expected is not."""
+    """Return whether a record shows that its resource is in Azure. A create that was only intended does not count."""
     is_seen = record.condition is not None and record.condition.is_ready
     return bool(record.arm_id) and (record.claim.is_ours or is_seen)
 
 
 def _is_absent(record: Record) -> bool:
-    """Tell whether the last run looked for a resource that is only read, and Azure did not have it."""
+    """Return whether the last run did not find a resource that gitsync only reads."""
     return not record.claim.is_ours and record.condition is not None and record.condition.reason == NOT_FOUND
 
 
 def find_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild | None = None) -> Seeds:
-    """Find what exists before the run; for a `rebuild`, what is there though the subscription is empty."""
+    """Find what exists before the run; for a `rebuild`, what exists although the subscription is empty."""
     prepared = tuple(prepared)
     bodies: dict[str, tuple[str, Mapping[str, Any]]] = {}
     desired = {
@@ -71,7 +70,7 @@ def find_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild | No
     spelled: dict[str, str] = {}
     for arm_id, key in _list_wanted(prepared, state.records.values() if rebuild is None else ()):
         name = normalize_id(arm_id)
-        # What is below a resource that the run creates cannot be there yet.
+        # A resource below one that the run creates cannot exist yet.
         is_new = any(path in created and path not in bodies for path in iterate_ancestors(name))
         is_missing = is_new or name in absent or (rebuild is not None and not rebuild.outlives(arm_id))
         if name not in bodies and not is_missing:
@@ -83,13 +82,13 @@ def find_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild | No
 
 
 def plant(azure: Emulator, seeds: Seeds) -> None:
-    """Make what exists, parents first: a parent that is made later would drop its children."""
+    """Create the resources in the emulator, parents first: a parent created later would drop its children."""
     for arm_id, body in sorted(seeds.bodies.items(), key=lambda one: (one[0].count("/"), one[0])):
         azure.put(arm_id, body)
 
 
 def _find_body(record: Record, desired: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A record without a baseline is of a resource that was written and not seen since, or never written."""
+    """Find the body of a recorded resource. One without a baseline was never read after a write."""
     if record.baseline is not None:
         return record.baseline
     body: Mapping[str, Any] = mask_digests(record.applied) if record.applied is not None else desired
@@ -97,8 +96,8 @@ def _find_body(record: Record, desired: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _list_wanted(prepared: Iterable[Prepared], records: Iterable[Record]) -> Iterator[tuple[str, Key]]:
-    """List the ids that something needs, with what needs them: what is only read, owners, references, and whatever is
-    above any of these.
+    """List the ids that must exist, each with the resource that needs it: watched resources, owners, references, and
+    everything above these.
     """
     for record in records:
         for above in _list_above(record.arm_id):
@@ -115,12 +114,12 @@ def _list_wanted(prepared: Iterable[Prepared], records: Iterable[Record]) -> Ite
 
 
 def _is_reference(text: str, prepared: Prepared) -> bool:
-    """Tell whether a text of a body names another resource: a part of the resource itself is none."""
+    """Return whether a text of a body names another resource, not a part of this one."""
     return is_arm_id(text) and not normalize_id(text).startswith(normalize_id(prepared.arm_id or "\0"))
 
 
 def _list_above(arm_id: str) -> Iterator[str]:
-    """List the resources above an id, the nearest first, and the group: what must exist for it to exist."""
+    """List what must exist above an id: parent resources, the nearest first, and the resource group."""
     scope, separator, path = arm_id.rpartition("/providers/")
     if not separator:
         return
@@ -146,7 +145,7 @@ def _list_texts(value: Any) -> Iterator[str]:
 
 
 def _drop_gaps(value: Any) -> Any:
-    """Return a body without the values that only a run fills in."""
+    """Return a body without the values that are filled in during a run only."""
     if isinstance(value, Mapping):
         return {key: _drop_gaps(child) for key, child in value.items() if not isinstance(child, _GAPS)}
     return [_drop_gaps(child) for child in value if not isinstance(child, _GAPS)] if isinstance(value, list) else value

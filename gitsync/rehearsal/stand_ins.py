@@ -1,7 +1,7 @@
-"""What a rehearsal has in place of everything outside of the process: the settings without keys, the state in memory,
-and sources and sinks that hold made-up values.
+"""Substitutes for everything outside the process: settings without keys, the state in memory, and sources and sinks
+with made-up values.
 
-A made-up value follows from the name of what it stands for, so that it is the same in every run of a rehearsal.
+A made-up value is derived from the name of the value, so it is the same in every run of a rehearsal.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from gitsync.secrets.sources.manifests import ManifestSource
 from gitsync.secrets.stores import SecretStores
 
 _DIGEST_KEY: Final = "the digest key of all rehearsals, which protects nothing"
-"""Digests of records are compared by their key first: none of another key ever counts as changed."""
+"""A digest that was made with another key never counts as changed, so recorded digests do not."""
 
 _NAMES: Final = UUID("6d7c1b52-1d0e-4a53-9a0f-0d9a4b0c7e11")
 _NOBODY: Final = str(UUID(int=0))
 
 
 def disarm(config: Config, agent: str) -> Config:
-    """Return the settings of a rehearsal: those of a sync, but for all that signs, sends or writes anywhere. Files that
-    are not committed yet may be rehearsed.
+    """Return the settings of a rehearsal: those of a sync, without everything that signs, sends or writes. Uncommitted
+    files are allowed.
     """
     return replace(
         config,
@@ -61,9 +61,9 @@ def disarm(config: Config, agent: str) -> Config:
 
 
 class StateInMemory:
-    """A StateStore. Every record that it has counts as signed, since a rehearsal has no key to check seals with.
+    """A StateStore. All its records count as signed, since a rehearsal has no key to check seals with.
 
-    Once it is `cut_off`, it is as the store of a process that was killed: nothing is written any more.
+    After `cut_off`, it behaves like the store of a killed process: nothing is written any more.
     """
 
     def __init__(self, state: State, name: str) -> None:
@@ -101,7 +101,7 @@ class StateInMemory:
         return ()
 
     def move_heartbeat(self, heartbeat: Heartbeat) -> None:
-        """Do nothing: a rehearsal is no sign of life."""
+        """Do nothing: a rehearsal does not count as a run of the agent."""
 
     def __enter__(self) -> Self:
         return self
@@ -111,18 +111,17 @@ class StateInMemory:
 
 
 ValueName = tuple[Address, str]
-"""A value: the object that has it, and its key."""
+"""The name of a value: its object, and its key there."""
 
 AskedValues = AbstractSet[ValueName]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownValues:
-    """What is known of the values that a rehearsal lacks.
+    """Values that a rehearsal lacks, as far as records have them.
 
-    `subscriptions` are those of credential Secrets, as records have them, and `subscription` is that of all others.
-    `values` are those that were sent last, of config maps and of variables, and `secret_keys` the keys of whole
-    Secrets.
+    `subscriptions` are those of credential Secrets; `subscription` is that of all other resources. `values` of
+    ConfigMaps and variables were sent last; `secret_keys` are the keys of Secrets that were sent in full.
     """
 
     subscription: str
@@ -132,11 +131,11 @@ class KnownValues:
 
 
 class MadeUpSource:
-    """A Source that has every object with every key, but for what manifests declare: that has the keys of git, and
-    variables without a key there have their defaults. `asked` are the objects that it was asked for, with their keys.
+    """A Source that has every object with every key. Only an object that a manifest declares has just its keys in git,
+    so that variables without a key there get their defaults. `asked` collects the requested values that were made up.
 
-    The Secret of a namespace that is the credential of all in it exists only if a record or a manifest names it, since
-    it decides where a resource goes.
+    The credential Secret of a namespace exists only if a record or a manifest names it, since it decides in which
+    subscription a resource is created.
     """
 
     name = "rehearsal"
@@ -149,7 +148,7 @@ class MadeUpSource:
         self._asked = asked
 
     async def owner(self, _address: Address) -> str | None:
-        """Return None: it has no object that an export could be in the way of."""
+        """Return None: no export can conflict with its objects."""
         return None
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
@@ -186,8 +185,8 @@ def make_up(address: Address, key: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeUpStores(SecretStores):
-    """The manifests, then a source that has all the rest. Nothing is decrypted, and no source of the settings is
-    asked. `asked` collects what was made up.
+    """The manifests, then a source for everything else. Nothing is decrypted, and no configured source is read. `asked`
+    collects the values that were made up.
     """
 
     known: KnownValues
@@ -198,7 +197,7 @@ class MadeUpStores(SecretStores):
 
 
 def make_stores(config: Config, state: State, known: KnownValues, asked: set[ValueName]) -> SecretStores:
-    """Make the sources of a run, and a sink in memory for each that the settings name."""
+    """Make the sources of a run, and a sink in memory for each configured sink."""
     owners = {
         address: str(Owner(key, record.agent or NAMELESS))
         for key, record in state.records.items()
@@ -213,7 +212,7 @@ def make_stores(config: Config, state: State, known: KnownValues, asked: set[Val
 
 
 class SinkInMemory:
-    """A Sink. It begins with the objects that records say were exported, of which it knows the owners alone."""
+    """A Sink. It starts with the exported objects in the records, and keeps only their owners."""
 
     def __init__(self, name: str, owners: Mapping[Address, str]) -> None:
         self.name = name

@@ -1,5 +1,5 @@
 """Lays out the time line of a rehearsed sync: a row for each write, with a pale bar while it waits and a solid one
-while Azure works, over bands for the waves and an axis. All is in shares of the width, so it fits every screen.
+while Azure works, over bands for the waves and an axis. All sizes are shares of the width, so it fits every screen.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gitsync.rehearsal.writes import WriteRow
 from gitsync.report.html.looks import Tone
 
 MOST_ROWS: Final = 40
-"""Rows that are shown from the start: the critical path, and then the longest of the others."""
+"""Rows that are shown unfolded: the critical path, then the longest of the others."""
 
 _STEPS: Final = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400)
 _MOST_STEPS: Final = 6  # of the axis: their labels have room on a phone
@@ -25,7 +25,7 @@ _LATEST_LABEL: Final = 88.0  # percent: a label further to the right would leave
 
 
 class ActionLook(NamedTuple):
-    """How an action looks: no two differ by colour alone."""
+    """The look of an action. No two actions differ by colour alone."""
 
     sign: str
     tone: Tone
@@ -50,7 +50,7 @@ class Span(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """A line of the axis; without a label where that has no room."""
+    """A line of the axis; `label` is "" where it has no room."""
 
     x: str
     label: str
@@ -76,7 +76,7 @@ class TimeChart(NamedTuple):
 
 
 def lay_out(schedule: Schedule, rows: Iterable[WriteRow]) -> TimeChart | None:
-    """Lay out the time line; None if no time is expected of any write."""
+    """Lay out the time line; None if no write has an expected time."""
     total = schedule.seconds
     if total <= 0:
         return None

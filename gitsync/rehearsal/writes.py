@@ -1,4 +1,4 @@
-"""The writes of a rehearsed sync as rows: what is written, in which wave, when it begins, and how long Azure works."""
+"""The writes of a rehearsed sync as rows: resource, action, wave, start, and how long Azure works."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from gitsync.report.wording import format_plural, format_seconds
 ESTIMATES: Final[Mapping[Estimate, tuple[str, str]]] = {
     Estimate.RECORD: ("its last write", "from the last write of the resource"),
     Estimate.TYPE: ("recordings of its type", "from recordings of the type"),
-    Estimate.PUBLISHED: ("a published figure of its type", "from published figures"),
+    Estimate.PUBLISHED: ("a published figure for its type", "from published figures"),
     Estimate.DEFAULT: ("a guess", "guessed"),
 }
-"""Where the time of a write comes from: of this one, and in a sentence about several."""
+"""The origin of an expected time: for one write, and in a sentence about several."""
 
 _WIDTH: Final = 24  # characters of a time line
 
@@ -71,21 +71,21 @@ def list_rows(rehearsal: Rehearsal, names: Mapping[Key, str]) -> list[WriteRow]:
 
 
 def format_length(seconds: float) -> str:
-    """Format how long a write takes."""
+    """Format the duration of a write."""
     return format_seconds(round(seconds)) if seconds >= 1 else "under 1s"
 
 
 def format_estimates(schedule: Schedule) -> str:
-    """Say where the times come from, as a sentence; "" without writes."""
+    """Format the origins of the expected times as a sentence; "" without writes."""
     parts = [f"{times} {ESTIMATES[estimate][1]}" for estimate, times in schedule.count_estimates().items() if times]
     return f"Expected times: {', '.join(parts)}." if parts else ""
 
 
 def format_size(rehearsal: Rehearsal) -> str:
-    """Say how large the sync is, as a title: `Writes, in 3 waves and about 4 min (5)`."""
+    """Format the size of the sync as a title: `Writes, in 3 waves and about 4 min (5)`."""
     schedule = rehearsal.schedule
     planned = {bar.key for bar in schedule.bars}
-    # A write that another provider than ARM takes is planned as all are, and no request to ARM.
+    # A write to another provider than ARM is planned like all others, but sends no request to ARM.
     count = len(schedule.bars) + len({one.arm_id for one in rehearsal.writes if one.key not in planned})
     if not schedule.bars:
         return f"Writes ({count})"
@@ -97,7 +97,7 @@ def draw_bar(bar: Bar | None, total: float) -> str:
     if bar is None or total <= 0:
         return ""
     begin, sent, end = (round(at / total * _WIDTH) for at in (bar.ready, bar.sent, bar.end))
-    # Also the shortest write is one character, and none is longer than the line.
+    # The shortest write has one character, and none is longer than the line.
     sent = min(sent, _WIDTH - 1)
     end = max(end, sent + 1)
     begin = min(begin, sent)
@@ -105,11 +105,11 @@ def draw_bar(bar: Bar | None, total: float) -> str:
 
 
 def list_requests(requests: RequestCounts) -> Iterator[tuple[str, str, str]]:
-    """List the requests by kind: the kind, how many were sent, and what ARM takes of them."""
+    """List the requests by kind: the kind, how many were sent, and ARM's limit for them."""
     kinds = (
         ("reads", requests.reads, RequestKind.READS, ""),
-        ("polls", requests.polls, RequestKind.READS, "they count as reads; there are more while Azure works longer"),
-        ("questions", requests.questions, RequestKind.WRITES, "they count as writes"),
+        ("polls", requests.polls, RequestKind.READS, "count as reads; the longer Azure works, the more are sent"),
+        ("checks", requests.questions, RequestKind.WRITES, "count as writes"),
         ("writes", requests.writes, RequestKind.WRITES, ""),
         ("deletes", requests.deletes, RequestKind.DELETES, ""),
     )

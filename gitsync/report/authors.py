@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -105,6 +105,29 @@ def format_author(change: Attribution, *, names: bool, quote: Quote = str) -> st
     return authors[change.author]
 
 
+def find_authors(result: Result) -> tuple[Attribution, ...]:
+    """Find who changed a resource in Azure, each once and without when, the last one first."""
+    return tuple(dict.fromkeys(_leave_out_event(change) for change in result.changed_by if not change.doubt))
+
+
+def list_common_authors(results: Sequence[Result], *, names: bool = False, quote: Quote = str) -> list[str]:
+    """List who changed resources that have the same authors, a line for each, with when the first and the last of them
+    was changed.
+    """
+    lines = []
+    for author in find_authors(results[0]):
+        changes = (change for result in results for change in result.changed_by if not change.doubt)
+        times = [change.at for change in changes if _leave_out_event(change) == author]
+        lines.append(f"{_format_deed(author, names=names, quote=quote)}{_format_span(times)}")
+    return lines
+
+
+def _leave_out_event(change: Attribution) -> Attribution:
+    """Leave out of a change what differs each time that the same author makes it."""
+    operation = _DELETE if _is_delete(change) else ""
+    return replace(change, at="", correlation_id="", paths=(), source=None, operation=operation)
+
+
 def _is_delete(change: Attribution) -> bool:
     return change.operation.casefold().endswith(_DELETE)
 
@@ -133,8 +156,7 @@ def list_busy_authors(report: Report, *, names: bool = False, quote: Quote = str
     for result in report.results:
         for change in result.changed_by:
             if not change.doubt and (change.name or change.author in _NAMELESS):
-                operation = _DELETE if _is_delete(change) else ""
-                author = replace(change, at="", correlation_id="", paths=(), source=None, operation=operation)
+                author = _leave_out_event(change)
                 times[author].append(change.at)
                 keys[author].add(result.key)
     busy = [author for author in keys if len(keys[author]) >= _MANY]

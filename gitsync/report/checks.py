@@ -53,10 +53,11 @@ def format_check(finding: CheckFinding) -> str:
     return f"{_WORDS[finding.verdict]} {finding.check}"
 
 
-def format_statement(finding: CheckFinding, result: Result) -> str:
-    """Format what a check says, with the field behind it."""
+def format_statement(finding: CheckFinding, result: Result, *, with_place: bool = True) -> str:
+    """Format what a check says, with the field behind it, and its place in the manifest."""
     field = result.fields.get(finding.path)
-    place = f" ({field.name}, {field.source})" if field else f" ({finding.path})" if finding.path else ""
+    name = ", ".join(filter(None, (field.name, str(field.source) if with_place else ""))) if field else ""
+    place = f" ({name})" if name else f" ({finding.path})" if finding.path else ""
     return f"{finding.statement}{place}"
 
 

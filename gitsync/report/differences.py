@@ -22,9 +22,11 @@ class Change(NamedTuple):
     notes: tuple[str, ...]
 
 
-def list_changes(result: Result, *, with_paths: bool = False, only: Container[str] | None = None) -> Iterator[Change]:
+def list_changes(
+    result: Result, *, with_paths: bool = False, with_places: bool = True, only: Container[str] | None = None
+) -> Iterator[Change]:
     """List the differences of a resource by path, each element of a list for itself. `with_paths` adds the paths in
-    the request; `only` are the paths of some differences.
+    the request, `with_places` those in the manifests; `only` are the paths of some differences.
     """
     for difference in sorted(result.differences, key=lambda one: one.path):
         if only is not None and difference.path not in only:
@@ -34,7 +36,7 @@ def list_changes(result: Result, *, with_paths: bool = False, only: Container[st
             is_removed = part.rule == REMOVED and part.desired is None
             notes = (
                 REMOVED if is_removed else "",
-                str(field.source) if field and not is_removed else "",
+                str(field.source) if field and with_places and not is_removed else "",
                 part.path if field and with_paths else "",
             )
             yield Change(field.name if field else part.path, part.live, part.desired, tuple(filter(None, notes)))

@@ -1,6 +1,7 @@
 """Escaping of foreign text. Text from manifests and Azure must not move a cursor, close a table or mention a person.
 
-In Markdown all of it is formatted as code, where HTML, links and mentions have no effect.
+In Markdown, names and values are formatted as code, where HTML, links and mentions have no effect; a sentence is prose,
+in which only the words that could have one are code.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 from gitsync.logging import escape_controls
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
-from gitsync.status.advice import find_code_advice
+from gitsync.status.advice import find_condition_advice
 
 _MEANINGFUL = re.compile(r"(?<=:)//|(?<=www)\.|[<>&|`*_\[\]{}#@~\\$^]", re.IGNORECASE)
 """The characters of markup, links, mentions and formulas."""
@@ -41,12 +42,36 @@ def format_code(text: str) -> str:
     return f"<code>{encoded}</code>" if line else ""
 
 
-def format_advice(condition: Condition | None, key: Key, max_length: int) -> str:
-    """Format what to do about a condition as Markdown: its own advice, which may quote Azure, as
-    code, shortened; "" for none.
+def format_prose(text: str) -> str:
+    """Format a sentence in Markdown, on one line, inside a table or a summary too. What backticks mark is code, and so
+    is each word with a character that may be markup, a link or a mention: a host looks for these after it has decoded
+    entities, and leaves out code alone.
     """
-    own = format_code(shorten(condition.advice, max_length)) if condition and not condition.is_ready else ""
-    return " ".join(filter(None, (own, find_code_advice(condition, key))))
+    line = escape_controls(" ".join(text.split()))
+    parts = _SPAN.split(line)  # every second one was in backticks
+    marked = (format_code(part) if number % 2 else _WORD.sub(_mark_word, part) for number, part in enumerate(parts))
+    return "".join(marked)
+
+
+_SPAN = re.compile(r"`([^`]*[^`\s][^`]*)`")
+_WORD = re.compile(r"(?P<start>^)?(?P<word>\S+?)(?P<end>[.,;:!?]*)(?=\s|$)")
+_HARMLESS = re.compile(r"""[("'“]*[^\W_]+(?:[-.,/'\u2019][^\W_]+)*(?::[0-9]+)?[)"'”…%]*|[-\u2013—→….,;:!?]""")
+_REFERENCE = re.compile(r"www\.|GH-[0-9]|[0-9a-f]{7,}$", re.IGNORECASE)
+_LIST = re.compile(r"[0-9]+[.)]|-")
+"""What would make a list of a paragraph that begins with it."""
+
+
+def _mark_word(found: re.Match[str]) -> str:
+    word, end = found["word"], found["end"]
+    is_plain = _HARMLESS.fullmatch(word) and not _REFERENCE.search(word)
+    makes_list = found["start"] is not None and _LIST.fullmatch(f"{word}{end}")
+    is_emoji = ":" in word and end.startswith(":")  # `a:100:`
+    return found[0] if is_plain and not makes_list and not is_emoji else f"{format_code(word)}{end}"
+
+
+def format_advice(condition: Condition | None, key: Key, max_length: int) -> str:
+    """Format what to do about a condition as Markdown, shortened; "" for none."""
+    return format_prose(shorten(find_condition_advice(condition, key), max_length))
 
 
 def format_block(lines: list[str], language: str) -> str:

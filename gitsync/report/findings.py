@@ -5,13 +5,17 @@ A plan reports everything that a sync would change; a sync reports only what it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 
 from gitsync.model.check import CheckFinding, CheckVerdict
 from gitsync.model.condition import Hold
-from gitsync.model.problem import Problem
+from gitsync.model.gvk import Key
+from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
@@ -20,8 +24,15 @@ from gitsync.report.authors import list_authors
 from gitsync.report.checks import format_remedy, format_statement, is_left_out, list_shown
 from gitsync.report.differences import find_first_place, list_changes
 from gitsync.report.escape import format_value, shorten
-from gitsync.report.ordering import describe_causes, sort_by_urgency
-from gitsync.report.wording import REPLACE_RULE, describe_replacement, format_last_commit, format_renderers
+from gitsync.report.ordering import describe_causes, find_causes, sort_by_urgency
+from gitsync.report.wording import (
+    REPLACE_RULE,
+    describe_replacement,
+    format_last_commit,
+    format_plural,
+    format_renderers,
+    format_waiting,
+)
 from gitsync.status.advice import find_condition_advice
 
 REPLACED_RULE = "replace"
@@ -80,19 +91,93 @@ class ReportFinding:
 def list_findings(report: Report) -> list[ReportFinding]:
     """List errors of manifests in the order of the files, then resources: what failed, what waits for that, and the
     rest. Warnings come last, or they would take the places of deletes where a host shows only the first.
+
+    One cause is one error: what waits for it is a number in that, and so is what a run did not reach.
     """
-    problems = [make_problem_finding(problem, report) for problem in sorted(report.problems, key=lambda p: p.order)]
-    errors = [finding for finding in problems if finding.weight is Weight.ERROR]
-    warnings = [finding for finding in problems if finding.weight is not Weight.ERROR]
+    unreached = [result for result in report.results if result.condition.reason == Hold.NOT_REACHED]
     # The problems of an invalid manifest are more specific than its verdict.
-    results = [r for r in report.results if not (r.verdict is Verdict.INVALID and report.problems)]
+    told = {result.key for result in report.results if result.verdict is Verdict.INVALID and report.problems}
+    left_out = told.union(result.key for result in unreached)
     causes = describe_causes(report.results)
-    of_results = [
-        finding
-        for result in sort_by_urgency(results)
-        for finding in list_result_findings(result, report, causes.get(result.key, ""))
-    ]
-    return [*errors, *of_results, *warnings]
+    resources = {
+        result.key: list_result_findings(result, report, causes.get(result.key, ""))
+        for result in sort_by_urgency(report.results)
+        if result.key not in left_out
+    }
+    problems = {
+        problem: make_problem_finding(problem, report) for problem in sorted(report.problems, key=lambda p: p.order)
+    }
+    _count_waiting(report, problems, resources)
+    errors = [finding for finding in problems.values() if finding.weight is Weight.ERROR]
+    warnings = [finding for finding in problems.values() if finding.weight is not Weight.ERROR]
+    return [*errors, *chain.from_iterable(resources.values()), *_list_unreached(unreached), *warnings]
+
+
+def _count_waiting(
+    report: Report, problems: dict[Problem, ReportFinding], resources: dict[Key, list[ReportFinding]]
+) -> None:
+    """Add to the error of each cause how many resources wait for it, and take out their findings. Where there is no
+    such error, the first that waits stands for all.
+    """
+    waiting: dict[Key, list[Key]] = defaultdict(list)
+    for key, cause in find_causes(sort_by_urgency(report.results)).items():
+        if resources.get(key) and resources[key][-1].rule == Verdict.BLOCKED and not resources[key][-1].is_advice:
+            waiting[cause].append(key)
+    own_problems = _find_own_problems(report) if waiting else {}
+    for cause, keys in waiting.items():
+        counted = keys
+        error = next((one for one in resources.get(cause, ()) if one.weight is Weight.ERROR), None)
+        if error:
+            resources[cause] = [_add_waiting(one, len(keys)) if one is error else one for one in resources[cause]]
+        elif cause in own_problems:
+            problems[own_problems[cause]] = _add_waiting(problems[own_problems[cause]], len(keys))
+        else:
+            first, *counted = keys
+            resources[first] = [*resources[first][:-1], _add_waiting(resources[first][-1], len(counted), "more ")]
+        for key in counted:
+            resources[key] = resources[key][:-1]
+
+
+def _add_waiting(finding: ReportFinding, count: int, more: str = "") -> ReportFinding:
+    sentence = format_waiting(count, more)
+    return replace(finding, details=(*finding.details, sentence)) if sentence else finding
+
+
+def _find_own_problems(report: Report) -> Mapping[Key, Problem]:
+    """Find for each invalid manifest its first error: one from its first line to that of the next manifest, else one
+    of its file.
+    """
+    sources = [(result.source, result.key) for result in report.results if result.source]
+    starts = sorted(sources, key=lambda row: row[0])
+    in_file: dict[str, Problem] = {}
+    own: dict[Key, Problem] = {}
+    for problem in sorted(report.problems, key=lambda problem: problem.order):
+        if problem.is_error and problem.path:
+            in_file.setdefault(problem.path, problem)
+            place = SourceLocation(problem.path, problem.line)
+            at = bisect_right(starts, place, key=lambda row: row[0]) - 1
+            if at >= 0 and starts[at][0].path == problem.path:
+                own.setdefault(starts[at][1], problem)
+    invalid = [r for r in report.results if r.verdict is Verdict.INVALID and r.source and r.source.path in in_file]
+    return {r.key: own.get(r.key, in_file[r.source.path]) for r in invalid if r.source}
+
+
+def _list_unreached(results: Sequence[Result]) -> list[ReportFinding]:
+    """List one finding for what a run that ended early did not reach: no manifest is wrong."""
+    if not results:
+        return []
+    verb = "was" if len(results) == 1 else "were"
+    finding = ReportFinding(
+        rule=Verdict.UNKNOWN.value,
+        weight=Weight.ERROR,
+        identity=Hold.NOT_REACHED.value,
+        path="",
+        line=0,
+        title=f"{format_plural(len(results), 'resource')} {verb} not reached",
+        message=" ".join(results[0].condition.message.split()),
+        outcome=Outcome.BLOCKED.value,
+    )
+    return [finding]
 
 
 def list_result_findings(result: Result, report: Report, cause: str = "") -> list[ReportFinding]:

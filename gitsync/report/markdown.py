@@ -2,12 +2,15 @@
 
 The headline comes first, then the sections in the order of every report; the target and the cost are last. Hosts
 reject comments above 65,536 characters. The end of each section is omitted if it does not fit, and counted.
-Foreign text is always formatted as code (see `escape`).
+Names and values are formatted as code, sentences as prose without markup (see `escape`). A resource stands once: in the
+summary of its details, or in the table of those without.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, takewhile
+from typing import NamedTuple
 
 from gitsync.model.attribution import Who
 from gitsync.model.problem import Problem
@@ -15,7 +18,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action
 from gitsync.planning.data_types import describe_loss
-from gitsync.report.authors import Doubt, list_authors, list_busy_authors, list_doubts
+from gitsync.report.authors import Doubt, list_authors, list_busy_authors, list_common_authors, list_doubts
 from gitsync.report.checks import (
     MOST_REASONS,
     Unchecked,
@@ -28,7 +31,8 @@ from gitsync.report.checks import (
     repeats_check,
 )
 from gitsync.report.differences import Change, list_changes
-from gitsync.report.escape import format_advice, format_block, format_code, format_value, shorten
+from gitsync.report.escape import format_advice, format_block, format_code, format_prose, format_value, shorten
+from gitsync.report.folding import Fold, describe_folds, describe_members, fold_results, list_attempts, name_kinds
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import (
     DELETES,
@@ -38,7 +42,9 @@ from gitsync.report.ordering import (
     REFUSED,
     TITLED,
     Section,
+    count_waiting,
     describe_causes,
+    group_results,
     has_namespaces,
     shorten_names,
     split_results,
@@ -61,6 +67,7 @@ from gitsync.report.wording import (
     format_problem_place,
     format_renderers,
     format_state,
+    format_waiting,
     list_body,
     list_told_elsewhere,
     shorten_problems,
@@ -93,28 +100,33 @@ def render(report: Report) -> str:
     head = _format_head(report)
     results = split_results(report.results)
     quiet = results.get(IN_SYNC, [])
-    sections = {section: found for section, found in results.items() if section != IN_SYNC}
-    listing = _Listing(report)
-    tables = listing.format_tables(sections)
     in_sync = [f"{format_in_sync(quiet)}, not listed."] if quiet else []
     way_on = [text for text in [format_way_on(report)] if text]
     ends = [*in_sync, *_format_unchecked(report), *list_next_steps(report), *_format_foot(report)]
-    fixed = [head, *way_on, *errors, *warnings, *ends, *(part for table in tables.values() for part in table)]
-    room = LIMIT - _RESERVE - sum(len(part) + 2 for part in fixed)
-    details = listing.format_details(sections, room)
-    parts = {section: [*tables[section], *details[section]] for section in sections}
+    fixed = [head, *way_on, *errors, *warnings, *ends]
+    room = LIMIT - _RESERVE - _TABLE_ROOM - sum(len(part) + 2 for part in fixed)
+    parts = _Listing(report).format_sections({key: found for key, found in results.items() if key != IN_SYNC}, room)
     first = [*parts.pop(FAILED, []), *parts.pop(REFUSED, []), *way_on]
     listed = [part for section in parts.values() for part in section]
     return "\n\n".join([head, *first, *errors, *listed, *warnings, *ends]) + "\n"
 
 
+class _Entry(NamedTuple):
+    """A resource, or a fold of several: its cells by the title of their column, and its details ("" for none)."""
+
+    cells: Mapping[str, str]
+    details: str
+
+
 class _Listing:
-    """Formats the resources of a report by section: a table, and details below it."""
+    """Formats the resources of a report by section: what has details folds, and a table has the others."""
 
     def __init__(self, report: Report) -> None:
         self._writes, self._names_people = report.command == "sync", report.who is Who.NAMES
         self._names = shorten_names(result.key for result in report.results)
-        self._causes = describe_causes(report.results)
+        self._kinds = name_kinds(result.key for result in report.results)
+        self._groups = group_results(report.results)
+        self._causes, self._waiting = describe_causes(report.results), count_waiting(report.results)
         self._told_elsewhere = list_told_elsewhere(report)
         self._has_namespaces = has_namespaces(result.key for result in report.results)
         self._shows_bodies = sum(result.body is not None for result in report.results) <= FEW_CREATES
@@ -122,44 +134,76 @@ class _Listing:
         lines = sum(len(_list_lines(result)) for result in changed[: _FEW_OPEN + 1])
         self._is_small = len(changed) <= _FEW_OPEN and lines <= _FEW_LINES
 
-    def format_tables(self, sections: Mapping[Section, Sequence[Result]]) -> dict[Section, list[str]]:
-        """Format the heading and the table of each section; all tables share their room."""
-        tables, room = {}, _TABLE_ROOM
+    def format_sections(self, sections: Mapping[Section, Sequence[Result]], room: int) -> dict[Section, list[str]]:
+        """Format each section: its heading, details as far as there is room for all of them together, and a table of
+        what has none. All tables share their own room.
+        """
+        formatted, table_room = {}, _TABLE_ROOM
         for section, results in sections.items():
-            cells = [self._list_cells(section, result) for result in results]
-            columns = [column for column in _COLUMNS if any(row[column] for row in cells)]
-            rows = [f"| {' | '.join(row[column] for column in columns)} |" for row in cells]
-            fitting = select_fitting(rows, room, "resource")
-            left_out = [] if fitting[-1].startswith("|") else [fitting.pop()]
-            head = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"] if fitting else []
-            title = f"#### {section.find_title(writes=self._writes)} ({len(results)})"
-            tables[section] = [title, *filter(None, ["\n".join([*head, *fitting])]), *left_out]
-            room -= sum(len(row) + 2 for row in fitting)
-        return tables
+            listed, folds = fold_results(section, results, self._causes, writes=self._writes)
+            entries = [self._make_entry(section, result, results) for result in listed]
+            entries += [self._make_fold_entry(section, fold) for fold in folds]
+            detailed = [entry for entry in entries if entry.details]
+            shown = count_fitting([entry.details for entry in detailed], room)
+            room -= sum(len(entry.details) + 2 for entry in detailed[:shown])
+            rest = [*detailed[shown:], *(entry for entry in entries if not entry.details)]
+            table, used = _format_table([entry.cells for entry in rest], table_room)
+            table_room -= used
+            shortened = format_plural(len(detailed) - shown, "resource") if shown < len(detailed) else ""
+            formatted[section] = [
+                f"#### {section.find_title(writes=self._writes)} ({len(results)})",
+                *(entry.details for entry in detailed[:shown]),
+                *table,
+                *([f"… without the details of {shortened}, to keep this short."] if shortened else []),
+                *([f"{describe_folds(folds)}: the page of the report (`--output html`) lists them."] if folds else []),
+            ]
+        return formatted
 
-    def _list_cells(self, section: Section, result: Result) -> Mapping[str, str]:
+    def _make_entry(self, section: Section, result: Result, results: Sequence[Result]) -> _Entry:
         checks = list_shown(result, writes=self._writes)
         said = " ".join(f"{format_check(finding)}: {format_statement(finding, result)}" for finding in checks)
-        is_told = result.key in self._told_elsewhere or result.replacement is not None  # below
-        message = "" if is_told or result.is_refused else self._causes.get(result.key) or format_message(result)
-        state = "" if section in TITLED else format_state(result)
-        return {
+        message = "" if repeats_check(result) else self._causes.get(result.key) or format_message(result)
+        # The reason for a replacement is in the details, beside what it takes.
+        message = said if result.is_refused else "" if result.replacement else message or said
+        waiting = format_waiting(self._waiting.get(result.key, 0)) if section is FAILED else ""
+        cells = {
             "Resource": format_code(self._names[result.key]),
             "Namespace": format_code(result.key.namespace) if self._has_namespaces else "",
-            "Action": state,
+            "Action": "" if section in TITLED else format_state(result),
             "Manifest": format_code(format_place(result)),
-            "Message": format_code(shorten(message or said, _SHORT_MESSAGE)),
+            "Message": " ".join(filter(None, (format_prose(shorten(message, _SHORT_MESSAGE)), waiting))),
         }
+        if not self._has_details(result):
+            return _Entry(cells, "")
+        is_told = len(checks) == 1 and message == said and len(said) <= _SHORT_MESSAGE
+        details = self._list_details(section, result, with_statements=not is_told)
+        return _Entry(cells, _fold(cells, details, is_open=self._is_open(section, result, results)))
 
-    def format_details(self, sections: Mapping[Section, Sequence[Result]], room: int) -> dict[Section, list[str]]:
-        """Format the details of each section, as far as there is room for all of them together."""
-        details = {}
-        for section, results in sections.items():
-            texts = [self._format_detail(section, result, results) for result in results if self._has_details(result)]
-            fitting = select_fitting(texts, room, "resource with details")
-            room -= sum(len(text) + 2 for text in fitting)
-            details[section] = fitting
-        return details
+    def _make_fold_entry(self, section: Section, fold: Fold) -> _Entry:
+        first = fold.first
+        kind = self._kinds[first.key.kind, first.key.group]
+        members = describe_members(fold, self._groups, with_namespaces=self._has_namespaces)
+        cause = self._causes.get(first.key, "")
+        cells = {
+            "Resource": f"{len(fold.results)} {format_code(kind)}",
+            "Namespace": "",
+            "Action": "" if section in TITLED else format_state(first),
+            "Manifest": "",
+            "Message": format_prose(", ".join(filter(None, (cause, members)))),
+        }
+        if not fold.has_details:
+            return _Entry(cells, "")
+        message = "" if cause or repeats_check(first) else format_message(first)
+        advice = "" if repeats_check(first) else format_advice(first.condition, first.key, _LONG_MESSAGE)
+        parts = [
+            *self._format_checks(first, with_place=False),
+            format_prose(shorten(message, _LONG_MESSAGE)),
+            f"**What to do:** {advice}" if advice else "",
+            *_format_differences(_list_lines(first, with_places=False)),
+            *list_common_authors(fold.results, names=self._names_people, quote=format_code),
+            *map(format_prose, list_attempts(fold)),
+        ]
+        return _Entry(cells, _fold(cells, parts, is_open=True))
 
     def _has_details(self, result: Result) -> bool:
         """Tell whether a resource has details. The row of what waits for another resource says all of it."""
@@ -176,11 +220,10 @@ class _Listing:
             return len(results) <= _FEW_OPEN
         return bool(result.differences) and self._is_small
 
-    def _format_detail(self, section: Section, result: Result, results: Sequence[Result]) -> str:
-        """Format one resource: its id, advice, differences (live values with a minus, desired with a plus), failed
-        attempts. Folded, unless there are few.
+    def _list_details(self, section: Section, result: Result, *, with_statements: bool) -> list[str]:
+        """List what a resource shows when it is unfolded: what checks say of it, advice, differences (live values with
+        a minus, desired with a plus), its id, failed attempts.
         """
-        lines = _list_lines(result)
         condition = result.condition
         loss = (
             describe_loss(result.arm_id, done=self._writes and section is DELETES)
@@ -190,34 +233,53 @@ class _Listing:
         attempts = (format_attempt(attempt, result, _SHORT_MESSAGE) for attempt in result.attempts)
         message = condition.message if len(format_message(result)) > _SHORT_MESSAGE else ""
         advice = format_advice(condition, result.key, _LONG_MESSAGE)
-        shown, hidden = lines[:_MOST_DIFFERENCES], len(lines[_MOST_DIFFERENCES:])
-        opened = " open" if self._is_open(section, result, results) else ""
-        parts = [
-            f"<details{opened}><summary>{format_code(self._names[result.key])}</summary>",
-            format_code(result.arm_id or ""),
-            *self._format_checks(result),
-            "" if repeats_check(result) else format_code(shorten(message, _LONG_MESSAGE)),
+        return [
+            *self._format_checks(result, with_statements=with_statements),
+            "" if repeats_check(result) else format_prose(shorten(message, _LONG_MESSAGE)),
             f"**{loss}**" if loss else "",
-            format_code(describe_replacement(result)),
-            f"Last commit: {format_code(commit)}" if (commit := format_last_commit(result.last_commit)) else "",
+            format_prose(describe_replacement(result)),
+            f"Last commit: {format_prose(commit)}" if (commit := format_last_commit(result.last_commit)) else "",
             f"**What to do:** {advice}" if advice and not repeats_check(result) else "",
-            format_block([line for change in shown for line in change], "diff") if shown else "",
-            *_format_left_out(hidden, "difference"),
+            *_format_differences(_list_lines(result)),
             *list_authors(result, names=self._names_people, quote=format_code),
             format_block(list_body(result), "yaml") if result.body is not None and self._shows_bodies else "",
+            f"Id: {format_code(result.arm_id or '')}" if result.arm_id else "",
             f"Request id: {format_code(condition.request_id)}" if condition.request_id else "",
-            "\n".join(f"- {format_code(text)}" for text in attempts),
-            "</details>",
+            "\n".join(f"- {format_prose(text)}" for text in attempts),
         ]
-        return "\n\n".join(part for part in parts if part)
 
-    def _format_checks(self, result: Result) -> Iterator[str]:
+    def _format_checks(self, result: Result, *, with_statements: bool = True, with_place: bool = True) -> Iterator[str]:
         """Format what the checks say of the change, with what to do about it."""
         for finding in list_shown(result, writes=self._writes):
-            statement = shorten(format_statement(finding, result), _LONG_MESSAGE)
-            yield f"**{format_check(finding)}:** {format_code(statement)}"
+            statement = shorten(format_statement(finding, result, with_place=with_place), _LONG_MESSAGE)
+            if with_statements:
+                yield f"**{format_check(finding)}:** {format_prose(statement)}"
             if remedy := format_remedy(finding):
-                yield f"**What to do:** {format_code(shorten(remedy, _LONG_MESSAGE))}"
+                yield f"**What to do:** {format_prose(shorten(remedy, _LONG_MESSAGE))}"
+
+
+def _fold(cells: Mapping[str, str], parts: Iterable[str], *, is_open: bool) -> str:
+    """Format what folds: the cells of its row are what shows of it, the message in a line of its own."""
+    *facts, message = cells.values()
+    summary = " · ".join(filter(None, facts)) + (f"<br>{message}" if message else "")
+    head = f"<details{' open' if is_open else ''}><summary>{summary}</summary>"
+    return "\n\n".join([head, *filter(None, parts), "</details>"])
+
+
+def _format_table(rows: Sequence[Mapping[str, str]], room: int) -> tuple[list[str], int]:
+    """Format a table without the columns that are empty, as far as there is room; with the room that it takes."""
+    columns = [column for column in _COLUMNS if any(row[column] for row in rows)]
+    lines = [f"| {' | '.join(row[column] for column in columns)} |" for row in rows]
+    fitting = lines[: count_fitting(lines, room)]
+    head = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"] if fitting else []
+    table = ["\n".join([*head, *fitting])] if fitting else []
+    return [*table, *_format_left_out(len(lines) - len(fitting), "resource")], sum(len(row) + 2 for row in fitting)
+
+
+def _format_differences(lines: Sequence[Sequence[str]]) -> list[str]:
+    shown, hidden = lines[:_MOST_DIFFERENCES], len(lines[_MOST_DIFFERENCES:])
+    block = [format_block([line for change in shown for line in change], "diff")] if shown else []
+    return [*block, *_format_left_out(hidden, "difference")]
 
 
 def _format_unchecked(report: Report) -> list[str]:
@@ -225,13 +287,13 @@ def _format_unchecked(report: Report) -> list[str]:
     reason.
     """
     rows: list[Doubt | Unchecked] = [*list_doubts(report), *list_unchecked(report)]
-    items = [f"- {format_code(shorten(row.text, _LONG_MESSAGE))}" for row in rows[:MOST_REASONS]]
+    items = [f"- {format_prose(shorten(row.text, _LONG_MESSAGE))}" for row in rows[:MOST_REASONS]]
     return ["\n".join(items), *_format_left_out(len(rows) - MOST_REASONS, "reason")] if items else []
 
 
-def _list_lines(result: Result) -> list[list[str]]:
+def _list_lines(result: Result, *, with_places: bool = True) -> list[list[str]]:
     """List the lines of each difference: its field, then both sides as far as they are there."""
-    return [_format_sides(change) for change in list_changes(result)]
+    return [_format_sides(change) for change in list_changes(result, with_places=with_places)]
 
 
 def _format_sides(change: Change) -> list[str]:
@@ -245,20 +307,18 @@ def _format_sides(change: Change) -> list[str]:
 
 def select_fitting(texts: Sequence[str], room: int, noun: str) -> list[str]:
     """Select the first texts that fit into the room together, and add a sentence that counts the others."""
-    fitting_count = 0
-    for text in texts:
-        room -= len(text) + 2
-        if room < 0:
-            break
-        fitting_count += 1
-    return [*texts[:fitting_count], *_format_left_out(len(texts) - fitting_count, noun)]
+    fitting = count_fitting(texts, room)
+    return [*texts[:fitting], *_format_left_out(len(texts) - fitting, noun)]
+
+
+def count_fitting(texts: Sequence[str], room: int) -> int:
+    """Count the first texts that fit into the room together."""
+    ends = accumulate(len(text) + 2 for text in texts)
+    return sum(1 for _ in takewhile(lambda end: end <= room, ends))
 
 
 def _format_left_out(count: int, noun: str) -> list[str]:
-    if count <= 0:
-        return []
-    head, _, tail = noun.partition(" ")
-    return [f"… and {format_plural(count, f'more {head}')}{tail and ' ' + tail}, left out to keep this short."]
+    return [f"… and {format_plural(count, f'more {noun}')}, left out to keep this short."] if count > 0 else []
 
 
 def _format_head(report: Report) -> str:
@@ -296,14 +356,8 @@ def _format_problems(word: str, problems: Sequence[Problem]) -> list[str]:
 
 
 def format_problem(problem: Problem) -> str:
-    """Format one problem as an item of a list."""
-    place = format_code(problem.place)
-    parts = (
-        place,
-        f"**{problem.level.value}**",
-        format_code(problem.field),
-        format_code(format_renderers(problem.rendered_by)),
-        format_code(problem.message),
-        format_code(problem.hint),
-    )
-    return "- " + " ".join(part for part in parts if part)
+    """Format one problem as an item of a list: its code, field and place, then what is wrong and what to do."""
+    head = (f"**{problem.code}**" if problem.code else "", format_code(problem.field), format_code(problem.place))
+    renderers = format_prose(format_renderers(problem.rendered_by))
+    place = ", ".join(filter(None, (" ".join(filter(None, head)), renderers)))
+    return f"- {place}: {' '.join(filter(None, map(format_prose, (problem.message, problem.hint))))}"

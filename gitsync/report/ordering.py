@@ -162,11 +162,11 @@ def sort_by_urgency(results: Iterable[Result]) -> list[Result]:
     equals by verdict, then by resource group, and an owner before what it owns.
     """
     ordered = order_results(results)
-    blocks = Counter(find_causes(ordered).values())
+    blocks = count_waiting(ordered)
 
     def find_order(result: Result) -> tuple[int, int, bool, int]:
         section, verdict = find_urgency(result)
-        return (section, -blocks[result.key], result.blocked_by is not None, verdict)
+        return (section, -blocks.get(result.key, 0), result.blocked_by is not None, verdict)
 
     return sorted(ordered, key=find_order)
 
@@ -185,6 +185,11 @@ def find_causes(results: Iterable[Result]) -> Mapping[Key, Key]:
     """
     waiting = {result.key: result.blocked_by for result in results if result.blocked_by}
     return {key: _follow(key, waiting) for key in waiting}
+
+
+def count_waiting(results: Iterable[Result]) -> Mapping[Key, int]:
+    """Count for each resource that others wait for how many they are, those that wait for these included."""
+    return Counter(find_causes(results).values())
 
 
 def describe_causes(results: Sequence[Result]) -> Mapping[Key, str]:

@@ -149,8 +149,8 @@ def build_coverage(coverage: Coverage) -> Mapping[str, Any]:
 
 
 def format_cost(report: Report) -> str:
-    """Format what a run cost: requests by kind, the time from start to end, and the largest share
-    of an hour's limits that they are.
+    """Format what a run cost: requests by kind, the time from start to end, and the largest share of an hour's limits
+    that they use: `6 reads, 3 checks, 3 writes, 4 polls in 1s (under 1% of the hourly limit)`.
     """
     r = report.requests
     throttled = f" ({r.throttled} throttled)" if r.throttled else ""
@@ -162,7 +162,8 @@ def format_cost(report: Report) -> str:
 def format_costs(report: Report) -> list[str]:
     """Format what the run has cost, and what the sync of a plan would: a sentence each, and apart from its effect."""
     need = None if is_refused(report.problems) else estimate_sync(report)
-    run = "" if report.base is not None else f"This {report.command} sent {format_cost(report)}."
+    cost = format_cost(report)
+    run = "" if report.base is not None else f"{cost[:1].upper()}{cost[1:]}."
     is_unknown = need is not None and need.writes + need.deletes and not report.schedule.bars
     polls = ", and polls while Azure works" if is_unknown else ""
     sync = "" if need is None or need == RequestCounts() else f"A sync would send about {_format_counts(need)}{polls}"
@@ -224,7 +225,7 @@ def list_by_type(report: Report) -> list[tuple[str, str]]:
 def _format_counts(requests: RequestCounts) -> str:
     kinds = (
         (requests.reads, "read"),
-        (requests.questions, "question"),
+        (requests.questions, "check"),
         (requests.writes, "write"),
         (requests.deletes, "delete"),
         (requests.polls, "poll"),
@@ -233,9 +234,10 @@ def _format_counts(requests: RequestCounts) -> str:
 
 
 def _format_share(report: Report) -> str:
-    """Format the kind of request of which the largest share is used up, and that share."""
+    """Format the share of an hour's limit that is used up: the largest, with the kind of request where it counts."""
     if not report.use.hour_shares:
         return ""
     share, kind = max((share, kind) for kind, share in report.use.hour_shares.items())
-    amount = f"{share:.0%}" if share >= _LEAST_SHARE else f"under {_LEAST_SHARE:.0%}"
-    return f", {amount} of an hour's {kind}"
+    if share < _LEAST_SHARE:
+        return f" (under {_LEAST_SHARE:.0%} of the hourly limit)"
+    return f" ({share:.0%} of the hourly {kind.removesuffix('s')} limit)"

@@ -16,7 +16,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.report import RunTarget
-from gitsync.report.escape import format_advice, format_code, shorten
+from gitsync.report.escape import format_advice, format_code, format_prose, shorten
 from gitsync.report.markdown import format_problem
 from gitsync.report.ordering import find_reading_order, shorten_names
 from gitsync.report.run_facts import list_target
@@ -104,7 +104,7 @@ def _list_cells(record: Record, name: str) -> Mapping[str, str]:
         "Resource": format_code(name),
         "Namespace": format_code(record.key.namespace),
         "Reason": "" if is_plain or condition is None else format_code(condition.reason),
-        "Message": format_code(shorten(condition.message, _LONGEST_MESSAGE)) if condition else "no condition yet",
+        "Message": format_prose(shorten(condition.message, _LONGEST_MESSAGE)) if condition else "no condition yet",
     }
 
 

@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from gitsync.diff.handed_over import is_handed_over
 from gitsync.diff.unknown_values import is_not_known
 from gitsync.logging import escape_controls
-from gitsync.model.check import CheckVerdict
+from gitsync.model.check import CheckFinding, CheckVerdict
 from gitsync.model.condition import Hold
-from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
 from gitsync.planning.data_types import describe_loss
 from gitsync.problems.problem_codes import find_code_meaning
-from gitsync.report.authors import Doubt, list_authors, list_busy_authors, list_doubts
+from gitsync.report.authors import Doubt, list_authors, list_busy_authors, list_common_authors, list_doubts
 from gitsync.report.checks import (
     MOST_REASONS,
     Unchecked,
@@ -38,6 +38,7 @@ from gitsync.report.checks import (
 )
 from gitsync.report.differences import Change, list_changes, name_path
 from gitsync.report.escape import format_value
+from gitsync.report.folding import Fold, describe_folds, describe_members, fold_results, list_attempts, name_kinds
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import (
     DELETES,
@@ -50,7 +51,9 @@ from gitsync.report.ordering import (
     TITLED,
     WAITING,
     Section,
+    count_waiting,
     describe_causes,
+    group_results,
     has_namespaces,
     shorten_names,
     split_results,
@@ -74,6 +77,7 @@ from gitsync.report.wording import (
     format_problem_place,
     format_renderers,
     format_state,
+    format_waiting,
     list_body,
     list_told_elsewhere,
     shorten_problems,
@@ -205,6 +209,14 @@ def _format_unchecked(report: Report, width: int | None, *, verbose: bool) -> li
     return [*lines, *(indent(checked, width, by=0) if checked else [])]
 
 
+class _Row(NamedTuple):
+    """The line of a resource, or of a fold: what happens, its name, and its place, what it waits for or what it has."""
+
+    word: str
+    name: str
+    last: str
+
+
 class _Listing:
     """Formats the resources of a report by section: a line for each, and what is known of it below."""
 
@@ -213,6 +225,9 @@ class _Listing:
         self._paint, self._verbose, self._names_people = paint, verbose, names
         self._names = shorten_names(result.key for result in report.results)
         self._causes = describe_causes(report.results)
+        self._groups = group_results(report.results)
+        self._kinds = name_kinds(result.key for result in report.results)
+        self._waiting = count_waiting(report.results)
         self._told_elsewhere = list_told_elsewhere(report)
         self._has_namespaces = has_namespaces(result.key for result in report.results)
         creates = sum(result.body is not None for result in report.results)
@@ -228,42 +243,82 @@ class _Listing:
         common = messages[results[0].key] if len(results) > 1 and len(set(messages.values())) == 1 else ""
         lines = [self._paint.bold(f"{section.find_title(writes=self._writes)} ({len(results)})")]
         lines += indent(common, self._width, by=2) if common else []
-        by_namespace: dict[str, list[Result]] = defaultdict(list)
-        for result in results:
-            by_namespace[result.key.namespace].append(result)
-        heads = self._format_heads(section, results)
+        listed, folds = self._fold(section, results)
+        rows = [self._make_row(section, result) for result in listed]
+        rows += [self._make_fold_row(section, fold) for fold in folds]
+        heads = self._format_heads(rows)
+        by_namespace: dict[str, list[tuple[list[str], Result]]] = defaultdict(list)
+        for head, result in zip(heads, listed, strict=False):
+            by_namespace[result.key.namespace].append((head, result))
         for namespace, inside in by_namespace.items():
             if self._has_namespaces:
                 lines.append(f"  {escape_controls(namespace)}:")
-            for result in inside:
+            for head, result in inside:
                 details = (
                     ()
                     if result.key in self._told_elsewhere
                     else self._format_detail(section, result, "" if common else messages[result.key])
                 )
-                lines += [f"{self._margin}{line}" for line in (*heads[result.key], *details)]
-        return lines
+                lines += [f"{self._margin}{line}" for line in (*head, *details)]
+        for head, fold in zip(heads[len(listed) :], folds, strict=True):
+            lines += [*head, *self._format_fold(fold, "" if common else messages[fold.first.key])]
+        return [*lines, *([f"  {describe_folds(folds)}; -v lists them."] if folds else [])]
 
-    def _format_heads(self, section: Section, results: Sequence[Result]) -> dict[Key, list[str]]:
-        """Format the line of each resource: what happens, its name, and its place or what it waits for."""
-        words = {result.key: format_state(result) for result in results}
-        if section in TITLED or set(words.values()) == {Verdict.BLOCKED.value}:
-            words = dict.fromkeys(words, "")
-        longest = max(map(len, words.values()))
-        names = max((len(self._names[key]) for key in words if len(self._names[key]) <= _NAME), default=0)
-        heads = {}
-        for result in results:
-            word, name = words[result.key], self._names[result.key]
+    def _fold(self, section: Section, results: Sequence[Result]) -> tuple[Sequence[Result], Sequence[Fold]]:
+        return (results, ()) if self._verbose else fold_results(section, results, self._causes, writes=self._writes)
+
+    def _make_row(self, section: Section, result: Result) -> _Row:
+        word = (
+            ""
+            if section in TITLED or (section is WAITING and result.verdict is Verdict.BLOCKED)
+            else format_state(result)
+        )
+        last = self._causes.get(result.key, escape_controls(format_place(result)))
+        return _Row(word, self._names[result.key], last)
+
+    def _make_fold_row(self, section: Section, fold: Fold) -> _Row:
+        kind = self._kinds[fold.first.key.kind, fold.first.key.group]
+        members = describe_members(fold, self._groups, with_namespaces=self._has_namespaces)
+        last = ", ".join(filter(None, (self._causes.get(fold.first.key), members)))
+        return _Row(self._make_row(section, fold.first).word, f"{len(fold.results)} {kind}", last)
+
+    def _format_heads(self, rows: Sequence[_Row]) -> list[list[str]]:
+        """Format the line of each row: what happens, its name, and its place or what it waits for."""
+        if {row.word for row in rows} == {Verdict.BLOCKED.value}:
+            rows = [row._replace(word="") for row in rows]
+        longest = max(len(row.word) for row in rows)
+        names = max((len(row.name) for row in rows if len(row.name) <= _NAME), default=0)
+        heads = []
+        for word, name, last in rows:
             start = "  " + (word.ljust(longest) + _GAP if longest else "")
-            last = self._causes.get(result.key, escape_controls(format_place(result)))
             line = f"{start}{name.ljust(names)}{_GAP}{last}".rstrip()
             if self._width and len(line) > self._width:
                 line = f"{start}{name}{_GAP}{last}".rstrip()
             lines = [line]
             if self._width and len(line) > self._width:
-                lines = [f"{start}{name}", f"      {last}"]
-            heads[result.key] = [self._paint.colour_words(f"{_GAP}{line}")[len(_GAP) :] for line in lines]
+                lines = [f"{start}{name}", *indent(last, self._width, by=6)]
+            heads.append([self._paint.colour_words(f"{_GAP}{line}")[len(_GAP) :] for line in lines])
         return heads
+
+    def _format_fold(self, fold: Fold, message: str) -> Iterator[str]:
+        """Format what the resources of a fold have in common."""
+        if not fold.has_details:
+            return
+        first = fold.first
+        for finding in list_shown(first, writes=self._writes):
+            yield from self._format_check(finding, format_statement(finding, first, with_place=False))
+        advice = "" if repeats_check(first) else find_condition_advice(first.condition, first.key)
+        for note in filter(None, (message, _label("What to do: ", escape_controls(advice)))):
+            yield from indent(note, self._width, by=4)
+        for change in list_changes(first, with_places=False):
+            yield from _format_change(change, self._width, self._paint)
+        notes = [
+            *list_common_authors(fold.results, names=self._names_people),
+            *_list_unverified(first),
+            *list_attempts(fold),
+        ]
+        for note in notes:
+            yield from indent(escape_controls(note), self._width, by=4)
 
     def _find_message(self, section: Section, result: Result) -> str:
         # The cause takes the place of a message that only says that something is missing.
@@ -283,6 +338,7 @@ class _Listing:
             else "",
             _label("What to do: ", escape_controls(advice)),
             _label("last commit: ", format_last_commit(result.last_commit)),
+            format_waiting(self._waiting.get(result.key, 0)) if section is FAILED else "",
         )
         for note in filter(None, notes):
             yield from indent(note, self._width, by=4)
@@ -290,10 +346,8 @@ class _Listing:
             yield from _format_change(change, self._width, self._paint)
         for author in list_authors(result, names=self._names_people):
             yield from indent(author, self._width, by=4)
-        if result.differences:
-            for path in sorted(result.unverified):
-                why = result.because.get(path, "Azure does not return it")
-                yield from indent(f"{escape_controls(name_path(result, path))}: {why}", self._width, by=4)
+        for note in _list_unverified(result):
+            yield from indent(note, self._width, by=4)
         yield from self._format_body(result)
         has_details = result.differences or result.attempts or (result.body is not None and self._shows_bodies)
         if result.arm_id and (section in _WITH_ID or (has_details and section is not WAITING)):
@@ -305,11 +359,14 @@ class _Listing:
     def _format_checks(self, result: Result) -> Iterator[str]:
         """Format what the checks say of the change, with what to do about it."""
         for finding in list_shown(result, writes=self._writes):
-            mark = self._paint.mark_bad if finding.verdict is CheckVerdict.REFUSED else self._paint.mark_notable
-            statement = f"{format_check(finding)}: {format_statement(finding, result)}"
-            yield from map(mark, indent(escape_controls(statement), self._width, by=4))
-            if remedy := format_remedy(finding):
-                yield from indent(f"What to do: {escape_controls(remedy)}", self._width, by=4)
+            yield from self._format_check(finding, format_statement(finding, result))
+
+    def _format_check(self, finding: CheckFinding, statement: str) -> Iterator[str]:
+        mark = self._paint.mark_bad if finding.verdict is CheckVerdict.REFUSED else self._paint.mark_notable
+        text = escape_controls(f"{format_check(finding)}: {statement}")
+        yield from map(mark, indent(text, self._width, by=4))
+        if remedy := format_remedy(finding):
+            yield from indent(f"What to do: {escape_controls(remedy)}", self._width, by=4)
 
     def _format_attempts(self, result: Result) -> Iterator[str]:
         """Format the failed tries. That a stop of the run has ended one is what the message says already."""
@@ -325,6 +382,15 @@ class _Listing:
             blanks = len(line) - len(line.lstrip())
             for part in indent(escape_controls(line.lstrip()), self._width, by=6 + blanks):
                 yield self._paint.mark_good(f"    +{part[5:]}")
+
+
+def _list_unverified(result: Result) -> list[str]:
+    """List which values of a resource that differs are not compared, and why."""
+    paths = sorted(result.unverified) if result.differences else []
+    return [
+        f"{escape_controls(name_path(result, path))}: {result.because.get(path, 'Azure does not return it')}"
+        for path in paths
+    ]
 
 
 def _label(label: str, text: str) -> str:

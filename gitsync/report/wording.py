@@ -26,6 +26,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Outcome, Result
 from gitsync.model.verdict import Action, Verdict, Written
 from gitsync.planning.replacement import list_takes
+from gitsync.report.alike import name_first, split_alike
 from gitsync.report.escape import shorten
 
 PAST = {
@@ -50,14 +51,10 @@ REPLACE_RULE = "replace-needed"
 
 _MOST_TAKEN = 10  # names in a sentence
 
-MOST_ALIKE = 10
-"""Problems of one code and cause that are shown one by one."""
-
 FEW_CREATES = 5
 """Planned creates that are shown with their values."""
 
 _MOST_LINES = 20  # of the values of a create
-_MOST_NAMED = 3
 _LOWER_CASE_WORD = re.compile(r"[a-z]+(?:[-'][a-z]+)*")
 _MOST_RENDERERS = 3  # names in a sentence
 
@@ -280,6 +277,12 @@ def format_message(result: Result) -> str:
     return f"{condition.reason}: {result.message}"
 
 
+def format_waiting(count: int, more: str = "") -> str:
+    """Format how many resources wait for one, as a sentence, `more ` of them if some are named; "" for none."""
+    verb = "waits" if count == 1 else "wait"
+    return f"{format_plural(count, f'{more}resource')} {verb} for it." if count else ""
+
+
 def format_action(result: Result) -> str:
     """Format the action, or that none is possible."""
     return REPLACE_NEEDED if result.needs_replacement else result.action.value
@@ -322,10 +325,9 @@ def shorten_problems(problems: Iterable[Problem]) -> list[Problem]:
     """Order problems by file; of more than `MOST_ALIKE` with one code and cause keep the first,
     with their number and the first places.
     """
-    by_cause: dict[tuple[str, ...], list[Problem]] = {}
-    for problem in sorted(problems, key=lambda one: one.order):
-        by_cause.setdefault((problem.level, problem.code, _find_cause(problem)), []).append(problem)
-    shown = (one for same in by_cause.values() for one in (same if len(same) <= MOST_ALIKE else [_join_problems(same)]))
+    ordered = sorted(problems, key=lambda one: one.order)
+    groups = split_alike(ordered, lambda problem: (problem.level, problem.code, _find_cause(problem)))
+    shown = (same[0] if len(same) == 1 else _join_problems(same) for same in groups)
     return sorted(shown, key=lambda one: one.order)
 
 
@@ -340,8 +342,8 @@ def _find_cause(problem: Problem) -> str:
 
 def _join_problems(same: list[Problem]) -> Problem:
     first = same[0]
-    places = ", ".join(one.place or one.unit or "the source" for one in same[:_MOST_NAMED])
-    text = f"{len(same)} problems are like this one: {places} and {len(same) - _MOST_NAMED} more."
+    places = name_first([one.place or one.unit or "the source" for one in same])
+    text = f"{len(same)} problems are like this one: {places}."
     renderers = first.rendered_by if all(one.rendered_by == first.rendered_by for one in same) else ()
     return replace(first, message=f"{first.message}\n{text}", rendered_by=renderers)
 

@@ -45,7 +45,7 @@ _UUID: Final = re.compile(
 
 
 def is_alias(owner: Key | None) -> bool:
-    """Tell whether an owner created a subscription: its children are in that one, not in the run's."""
+    """Return whether an owner created a subscription: its children are in that one, not in the run's."""
     return owner is not None and (owner.group, owner.kind) == ALIAS
 
 
@@ -106,7 +106,7 @@ def _make_last_step(resource: Resource, kind: Kind) -> str | None:
 
 
 def is_named_at_random(resource: Resource, kind: Kind) -> bool:
-    """Tell whether the manifest sets a random name, which would differ in every run."""
+    """Return whether the manifest sets a random name, which would differ in every run."""
     convention = _find_convention(resource)
     is_random = isinstance(convention, str) and convention.casefold() == "random"
     return is_random and is_uuid_named(kind) and not resource.spec.get("azureName")

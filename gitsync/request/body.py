@@ -1,8 +1,8 @@
 """Converts the spec of a manifest to the body of a PUT, with placeholders
 (docs/reference/reconciliation.md#request-bodies).
 
-The facts give the place of every field in the ARM body, and one of five ways to make its value. Fields that the facts
-do not know are left out, and a value of the wrong type is passed on: validation reports both.
+The facts give the location of every field in the ARM body, and one of five ways to make its value. Fields that the
+facts do not have are left out, and a value of the wrong type is passed on: validation reports both.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from gitsync.request.arm_id import AzureName
 _EMPTY: Final[Mapping[str, Callable[[], Any]]] = {"list": list, "map": dict}
 
 KEPT: Final = "kept"
-"""An empty list or map of such a field is sent, if the manifest has it: it says that there is nothing."""
+"""An empty list or map of such a field is sent, if the manifest has it: it removes all entries."""
 
 _LISTS_OF_CHILDREN: Final = OPEN_LISTS | {"endpoints", "extensions"}
-"""Lists whose entries may have manifests of their own, so that an empty one in the parent does not ask for none."""
+"""Lists whose entries may have manifests of their own, so that an empty one in the parent removes none."""
 
 
-# No tuples, which take four times as long to give a member: each field of a manifest asks for some.
+# No tuples, which take four times as long to give a member: each field of a manifest needs some.
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
@@ -39,7 +39,8 @@ class FieldForm:
     """One field that is sent: where its value goes in the body of its type, and how it is made.
 
     `is_plain`: its value is sent as it is. `collection` makes an empty list or map if the field has one; None for all
-    others. `default` stands for an absent value. `signs_in`: it is not part of the resource, but says how to reach it.
+    others. `default` stands for an absent value. `signs_in`: it is not part of the resource, but defines how to reach
+    it.
     """
 
     name: str
@@ -67,7 +68,7 @@ class TypeForm:
 
 class Forms(dict[str, TypeForm]):
     """What the conversion needs of the facts of a kind: the forms of its types by their names, each made once, when it
-    is asked for.
+    is used.
     """
 
     def __init__(self, types: Mapping[str, TypeFacts]) -> None:
@@ -118,7 +119,7 @@ def _make_field(name: str, field: Field) -> FieldForm:
 
 @cache
 def find_sign_in_paths(kind: Kind) -> Paths:
-    """Find the paths in a body that say how to reach the resource, such as the login of an administrator: they are
+    """Find the paths in a body that define how to reach the resource, such as the login of an administrator: they are
     neither compared nor recorded.
     """
     return tuple(sorted(_list_sign_in_paths(find_forms(kind), kind.spec))) if not kind.is_arm else ()
@@ -183,8 +184,8 @@ class _Conversion:
     def field(self, field: FieldForm, value: Any) -> Any:
         """Convert the value of a field; None if it is not sent.
 
-        An empty list says that there are no entries, which ASO cannot tell from an absent one. An empty map says
-        nothing: entries of a map that git does not set are not git's.
+        An empty list removes all entries; ASO does not distinguish it from an absent one. An empty map removes nothing:
+        entries of a map that git does not set are not git's.
         """
         if field.mode is not None:
             return _MODES[field.mode](self, field.type, value)

@@ -171,7 +171,7 @@ def _make_prepared(
 
 
 def _leave_to_capz(problem: Problem) -> Problem:
-    """A problem of a manifest that CAPZ manages: what CAPZ may set, or its cluster may have, is no error."""
+    """Return a problem of a manifest that CAPZ manages: what CAPZ or its cluster may provide is only a warning."""
     if problem.code not in WAITING:
         return problem
     return replace(problem, level=Level.WARNING, hint="Ignore this if CAPZ sets it, or its cluster has it.")
@@ -198,7 +198,7 @@ def _check_draft(draft: Draft) -> Iterator[Problem]:
 
 
 def migrate_versions(manifests: Manifests, catalog: Catalog, unknown_fields: UnknownFields = "error") -> Manifests:
-    """Read each resource of a version that ASO has removed as the nearest later one that has all of its fields, but for
+    """Read each resource of a version that ASO has removed as the nearest later one that has all of its fields, except
     those that are dropped because no version has them, with a warning.
 
     Only in units with the option, and of what CAPZ manages; a resource without such a version stays as it is.

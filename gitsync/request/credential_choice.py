@@ -39,7 +39,7 @@ _NO_CREDENTIAL: Final = CredentialRefusal(
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """It is unknown whether a Secret exists; `hint` says how to find out. `unasked`: a plan does not read the source
+    """It is unknown whether a Secret exists; `hint` shows how to find out. `unasked`: a plan does not read the source
     that may have it.
     """
 
@@ -56,8 +56,8 @@ CredentialLookup = Mapping[str, Secret] | Unknown | None
 class Credential:
     """The credential of a resource. `name` is the Secret in the resource's own namespace, and `identity` its content;
     "" and None for the global one. `is_sure` is False if the subscription was not read from the Secret, and
-    `is_recorded` tells that a plan took it from a record. `doubt` says why a plan does not know it: it is then that of
-    the global credential, or a text in angle brackets.
+    `is_recorded` is true if a plan took it from a record. `doubt` explains why a plan cannot read it: it is then that
+    of the global credential, or a text in angle brackets.
     """
 
     name: str = GLOBAL
@@ -86,7 +86,7 @@ class RecordedCredentials:
         self._records = records
 
     def is_global(self, key: Key) -> bool:
-        """Tell whether a resource was last reconciled with the global credential. A new one is taken for one of its
+        """Return whether a resource was last reconciled with the global credential. A new one is taken for one of its
         namespace: if that was the credential of others there, and none had the Secret of the namespace.
         """
         if record := self._records.get(key):
@@ -152,7 +152,7 @@ class Credentials:
 
     @property
     def any_of_secrets(self) -> bool:
-        """Tell whether any Secret is the credential of a resource, or may be."""
+        """Return whether any Secret is the credential of a resource, or may be."""
         return any(lookup is not None for lookup in self._lookups.values())
 
     def _choose(self, key: Key, secret_name: str) -> Credential | CredentialRefusal:

@@ -30,8 +30,8 @@ from gitsync.validation.relations import Member
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Start:
-    """What one manifest says by itself. `standing` is None if the catalog does not have its kind, `converted` if the
-    body cannot be made.
+    """The parts of a request that one manifest gives by itself. `standing` is None if the catalog does not have its
+    kind, `converted` if the body cannot be made.
     """
 
     resource: Resource
@@ -43,9 +43,9 @@ class Start:
 class Draft:
     """One manifest and all that was derived from it.
 
-    `kind` is None if the catalog does not have it, `converted` if the body cannot be made, `template` if
-    the request cannot be made (without an id, or with an unknown reference), and `credential` if there is none, for a
-    reason in `findings`. `id_doubt` says why a plan does not know the subscription in the id.
+    `kind` is None if the catalog does not have it, `converted` if the body cannot be made, `template` if the request
+    cannot be made (without an id, or with an unknown reference), and `credential` if there is none, for a reason in
+    `findings`. `id_doubt` explains why a plan cannot fill in the subscription of the id.
     """
 
     resource: Resource
@@ -127,7 +127,7 @@ def find_draft_subscription(credential_of: CredentialOf, resource: Resource) -> 
 
 
 class _Choice(NamedTuple):
-    """A credential, why a plan does not know the subscription in the id, and what is wrong with either."""
+    """A credential, why a plan cannot fill in the subscription of the id, and what is wrong with either."""
 
     credential: Credential | None
     doubt: str = ""
@@ -167,7 +167,7 @@ def _check_group(group: Resource, parent: Credential | Finding, credential: Cred
 
 
 def _have_same_subscription(credential: Credential, parent: Credential) -> bool:
-    """Tell whether two credentials have the same subscription, as far as is known
+    """Return whether two credentials have the same subscription, as far as is known
     (docs/reference/reconciliation.md#arm-ids).
     """
     is_same = credential.subscription.casefold() == parent.subscription.casefold()

@@ -1,7 +1,7 @@
 """Units that stand for the same resources in Azure, with different bodies: overlays of one base, as dev and prod.
 
-A source does not say which of them is meant, so neither is applied. Units that share a few resources only are no
-environments: those resources are problems of their own.
+A source does not define which of them to apply, so neither is applied. Units that share only a few resources do not
+count as environments: those resources are problems of their own.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _has_same_content(one: Prepared, other: Prepared) -> bool:
 
 
 def _are_environments(one: Mapping[str, Key], other: Mapping[str, Key]) -> bool:
-    """Tell whether more than half of the resources of the smaller unit are in the other too."""
+    """Return whether more than half of the resources of the smaller unit are in the other too."""
     shared = {key for identity, key in one.items() if identity in other}
     smaller = min(len(set(unit.values())) for unit in (one, other))
     return len(shared) * 2 > smaller
@@ -118,12 +118,12 @@ def _make_problem(unit: Unit, rivals: Mapping[str, Prepared], chosen: set[str]) 
     what = example.arm_id or format_short_key(example.key)
     winner = next((name for name in sorted(rivals) if name in chosen), None)
     if winner is not None:
-        message = f"{unit.name} is left out: it stands for the same resources as {winner}, which gitsync.yaml names."
+        message = f"{unit.name} is skipped: it declares the same resources as {winner}, which gitsync.yaml names."
         code, level, hint = "UnitLeftOut", Level.WARNING, f"Set --path {unit.name} to apply it instead."
     else:
         message = (
-            f"{unit.name} and {_enumerate(sorted(rivals))} stand for the same resources in Azure, with different "
-            f"bodies (for example {what}). Which one is meant?"
+            f"{unit.name} and {_enumerate(sorted(rivals))} declare the same resources in Azure with different "
+            f"bodies (for example {what}), so none of them is applied."
         )
         code, level = "UnitsConflict", Level.ERROR
         path = unit.home or ROOT if unit.is_declared else unit.name

@@ -76,18 +76,18 @@ def find_destinations(resource: Resource, object_kind: ObjectKind) -> dict[str, 
 
 
 def has_expressions(resource: Resource) -> bool:
-    """Tell whether a manifest has any expression."""
+    """Return whether a manifest has any expression."""
     spec = _find_operator_spec(resource)
     return bool(spec) and any(spec.get(field) for field in _EXPRESSIONS.values())
 
 
 def exports_secrets(resource: Resource) -> bool:
-    """Tell whether a manifest exports any Secret, for which the run asks Azure for keys."""
+    """Return whether a manifest exports any Secret, for which the run reads keys from Azure."""
     return any(address.object_kind is ObjectKind.SECRET for _, address, _ in iterate_destinations(resource))
 
 
 def may_export(resource: Resource) -> bool:
-    """Tell whether a manifest has anything that could be a destination. Most have not."""
+    """Return whether a manifest has anything that could be a destination. Most have nothing."""
     return bool(_find_operator_spec(resource))
 
 
@@ -278,7 +278,7 @@ def find_first_fields(resource: Resource) -> dict[Address, FieldPath]:
 
 
 def make_foreign(key: Key, address: Address, path: FieldPath, cause: str) -> Finding:
-    """Make the finding for an object that is not the resource's own; `cause` says who has it. A run refuses the export
+    """Make the finding for an object that is not the resource's own; `cause` names its owner. A run refuses the export
     at its end, as ASO does, so the manifest is not invalid.
     """
     return Finding(

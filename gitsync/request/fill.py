@@ -106,7 +106,7 @@ class _Filling:
             raise MissingValueError("ConfigMapNotFound", message)
         if not isinstance(value, Secret) and not is_one_segment(text):
             where = f"resolved azureNameFromConfig {ref.name}/{ref.key}"
-            message = f"{where} is not a name: it has a character of a path, or a blank at an end"
+            message = f"{where} is not a valid name: it has a character of a path, or starts or ends with a blank"
             raise MissingValueError("Failed", message)
         return text
 

@@ -17,7 +17,7 @@ from gitsync.validation.annotations import CREDENTIAL_FROM
 
 def warn_owners_elsewhere(prepared: Iterable[Prepared], credential_of: CredentialOf) -> Iterator[Problem]:
     """Warn of each `spec.owner.armId` that is in another subscription than its resource. A Secret that is not among the
-    manifests may name any, so nothing is said of a resource that names one.
+    manifests may name any, so a resource that names one is not checked.
     """
     for one in prepared:
         owner_id = one.owner.arm_id if one.owner and one.owner.key is None else None
@@ -41,7 +41,7 @@ def _make_warning(theirs: str, ours: str) -> Finding:
 
 
 def advise_on_owner(subscription: str) -> str:
-    """Say how to reach a resource whose owner is in another subscription."""
+    """Explain how to reach a resource whose owner is in another subscription."""
     return (
         f"Set --subscription to {subscription}, name a Secret of that subscription in {CREDENTIAL_FROM}, or correct "
         "the id."

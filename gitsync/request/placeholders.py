@@ -1,4 +1,4 @@
-"""Requests as they can be shown without a run: values that only a run knows are replaced by their origin."""
+"""Requests as they can be shown without a run: values that are known during a run only are replaced by their origin."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What manifests say about other resources, as far as it hands fields of these over to Azure (diff.rules.handed_over):
-a cluster with an upgrade channel about its pools, an autoscale setting about its target.
+"""What manifests set for other resources, as far as it hands their fields over to Azure (diff.rules.handed_over): a
+cluster with an upgrade channel about its pools, an autoscale setting about its target.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SETTINGS: Final = ("insights.azure.com", "AutoscaleSetting")
 
 
 def find_told(drafts: Iterable[Draft]) -> Mapping[Key, Told]:
-    """Find what is said about each resource: a name of `diff.rules.handed_over`, with its value."""
+    """Find what other manifests set for each resource: names of `diff.rules.handed_over`, with their values."""
     by_kind: dict[tuple[str, str], list[Draft]] = {_CLUSTER: [], _POOL: [], _SETTINGS: []}
     ids: dict[str, Key] = {}
     for draft in drafts:
@@ -51,7 +51,7 @@ def _find_channel(cluster: Draft) -> str:
 
 
 def _find_target(setting: Draft) -> ResourceRef | str:
-    """The resource that an enabled setting scales; "" for none. A setting is enabled only if it says so."""
+    """The resource that an enabled setting scales; "" for none. A setting is enabled only with `enabled: true`."""
     if _find_in_body(setting, "properties", "enabled") is not True:
         return ""
     target = _find_in_body(setting, "properties", "targetResourceUri")

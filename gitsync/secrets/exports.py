@@ -56,12 +56,12 @@ class ExportSinks:
         self._sinks = sinks
         self._claims = claims
         self._needed = needed
-        sink_ids = {id(sink) for sink in sinks}  # `write` asks them
+        sink_ids = {id(sink) for sink in sinks}  # `write` checks them
         self._sources = tuple(source for source in sources if id(source) not in sink_ids)
         self.kept = kept
 
     def has_reader(self, address: Address, *, is_watched: bool) -> bool:
-        """Tell whether an export has a reader: a Secret without readers is not requested from Azure.
+        """Return whether an export has a reader: a Secret without readers is not requested from Azure.
 
         Only other resources read the exports of a watched resource.
         """
@@ -76,10 +76,10 @@ class ExportSinks:
                 await sink.check_access(needs)
 
     async def check_owners(self, owner: Owner, keys: Mapping[Address, Collection[str]]) -> None:
-        """Make sure that objects are the resource's own, as far as claims and sources tell; `write` asks the sinks.
+        """Make sure that objects are the resource's own, as far as claims and sources show; `write` checks the sinks.
         `keys` are the exported keys by object.
 
-        Raises ExportError if one is not, SecretStoreError if a source cannot tell.
+        Raises ExportError if one is not, SecretStoreError if a source cannot be read.
         """
         claimed = {address for address in keys if not self._owns(address, owner)}
         foreign = {a for a in keys.keys() - claimed if await find_foreign(self._sources, a, keys[a], owner)}
@@ -90,7 +90,7 @@ class ExportSinks:
         """Write objects of one resource to every sink.
 
         Raises ExportError, with nothing written, if an object is not the resource's own; SecretStoreError if a sink
-        could not be asked, or cannot hold an object or would refuse it (nothing is written then either), or not be
+        could not be queried, or cannot hold an object or would refuse it (nothing is written then either), or not be
         written to.
         """
         refusals = [format_not_owned(e.address, e.owner.key) for e in exports if not self._owns(e.address, e.owner)]
@@ -111,7 +111,7 @@ class ExportSinks:
                 await sink.write(export)
 
     async def _rehearse(self, exports: Sequence[Export]) -> None:
-        """Ask the sinks that can tell whether each write will be accepted."""
+        """Rehearse each write in the sinks that can check whether they will accept it."""
         for sink in self._sinks:
             if isinstance(sink, Rehearses):
                 try:
@@ -120,7 +120,7 @@ class ExportSinks:
                     raise ExportError(str(error), is_fatal=True) from error
 
     def _owns(self, address: Address, owner: Owner) -> bool:
-        """Tell whether no other resource of the run is to write the object."""
+        """Return whether no other resource of the run will write the object."""
         return self._claims.get(address, owner.key) == owner.key
 
     async def collect(
@@ -131,7 +131,7 @@ class ExportSinks:
     ) -> Collected:
         """Remove the exports of forgotten resources, and what was left over `earlier`. See `remove_forgotten`.
 
-        What a manifest exports again is left alone: an export takes it over.
+        An object that a manifest exports again stays: an export takes it over.
         """
         # A sink that was taken out of the settings keeps what it has, but the status never keeps what is gone.
         sinks = self._sinks if self.kept in self._sinks else (self.kept, *self._sinks)
@@ -140,9 +140,9 @@ class ExportSinks:
 
 
 async def _format_not_owned_by(sink: Sink, export: Export, owner: str) -> str:
-    """ASO's message, and who the owner is: a person of another team has to be asked, not overruled."""
+    """Format ASO's message with the owner, so that the reader asks the other team and does not overrule it."""
     known = describe_owner(owner)
-    if isinstance(sink, HasParts):  # then only the parts of others stand in the way
+    if isinstance(sink, HasParts):  # then only the parts of others prevent the write
         owners = await sink.owners(export.address)
         foreign = [(part, one) for part, one in owners.items() if one != str(export.owner)][:_MOST_PARTS]
         known = "".join(describe_owner(one, part) or f" No resource exports {part}." for part, one in foreign)
@@ -172,7 +172,7 @@ class Collected:
     problems: tuple[Problem, ...] = ()
 
     def has_freed(self, earlier: Collection[Leftover]) -> bool:
-        """Tell whether something that earlier runs had left over is there no more: its name is free."""
+        """Return whether something that earlier runs left over is gone: its name is free."""
         return any(not self.still_there.get(leftover, True) for leftover in earlier)
 
 
@@ -196,7 +196,7 @@ async def remove_forgotten(
         failures = [error for error in errors if error]
         still_there[removal] = bool(failures)
         problems += [_make_not_removed_problem(removal, error) for error in failures]
-    # A sink that the settings name no more cannot be asked: its leftovers stay in the state.
+    # A sink that was removed from the settings cannot be queried: its leftovers stay in the state.
     absent = [leftover for leftover in earlier if leftover.sink not in known]
     return Collected(still_there=still_there, problems=(*problems, *warn_left_over(absent)))
 
@@ -224,7 +224,7 @@ def find_tried(leftovers: Iterable[Leftover], agent: str, repository: str) -> tu
 def find_exported_again(
     leftovers: Iterable[Leftover], exports: Mapping[Key, Collection[Address]]
 ) -> dict[Leftover, bool]:
-    """Leftovers that their resource exports again, as records say: no more leftovers."""
+    """Leftovers that their resource exports again by its record: they are not leftovers any more."""
     again = [leftover for leftover in leftovers if leftover.address in exports.get(leftover.owner.key, ())]
     return dict.fromkeys(again, False)
 
@@ -261,9 +261,9 @@ def _format_manual_step(leftover: Leftover) -> str:
 
 
 async def find_foreign(sources: Sequence[SecretSource], address: Address, keys: Collection[str], owner: Owner) -> bool:
-    """Tell whether a source has an object that belongs to anybody but `owner`. `keys` are those that are exported.
+    """Return whether a source has an object that belongs to anybody but `owner`. `keys` are those that are exported.
 
-    Raises SecretStoreError if a source cannot tell.
+    Raises SecretStoreError if a source cannot be read.
     """
     return bool([name async for name in _iterate_objects(sources, address, keys, lambda text: text == str(owner))])
 
@@ -271,7 +271,7 @@ async def find_foreign(sources: Sequence[SecretSource], address: Address, keys: 
 async def add_foreign_objects(prepared: Sequence[Prepared], sources: Sequence[SecretSource]) -> tuple[Prepared, ...]:
     """Return the resources with a problem for each object that a source has under the name of a destination.
 
-    A source that cannot tell adds none: the export itself asks it again, and fails.
+    A source that cannot be read adds none: the export itself reads it again, and fails.
     """
     return tuple([await _add_to(one, sources) if may_export(one.resource) else one for one in prepared])
 
@@ -293,7 +293,7 @@ async def _find_problems(prepared: Prepared, sources: Sequence[SecretSource]) ->
             ):
                 finding = make_foreign(resource.key, address, path, f"the secret source {name} has it")
                 yield locate_finding(finding, resource)
-        except SecretStoreError:  # unknown is not foreign: the export asks again, and fails by itself
+        except SecretStoreError:  # unknown is not foreign: the export reads it again, and fails by itself
             continue
 
 
@@ -308,8 +308,8 @@ async def _iterate_objects(
 
 
 async def _find_owner_in_source(source: SecretSource, address: Address, keys: Collection[str]) -> str | None:
-    """As `Sink.owner`. A source without notes of owners is asked for the exported keys: the environment has no whole
-    objects.
+    """As `Sink.owner`. In a source without notes of owners the exported keys are looked up: the environment has only
+    keys, not objects.
     """
     if isinstance(source, KnowsOwners):
         return await source.owner(address)

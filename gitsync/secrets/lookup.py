@@ -23,7 +23,7 @@ from gitsync.secrets.protocols import SecretSource
 
 @dataclass(slots=True)
 class LookupState:
-    """The known values of one object. `unread` says why a plan did not read a source that may have more values."""
+    """The known values of one object. `unread` explains why a plan did not read a source that may have more values."""
 
     values: dict[str, Secret] = field(default_factory=dict)
     exists: bool = False
@@ -57,7 +57,7 @@ class Lookup:
         return await self._ask_once(address, {key})
 
     async def ask_each(self, address: Address, keys: Iterable[str]) -> LookupState:
-        """Look for several keys: each source is asked once, for all that no earlier one has."""
+        """Look for several keys: each source is read once, for all that no earlier one has."""
         return await self._ask_once(address, set(keys))
 
     async def _ask_once(self, address: Address, keys: set[str | None]) -> LookupState:
@@ -78,7 +78,7 @@ class Lookup:
         return self._states.setdefault(address, LookupState())
 
     async def _ask(self, address: Address, keys: Sequence[str]) -> None:
-        """Ask the sources for keys, or for the whole object if there are none."""
+        """Read keys from the sources, or the complete object if there are none."""
         state, missing = self.get_state(address), keys
         for source in self._sources:
             values, unread = await self._read(source, address, tuple(missing))
@@ -135,7 +135,7 @@ def _make_unread_problem(source: str, refused: Mapping[Address, SecretStoreError
     return Problem(
         code="ValuesNotRead",
         level=Level.WARNING,
-        message=f"The plan could not read {names} from {source}, so it does not know whether the values changed. "
+        message=f"The plan could not read {names} from {source}, so it is unknown whether the values changed. "
         f"{error.message}",
         hint=error.hint,
     )
@@ -184,7 +184,7 @@ async def _find_credential(credential: CredentialName, lookup: Lookup) -> Creden
     """
     address = Address(ObjectKind.SECRET, *credential)
     try:
-        # The environment has no whole objects, so one key that every credential has is asked for first.
+        # The environment has no whole objects, so one key that every credential has is requested first.
         state = await lookup.ask(address, SUBSCRIPTION)
         if not state.exists:
             state = await lookup.ask(address, None)
@@ -194,4 +194,4 @@ async def _find_credential(credential: CredentialName, lookup: Lookup) -> Creden
         return Unknown(error.message, error.hint)
     if state.exists:
         return dict(state.values)
-    return Unknown(f"a plan does not know it: {state.unread}.", unasked=True) if state.unread else None
+    return Unknown(f"not known to a plan: {state.unread}.", unasked=True) if state.unread else None

@@ -33,7 +33,7 @@ class VaultConnection(Protocol):
 class SecretSource(Protocol):
     """A source of values. `name` is its word in the setting `secret_sources`.
 
-    `is_remote` tells that a read sends a request to a service: a plan never does.
+    `is_remote` is true if a read sends a request to a service: a plan never does.
     """
 
     name: str
@@ -53,7 +53,7 @@ class KnowsOwners(Protocol):
     """An optional part of a source: it may hold exports. All objects of a source without it belong to people."""
 
     async def owner(self, address: Address) -> str | None:
-        """Return the owner of the object at an address, as a sink tells it.
+        """Return the owner of the object at an address, as a sink reports it.
 
         Raises SecretStoreError if the object cannot be read.
         """
@@ -117,7 +117,7 @@ class HasParts(Protocol):
 
 @runtime_checkable
 class ChecksAccess(Protocol):
-    """An optional part of a sink: it can tell before the run whether it allows what the run needs."""
+    """An optional part of a sink: it can check before the run whether it allows what the run needs."""
 
     async def check_access(self, needs: ExportNeeds) -> None:
         """Raise ConfigError, with what to grant, if something is not allowed or that could not be found out."""
@@ -126,7 +126,7 @@ class ChecksAccess(Protocol):
 
 @runtime_checkable
 class Rehearses(Protocol):
-    """An optional part of a sink: it can tell whether a write will be accepted."""
+    """An optional part of a sink: it can check whether a write will be accepted."""
 
     async def rehearse(self, exports: Sequence[Export]) -> None:
         """Raise SecretStoreError if one of the objects would not be written now: NotOwnedError for another's. Nothing

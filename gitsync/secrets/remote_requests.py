@@ -1,9 +1,9 @@
 """Requests to Key Vault and to the cluster: how long each may take, when it is tried again, and what
 of an error is shown.
 
-Both services wait alike: as long as the answer asks for (`Retry-After`), else twice as long each
-time. A service that fails nevertheless is not asked again in the run: a run has many requests, and
-each would wait as long. A certificate that is not accepted stays so, and is not waited for.
+Both services wait alike: as long as the response specifies (`Retry-After`), else twice as long each time. A service
+that still fails is not tried again in the run: a run has many requests, and each would wait as long. A certificate that
+is not accepted stays so, and is not waited for.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tenacity import RetryCallState
 
 LONGEST_WAIT = 60.0
-"""Seconds after the first attempt in which another one begins. If a service asks to wait longer, the next run tries
+"""Seconds after the first attempt in which another one begins. If a service requests to wait longer, the next run tries
 again.
 """
 
@@ -67,7 +67,7 @@ class Retries:
         from tenacity import AsyncRetrying, retry_if_exception_type  # noqa: PLC0415 - offline commands ask no source
 
         if before := self._failure:
-            message = f"{before.message} In this run, it is not asked again."
+            message = f"{before.message} It is skipped for the rest of this run."
             raise TransientStoreError(message, attempts=1, is_of_all=True, hint=before.hint)
         # Each attempt may last long by itself, so the time is bounded as well as the number.
         latest = self._clock.monotonic() + LONGEST_WAIT
@@ -89,13 +89,13 @@ class Retries:
                 reraise=True,
             )(once)
         except TransientStoreError as error:
-            if error.is_of_all:  # not of the one object that was asked for
+            if error.is_of_all:  # not only of the requested object
                 self._failure = error
             raise
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read seconds that an answer asks to wait; None if it does not say so in seconds."""
+    """Read how many seconds a response requests to wait; None if it does not give seconds."""
     text = headers.get("Retry-After", "").strip()
     return float(text) if text.isascii() and text.isdigit() else None
 
@@ -112,7 +112,7 @@ def _wait(state: RetryCallState) -> float:
 
 
 def find_certificate_error(error: BaseException | None) -> str:
-    """Why a certificate was not accepted, as OpenSSL says it; "" if the error has another cause."""
+    """Find OpenSSL's reason why a certificate was not accepted; "" if the error has another cause."""
     seen: set[int] = set()  # causes can go in circles
     while error is not None and id(error) not in seen:
         reason = getattr(error, "verify_message", "")  # aiohttp's error of this type has none; its cause does

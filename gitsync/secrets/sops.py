@@ -1,10 +1,9 @@
 """Runs the `sops` program, which encrypts and decrypts its input: plain text is never on a disk
 or in the list of processes.
 
-Encrypted input comes from a manifest, so it is not trusted: a HashiCorp Vault that it names would
-receive the token of the environment, and is only used if the environment names the same one. A
-Key Vault is only used at a host of Azure. Names are compared as `sops` reads them:
-case-insensitive in JSON.
+Encrypted input comes from a manifest, so it is not trusted: a HashiCorp Vault that it names would receive the token of
+the environment, and is only used if the environment names the same one. A Key Vault is only used at an Azure host.
+Names are compared as `sops` reads them: case-insensitive in JSON.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from gitsync.processes.programs import Grace, Program, ProgramCall, run_beside, 
 from gitsync.redaction import truncate
 
 TIMEOUT = 60.0
-"""Seconds for one call: a key service elsewhere may have to be asked."""
+"""Seconds for one call: it may query a remote key service."""
 
 _KEY_VAULT = re.compile(
     r"https://[A-Za-z0-9-]+\.(?:vault|managedhsm)\.(?:azure\.net|azure\.cn|usgovcloudapi\.net)(?::443)?/?"
@@ -159,7 +158,7 @@ def _read_unambiguous(text: bytes, path: str) -> list[Any]:
     duplicates = [
         problem for document in contents.documents for problem in document.problems if problem.code == "DuplicateKey"
     ]
-    # gitsync judges the addresses in a text: sops must not read others out of it, such as a second key.
+    # gitsync checks the addresses in a text: sops must not read others out of it, such as a second key.
     for problem in (*contents.problems, *duplicates):
         raise SecretStoreError(f"{path} is not passed to sops: {problem.message}", hint=problem.hint)
     return [document.value for document in contents.documents]

@@ -63,7 +63,7 @@ class SecretStores:
 
 
 SINKS = ("folder", "sops", "dotenv", "ci")
-"""Words of `export_to` that `local_sink` knows."""
+"""Words of `export_to` that `local_sink` opens."""
 
 
 def open_local_source(name: str, config: Config, environment: Mapping[str, str]) -> SecretSource | None:
@@ -198,8 +198,8 @@ def _require_key_vault(config: Config) -> str:
 
 @dataclass(slots=True, kw_only=True)  # not frozen, since the protocol's attributes are plain
 class UnopenedStore:
-    """Replaces a remote source that a plan does not open. `why` says why, and `object_kinds` are those of the objects
-    that it may have.
+    """Replaces a remote source that a plan does not open. `why` is the reason, and `object_kinds` are those of the
+    objects that it may have.
     """
 
     name: str

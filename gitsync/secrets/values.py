@@ -1,11 +1,10 @@
 """The values for the references in requests: exports of this run first, then the sources in their
 order.
 
-Each value is read once from the sources, before references are resolved: resolving is pure. A
-consumer of an export waits for its producer, so a value that is in no source then is missing. A
-value keeps what its first use found: an export may add a missing one later, and changes none that
-was used. A plan only knows that an export will exist, and does not read every remote source: such
-a value is a `Placeholder`, which is not compared.
+Each value is read once from the sources, before references are resolved: resolving is pure. A consumer of an export
+waits for its producer, so a value that is in no source then is missing. A value keeps what its first use found: an
+export may add a missing one later, and changes none that was used. In a plan, an export has no value yet, and not every
+remote source is read: such a value is a `Placeholder`, which is not compared.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from gitsync.request.placeholders import format_alias_root
 from gitsync.secrets.lookup import Lookup
 
 Promised = Mapping[Address, frozenset[str | None]]
-"""What resources of this run export: keys by object, None for keys that only an expression knows."""
+"""What resources of this run export: keys by object, None for keys that only an expression gives."""
 
 
 class RunValues:
-    """Values of one run, in memory only. `foresees` tells that it is a plan."""
+    """Values of one run, in memory only. `foresees` is true for a plan."""
 
     def __init__(self, lookup: Lookup, arm_ids: Mapping[Key, str], promised: Promised, *, foresees: bool) -> None:
         self._lookup = lookup
@@ -111,13 +110,13 @@ class RunValues:
         )
 
     def arm_id(self, key: Key) -> str | Secret:
-        """Return the id of another manifest; a placeholder if a plan does not know all of it, or cannot be sure of it.
+        """Return the id of another manifest; a placeholder if a part of it is unknown in a plan, or uncertain.
         MissingValueError if there is none.
         """
         arm_id = self._arm_ids.get(key)
         if arm_id is None:
             raise MissingValueError("ReferenceNotFound", describe_missing_reference(key))
-        # No id of Azure has a "<": it marks a part that a plan does not know yet.
+        # No Azure id has a "<": it marks a part that is not known yet.
         if "<" in arm_id or key in self._unsure:
             return Placeholder(arm_id, why=f"the ARM id of {key.kind} {key.name} is not known yet", is_public=True)
         return arm_id
@@ -159,13 +158,13 @@ class RunValues:
         return Placeholder(placeholder, why=why, is_new=is_new)
 
     def _explain_unknown(self, address: Address, key: str | None) -> str:
-        """Say why a plan does not know a value; "" if it does, or if there is none."""
+        """Explain why a value is unknown in a plan; "" if it is known, or if there is none."""
         if self._is_to_come(address, key):
             return "another resource of the run exports it"
         return self._lookup.get_state(address).unread
 
     def _is_to_come(self, address: Address, key: str | None) -> bool:
-        """Tell whether, in a plan, a resource of the run will export it."""
+        """Return whether, in a plan, a resource of the run will export it."""
         promised = self._promised.get(address, frozenset()) if self._foresees else frozenset()
         return bool(promised) and (key is None or not promised.isdisjoint({key, None}))
 

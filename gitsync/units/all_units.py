@@ -1,4 +1,4 @@
-"""Builds all units of a source. A folder that an object of a controller builds is no unit of its own."""
+"""Builds all units of a source. A folder that an object of a controller builds is not a unit of its own."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FollowContext:
 @dataclass(frozen=True, kw_only=True)
 class AllUnits:
     """Everything that was built, and `declared`, the units among it that objects of controllers declare. Files in their
-    folders are not read in any other way. `inputs` are further files that say what to build, and `skipped` are
+    folders are not read in any other way. `inputs` are further files that define what to build, and `skipped` are
     kustomizations that have nothing for gitsync.
     """
 
@@ -134,13 +134,15 @@ def _name_releasers(problems: Iterable[Problem], followed: Iterable[Problem]) ->
             continue
         yield replace(
             problem,
-            message=f"{problem.message.removesuffix('.')}. {unread.place} may release it, and is not read.",
+            message=f"{problem.message.removesuffix('.')}. {unread.place} may release it, but is not read.",
             hint=f"Fix {unread.place} first. If it does not release the chart: {problem.hint}",
         )
 
 
 def _add_options(unit: Unit, found: FoundUnits) -> Unit:
-    """Add to a declared unit what gitsync.yaml says of its folder, as far as its object has no field for it."""
+    """Add to a declared unit the options that gitsync.yaml has for its folder, as far as its object has no field for
+    it.
+    """
     own = found.find_options(unit.path)
     if unit.kind is UnitKind.APPLICATION:
         return replace(unit, options=own)

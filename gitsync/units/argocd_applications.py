@@ -3,7 +3,7 @@ kustomization or a Helm chart.
 
 Only what decides where manifests come from, and how they are changed, is read. The fields are those of
 argoproj.io/v1alpha1 (https://argo-cd.readthedocs.io/en/stable/user-guide/application-specification/);
-https://argo-cd.readthedocs.io/en/stable/user-guide/application_sources/ says which of them wins.
+https://argo-cd.readthedocs.io/en/stable/user-guide/application_sources/ explains which of them wins.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SKIPPED: Final = "argocd.argoproj.io/skip-reconcile"
 
 
 class RefusedSourceError(Exception):
-    """A source that gitsync does not build; caught in this module. The message is a sentence that says why."""
+    """A source that gitsync does not build; caught in this module. The message is a sentence with the reason."""
 
 
 class ApplicationSource(NamedTuple):
@@ -70,7 +70,7 @@ class ApplicationSource(NamedTuple):
 
     @property
     def published(self) -> Chart | None:
-        """The chart of this repository that is published under the name which the source asks for."""
+        """The chart of this repository that is published under the name in the source."""
         return self.view.charts.get(read_optional(self.document, self.locate("chart")))
 
     @property
@@ -157,7 +157,7 @@ def _read_unit(source: ApplicationSource, name: str, annotations: Mapping[str, A
         line=document.line(),
         namespace=read_optional(document, ("spec", "destination", "namespace")),
         prunes=_read_prunes(document),
-        # a finalizer says whether Argo CD deletes the resources of an Application that is deleted
+        # with a finalizer, Argo CD deletes the resources of an Application that is deleted
         cascades=any(isinstance(one, str) and one.partition("/")[0] == FINALIZER for one in finalizers),
         is_suspended=annotations.get(_SKIPPED) == "true",
     )
@@ -171,7 +171,7 @@ def _read_unit(source: ApplicationSource, name: str, annotations: Mapping[str, A
 
 
 def _read_prunes(document: Document) -> bool:
-    """Tell whether what is removed from git may be deleted. Who syncs by hand decides then, as with --prune."""
+    """Return whether removed resources may be deleted. In a manual sync, its user decides, as with --prune."""
     options = read_list(document, ("spec", "syncPolicy", "syncOptions"))
     if keeps_resources(",".join(one for one in options if isinstance(one, str))):
         return False
@@ -183,18 +183,18 @@ def _read_prunes(document: Document) -> bool:
 
 
 def read_form(source: ApplicationSource) -> dict[str, Any]:
-    """Return the fields of a unit that say how it is built. Raises RefusedSourceError if gitsync
-    does not build it, InvalidFieldError if it cannot be read.
+    """Return the fields of a unit that define how it is built. Raises RefusedSourceError if gitsync does not build it,
+    InvalidFieldError if it cannot be read.
     """
     overrides = (posixpath.join(source.path, name.format(source.name)) for name in OVERRIDES)
-    # Image updaters write these files: what the Application says would not be what is deployed.
+    # Image updaters write these files: the values in the Application would not be the deployed ones.
     if found := next((path for path in overrides if path in source.paths), None):
-        raise RefusedSourceError(f"{found} changes its values, and is not read.")
+        raise RefusedSourceError(f"{found} changes its values, but is not read.")
     return _FORMS[_find_form(source)](source)
 
 
 def _find_form(source: ApplicationSource) -> str:
-    """Find how Argo CD builds a source: as its object says, or else by the files in its folder."""
+    """Find how Argo CD builds a source: as its object specifies, or else by the files in its folder."""
     named = [form for form in _FORMS if read_mapping(source.document, source.locate(form))]
     if len(named) > 1:
         raise InvalidFieldError(source.locate(named[1]), f"The source has both {named[0]} and {named[1]}.", "Keep one.")
@@ -310,7 +310,7 @@ def _list_value_files(source: ApplicationSource) -> Iterator[str]:
 def _find_values_file(source: ApplicationSource, where: FieldPath, text: str) -> str:
     """Find the path of a values file from the root of this repository."""
     if "://" in text:
-        raise RefusedSourceError(f"Its values are at {text}, and gitsync fetches nothing.")
+        raise RefusedSourceError(f"Its values are at {text}, and gitsync does not fetch remote files.")
     name, _, inside = text.removeprefix("$").partition("/")
     if text.startswith("$") and name in source.references:
         address, repository = source.references[name], source.view.repository
@@ -368,7 +368,7 @@ def _list_file_parameters(source: ApplicationSource) -> Iterator[SetValue]:
 
 def _refuse_variables(*texts: str) -> None:
     if any("$" in text and _VARIABLE in text for text in texts):
-        raise RefusedSourceError("It has variables of Argo CD, which gitsync does not replace.")
+        raise RefusedSourceError("It has Argo CD variables, which gitsync does not replace.")
 
 
 _FORMS: Final[Mapping[str, Callable[[ApplicationSource], dict[str, Any]]]] = {

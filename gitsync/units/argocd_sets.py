@@ -38,24 +38,24 @@ from gitsync.units.selection import Matcher, compile_glob
 from gitsync.units.tree import find_folder, list_folders
 
 _REASONS: Final = {
-    "clusterDecisionResource": "asks a cluster",
-    "clusters": "asks a cluster",
+    "clusterDecisionResource": "queries a cluster",
+    "clusters": "queries a cluster",
     "matrix": "combines others",
     "merge": "combines others",
-    "plugin": "asks a service",
-    "pullRequest": "asks a service",
-    "scmProvider": "asks a service",
+    "plugin": "queries a service",
+    "pullRequest": "queries a service",
+    "scmProvider": "queries a service",
 }
 """Why generators are not followed."""
 
-_FOLLOW_NONE: Final = "List what it makes as `list` elements, or commit the Applications."
+_FOLLOW_NONE: Final = "List its results as `list` elements, or commit the Applications."
 
 Parameters = Mapping[str, Any]
-"""What templates may ask for: texts by name, or with `goTemplate: true` any value."""
+"""The values for templates: texts by name, or with `goTemplate: true` any value."""
 
 
 class _NotFollowedError(Exception):
-    """Ends one generator. `where` is the field that asks for more than gitsync knows."""
+    """Ends one generator. `where` is the field that gitsync cannot evaluate."""
 
     def __init__(self, where: FieldPath, reason: str) -> None:
         super().__init__(reason)
@@ -127,10 +127,10 @@ def _read_generators(appset: _ApplicationSet) -> Iterator[Declarations]:
         except _NotFollowedError as error:
             yield appset.pass_over(error.where, error.reason)
         except TemplateError as error:
-            message, hint = str(error), "Write the template without it, or commit the Applications that it makes."
+            message, hint = str(error), "Write the template without it, or commit the Applications that it renders."
             raise InvalidFieldError(("spec", "template"), f"ApplicationSet {appset.key}: {message}", hint) from error
         except TooLargeExpansionError as error:
-            message = f"the templates of the ApplicationSets make more than {MAX_CHARACTERS:,} characters."
+            message = f"the templates of the ApplicationSets render more than {MAX_CHARACTERS:,} characters."
             hint = "Shorten them, or the values that they use."
             raise InvalidFieldError(("spec", "template"), f"ApplicationSet {appset.key}: {message}", hint) from error
 
@@ -148,7 +148,9 @@ def _generate(appset: _ApplicationSet, where: FieldPath, renderer: Renderer) -> 
     kinds = sorted(generator.keys() - {"selector"})
     name = str(kinds[0]) if len(kinds) == 1 else ""
     if not name:
-        raise InvalidFieldError(where, f"{format_field(where)} is not one generator.", "Use an entry for each.")
+        raise InvalidFieldError(
+            where, f"{format_field(where)} must have exactly one generator.", "Use one entry for each generator."
+        )
     if name not in _GENERATORS:
         raise _NotFollowedError((*where, name), _REASONS.get(name, "is not known"))
     place = (*where, name)

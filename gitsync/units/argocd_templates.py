@@ -99,7 +99,7 @@ def _format(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
         return str(int(value))
-    raise TemplateError("A template asks for a value that is missing, or is not a text.")
+    raise TemplateError("A template uses a value that is missing, or is not text.")
 
 
 _LITERALS: Final[Mapping[str, bool]] = {"true": True, "false": False}
@@ -152,7 +152,7 @@ class _Expression:
         try:
             return _format(value)
         except TemplateError as error:
-            raise TemplateError(f"{_show(self._text)} is missing, or is not a text.") from error
+            raise TemplateError(f"{_show(self._text)} is missing, or is not text.") from error
 
     def _list_tokens(self) -> Iterator[re.Match[str]]:
         """List the tokens, the last one first."""

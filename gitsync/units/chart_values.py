@@ -43,9 +43,8 @@ def name_variable(*identity: str) -> str:
 
 
 def merge_values(values: Iterable[ChartValues], tree: SourceTree, at: tuple[str, int]) -> dict[str, Any]:
-    """Return the values as one mapping; a text among them is the path of a file. `at` is the file
-    and line that has them, for errors. Raises ChartError if a file is not in the source or is no
-    mapping, or a path is malformed.
+    """Return the values as one mapping; a text among them is the path of a file. `at` is the file and line that has
+    them, for errors. Raises ChartError if a file is not in the source or is not a mapping, or a path is malformed.
     """
     merged: dict[str, Any] = {}
     for one in values:
@@ -83,14 +82,12 @@ def _read_file(path: str, tree: SourceTree, at: tuple[str, int]) -> Mapping[str,
 
 
 def read_mapping(path: str, content: bytes) -> Mapping[str, Any]:
-    """Return the values in a text, {} if it has none. Raises ChartError if it cannot be read, or is
-    no mapping.
-    """
+    """Return the values in a text, {} if it has none. Raises ChartError if it cannot be read, or is not a mapping."""
     contents = read_documents(path, content)
     for problem in contents.problems:
         raise ChartError(f"{path} cannot be read: {problem.message}", hint=problem.hint, path=path, line=problem.line)
     if any(map(is_one_cipher, contents.documents)):
-        message = f"SOPS encrypted {path} as a whole, so its values are not known."
+        message = f"All of {path} is encrypted with SOPS, so its values are not known."
         raise ChartError(message, hint="Encrypt only its secret values: `sops encrypt --input-type yaml`.", path=path)
     found = [one.value for one in contents.documents if one.value is not None]
     if not found:
@@ -127,7 +124,7 @@ def _split_path(setting: SetValue, at: tuple[str, int]) -> list[str | int]:
             steps.append(int(match["index"]) if match["index"] else _ESCAPED.sub(r"\1", match["name"]))
     if position == len(setting.path) and not is_name_next:
         return steps
-    message = f"{at[0]} sets a value at {setting.path[:200]!r}, which is no path in the values of the chart."
+    message = f"{at[0]} sets a value at {setting.path[:200]!r}, which is not a path in the values of the chart."
     raise ChartError(message, hint="Fix the path; write one as `a.b[0].c`.", path=at[0], line=at[1])
 
 

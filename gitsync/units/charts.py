@@ -1,5 +1,4 @@
-"""Finds the Helm charts of a source: what Chart.yaml says, and every file that rendering a chart
-needs.
+"""Finds the Helm charts of a source: the content of Chart.yaml, and every file that rendering a chart needs.
 
 Helm takes the charts that a chart depends on from its folder charts/, and `helm dependency build`
 puts them there. For those at `file://` in the source, gitsync does that in a copy; it fetches none.
@@ -99,7 +98,7 @@ def find_charts(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_in_chart(path: str, charts: Collection[str]) -> bool:
-    """Tell whether a file or folder belongs to one of the charts in some folders: other files beside do not."""
+    """Return whether a file or folder belongs to one of the charts in some folders: other files beside do not."""
     if not charts:
         return False
     if posixpath.basename(path) == CHART and find_folder(path) in charts:
@@ -184,7 +183,7 @@ class _Copying:
         return ChartCopy(chart=chart, files=self.files, names=self.names)
 
     def add(self, chart: Chart, place: str, prefixes: tuple[str, ...], trail: tuple[str, ...]) -> None:
-        """Add a chart at a place in the copy. `prefixes` begin the names that Helm has for its files, and `trail` are
+        """Add a chart at a path in the copy. `prefixes` begin the names that Helm has for its files, and `trail` are
         the folders of the charts that depend on it.
         """
         self.count += len(prefixes)
@@ -231,8 +230,8 @@ class _Copying:
     def find_local(self, chart: Chart, dependency: ChartDependency) -> Chart:
         if not dependency.repository.startswith(_LOCAL):
             raise ChartError(
-                f"{chart.name} depends on the chart {dependency.name}, which is not in its folder charts/.",
-                hint=f"Run `helm dependency build {chart.folder or '.'}`, and commit charts/: gitsync fetches none.",
+                f"{chart.name} depends on the chart {dependency.name}, which is not in its charts/ folder.",
+                hint=f"Run `helm dependency build {chart.folder or '.'}` and commit charts/: gitsync fetches none.",
                 path=dependency.path,
                 line=dependency.line,
             )
@@ -311,7 +310,7 @@ def check_schema(path: str, content: bytes, name: str) -> None:
 
 
 def is_packed_dependency(path: str) -> bool:
-    """Tell whether Helm reads a file as a packed chart, as it does in each folder charts/."""
+    """Return whether Helm reads a file as a packed chart, as it does in each folder charts/."""
     folder, name = posixpath.split(path)
     return name.endswith(PACKED) and not name.startswith(("_", ".")) and posixpath.basename(folder) == "charts"
 

@@ -29,7 +29,7 @@ class ObjectName(NamedTuple):
 
 
 class SourceName(NamedTuple):
-    """The name of an object of Flux that stands for a source; `kind` is GitRepository for most."""
+    """The name of a Flux object that stands for a source; `kind` is GitRepository for most."""
 
     kind: str
     namespace: str
@@ -50,7 +50,7 @@ def read_source_name(text: str) -> SourceName:
 
 
 class ChartSource(NamedTuple):
-    """What an object of Flux that stands for a chart says: its source, its folder there, and its values files."""
+    """A Flux object that stands for a chart: its source, its folder there, and its values files."""
 
     source: SourceName
     path: str
@@ -83,7 +83,7 @@ class ThisRepository:
         return bool(name) and normalize_repository(url) == name
 
     def has_revision(self, revision: str) -> bool:
-        """Tell whether what is read stands for this revision, the name of a branch or "HEAD"."""
+        """Return whether the read files stand for this revision, the name of a branch or "HEAD"."""
         branch = revision.removeprefix("refs/heads/")
         return branch in DEFAULT_REVISIONS or branch == self.find_branch()
 
@@ -91,7 +91,7 @@ class ThisRepository:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredUnit:
     """A unit, the object that declares it, and its source. `unit` and those in its `depends_on` have the names of their
-    objects: the place where following began is added later. Lower waves go first. `suspended_by` is the field that
+    objects: the folder where following began is added later. Lower waves go first. `suspended_by` is the field that
     suspends it. `notes` are about what the object hands on. `overlay` is the kustomization or chart that the object was
     built by, "" for one in a file.
     """
@@ -107,7 +107,7 @@ class DeclaredUnit:
 
     @property
     def place(self) -> str:
-        """The file that says which folder the object is in: an overlay, and not its base."""
+        """The file whose folder the object belongs to: an overlay, and not its base."""
         return self.overlay or self.unit.file
 
     @property
@@ -115,7 +115,7 @@ class DeclaredUnit:
         return SourceLocation(self.unit.file, self.unit.line)
 
     def says_the_same(self, other: DeclaredUnit) -> bool:
-        """Tell whether two objects declare the same, wherever they are."""
+        """Return whether two objects declare the same, wherever they are."""
         moved = replace(other.unit, file=self.unit.file, line=self.unit.line)
         return replace(other, unit=moved, overlay=self.overlay, notes=self.notes) == self
 
@@ -136,8 +136,7 @@ class Declarations:
     """The objects of controllers in some files. `repositories` has the URL of each GitRepository, `bootstrapped` are
     those of files that `flux bootstrap` wrote, and `charts` has each HelmChart. `problems` are those of objects that
     cannot be read, and `broken` those of which it is known what they are built from; the `unit` of each is the overlay
-    of its object. `is_unknown` tells that one has a variable whose
-    ConfigMap was not found yet.
+    of its object. `is_unknown` is true if one has a variable whose ConfigMap was not found yet.
     """
 
     units: tuple[DeclaredUnit, ...] = ()

@@ -1,9 +1,8 @@
 """Finds the units of a source: the kustomizations that are roots or that gitsync.yaml names,
 charts, and the plain files.
 
-A kustomization owns its folder and everything below: what it does not name is not read. One at the
-path of the run is all that is read, as Flux does. A chart is a unit if it may have manifests of ASO
-and no other chart depends on it.
+A kustomization owns its folder and everything below: what it does not name is not read. One at the path of the run is
+all that is read, as Flux does. A chart is a unit if it may have ASO manifests and no other chart depends on it.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class FoundUnits:
     """`built` are the units to build; `plain` the paths of the files to read as they are, some of which are of a unit
     with options (`folders`, by path). `claimed` are the files outside of the folders of kustomizations that one names,
     and `left_out` those inside that none does. `published` are the charts that are also in a Helm repository or a
-    registry, wherever they are in the source. `find_options` returns what gitsync.yaml says of a folder.
+    registry, wherever they are in the source. `find_options` returns the options that gitsync.yaml has for a folder.
     """
 
     built: tuple[Unit, ...]
@@ -50,7 +49,7 @@ def find_units(
     paths: Sequence[str], reader: KustomizationReader, *, path: str = "", entries: Sequence[UnitEntry] = ()
 ) -> FoundUnits:
     """Find the units among the files at `paths`, all of them below `path`. A file that is read alone is one itself: its
-    folder has others, of which this run knows nothing.
+    folder has others, which this run does not read.
     """
     options = _Options(entries)
     if path in paths:
@@ -139,7 +138,7 @@ def _find_charts(paths: Sequence[str], reader: KustomizationReader, options: _Op
 
 
 def _is_object(path: str, reader: KustomizationReader) -> bool:
-    """Tell whether a file has the name of a chart and the content of an object: it is a manifest like others."""
+    """Return whether a file has the name of a chart and the content of an object: it is a manifest like others."""
     try:
         (document,) = read_documents(path, reader.tree.read([path])[path]).documents
     except (SourceError, ValueError):  # unreadable, or not one document
@@ -155,7 +154,7 @@ def _is_library(chart: str, reader: KustomizationReader) -> bool:
 
 
 def _may_have_aso(paths: Iterable[str], reader: KustomizationReader) -> bool:
-    """Tell whether a chart may have manifests of ASO, which it can also get from a packed one."""
+    """Return whether a chart may have ASO manifests, also from a packed one."""
     try:
         contents = reader.tree.read(sorted(paths))
         return mentions_aso(contents.values()) or mentions_aso(list_packed(contents))
@@ -173,7 +172,7 @@ def _find_published(reader: KustomizationReader, entries: Iterable[UnitEntry], o
 
 
 def _is_forced(kustomization: str, forced: frozenset[str]) -> bool:
-    """Tell whether gitsync.yaml says that the files of its folder are read as they are."""
+    """Return whether gitsync.yaml states that the files of its folder are read as they are."""
     return bool(forced) and any(folder in forced for folder in list_folders(kustomization))
 
 
@@ -218,7 +217,7 @@ class _Options:
         return next((self._by_path[place] for place in places if place in self._by_path), _NO_OPTIONS)
 
     def is_named(self, folder: str, kind: UnitKind) -> bool:
-        """Tell whether a folder has an entry of its own; that of a published chart is for the releases of others."""
+        """Return whether a folder has an entry of its own; that of a published chart is for the releases of others."""
         return folder in self._by_path and not (kind is UnitKind.CHART and self._by_path[folder].is_published)
 
     def has(self, folder: str) -> bool:

@@ -1,5 +1,5 @@
-"""Warn of builds that have nothing for gitsync, and should: a chart of gitsync.yaml, and a kustomization that names
-objects of ASO.
+"""Warn of builds without ASO objects that should have some: a chart in gitsync.yaml, and a kustomization that names ASO
+objects.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _UNKNOWN: Final = _Cause(re.compile(rb"(?!)"), "", "Fix what leaves them out")
 def find_empty_builds(
     built: Mapping[str, tuple[Unit, bytes]], jobs: Mapping[str, BuildJob], paths: Collection[str]
 ) -> Iterator[Problem]:
-    """Warn of each unit whose result has no object of ASO. `paths` are the files of the source: a job may have others,
+    """Warn of each unit whose result has no ASO object. `paths` are the files of the source: a job may have others,
     which were made for the build.
     """
     for name, (unit, text) in built.items():
@@ -80,7 +80,7 @@ def _check_kustomization(unit: Unit, job: KustomizeJob, text: bytes, paths: Coll
     yield Problem(
         code="KustomizationEmpty",
         level=Level.WARNING,
-        message=f"{name} names {format_count(count, 'ASO object')}, and its build has none{cause.why}.",
+        message=f"{name} names {format_count(count, 'ASO object')}, but its build has none{cause.why}.",
         hint=f"{cause.hint}. To leave the kustomization out, add it to .gitsyncignore.",
         path=place.path,
         line=place.line,

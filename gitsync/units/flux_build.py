@@ -94,7 +94,7 @@ def _load(path: str, reader: KustomizationReader) -> Mapping[str, Any]:
 
 
 def place_at_object(error: UnbuildableError, unit: Unit) -> UnbuildableError:
-    """Place an error at the object of a unit: its kustomization is not in the source as it is built."""
+    """Locate an error at the object of a unit: its kustomization is not in the source as it is built."""
     problem = error.problem
     kustomization = posixpath.join(unit.path, GENERATED)
     message = problem.message.replace(f"{kustomization} cannot be built", f"{unit.title} cannot be built")
@@ -106,7 +106,7 @@ def place_at_object(error: UnbuildableError, unit: Unit) -> UnbuildableError:
 
 
 def lay_over(changes: Mapping[str, Any], kustomization: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a kustomization with the changes of Flux laid over it, but for `commonMetadata`."""
+    """Return a kustomization with Flux's changes laid over it, except `commonMetadata`."""
     laid = dict(kustomization)
     for name, field in _OVERRIDDEN.items():
         if name in changes:

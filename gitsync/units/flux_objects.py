@@ -6,9 +6,9 @@ of kustomize.toolkit.fluxcd.io, source.toolkit.fluxcd.io
 (https://fluxcd.io/flux/components/kustomize/kustomizations/) and helm.toolkit.fluxcd.io
 (https://fluxcd.io/flux/components/helm/helmreleases/).
 
-A chart at a path of a GitRepository is rendered if that is this repository; a HelmChart may stand
-for it. One of a HelmRepository or a registry is rendered if gitsync.yaml says that a chart of the
-same name in this repository is published.
+A chart at a path of a GitRepository is rendered if that is this repository; a HelmChart may stand for it. One of a
+HelmRepository or a registry is rendered if gitsync.yaml states that a chart of the same name in this repository is
+published.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ BOOTSTRAP_FILE: Final = "gotk-sync.yaml"
 
 KIND: Final = "HelmRelease"
 NAMESPACE: Final = "flux-system"
-"""The namespace of objects of Flux that name none: that of `flux bootstrap`."""
+"""The namespace of Flux objects that name none: that of `flux bootstrap`."""
 
 _CHART: Final[FieldPath] = ("spec", "chart", "spec")
 _LONGEST_NAME: Final = 53
@@ -218,9 +218,7 @@ def _read_optional(document: Document, name: str) -> str:
 
 
 def _find_published(document: Document, where: FieldPath, source: SourceName, view: SourceView) -> Chart | None:
-    """Find the chart of this repository that is published under the name which an object asks for.
-    In git it has a path.
-    """
+    """Find the chart of this repository that is published under the name in an object. In git it has a path."""
     name = find_field(document, (*where, "chart"))
     return view.charts.get(name) if isinstance(name, str) and source.kind != "GitRepository" else None
 

@@ -1,4 +1,4 @@
-"""Replaces variables in the objects of Flux that a unit builds: Flux replaces them there as in all other documents.
+"""Replaces variables in the Flux objects that a unit builds: Flux replaces them there as in all other documents.
 
 Following needs the values before the sources of a run are open, so they come from the operator, the unit, and the
 ConfigMaps that the source declares. Secrets give none: reports show paths and names.
@@ -55,7 +55,7 @@ _HOLDER: Final = re.compile(rb"kind[\"']?:\s*[\"']?(?:ConfigMap|Secret)\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplacedObject:
-    """A document with its variables replaced, and what is wrong with them. `is_unknown` tells that a ConfigMap which
+    """A document with its variables replaced, and what is wrong with them. `is_unknown` is true if a ConfigMap which
     may give a value was not found yet. `missing` are variables of the unit that the object declares: each stands for
     another one, without a value, in what the object hands on; `notes` name these.
     """
@@ -91,7 +91,7 @@ class FluxVariables:
         return make_variables((unit,) if unit else (), self.given, references).find(unit)
 
     def replace(self, document: Document, values: VariableValues, unit: Unit | None) -> ReplacedObject:
-        """Replace the variables of one object of Flux. What a Kustomization hands on, such as a patch, keeps a marker
+        """Replace the variables of one Flux object. What a Kustomization hands on, such as a patch, keeps a marker
         where one has no value: it matters where the text ends up.
         """
         try:
@@ -117,7 +117,7 @@ class FluxVariables:
 
     def _look_up(self, reference: ValuesReference) -> ReferencedValues:
         if reference.kind == ObjectKind.SECRET:
-            return ReferencedValues(fault=f"{describe(reference)} is secret, and objects of Flux show their values")
+            return ReferencedValues(fault=f"{describe(reference)} is secret, and Flux objects show their values")
         found = self.look_up(reference)
         texts = {name: join_lines(text) for name, text in found.values.items() if isinstance(text, str)}
         return ReferencedValues(values=texts, fault=found.fault)
@@ -152,7 +152,7 @@ class FluxVariables:
 
 
 def _is_handed_on(use: VariableUse, value: Any) -> bool:
-    """Tell whether a text of a Kustomization becomes a part of what it builds, or the value of a variable there. A
+    """Return whether a text of a Kustomization becomes a part of what it builds, or the value of a variable there. A
     patch does only if it can be read with its marker.
     """
     is_known = not (use.variable.is_unread or use.variable.message or use.is_key)

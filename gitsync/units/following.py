@@ -103,7 +103,9 @@ class _Follower:
         # Several units may contain one object.
         if known is not None:
             if not known.declared.says_the_same(found.declared):
-                problem = _make_problem(found, "DuplicateUnit", f"{known.declared.declared_at} declares it otherwise.")
+                problem = _make_problem(
+                    found, "DuplicateUnit", f"{known.declared.declared_at} declares it differently."
+                )
                 self.problems.append(replace(problem, hint="Keep one of them, or point --path to one cluster."))
             return None
         if not self.is_here(found.declared.source):
@@ -155,7 +157,7 @@ class _Follower:
                 yield problem if matters or not problem.is_error else replace(problem, level=Level.NOTE)
 
     def may_be_here(self, source: SourceName | GitAddress) -> bool:
-        """Tell whether a source is this repository, or a variable without a value may make it so."""
+        """Return whether a source is this repository, or a variable without a value may make it so."""
         if self.is_here(source) or isinstance(source, GitAddress):
             return self.is_here(source)
         is_git = source.kind == THIS_REPOSITORY.kind or MARK in source.kind
@@ -178,9 +180,9 @@ class _Follower:
 
     def find_limit(self, found: _FoundObject) -> Problem | None:
         if len(found.outer) > DEEPEST:
-            return _make_problem(found, "TooDeep", f"More than {DEEPEST} others lead to it.")
+            return _make_problem(found, "TooDeep", f"It is nested more than {DEEPEST} levels deep.")
         if len(self.units) >= MOST:
-            return _make_problem(found, "TooManyUnits", f"More than {MOST} objects are not followed.")
+            return _make_problem(found, "TooManyUnits", f"The limit is {MOST} objects.")
         return None
 
     def find_home(self, declared: DeclaredUnit) -> str:
@@ -189,7 +191,7 @@ class _Follower:
         return declared.unit.path if is_inside else find_folder(declared.place)
 
     def is_here(self, source: SourceName | GitAddress) -> bool:
-        """Tell whether a source is this repository, at the revision that is read."""
+        """Return whether a source is this repository, at the revision that is read."""
         if isinstance(source, GitAddress):
             return self.has_files(source) and self.repository.has_revision(source.revision)
         if source == THIS_REPOSITORY or source in self.bootstrapped or source in self.repository.sources:
@@ -198,7 +200,7 @@ class _Follower:
         return url is not None and self.repository.has_url(url)
 
     def has_files(self, source: SourceName | GitAddress) -> bool:
-        """Tell whether a source is this repository at any revision. That of Flux is not compared."""
+        """Return whether a source is this repository at any revision. Flux's revision is not compared."""
         return isinstance(source, GitAddress) and not source.chart and self.repository.has_url(source.url)
 
     def find_covered(self) -> CoveredFolders:
@@ -283,7 +285,7 @@ def _select_outer(found: Sequence[DeclaredUnit], here: Sequence[DeclaredUnit]) -
 def _is_built_by_another(
     inner: DeclaredUnit, builders: Mapping[str, Mapping[FileSelection | None, Mapping[str, Unit]]]
 ) -> bool:
-    """Tell whether a unit, by its folder and the files that it selects there, builds the file of an object of another
+    """Return whether a unit, by its folder and the files that it selects there, builds the file of an object of another
     one, or the overlay that the object was built from.
     """
     return any(
@@ -300,7 +302,7 @@ def _warn_suspended(found: _FoundObject) -> Problem:
     return replace(
         problem,
         level=Level.WARNING,
-        message=f"{found.declared.kind} {found.name} is suspended: nothing of it is written or deleted.",
+        message=f"{found.declared.kind} {found.name} is suspended: its resources are not written or deleted.",
         hint=f"Remove {found.declared.suspended_by} to resume it.",
         unit="",
     )
@@ -319,7 +321,7 @@ def _make_unit(found: _FoundObject) -> Unit:
 
 
 def _place(substitution: Substitution | None, home: str) -> Substitution | None:
-    """Place the variables of a unit in the cluster of a folder."""
+    """Put the variables of a unit into the cluster of a folder."""
     if substitution is None:
         return None
     references = tuple(replace(reference, home=home) for reference in substitution.references)
@@ -344,7 +346,7 @@ def _pass_over_all(follower: _Follower) -> Iterator[Problem]:
 
 
 def _has_chart_elsewhere(declared: DeclaredUnit) -> bool:
-    """Tell whether an object renders a chart of a Helm repository or a registry."""
+    """Return whether an object renders a chart of a Helm repository or a registry."""
     if isinstance(declared.source, GitAddress):
         return bool(declared.source.chart)
     return declared.unit.release is not None and declared.source.kind != THIS_REPOSITORY.kind

@@ -18,7 +18,7 @@ _VERB: Final = re.compile(r"%(?P<flags>[-0]*)(?P<width>\d{0,4})(?:\.(?P<precisio
 
 
 def is_true(value: Any) -> bool:
-    """Tell whether a value counts as true in Go's templates: anything that is there and not empty."""
+    """Return whether a value counts as true in Go's templates: anything that is there and not empty."""
     return bool(value) and not is_missing(value)
 
 
@@ -46,7 +46,7 @@ def index(value: Any, *keys: Any) -> Any:
 
 
 def count_widths(form: Any) -> int:
-    """How many characters the widths in a format of printf ask for at most."""
+    """Count the most characters that the widths in a printf format may add."""
     verbs = _VERB.finditer(form) if isinstance(form, str) else ()
     return sum(int(verb["width"] or 0) + int(verb["precision"] or 0) for verb in verbs)
 

@@ -39,7 +39,7 @@ from gitsync.units.sandbox import (
 )
 
 KUBERNETES: Final = "1.33.0"
-"""The version of Kubernetes for charts that ask for one, if no other is set: not that of the installed helm."""
+"""The Kubernetes version for charts that need one, if no other is set: not that of the installed helm."""
 
 _ASKS_FOR_VERSIONS: Final = b"APIVersions"
 _FOLDERS: Final = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS")
@@ -64,7 +64,7 @@ _OTHER_MARK: Final = re.compile(rb"\$\{(helm_value_[0-9a-f]{16})_again\}")
 
 
 def has_helm() -> bool:
-    """Tell whether helm is installed."""
+    """Return whether helm is installed."""
     return shutil.which("helm") is not None
 
 
@@ -142,7 +142,7 @@ class ChartJob:
         if result.code != 0:
             raise self._explain(result.complaint.decode("utf-8", "replace").replace(f"{temporary}/", ""))
         if len(result.output) > MAX_BYTES:
-            message = f"{self.path} renders to {len(result.output)} bytes; more than {MAX_BYTES} are not read."
+            message = f"{self.path} renders to {len(result.output)} bytes; the limit is {MAX_BYTES}."
             raise ChartError(message, hint="Split the chart.", path=self.path)
         return result.output
 
@@ -161,7 +161,7 @@ class ChartJob:
         # helm 3 and 4 show a version of three numbers alike.
         more = [f"--kube-version={version if version.count('.') == 2 else f'{version}.0'}"]
         more += [f"--api-versions={entry}" for entry in release.kubernetes if entry not in versions]
-        # The list has thousands of entries, so only charts that ask for it get it.
+        # The list has thousands of entries, so only charts that use it get it.
         if any(_ASKS_FOR_VERSIONS in content for content in self.files.values()):
             more.append(f"--api-versions={','.join(_list_aso_versions())}")
         more += [f"--namespace={release.namespace}"] if release.namespace else []
@@ -178,15 +178,15 @@ class ChartJob:
         content = self.files[path]
         found = _UNSTABLE.search(content)
         return ChartError(
-            f"{path} does not render the same twice, so each run would change what it declares.",
-            hint="Set as a value what it makes with functions such as randAlphaNum, genCA or now, and do not compute "
+            f"{path} renders differently each time, so each run would change its resources.",
+            hint="Set the results of functions such as randAlphaNum, genCA or now as values, and do not compute "
             "with values from Secrets.",
             path=path,
             line=content.count(b"\n", 0, found.start()) + 1 if found else 1,
         )
 
     def _explain(self, complaint: str) -> ChartError:
-        """Make the error for what helm says, at the template that it names."""
+        """Make the error for helm's complaint, at the template that it names."""
         text = _REPEATED.sub(r"\1", complaint.replace("Use --debug flag to render out invalid YAML", ""))
         text = clean_complaint(_QUOTED.sub("(not shown: it may have a secret)", text))
         path, line = self.path, 1
@@ -199,7 +199,7 @@ class ChartJob:
 
 @cache
 def _list_aso_versions() -> tuple[str, ...]:
-    """List the API versions of ASO and their kinds, which its clusters have: a chart may ask for them."""
+    """List the API versions of ASO and their kinds, which its clusters have: a chart may check for them."""
     catalog = open_catalog()
     found: set[str] = set()
     for group in catalog.groups():

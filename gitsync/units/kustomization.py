@@ -78,7 +78,7 @@ class Kustomization:
 
     @property
     def has_plugins(self) -> bool:
-        """Tell whether it names objects that may name further files."""
+        """Return whether it names objects that may name further files."""
         return any(reference.field in PLUGINS for reference in self.references)
 
 
@@ -96,7 +96,7 @@ def read_kustomization(path: str, content: bytes) -> Kustomization:
 
 
 def _check_header(path: str, fields: Mapping[str, Any]) -> None:
-    """Check that the content is kustomize's, as the name is. It refuses any other header, and says less."""
+    """Check that the content is kustomize's, as the name is. It refuses any other header, with a poorer message."""
     group, kind = _read_header(fields)
     if not kind or (kind in _KINDS and group in ("", _GROUP)):
         return

@@ -58,7 +58,7 @@ class KustomizeJob:
 
 
 def has_tool() -> bool:
-    """Tell whether a tool to build with is installed."""
+    """Return whether a tool to build with is installed."""
     return any(shutil.which(tool) for tool, _ in _TOOLS)
 
 
@@ -85,7 +85,7 @@ def build(
         folder = temporary / _SOURCE / PurePosixPath(path).parent
         wrapper, home = temporary / "wrapper", temporary / "home"
         home.mkdir()
-        # The tool builds a kustomization around the one at `path`, which asks for the origin of each manifest.
+        # The tool builds a kustomization around the one at `path`, which adds the origin of each manifest.
         base = str(PurePosixPath(f"{ORIGIN_PREFIX}{path}").parent)
         around = {"resources": [base], "buildMetadata": ["originAnnotations"], **(more or {})}
         write_files(wrapper, {"kustomization.yaml": json.dumps(around).encode()})

@@ -43,7 +43,7 @@ def find_declarations(
 
 
 def may_declare(contents: Iterable[bytes]) -> bool:
-    """Tell whether one of these files may have objects of a controller."""
+    """Return whether one of these files may have objects of a controller."""
     return any(controller.is_mentioned(content) for content in contents for controller in CONTROLLERS)
 
 

@@ -23,7 +23,7 @@ from gitsync.units.declarations import Declarations, GitAddress, ObjectName, Sou
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.sandbox import ChartError
 
-_FIX: Final = "Fix it: until then nothing that it builds is read, and nothing of it is deleted."
+_FIX: Final = "Fix it: until then, its resources are neither read nor deleted."
 _VERSION: Final = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+_][0-9A-Za-z.+_-]+)?")
 
 
@@ -83,7 +83,7 @@ def read_text(document: Document, where: FieldPath, default: str = "") -> str:
     if value is None and default:
         return default
     if not isinstance(value, str) or not value:
-        raise InvalidFieldError(where, f"{format_field(where)} is not set to a text.")
+        raise InvalidFieldError(where, f"{format_field(where)} is not set, or is not text.")
     return value
 
 
@@ -164,7 +164,7 @@ class Controller:
     as_written: frozenset[tuple[str, str]] = frozenset()
 
     def is_mentioned(self, content: bytes) -> bool:
-        """Tell whether a file may have objects of it."""
+        """Return whether a file may have objects of it."""
         return self.word in content and self.pattern.search(content) is not None
 
     def explain(self, error: InvalidFieldError, document: Document) -> Problem:
@@ -208,8 +208,8 @@ def read_published(paths: Iterable[str], reader: KustomizationReader) -> tuple[M
 
 
 def compare_versions(document: Document, where: FieldPath, subject: str, chart: Chart | None) -> Iterator[Problem]:
-    """Warn if an object asks for another version of a published chart than this repository has. A
-    range is no version. `subject` is what messages call the object.
+    """Warn if an object requests another version of a published chart than this repository has. A range is not a
+    version. `subject` is what messages call the object.
     """
     asked = find_field(document, where)
     is_version = isinstance(asked, str) and _VERSION.fullmatch(asked) is not None
@@ -217,7 +217,7 @@ def compare_versions(document: Document, where: FieldPath, subject: str, chart: 
         yield Problem(
             code="ChartVersion",
             level=Level.WARNING,
-            message=f"{subject} asks for version {asked} of the chart {chart.name}. {chart.folder} has version "
+            message=f"{subject} requests version {asked} of the chart {chart.name}. {chart.folder} has version "
             f"{chart.version}, which is rendered.",
             hint="Set one to the other, or read the revision that was published, with --ref.",
             path=document.path,

@@ -1,9 +1,9 @@
 """Decides which kustomizations are built: those whose files may have anything for gitsync.
 
 A tool takes longer to start than a hundred files take to read, and most kustomizations of a large repository are of
-applications. A build is made of nothing but the files that it names. If gitsync would pass over each document in them,
-it would pass over what is built of them, so the build is skipped. In doubt, a unit is built: with a field that may make
-other objects of these, or with a text that is not understood.
+applications. A build is made of nothing but the files that it names. If gitsync would skip each document in them, it
+would skip what is built of them, so the build is skipped. In doubt, a unit is built: with a field that may make other
+objects of these, or with a text that is not understood.
 """
 
 from __future__ import annotations

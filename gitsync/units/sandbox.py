@@ -57,7 +57,7 @@ class UnbuildableError(Exception):
 
 
 class ApplicationError(UnbuildableError):
-    """Ends the reading of one Application of Argo CD."""
+    """Ends the reading of one Argo CD Application."""
 
     thing: ClassVar = "Application"
     _code: ClassVar = "ApplicationFailed"
@@ -131,7 +131,7 @@ def clean_complaint(text: str) -> str:
 
 
 class BuildJob(Protocol):
-    """What one build needs. `path` is the file that messages name; the digest says all about the result."""
+    """What one build needs. `path` is the file that messages name; the digest covers all that the result depends on."""
 
     @property
     def path(self) -> str: ...

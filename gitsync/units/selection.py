@@ -28,7 +28,7 @@ LONGEST_GLOB: Final = 1000
 """Characters of a glob."""
 
 Matcher = Callable[[str], bool]
-"""Tells whether a glob matches a path."""
+"""Returns whether a glob matches a path."""
 
 _TOKEN: Final = re.compile(
     r"\\(?P<escaped>.)|(?P<stars>\*+)|(?P<one>\?)|\[(?P<negated>[!^]?)(?P<set>[^\[\]\\^]+)\]|(?P<brace>[{},])|(?P<text>.)",
@@ -40,9 +40,8 @@ _SKIPPED: Final = re.compile(rb"^# \+argocd:skip-file-rendering\b", re.MULTILINE
 
 @lru_cache(maxsize=1024)
 def compile_glob(glob: str, *, crosses_folders: bool, has_braces: bool = False) -> Matcher:
-    """Compile a glob with `*`, `?` and `[…]` to what matches it. A `*` of one that
-    `crosses_folders` matches "/" too, and one that `has_braces` may have `{a,b}`. Raises ValueError
-    if it is no glob.
+    """Compile a glob with `*`, `?` and `[…]` to what matches it. A `*` of one that `crosses_folders` matches "/" too,
+    and one that `has_braces` may have `{a,b}`. Raises ValueError if it is not a glob.
     """
     import re2  # noqa: PLC0415 - most sources have no globs
 
@@ -87,7 +86,7 @@ def _translate_token(token: re.Match[str], *, is_grouped: bool, crosses: bool) -
 
 
 def selects(unit: Unit, path: str) -> bool:
-    """Tell whether a unit may be built of a file: it is below its folder, and among the files that it selects there."""
+    """Return whether a unit may be built of a file: it is below the unit's folder, and selected there."""
     chosen = unit.selection
     if unit.release is not None:
         return is_in_chart(path, {unit.path})
@@ -126,7 +125,7 @@ class CoveredFolders:
         )
 
     def has(self, path: str) -> bool:
-        """Tell whether a file is in one of the folders."""
+        """Return whether a file is in one of the folders."""
         is_in_folder = find_folder(path) in self.flat or any(folder in self.whole for folder in list_folders(path))
         return is_in_folder or is_in_chart(path, self.charts)
 

@@ -25,7 +25,7 @@ def find_folder(path: str) -> str:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Tell whether a path is in a folder of the source, at any depth."""
+    """Return whether a path is in a folder of the source, at any depth."""
     return not folder or path.startswith(folder + "/")
 
 

@@ -58,10 +58,10 @@ def build_units(
     units: Sequence[Unit], reader: KustomizationReader, builds: Builds, relevance: Relevance | None = None
 ) -> BuiltUnits:
     """Build what can be built; every other unit is a problem, and so is a chart that nothing releases. Components are
-    skipped, since they are built as parts, and so is what has nothing for gitsync. `relevance` knows the resources
-    outside of the units.
+    skipped, since they are built as parts, and so is what has nothing for gitsync. `relevance` decides about the
+    resources outside of the units.
 
-    Raises SourceError if no tool is installed and a unit has manifests of ASO.
+    Raises SourceError if no tool is installed and a unit has ASO manifests.
     """
     by_name = {unit.name: unit for unit in units if not _is_component(unit, reader)}
     refused = {name: _refuse(unit) for name, unit in by_name.items() if unit.refusal or _is_unreleased(unit)}
@@ -117,7 +117,7 @@ def _run_jobs(
 ) -> tuple[dict[str, bytes], dict[str, UnbuildableError]]:
     """Run jobs by the names of their units; return what each made, and the errors of the others."""
     runnable = jobs
-    if not has_tool():  # which is an error of the run if a unit has manifests of ASO
+    if not has_tool():  # which is an error of the run if a unit has ASO manifests
         runnable = {name: job for name, job in jobs.items() if units[name].release or mentions_aso(job.files.values())}
     results = dict(zip(runnable, builds.run(tuple(runnable.values())), strict=True))
     texts = {name: text for name, text in results.items() if isinstance(text, bytes)}
@@ -153,7 +153,7 @@ def _find_inputs(unit: Unit, reader: KustomizationReader) -> Iterable[str]:
 
 
 def _is_unreleased(unit: Unit) -> bool:
-    """Tell whether a unit is a chart whose values nothing gives: with those of its own, it declares anything."""
+    """Return whether a unit is a chart without values: with its defaults, it could declare anything."""
     return unit.kind is UnitKind.CHART and not unit.is_named
 
 
@@ -245,8 +245,8 @@ def _make_result_path(unit: Unit) -> str:
 
 
 def _add_contents(unit: Unit, job: BuildJob, built: bytes, tree: SourceTree) -> Unit:
-    """Add to a unit the files that its manifests were made of: their origins, and what may have
-    patched them, but for kustomizations that were made for the build.
+    """Add to a unit the files that its manifests were made of: their origins, and what may have patched them, except
+    kustomizations that were made for the build.
     """
     origins = {path: job.files[path] for path in list_origins(built) if path in job.files}
     patches = () if unit.release else sorted(path for path in list_patch_files(job.files) if path in tree.paths)
@@ -256,9 +256,7 @@ def _add_contents(unit: Unit, job: BuildJob, built: bytes, tree: SourceTree) -> 
 def _make_problems(
     failed: Mapping[str, tuple[Unit, UnbuildableError]], reader: KustomizationReader
 ) -> tuple[Problem, ...]:
-    """Make the problems of units that were not built: errors if the unit may have manifests of ASO,
-    else warnings.
-    """
+    """Make the problems of units that were not built: errors if the unit may have ASO manifests, else warnings."""
     below = {}  # the files that may have manifests of a unit: those below its folder, and those that it names
     for name, (unit, _) in failed.items():
         paths = {*reader.list_below(unit.path), *_list_reachable(unit, reader)}
@@ -277,7 +275,7 @@ def _make_problems(
 
 
 def _may_lead_on(unit: Unit, paths: Sequence[str], tree: SourceTree) -> bool:
-    """Tell whether a declared unit may declare further ones: all that its cluster has are held then, but for those
+    """Return whether a declared unit may declare further ones: all that its cluster has are held then, except those
     that are built. One without any file may have lost them by a slip in its path.
     """
     if not unit.is_declared:
@@ -299,9 +297,7 @@ def _list_reachable(unit: Unit, reader: KustomizationReader) -> frozenset[str]:
 
 
 def _find_level(unit: Unit, error: UnbuildableError, paths: Sequence[str], tree: SourceTree) -> Level:
-    """Find the level: an error if the files of a unit mention ASO, or there are none to tell, or
-    they are too much to read.
-    """
+    """Find the level: an error if the files of a unit mention ASO, or there are none, or they are too large to read."""
     # Nothing releases the chart, and the objects of a misnamed file are read as manifests: nothing is missing.
     is_misnamed = isinstance(error, MisnamedFileError) and error.problem.path == unit.file
     if isinstance(error, UnreleasedChartError) or is_misnamed:
@@ -342,7 +338,7 @@ def _locate_inline(problem: Problem, folder: str, reader: KustomizationReader) -
 
 def warn_outside_files(unit: Unit, start: str, reader: KustomizationReader) -> tuple[Problem, ...]:
     """Return a warning for each kustomization that the one at `start` is built on and that names a file outside of its
-    folder. None, if gitsync.yaml or the object of the unit says whether it may.
+    folder. None, if gitsync.yaml or the object of the unit decides whether it may.
 
     Raises UnbuildableError if a kustomization cannot be read.
     """
@@ -369,7 +365,7 @@ def _make_warning(kustomization: Kustomization, found: list[tuple[Reference, str
     return Problem(
         code="OutsideFolder",
         level=Level.WARNING,
-        message=f"{kustomization.path} names {path}{more} outside of its folder; kustomize build alone refuses that.",
+        message=f"{kustomization.path} names {path}{more} outside of its folder; kustomize rejects that by default.",
         hint="Set loadRestrictor: none for the unit in gitsync.yaml, or move the file.",
         path=kustomization.path,
         line=reference.line,

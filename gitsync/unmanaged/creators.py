@@ -1,7 +1,7 @@
 """The author and the time of the creation of a stray: from what Azure showed of it, then from Resource Graph and the
 activity log.
 
-The first says it for all time, but not of every type; the others keep 14 and 90 days.
+The first has it for all time, but not for every type; the others keep 14 and 90 days.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def read_creation(stray: Stray) -> Attribution:
     at = read_time(said.get("createdAt")) or read_time(stray.created)
     name = shorten_text(said.get("createdBy"))
     by_form = classify_caller(name, "") if name else AuthorKind.UNKNOWN
-    # The name of a person is left out of most places, so a name that looks like one counts as one.
+    # The name of a person is left out of most reports, so a name that looks like one counts as one.
     is_person = by_form is AuthorKind.PERSON
     author = by_form if is_person else _TYPES.get(str(said.get("createdByType")).casefold(), by_form)
     is_named = bool(name) and author in {AuthorKind.PERSON, AuthorKind.APPLICATION}
@@ -82,7 +82,7 @@ async def _ask_log(
     now: datetime,
     gaps: list[str],
 ) -> dict[str, Attribution]:
-    """Ask the log of each subscription about what may have been created within its memory."""
+    """Read from the log of each subscription what may have been created within its memory."""
     start = now - activity_log.RETENTION + MARGIN
     by_subscription: defaultdict[str, list[str]] = defaultdict(list)
     for arm_id in arm_ids:

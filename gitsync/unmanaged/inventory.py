@@ -15,7 +15,7 @@ from gitsync.validation.references import parse_arm_type
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """`bodies` are those that manifests ask for, by normalized ARM id; one that only a record has is empty. `groups`
+    """`bodies` are those that manifests declare, by normalized ARM id; one that only a record has is empty. `groups`
     are the names of resource groups, sorted, by subscription. `without_id` are the keys of manifests whose ARM id is
     not known, sorted: what they stand for may look as if git did not have it.
     """
@@ -25,7 +25,7 @@ class Inventory:
     without_id: tuple[str, ...] = ()
 
     def has(self, arm_id: str) -> bool:
-        """Tell whether a manifest or a record stands for a resource, or the manifest of its parent names it."""
+        """Return whether a manifest or a record stands for a resource, or the manifest of its parent names it."""
         path = normalize_id(arm_id)
         if path in self.bodies:
             return True
@@ -43,7 +43,7 @@ def make_inventory(prepared: Iterable[Prepared], records: Iterable[Record]) -> I
     ids = [*known.values()]
     bodies |= {normalize_id(arm_id): {} for arm_id in ids}
     for one in prepared:
-        arm_id = one.arm_id or known.get(one.key)  # a record knows what only a run can find out
+        arm_id = one.arm_id or known.get(one.key)  # a record has an id that is known only during a run
         if arm_id is None:
             without_id.append(str(one.key))
             continue

@@ -28,7 +28,7 @@ BY_LISTS: Final = "lists"
 BY_GRAPH: Final = "resource-graph"
 
 _LATE: Final = (
-    "Resource Graph may be hours late, and has neither children nor extension resources. Leave out --fast for all."
+    "Resource Graph may be hours late, and has neither children nor extension resources. Run without --fast for all."
 )
 _ROOM: Final = 50_000  # characters of a table, since a comment has at most 65,536
 _LONGEST: Final = 200  # characters of a name
@@ -38,8 +38,8 @@ _MOST_IDS: Final = 20  # in a command: the next search names the others
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnmanagedReport:
     """`scopes` are the groups that were looked into, by subscription. `creations` has one of each stray, by ARM id;
-    `doubts` are sentences that say why the author is not known. `without_id` are manifests without an ARM id. `limit`
-    is the number of strays above which the exit code says so; None for no limit.
+    `doubts` are sentences on why the author is not known. `without_id` are manifests without an ARM id. `limit` is the
+    number of strays above which the exit code is not 0; None for no limit.
     """
 
     source: str
@@ -87,7 +87,7 @@ def join_estates(estates: Sequence[Estate]) -> Estate:
 
 
 class Assigned(NamedTuple):
-    """What a role assignment says: the name of the role, or its id; the type and the id of the principal; the scope."""
+    """What a role assignment grants: the name or id of the role, the type and id of the principal, and the scope."""
 
     role: str
     principal_type: str
@@ -96,7 +96,7 @@ class Assigned(NamedTuple):
 
 
 def read_assignment(stray: Stray) -> Assigned | None:
-    """Read what a role assignment says, as far as Azure showed it; None for any other resource."""
+    """Read what a role assignment grants, as far as Azure showed it; None for any other resource."""
     if stray.arm_type != ASSIGNMENTS:
         return None
     properties = read_mapping(stray.body, "properties")
@@ -106,7 +106,7 @@ def read_assignment(stray: Stray) -> Assigned | None:
 
 
 def _name(stray: Stray) -> str:
-    """Name a stray; a role assignment by who has which role where, since its own name says nothing."""
+    """Name a stray; a role assignment by who has which role where, since its own name has no meaning."""
     assigned = read_assignment(stray)
     if assigned is None or not (assigned.role and assigned.principal_id):
         return clean(name_resource(stray.arm_id))
@@ -166,7 +166,7 @@ def format_lines(report: UnmanagedReport, *, names: bool) -> Iterator[str]:
                 created = format_creation(report.creations[stray.arm_id], names=names)
                 yield f"    {_name(stray):<{width}}  {created}".rstrip()
         yield ""
-    yield from _format_list("To write manifests of them:", list_imports(report))
+    yield from _format_list("To write manifests for them:", list_imports(report))
     counts = Counter(left.reason for left in report.estate.left_out)
     yield from _format_list("Left out:", [f"{count:>5}  {reason}" for reason, count in sorted(counts.items())])
     for title, lines in _list_notes(report):
@@ -190,13 +190,15 @@ def _list_notes(report: UnmanagedReport) -> list[tuple[str, Sequence[str]]]:
     unseen = [_LATE] if report.source == BY_GRAPH else []
     if report.estate.closed:
         groups = format_plural(report.estate.closed, "resource group")
-        unseen.append(f"The content of {groups} not in git. Name one with --resource-group, or '*' for all.")
+        unseen.append(
+            f"The content of {groups} not in git is not listed. Name one with --resource-group, or '*' for all."
+        )
     return [
         ("Could not be read, so there may be more:", report.estate.gaps),
-        ("Not asked for; --full asks for all:", report.estate.unread),
-        ("Manifests without an ARM id; what they stand for may be listed above:", report.without_id),
-        ("Who created a resource is not known everywhere:", report.doubts),
-        ("What this search does not see:", unseen),
+        ("Not read; --full reads all:", report.estate.unread),
+        ("Manifests without an ARM id; their resources may be listed above:", report.without_id),
+        ("The creator is not known for some resources:", report.doubts),
+        ("Limits of this search:", unseen),
     ]
 
 
@@ -286,7 +288,7 @@ def build_document(report: UnmanagedReport, *, names: bool) -> dict[str, Any]:
 
 
 def _build_assignment(stray: Stray) -> dict[str, Any]:
-    """Build what a role assignment says; nothing for any other resource."""
+    """Build what a role assignment grants; nothing for any other resource."""
     assigned = read_assignment(stray)
     if assigned is None:
         return {}

@@ -1,6 +1,6 @@
 """What Azure has in a scope, and which of it git does not have: by ARM's lists, or by Resource Graph.
 
-Both ways decide by the same tables as an import, so what Azure made by itself is no stray.
+Both ways decide by the same tables as an import, so what Azure made by itself is not a stray.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _AZURES_GROUPS: Final = re.compile(
     r"NetworkWatcherRG|cloud-shell-storage-\w+|DefaultResourceGroup-\w+|AzureBackupRG_\w+|Default-ActivityLogAlerts",
     re.IGNORECASE,
 )
-"""Groups that services of Azure make by themselves, by the pages of Network Watcher, Cloud Shell, Azure Monitor and
-Azure Backup.
+"""Groups that Azure services make by themselves, by the pages of Network Watcher, Cloud Shell, Azure Monitor and Azure
+Backup.
 """
 
 _DISKS: Final = "microsoft.compute/disks"
@@ -83,9 +83,9 @@ class Stray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estate:
-    """What is in the scope: the strays, sorted by ARM id, and how many resources of each kind git has. `unread` says
-    what was not asked for, since a sample had nothing, and `gaps` what could not be read: there may be strays. `groups`
-    are the names of those that were looked into, and `closed` how many groups that git does not have were not.
+    """What is in the scope: the strays, sorted by ARM id, and how many resources of each kind git has. `unread` lists
+    what was not read, since a sample had nothing, and `gaps` what could not be read: there may be strays. `groups` are
+    the names of those that were looked into, and `closed` how many groups that git does not have were not.
     """
 
     strays: tuple[Stray, ...] = ()
@@ -102,7 +102,7 @@ class Estate:
 
 
 class EstateSearch:
-    """The search in one subscription. `is_full` asks every collection, and not a sample of those with many parents.
+    """The search in one subscription. `is_full` reads every collection, and not a sample of those with many parents.
     `looks_beyond` the groups of the scope: for others of the subscription, and for what is directly in it.
     """
 
@@ -166,7 +166,7 @@ class EstateSearch:
         return self._discovery.missing_groups
 
     async def _finish(self, scope: ImportScope, managed: Mapping[str, int] | None = None) -> Estate:
-        """Look beyond the groups, by ARM's lists, and tell what git has from what it does not."""
+        """Look beyond the groups, by ARM's lists, and separate what git has from what it does not."""
         closed = 0
         if self._looks_beyond:
             closed = await self._accept_new(self._discovery.other_groups)
@@ -176,7 +176,7 @@ class EstateSearch:
         return replace(estate, strays=named, groups=self._discovery.groups, closed=closed)
 
     async def _accept_new(self, groups: Sequence[FoundResource]) -> int:
-        """Take groups that git does not have for strays, but for those that are Azure's. Returns how many are."""
+        """Take groups that git does not have for strays, except those that are Azure's. Returns how many are."""
         made = {
             group.arm_id: MANAGED if group.body.get("managedBy") else BY_AZURE for group in groups if _is_azures(group)
         }
@@ -203,7 +203,7 @@ class EstateSearch:
         by_name = {group.name.casefold(): group.arm_id for group in groups if not _UNQUOTABLE.search(group.name)}
         for group in groups:
             if group.name.casefold() not in by_name:
-                self._gaps.append(f"{group.arm_id}: its name cannot be part of a query; leave out --fast")
+                self._gaps.append(f"{group.arm_id}: its name cannot be part of a query; run without --fast")
         names, ids = sorted(by_name), {}
         for start in range(0, len(names), _MOST_GROUPS):
             literals = ",".join(f"'{name}'" for name in names[start : start + _MOST_GROUPS])
@@ -232,7 +232,7 @@ class EstateSearch:
                 self._acceptance.note_foreign(arm_id, entry)
 
     def _conclude(self, result: SearchResult, managed: Mapping[str, int] | None = None) -> Estate:
-        """Tell what git has from what it does not. `managed` are those that a search has not looked at."""
+        """Separate what git has from what it does not. `managed` are those that a search has not looked at."""
         # One that is as Azure made it is here if something is below it.
         known = [one for one in result.resources if self._acceptance.is_set(one)]
         found = [_make_stray(one.arm_id, one.kind, one.body, one.created) for one in known]
@@ -259,7 +259,7 @@ class EstateSearch:
 
 
 def _is_azures(group: FoundResource) -> bool:
-    """Tell whether Azure made a group, for a resource or by itself."""
+    """Return whether Azure made a group, for a resource or by itself."""
     return bool(group.body.get("managedBy")) or _AZURES_GROUPS.fullmatch(group.name) is not None
 
 
@@ -282,8 +282,8 @@ def _spell_type(arm_id: str, arm_type: str) -> str:
 
 
 def _find_maker(stray: Stray) -> str:
-    """Say who made a resource with another one, so that it is no stray; "" for a stray. A disk that a machine boots
-    from comes and goes with it; a data disk names its machine, too, but somebody made it.
+    """Describe who made a resource with another one, so that it is not a stray; "" for a stray. A disk that a machine
+    boots from comes and goes with it; a data disk names its machine, too, but somebody made it.
     """
     if is_made_by_azure(stray.arm_type, stray.arm_id.rpartition("/")[2], stray.body):
         return BY_AZURE

@@ -97,7 +97,7 @@ def _check_as_api_server(resource: Resource) -> Iterator[Finding]:
                 code="InvalidMetadata",
                 path=path,
                 message=f"{quote_scalar(name)} is not a name that Kubernetes allows under metadata.{path[1]}.",
-                hint=f"{_NAME_HINT} A DNS name in lower case and a slash may stand before them.",
+                hint=f"{_NAME_HINT} A DNS name in lower case and a slash may precede them.",
             )
     for key, value in resource.labels.items():
         if not re.fullmatch(LABEL_VALUE, value):
@@ -132,8 +132,8 @@ def _list_names(resource: Resource) -> Iterator[tuple[FieldPath, str]]:
 
 @lru_cache(maxsize=4096)
 def _is_qualified(name: str) -> bool:
-    """Tell whether a name is qualified as Kubernetes wants it. Cached, since the same keys are in
-    thousands of manifests.
+    """Return whether a name is qualified as Kubernetes wants it. Cached, since the same keys are in thousands of
+    manifests.
     """
     prefix, _, _ = name.rpartition("/")
     return len(prefix) <= LONGEST_PREFIX and re.fullmatch(QUALIFIED_NAME, name) is not None

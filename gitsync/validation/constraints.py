@@ -22,7 +22,7 @@ LONGEST_MATCHED: Final = 1024
 """A longer text is not matched: some of the patterns take quadratic time here, but linear time in RE2."""
 
 ValueLimits = tuple[tuple[Callable[[Any, Any], bool], Any], ...]
-"""Rules, each as what tells whether a value keeps it, and its limit."""
+"""Rules: the function that checks a value, and its limit."""
 
 
 def check_constraints(visit: Visit) -> Iterator[Finding]:
@@ -55,9 +55,7 @@ def select_limits(rules: Mapping[str, Any], example: Any) -> ValueLimits:
 
 
 def keeps_limits(value: Any, limits: ValueLimits) -> bool:
-    """Tell whether a value of the type that the limits are for keeps all of them: `find_violations` would
-    find none.
-    """
+    """Return whether a value of the right type keeps all limits: `find_violations` would find none."""
     for holds, limit in limits:  # noqa: SIM110 - a generator takes longer than most of the checks
         if not holds(value, limit):
             return False
@@ -65,7 +63,7 @@ def keeps_limits(value: Any, limits: ValueLimits) -> bool:
 
 
 def matches(text: str, pattern: str) -> bool:
-    """Tell whether an RE2 pattern matches a part of a text. A very long text is assumed to match."""
+    """Return whether an RE2 pattern matches a part of a text. A very long text is assumed to match."""
     return len(text) > LONGEST_MATCHED or _compile_pattern(pattern).search(text) is not None
 
 

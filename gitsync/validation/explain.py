@@ -282,7 +282,7 @@ def _describe_with_changes(kind_field: KindField, kind: Kind) -> tuple[str, ...]
 
 
 def _describe_handed_over(kind_field: KindField, kind: Kind) -> Iterator[str]:
-    """Say what hands the field over to Azure (docs/drift.md#what-a-manifest-hands-over-to-azure)."""
+    """Explain what hands the field over to Azure (docs/drift.md#what-a-manifest-hands-over-to-azure)."""
     place = tuple(kind_field.arm.replace("[]", "/*").split("/"))
     for row in find_rows(kind.arm_type, (UPGRADE_CHANNEL,)):
         if row.path == place:

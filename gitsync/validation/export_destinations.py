@@ -30,7 +30,7 @@ class _ExportDestination:
 
     @property
     def key(self) -> str | None:
-        """None for an expression that makes a whole map: only a run knows its keys."""
+        """None for an expression that makes a map: its keys are known during a run only."""
         key = self.visit.value.get("key")
         return key if isinstance(key, str) and key else None
 

@@ -23,9 +23,9 @@ MOST_DAYS: Final = 90
 LONGEST_REASON: Final = 200
 """Characters of a reason: reports and records have it."""
 
-_EXAMPLE: Final = "Write it as `until 2030-12-31, incident 4711`."
 _HOLD: Final = re.compile(r"until\s+([^\s,]+)\s*,\s*(\S.*)", re.DOTALL)
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DATES: Final = re.compile(rf"(?<!\d){_DATE.pattern}(?!\d)")
 
 
 def read_hold(resource: Resource, today: date | None) -> HeldUntil | None:
@@ -57,17 +57,16 @@ def _parse(text: str, today: date | None) -> HeldUntil | Finding | None:
         return None
     parts = _HOLD.fullmatch(text.strip())
     if parts is None:
-        return _make_error(f"{HOLD} must be `until DATE, reason`, but is {quote_scalar(text)}.", _EXAMPLE)
-    try:
-        day = date.fromisoformat(parts[1]) if _DATE.fullmatch(parts[1]) else None
-    except ValueError:
-        day = None
+        return _make_error(
+            f"{HOLD} must be `until DATE, reason`, but is {quote_scalar(text)}.", _make_example(text, today)
+        )
+    day = _read_date(parts[1]) if _DATE.fullmatch(parts[1]) else None
     if day is None:
-        return _make_error(f"{HOLD} has {quote_scalar(parts[1])}, which is not a date.", _EXAMPLE)
+        return _make_error(f"{HOLD} has {quote_scalar(parts[1])}, which is not a date.", _make_example(text, today))
     if today is not None and day > (last := today + timedelta(days=MOST_DAYS)):
         return _make_error(
             f"{HOLD} lasts until {day}, which is more than {MOST_DAYS} days ahead.",
-            f"Set {last} or an earlier day. To leave a resource alone for good, set its reconcile policy to skip.",
+            f"Set {last} or an earlier day. To exclude a resource permanently, set its reconcile policy to skip.",
         )
     reason = " ".join(parts[2].split())
     if len(reason) > LONGEST_REASON:
@@ -75,6 +74,25 @@ def _parse(text: str, today: date | None) -> HeldUntil | Finding | None:
             f"{HOLD} has a reason of {len(reason)} characters.", f"Use at most {LONGEST_REASON}: name an issue."
         )
     return HeldUntil(day, reason)
+
+
+def _read_date(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _make_example(text: str, today: date | None) -> str:
+    """Make a hint with a hold that is allowed: until the date in the text, else until the end of the next month, so
+    that the hint is not another one each day.
+    """
+    if today is None:
+        return f"Write it as `until YYYY-MM-DD, incident 4711`, with a date at most {MOST_DAYS} days ahead."
+    days = filter(None, map(_read_date, _DATES.findall(text)))
+    given = (day for day in days if today <= day <= today + timedelta(days=MOST_DAYS))
+    after_next = (today.replace(day=1) + timedelta(days=62)).replace(day=1)
+    return f"Write it as `until {next(given, after_next - timedelta(days=1))}, incident 4711`."
 
 
 def _make_error(message: str, hint: str) -> Finding:

@@ -210,14 +210,14 @@ def _check_existence(entry: IgnoredPath, kind: Kind) -> Iterator[Finding]:
     misfit, step = found
     if misfit.is_list:  # entries of a list move, so an index would ignore another one tomorrow
         is_index = _INDEX.fullmatch(step.strip("[]"))
-        wrong_step = "an entry of a list by its index, and entries move" if is_index else "no entry of a list"
+        wrong_step = "a list entry by its index, and entries move" if is_index else "something that is not a list entry"
         hint = "Select an entry by a field, such as [name=web], or use * for all entries."
         yield _make_warning("IgnoreNothing", f"{entry.text} names {wrong_step}: {quote_scalar(step)}.", hint)
         return
     close = suggest(step, misfit.members) if parse_entry_step(step) is None else None
     members = join_with_or(misfit.members[:12]) if misfit.members else ""
     hint = f"Did you mean {close}?" if close else f"Known members: {members}." if members else "It has no members."
-    message = f"A {kind.gvk.kind} has nothing at {entry.text}: {quote_scalar(step)} is not known there."
+    message = f"A {kind.gvk.kind} has nothing at {entry.text}: {quote_scalar(step)} is unknown there."
     yield _make_warning("IgnoreNothing", message, hint)
 
 

@@ -263,7 +263,7 @@ def _make_missing(member: Member, target: _MissingTarget, names: _KnownNames, hi
 
 
 def _explain_renaming(member: Member, target: _MissingTarget, name: str) -> str:
-    """Say how kustomize follows the name that it has changed: it knows the references of its own kinds alone."""
+    """Explain how to make kustomize follow a name that it changed: it updates the references of its own kinds only."""
     if not name:
         return ""
     key, former = target.key, target.key.name

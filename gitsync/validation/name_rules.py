@@ -44,7 +44,7 @@ _BLANK_END = re.compile(rf"\A[{BLANKS}]|[{BLANKS}]\Z")
 
 
 def is_uuid_named(kind: Kind) -> bool:
-    """Tell whether the name is derived if the manifest has none (docs/reference/reconciliation.md#uuid-names)."""
+    """Return whether the name is derived if the manifest has none (docs/reference/reconciliation.md#uuid-names)."""
     return (kind.gvk.group, kind.gvk.kind) in _UUID_NAMED
 
 
@@ -57,14 +57,14 @@ def find_azure_name(resource: Resource, kind: Kind) -> tuple[FieldPath, str] | N
     azure_name: Any = resource.spec.get("azureName")
     if azure_name:
         return (("spec", "azureName"), azure_name) if isinstance(azure_name, str) else None
-    if resource.spec.get("azureNameFromConfig") or is_uuid_named(kind):  # only a run, or the owner, knows the name
+    if resource.spec.get("azureNameFromConfig") or is_uuid_named(kind):  # the name comes from a run, or from the owner
         return None
     return ("metadata", "name"), resource.key.name
 
 
 def is_one_segment(name: str) -> bool:
-    """Tell whether a name is one segment of an ARM id: a name with a slash would change the id, and one with a blank at
-    an end names nothing.
+    """Return whether a name is one segment of an ARM id: a name with a slash would change the id, and one with a blank
+    at an end names nothing.
     """
     return not (_NEVER.search(name) or _BLANK_END.search(name)) and name not in {".", ".."}
 
@@ -99,16 +99,16 @@ def check_object_name(resource: Resource) -> Iterator[Finding]:
         yield Finding(
             code="ObjectName",
             path=("metadata", "name"),
-            message=f"metadata.name must be of lower-case letters, digits, `-` and `.`, {_LONGEST_OBJECT} characters "
-            f"at most, but is {quote_scalar(name)}.",
+            message=f"metadata.name must consist of lower-case letters, digits, `-` and `.`, {_LONGEST_OBJECT} "
+            f"characters at most, but is {quote_scalar(name)}.",
             hint="Rename the manifest, and keep the Azure name in spec.azureName.",
         )
     if not _LABEL.fullmatch(namespace) or len(namespace) > _LONGEST_LABEL:
         yield Finding(
             code="ObjectName",
             path=("metadata", "namespace"),
-            message=f"metadata.namespace must be of lower-case letters, digits and `-`, {_LONGEST_LABEL} characters at "
-            f"most, but is {quote_scalar(namespace)}.",
+            message=f"metadata.namespace must consist of lower-case letters, digits and `-`, {_LONGEST_LABEL} "
+            f"characters at most, but is {quote_scalar(namespace)}.",
             hint="Choose another namespace.",
         )
 
@@ -116,7 +116,7 @@ def check_object_name(resource: Resource) -> Iterator[Finding]:
 def find_name_faults(name: str, kind: Kind) -> Iterator[str]:
     """Explain how a name in Azure breaks the rules of its kind, each as the end of a sentence."""
     if _BLANK_END.search(name):
-        yield f"must have no blank at either end, but is {quote_scalar(name, LONGEST_SHOWN)}"
+        yield f"must not start or end with a blank, but is {quote_scalar(name, LONGEST_SHOWN)}"
         return
     faults = [*_find_general_faults(name, kind)]
     if not faults and (alphabet := _find_alphabet(kind)):

@@ -67,7 +67,7 @@ def _check_owner(resource: Resource) -> Iterator[Finding]:
             code="OwnerForm",
             path=("spec", "owner", "name"),
             message=f"spec.owner.name must be the name of a manifest, but is {quote_scalar(name)}.",
-            hint="Declare the server in a manifest of this namespace, and name that.",
+            hint="Declare the server in a manifest of this namespace, and set its name.",
         )
 
 
@@ -80,7 +80,7 @@ def _check_mysql_type(resource: Resource) -> Iterator[Finding]:
             code="UnionMembers",
             path=("spec",),
             message=f"spec must set exactly one of aadUser and localUser; {count}.",
-            hint="Keep localUser for a user with a password, or aadUser for one of Entra ID.",
+            hint="Keep localUser for a user with a password, or aadUser for an Entra ID user.",
         )
 
 
@@ -108,7 +108,7 @@ def _find_postgresql_fault(name: str) -> str:
 
 def _find_mysql_fault(name: str) -> str:
     if len(name) > _MYSQL_CHARACTERS:
-        return f"must have at most {_MYSQL_CHARACTERS} characters in MySQL (a user of Entra ID may have an alias)"
+        return f"must have at most {_MYSQL_CHARACTERS} characters in MySQL (an Entra ID user may have an alias)"
     return _find_nul(name)
 
 
@@ -135,7 +135,9 @@ def _check_entries(resource: Resource, *path: str) -> Iterator[Finding]:
     for index, entry in enumerate(entries) if isinstance(entries, list) else ():
         if isinstance(entry, str) and not entry.strip():
             at: FieldPath = ("spec", *path, index)
-            yield _make_warning(at, f"{format_field(at)} is empty: no server knows such a name.", "Remove it.")
+            yield _make_warning(
+                at, f"{format_field(at)} is empty, which is not a valid name on any server.", "Remove it."
+            )
 
 
 def _check_group(resource: Resource, _kind: Kind) -> Iterator[Finding]:

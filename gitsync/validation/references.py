@@ -47,7 +47,7 @@ _GROUP_TYPE: Final = "Microsoft.Resources/resourceGroups"
 
 
 def is_arm_id(text: str) -> bool:
-    """Tell whether a text has the form that ASO admits for `armId`, and can be part of a URL unchanged
+    """Return whether a text has the form that ASO admits for `armId`, and can be part of a URL unchanged
     (docs/reference/reconciliation.md#owner-forms).
     """
     return text.startswith("/") and _ARM_ID.fullmatch(text) is not None and _NEVER_IN_IDS.search(text) is None
@@ -94,7 +94,7 @@ def check_reference(visit: Visit, kind: Kind, catalog: Catalog, unknown: Level =
         yield from _check_role_name(visit, texts["wellKnownName"])
         yield from _check_only_member(visit, texts)
         return
-    # What is there and is no text is a problem of its own, and not missing.
+    # A member that is not a text is a problem of its own, and not missing.
     if all(value is None or isinstance(value, str) for name, value in visit.value.items() if name in fields):
         yield from _check_form(visit, texts)
     if visit.name == "knownOwner":
@@ -106,9 +106,7 @@ def check_reference(visit: Visit, kind: Kind, catalog: Catalog, unknown: Level =
 
 
 def _check_role_name(visit: Visit, name: str) -> Iterator[Finding]:
-    """Warn of a name that is nearly that of a built-in role. It is no error, since Azure may have newer
-    roles.
-    """
+    """Warn of a name that is nearly that of a built-in role. It is not an error, since Azure may have newer roles."""
     if near := suggest_role(name):
         yield Finding(
             code="UnknownRole",
@@ -202,7 +200,7 @@ def _check_spare_fields(visit: Visit, kind: Kind, unknown: Level) -> Iterator[Fi
         path = (*visit.path, field)
         if text is None or text == expected:
             message = (
-                f"{format_field(path)} has no effect, and an API server does not know it: "
+                f"{format_field(path)} has no effect, and an API server drops it: "
                 f"a {kind.gvk.kind} is always owned by a {_describe_owner(kind)}."
             )
             yield Finding(code="NoEffect", path=path, message=message, hint=f"Remove {field}.", level=unknown)
@@ -229,7 +227,7 @@ def _check_arm_id(visit: Visit, arm_id: str, kind: Kind) -> Iterator[Finding]:
         yield Finding(
             code="ArmIdForm",
             path=path,
-            message=f"{format_field(path)} is no resource's: {fault}.",
+            message=f"{format_field(path)} is not the id of a resource: {fault}.",
             hint="Correct the name in the id.",
         )
     # Only in a resource group does the type of a resource say of what type its owner is.
@@ -243,7 +241,7 @@ def _check_arm_id(visit: Visit, arm_id: str, kind: Kind) -> Iterator[Finding]:
 def _explain_ends(arm_id: str) -> str:
     """Return what is wrong with the ends of an id or of its steps, to follow "is not an ARM id"; "" if nothing."""
     if _BLANK_END.search(arm_id):
-        return ", since a part of it has a blank at an end"
+        return ", since a part of it starts or ends with a blank"
     return ", since it ends with a slash" if arm_id.endswith("/") else ""
 
 

@@ -39,9 +39,9 @@ class Member:
     `kind` is None if the catalog does not have it. `owner` is None for kinds without one, and if the manifest's owner
     has an invalid form. `arm_id` is None if it is not known offline. `depends_on` has the dependencies in the same set
     (owner, references, producers of values); there may be cycles. `references` are those to other manifests, with their
-    paths, as `find_named_references` finds them. `subscription` is that of its
-    credential, "" if it has none. `is_written` tells that its policy allows writes, and
-    `body` is that of its request, with placeholders; None if no request can be made.
+    paths, as `find_named_references` finds them. `subscription` is that of its credential, "" if it has none.
+    `is_written` is true if its policy allows writes, and `body` is that of its request, with placeholders; None if no
+    request can be made.
     """
 
     resource: Resource
@@ -184,7 +184,7 @@ SUBNET: Final = ("network.azure.com", "VirtualNetworksSubnet")
 def check_address_prefixes(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
     """Report every subnet that has an address range outside of those of its network.
 
-    Networks that gitsync does not write, and ranges that are not written as such, are left alone.
+    Networks that gitsync does not write, and ranges that are not written as such, are skipped.
     """
     networks = {member.key: _find_ranges(member) for member in members if member.key.kind == "VirtualNetwork"}
     for member in members:
@@ -206,7 +206,7 @@ def check_address_prefixes(members: Sequence[Member]) -> Iterator[tuple[Member, 
 
 def check_overlaps(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
     """Report every subnet that has an address range in common with another one of its network: Azure refuses it
-    (NetcfgSubnetRangesOverlap). Those that gitsync does not write are left alone.
+    (NetcfgSubnetRangesOverlap). Those that gitsync does not write are skipped.
     """
     of_networks: dict[Key | str, list[tuple[AddressRange, _Prefix]]] = {}
     for member in members:

@@ -1,8 +1,8 @@
 """The annotation `gitsync/replace`, by which a manifest consents to a delete and a create (docs/replace.md).
 
-It names each field with its new value, so that it says nothing about the next change: `location=northeurope`. A value
-of a config map may be named by that, `principalIdFromConfig=identity/principalId`, since only a run may know it. The
-word `loses-data` is needed in addition for a resource that stores data. Entries are separated by commas.
+It names each field with its new value, so that it does not cover the next change: `location=northeurope`. A value of a
+config map may be named by that, `principalIdFromConfig=identity/principalId`, since it may be known during a run only.
+The word `loses-data` is needed in addition for a resource that stores data. Entries are separated by commas.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LOSES_DATA: Final = "loses-data"
 
 _FORM: Final = f"Write `field=value`, such as location=northeurope, and {LOSES_DATA} if the data may be lost."
 _SHOWN: Final = 16
-"""Characters of a digest: enough to tell one value from another."""
+"""Characters of a digest: enough to distinguish values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class ReplaceConsent:
     loses_data: bool = False
 
     def covers(self, name: str, value: Any, source: str = "") -> bool:
-        """Tell whether it names a field with this new value, or with the `name/key` of the config map that has it: only
-        a run may know the value. Regions and other names are compared without case.
+        """Return whether it names a field with this new value, or with the `name/key` of the config map that has it:
+        the value may be known during a run only. Regions and other names are compared without case.
         """
         given = self.values.get(name)
         wanted = format_consent_value(value)

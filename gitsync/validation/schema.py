@@ -28,7 +28,7 @@ _OWNER_HINTS = {
     "arbitraryOwner": "Add `owner: {group: …, kind: …, name: …}`, or `owner: {armId: …}`.",
 }
 _SPARE = frozenset({"group", "kind"})
-"""Fields that an owner of a fixed kind does not have; `references` says which owner is meant."""
+"""Fields that an owner of a fixed kind does not have; `references` names the right owner."""
 
 _MOVES: Final[Mapping[FieldPath, str]] = {
     (): "Remove it: a manifest has apiVersion, kind, metadata and spec.",
@@ -37,10 +37,10 @@ _MOVES: Final[Mapping[FieldPath, str]] = {
 """What to do with an unknown field beside the spec, unless it is one of the spec."""
 
 _COMMON = frozenset({"id", "kind", "key", "name", "properties", "type", "value"})
-"""Names that many objects have, so that one inside another says nothing about what was meant."""
+"""Names that many objects have, so that one inside another does not show what was meant."""
 
 _TEXTS: Final = frozenset({"string", "integer", "number", "boolean", "list"})
-"""Shapes in whose places a mapping of one null is a placeholder."""
+"""Shapes: a mapping of one null instead of such a value is a placeholder."""
 
 _NOT_SEARCHED = frozenset({"operatorSpec", "owner"})
 _MOST_LEVELS = 3
@@ -48,8 +48,8 @@ _LONGEST_SHOWN = 300
 
 
 def check_shape(visit: Visit, unknown: Level, kind: Kind | None = None) -> Iterator[Finding]:
-    """Check the shape of one value: its type, then its fields. `unknown` is the level of an unknown
-    field. `kind` says where a field that is too high belongs.
+    """Check the shape of one value: its type, then its fields. `unknown` is the level of an unknown field. `kind` gives
+    the right level of a field that is too high.
     """
     if not visit.fits:
         if placeholders := tuple(check_placeholder(visit)):
@@ -173,7 +173,7 @@ def _suggest_field(visit: Visit, key: str, level: Level) -> str:
     if close := suggest(key, visit.fields):
         case = " Case counts." if close.casefold() == key.casefold() else ""
         return f"Did you mean {close}?{case}"
-    # Who copies from the documentation of Azure writes ARM's names.
+    # Manifests that are copied from Azure's documentation have ARM's names.
     if names := sorted(name for name, field in visit.fields.items() if field.get("arm", "").split("/")[-1] == key):
         return f"Use {join_with_or(names)}: this is ASO's name of {key}."
     if visit.path in _MOVES:

@@ -109,10 +109,10 @@ def validate_set(
     """Find every problem between manifests: duplicates, missing owners and references, cycles, one ARM id
     twice, subnets outside of their network or across each other.
 
-    Returns one tuple for each member, in the order of `members`: a key may occur twice. `namespaces` has
-    the annotations of Namespace manifests: an unknown reconcile policy there is a problem of every
-    resource that has it. `known` are the ids of resources that other sources declare, `left_out` the
-    places of resources in files that kustomizations leave out, `rejected` those of documents that cannot be used.
+    Returns one tuple for each member, in the order of `members`: a key may occur twice. `namespaces` has the
+    annotations of Namespace manifests: an unknown reconcile policy there is a problem of every resource that has it.
+    `known` are the ids of resources that other sources declare, `left_out` the locations of resources in files that
+    kustomizations leave out, `rejected` those of documents that cannot be used.
     """
     by_member: dict[int, list[Finding]] = defaultdict(list)
     findings = (
@@ -124,7 +124,7 @@ def validate_set(
     )
     for member, finding in findings:
         by_member[id(member)].append(finding)
-    # The Namespace is one document, and its policy that of many: each of them says so.
+    # The Namespace is one document, and its policy that of many resources: the problem is reported at each.
     for member in members if namespaces else ():
         annotations = namespaces.get(member.key.namespace, {})
         by_member[id(member)].extend(check_inherited_policy(member.resource, annotations))
@@ -170,7 +170,7 @@ def _find_placeholders(resource: Resource, catalog: Catalog) -> Iterator[Finding
 
 
 def _quote_file(finding: Finding, resource: Resource) -> Finding:
-    """Say how the file writes what YAML took for a number or a boolean."""
+    """Return how the file writes a value that YAML took for a number or a boolean."""
     if finding.retyped is None:
         return finding
     is_patched = any(finding.path[:end] in resource.patched for end in range(1, len(finding.path) + 1))

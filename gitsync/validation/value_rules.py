@@ -34,7 +34,7 @@ def check_known_values(visit: Visit, kind: Kind) -> Iterator[Finding]:
 
 
 def _check_region(path: FieldPath, text: str, _: Kind) -> Iterator[Finding]:
-    # Deeper down, some services have places of their own under this name.
+    # Deeper down, this name is also that of other fields.
     is_one = len(path) == 2 or path[-1] == "locationName"
     if not is_one or not _PLAIN.fullmatch(text) or is_known_region(name := normalize_region(text)):
         return
@@ -42,7 +42,7 @@ def _check_region(path: FieldPath, text: str, _: Kind) -> Iterator[Finding]:
     yield Finding(
         code="UnknownRegion",
         path=path,
-        message=f"{format_field(path)} is {quote_scalar(text)}, which is no region of Azure that gitsync knows.",
+        message=f"{format_field(path)} is {quote_scalar(text)}, which is not a known Azure region.",
         hint=f"Did you mean {close}?" if close else "`az account list-locations -o table` lists the regions.",
         level=Level.WARNING,
     )
@@ -64,7 +64,7 @@ def _check_principal(path: FieldPath, text: str, kind: Kind) -> Iterator[Finding
     yield Finding(
         code="InvalidPrincipal",
         path=path,
-        message=f"{format_field(path)} is {quote_scalar(text)}, which is no GUID: Azure refuses it.",
+        message=f"{format_field(path)} is {quote_scalar(text)}, which is not a GUID: Azure rejects it.",
         hint="Write the object id of the principal in Entra ID. The id of an identity that is created together with it "
         "comes from a ConfigMap: use principalIdFromConfig.",
         level=Level.WARNING,

@@ -163,7 +163,7 @@ KUSTOMIZE = [
         },
         changes={"k11a": {"/sku/name": "Standard_GRS"}},
         left=("k11/base/sa.yaml:11",),
-        reason="The text that makes this makes it for StorageAccount/k11b, too.",
+        reason="The text that produces this value also produces it for StorageAccount/k11b.",
     ),
     BuiltDrift(
         why="what a tool has generated is not edited",
@@ -173,7 +173,7 @@ KUSTOMIZE = [
         },
         changes={"k12": {"/sku/name": "Standard_GRS"}},
         left=("k12/sa.yaml:12",),
-        reason="No text of k12 was found that makes just this.",
+        reason="No text of k12 produces just this value.",
     ),
     BuiltDrift(
         why="a key that Azure has removed",
@@ -213,7 +213,7 @@ KUSTOMIZE = [
         },
         deletes=("k16b",),
         left=("k16/b.yaml:1",),
-        reason="Without its document, k16 cannot be built",
+        reason="Without this document, k16 cannot be built",
     ),
     BuiltDrift(
         why="a Secret, and the generator of one, which have the value, too",
@@ -296,7 +296,7 @@ FLUX = [
         },
         changes={"f05": {"/sku/name": "Standard_GRS"}},
         left=("apps/f05/sa.yaml:11",),
-        reason="No text of Kustomization clusters/flux-system/f05 was found",
+        reason="No text of Kustomization clusters/flux-system/f05 produces just this value.",
     ),
     BuiltDrift(
         why="a value that is part of another",
@@ -306,7 +306,7 @@ FLUX = [
         },
         changes={"f06": {"/tags/env": "live-1"}},
         left=("apps/f06/sa.yaml:13",),
-        reason="No text of Kustomization clusters/flux-system/f06 was found",
+        reason="No text of Kustomization clusters/flux-system/f06 produces just this value.",
     ),
     BuiltDrift(
         why="a variable that another resource has, too",
@@ -316,7 +316,7 @@ FLUX = [
         },
         changes={"f07a": {"/tags/env": "live"}},
         left=("clusters/f07.yaml:12",),
-        reason="The text that makes this makes it for StorageAccount/f07b, too.",
+        reason="The text that produces this value also produces it for StorageAccount/f07b.",
     ),
     BuiltDrift(
         why="a value of Azure that Flux would replace again",
@@ -439,14 +439,14 @@ HELM = [
         ),
         changes={"h07": {"/properties/flowTimeoutInMinutes": 5}},
         left=("charts/h07/values.yaml:1", "charts/h07/values.yaml:2"),
-        reason="2 texts of charts/h07 make this, each by itself.",
+        reason="2 texts of charts/h07 produce this value, each by itself.",
     ),
     BuiltDrift(
         why="a value that only the template has",
         files=chart("h08", "env: prod\n", templated("h08", tags="  tags:\n    env: {{ .Values.env }}\n")),
         changes={"h08": {"/sku/name": "Standard_GRS"}},
         left=("charts/h08/templates/all.yaml:11",),
-        reason="No text of charts/h08 was found",
+        reason="No text of charts/h08 produces just this value.",
     ),
     BuiltDrift(
         why="values in the object that releases the chart",
@@ -475,7 +475,7 @@ HELM = [
         files=chart("h11", "env: prod\n", templated("h11", tags="  tags:\n    env: {{ .Values.env }}\n")),
         changes={"h11": {"/tags/env": "live\n    owner: eve"}},
         left=("charts/h11/values.yaml:1",),
-        reason="No text of charts/h11 was found",
+        reason="No text of charts/h11 produces just this value.",
     ),
 ]
 RELEASED = "units:\n" + "".join(

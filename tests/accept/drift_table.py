@@ -519,7 +519,7 @@ data:
         git=storage("conflict", "accessTier: Hot\ntags: {a: of git}\n"),
         changes={"/properties/accessTier": "Cool", "/tags/a": "of azure"},
         edits=(("accessTier: Hot", "accessTier: Cool"),),
-        left={"spec.tags.a": "Git changed it, too"},
+        left={"spec.tags.a": "It also changed in git"},
         silent=False,
     ),
     Drift(

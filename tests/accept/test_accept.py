@@ -112,8 +112,8 @@ def test_what_is_left_is_named_with_its_location(story: Story, drift: Drift) -> 
 @pytest.mark.parametrize("drift", DELETES, ids=lambda one: one.name)
 def test_what_would_remove_a_manifest_takes_its_name(story: Story, drift: Drift) -> None:
     left = next(one for one in story.bulk.left if one.key == find_key(drift, story.tree))
-    assert left.reason == "It was deleted in Azure, and its manifest would go."
-    assert left.advice == f"To accept it nevertheless, name it: gitsync accept {left.key.kind}/{left.key.name}"
+    assert left.reason == "It was deleted in Azure, so its manifest would be removed."
+    assert left.advice == f"To accept it anyway, run gitsync accept {left.key.kind}/{left.key.name}"
     assert not any(one.is_gone for one in story.bulk.resources)
 
 

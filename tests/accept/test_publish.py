@@ -38,7 +38,7 @@ def test_the_texts_are_committed_beside_the_working_tree(repository):
     )
     message = repository.git("log", "-1", "--format=%B", "accept-drift")
     assert message.startswith(
-        "Accept drift of StorageAccount/shop\n\nThe manifests say what Azure has:\n\n- StorageAccount/shop: 1 field\n"
+        "Accept drift of StorageAccount/shop\n\nThe manifests now have Azure's values:\n\n- StorageAccount/shop: 1 field\n"
     )
     assert "rob" not in message
     assert set(repository.git("for-each-ref", "--format=%(refname)").split()) == refs | {"refs/heads/accept-drift"}
@@ -49,7 +49,7 @@ def test_a_second_time_changes_nothing_and_other_drift_moves_the_branch(reposito
     tip = repository.git("rev-parse", "accept-drift")
     again = commit(repository)
     assert (again.action, repository.git("rev-parse", "accept-drift")) == (PublishedAs.UNCHANGED, tip)
-    assert again.sentence == f"The branch accept-drift has this already ({tip[:12]})."
+    assert again.sentence == f"The branch accept-drift already has this change ({tip[:12]})."
     repository.commit("azure/more.yaml", "n: 1\n")
     moved = commit(repository, accepted(drifted("web")))
     assert moved.action is PublishedAs.COMMITTED
@@ -260,7 +260,7 @@ def make_it_a_link(repository):
 @pytest.mark.parametrize("change", [edit_the_file, remove_the_file, make_it_a_link])
 def test_what_is_not_committed_does_not_go_along(repository, change):
     change(repository)
-    with pytest.raises(ConfigError, match=f"{SHOP} has changes that are not committed."):
+    with pytest.raises(ConfigError, match=f"{SHOP} has uncommitted changes."):
         commit(repository)
     assert "accept-drift" not in repository.git("branch", "--list")
 

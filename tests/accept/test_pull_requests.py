@@ -95,7 +95,7 @@ def test_a_request_from_the_drift_to_its_end(run):
     (closed,) = run.publish()
     assert (closed.action, closed.url) == (PublishedAs.CLOSED, opened.url)
     assert (run.host.requests[0]["state"], run.branches) == ("closed", {})
-    assert "finds no difference in these fields any more." in json.dumps(run.host.comments)
+    assert "shows no difference in these fields any more." in json.dumps(run.host.comments)
     assert run.repository.snapshot() == before
 
 
@@ -115,9 +115,7 @@ def test_what_a_person_closed_stays_closed_for_the_same_values(on_github):
     tips = run.branches
     (left,) = run.publish(accepted())
     assert (left.action, run.branches) == (PublishedAs.LEFT, tips)
-    assert (
-        left.sentence == f"Somebody closed the pull request of the same values, so none is opened again: {opened.url}"
-    )
+    assert left.sentence == f"A pull request with the same values was closed, so no new one is opened: {opened.url}"
     run.repository.git("update-ref", "-d", f"refs/heads/{opened.branch}", place=run.repository.remote)
     assert run.publish(accepted())[0].action is PublishedAs.LEFT
     assert run.branches == {}
@@ -155,7 +153,7 @@ def test_a_commit_of_somebody_stays(on_github, amends):
     (left,) = run.publish(accepted(drifted(new="Premium_ZRS"), texts={SHOP: "n: 2\n"}))
     assert left.action is PublishedAs.LEFT
     assert left.sentence == (
-        f"Somebody has committed to the branch {opened.branch}, so it is left as it is: {opened.url}"
+        f"The branch {opened.branch} has commits by somebody else, so it was not changed: {opened.url}"
     )
     assert run.publish() == []
     assert (run.branches, run.host.requests) == (tips, requests)
@@ -301,7 +299,7 @@ def test_a_token_that_may_only_read(on_github):
         publication = replace(publication, access=replace(publication.access, token=Secret(token)))
         with pytest.raises(PublishError) as raised:
             list(publish_pull_requests([accepted()], Examined(), publication))
-    assert "does not take the branch gitsync/accept/" in raised.value.message
+    assert "rejected the branch gitsync/accept/" in raised.value.message
     assert "returned error: 403" in raised.value.message
     assert token not in raised.value.message
     assert raised.value.hint == "Grant the token read access to the contents, and write access to push."
@@ -314,7 +312,7 @@ def test_a_remote_that_refuses_the_push(on_github):
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho denied by policy >&2\nexit 1\n")
     hook.chmod(0o755)
-    with pytest.raises(PublishError, match=r"does not take the branch gitsync/accept/.*denied by policy"):
+    with pytest.raises(PublishError, match=r"rejected the branch gitsync/accept/.*denied by policy"):
         run.publish(accepted())
     assert run.host.requests == []
 

@@ -58,8 +58,8 @@ REFUSED = {
     }
 }
 NO_RIGHT = (
-    "Azure's records of changes were not read in full: "
-    "The identity is not allowed Microsoft.Insights/eventtypes/values/read."
+    "Azure's change records were not read in full: "
+    "The identity lacks the right Microsoft.Insights/eventtypes/values/read."
 )
 
 
@@ -490,7 +490,7 @@ async def test_a_run_whose_time_is_up_asks_nothing_more():
     async with rigged() as rig:
         one = drift(Questions(rig.arm, lambda: rig.talk(-1)))
         [[found]] = (await find_authors([one], OWN, NOW)).values()
-        assert "Azure did not answer: DeadlineExceeded." in found.doubt
+        assert "Azure did not respond: DeadlineExceeded." in found.doubt
         assert rig.server.seen == []
 
 

@@ -111,7 +111,7 @@ def test_what_is_later_than_all_or_no_date_has_none(version):
         (
             "v1api20230201",
             {},
-            "Change it to v1api20240901, the nearest later one, which has all fields of the manifest, or set `migrateVersions: true` for the unit in gitsync.yaml to read it so.",
+            "Change it to v1api20240901, the nearest later one, which has all fields of the manifest, or set `migrateVersions: true` for the unit in gitsync.yaml to read it as that version.",
             "removed",
         ),
         (

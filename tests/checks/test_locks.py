@@ -152,7 +152,7 @@ def test_a_finding_names_the_lock_its_scope_its_notes_and_who_can_remove_it():
     (finding,) = judge(DELETE, [read_lock(lock(GROUP, "CanNotDelete", notes="Billing\nneeds it."))], [])
     assert (
         finding.message
-        == f"The lock keep (CanNotDelete) at {GROUP} forbids the delete. Its notes say: Billing needs it."
+        == f"The lock keep (CanNotDelete) at {GROUP} forbids the delete. Notes of the lock: Billing needs it."
     )
     assert finding.advice == f"Remove the lock: `az lock delete --ids {GROUP}{LOCKS}/keep`."
     assert finding.contact == f"Ask an Owner or User Access Administrator of {GROUP}."
@@ -161,7 +161,7 @@ def test_a_finding_names_the_lock_its_scope_its_notes_and_who_can_remove_it():
 
 def test_a_read_only_lock_forbids_the_keys_of_an_export_too():
     (finding,) = judge(EXPORT, [read_lock(lock(ACCOUNT, "ReadOnly"))], [])
-    forbids = "forbids the write and the reading of the keys that the manifest exports."
+    forbids = "forbids the write and reading the keys that the manifest exports."
     assert finding.message == f"The lock keep (ReadOnly) at the resource itself {forbids}"
     assert finding.contact == "Ask an Owner or User Access Administrator of the resource itself."
 
@@ -176,7 +176,7 @@ def test_many_locks_are_counted():
     rows = [lock(f"{GROUP}/providers/Microsoft.Storage/storageAccounts/app{n}", "CanNotDelete") for n in range(8)]
     found = judge(change(Action.DELETE, GROUP), [read_lock(row) for row in rows], [])
     assert len(found) == 6
-    assert found[-1].message == "3 more locks concern this change."
+    assert found[-1].message == "3 more locks affect this change."
     assert {finding.verdict for finding in found} == {CheckVerdict.REFUSED}
 
 

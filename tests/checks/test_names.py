@@ -119,8 +119,8 @@ def test_a_subdomain_is_held_as_well():
                 "It was in resource group rg and location westeurope."
             ),
             (
-                "To recover it with its contents, set spec.properties.createMode: recover. To delete it for good, purge it: "
-                f"`az keyvault purge --name kv1 --location westeurope --subscription {SUB[15:]}`. Or choose another name."
+                "To recover it with its contents, set spec.properties.createMode: recover. To delete it permanently, purge it: "
+                f"`az keyvault purge --name kv1 --location westeurope --subscription {SUB[15:]}`. Otherwise choose another name."
             ),
         ),
         (
@@ -133,7 +133,7 @@ def test_a_subdomain_is_held_as_well():
             (
                 "To recover it with its contents, set the owner to resource group rg and spec.location to westeurope and "
                 f"spec.properties.createMode: recover. It is protected: it cannot be purged before {PURGED}. "
-                "Or choose another name."
+                "Otherwise choose another name."
             ),
         ),
         (
@@ -144,9 +144,9 @@ def test_a_subdomain_is_held_as_well():
                 "It was in resource group rg and location West Europe."
             ),
             (
-                "To recover it with its contents, set spec.restore: true. To delete it for good, purge it: `az apim "
+                "To recover it with its contents, set spec.restore: true. To delete it permanently, purge it: `az apim "
                 f"deletedservice purge --service-name kv1 --location 'West Europe' --subscription {SUB[15:]}`. "
-                "Or choose another name."
+                "Otherwise choose another name."
             ),
         ),
     ],

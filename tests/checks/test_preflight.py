@@ -242,7 +242,7 @@ async def test_a_missing_right_is_named():
     findings, _ = await ask([ONE], refusal(detail("InvalidTemplateDeployment", message=AUTHORIZATION)))
     finding = only(findings)
     assert finding.missing_right == "Microsoft.Storage/storageAccounts/write"
-    assert finding.advice == "Grant Microsoft.Storage/storageAccounts/write to the identity of gitsync."
+    assert finding.advice == "Grant Microsoft.Storage/storageAccounts/write to gitsync's identity."
 
 
 INFO = {"policyAssignmentDisplayName": "Only Europe", "policyAssignmentId": "/x/policyAssignments/only-europe"}

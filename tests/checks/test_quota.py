@@ -140,7 +140,7 @@ async def test_the_sum_of_the_plan_counts():
     findings, seen = await ask(*(machine(f"vm{number}") for number in range(4)), scale_set(1))
     assert {verdict for _, verdict, _ in show(findings)} == {WARNING}
     message = findings[0][1].message
-    assert "needs 20 more of standardDSv3Family in westeurope, and 12 of 20 are left" in message
+    assert "needs 20 more of standardDSv3Family in westeurope, but 12 of 20 are left" in message
     assert "deletes" not in message
     assert sorted(one.path for one in seen) == sorted([SKUS, COMPUTE])
     assert "location%20eq%20'westeurope'" in seen[0].query
@@ -156,7 +156,7 @@ async def test_a_delete_frees_nothing_for_certain():
     findings, _ = await ask(scale_set(4), machine("old", action=Action.DELETE))
     [(_, finding)] = findings
     assert finding.verdict is CheckVerdict.WARNING
-    assert "What the plan deletes is not counted" in finding.message
+    assert "Quota that the plan's deletes release is not counted" in finding.message
 
 
 LIVE = scale_set(3).body
@@ -193,7 +193,7 @@ async def test_a_smaller_family_does_not_pay_for_another():
 
 async def test_an_autoscaler_is_named():
     [(_, finding)] = (await ask(cluster(pool(1, **BIG | {"maxCount": 9}))))[0]
-    assert "With its autoscalers the plan may need up to 36 more of standardDSv3Family" in finding.message
+    assert "With its autoscalers, the plan may need up to 36 more of standardDSv3Family" in finding.message
 
 
 async def test_a_pool_is_where_its_cluster_is():

@@ -78,7 +78,7 @@ def test_the_advice_names_the_api_version_of_the_manifest():
 def test_the_advice_names_the_newest_stable_version_if_no_manifest_can_have_it():
     rows = [{"resourceType": "storageAccounts", "apiVersions": ["2099-01-01", "2099-06-01-preview"]}]
     (finding,) = judge(change(), read_listings({"resourceTypes": rows}))
-    assert finding.advice.endswith("of which 2099-01-01 is the newest.")
+    assert finding.advice.endswith("The newest is 2099-01-01.")
 
 
 def test_what_git_no_longer_has_is_deleted_by_hand():

@@ -91,8 +91,8 @@ def test_what_is_skipped_ends_with_1_and_reports_how_to_accept_it(estate: Estate
     ended = estate.run("accept", "--quiet")
     assert (ended.code, ended.err) == (1, "")
     assert ended.out == (
-        "Left alone:\n  StorageAccount/orders spec.minimumTlsVersion\n    It allows a lower version of TLS.\n"
-        "    To accept it nevertheless, name it: gitsync accept StorageAccount/orders\n    estate.yaml:17\n"
+        "Skipped:\n  StorageAccount/orders spec.minimumTlsVersion\n    It allows a lower version of TLS.\n"
+        "    To accept it anyway, run gitsync accept StorageAccount/orders\n    estate.yaml:17\n"
     )
     assert estate.file.read_text() == ESTATE.replace("Standard", "Premium"), "the rest was taken"
     ended = estate.run("accept", "StorageAccount/orders", "-o", "json")
@@ -123,7 +123,7 @@ def test_an_uncommitted_edit_of_the_file_stays(estate: Estate) -> None:
     ("arguments", "variables", "message"),
     [
         (("nosuch",), {}, "No resource is called nosuch."),
-        (("--field", "sku..name"), {}, "--field sku..name is not a field. It is not a field from its character 4 on."),
+        (("--field", "sku..name"), {}, "--field sku..name is not a field. It is not a valid field from character 4 on."),
         ((), {"GITSYNC_REF": "main"}, "SOURCE is a revision"),
         ((), {"GITSYNC_SOURCE": "https://example.com/estate.git"}, "SOURCE is a revision"),
         ((), {"GITSYNC_SOURCE": ".."}, "is not in a git repository"),
@@ -163,7 +163,7 @@ def test_a_field_that_no_drift_has_is_an_error_with_the_nearest(estate: Estate, 
     before = estate.file.read_text()
     ended = estate.run("accept", "orders", "--field", "spec.sku", "--field", field)
     assert ended.code not in {0, 1}
-    assert f"--field {field}: no drift is in this field." in ended.err
+    assert f"--field {field}: this field has no drift." in ended.err
     assert hint in ended.err
     assert estate.file.read_text() == before
 

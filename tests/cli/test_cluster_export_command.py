@@ -56,9 +56,9 @@ Written to shop:
   core/resource-group.yaml  ResourceGroup
 
 Left out:
-      1  objects that are no manifests of Azure resources: Secret
+      1  objects that are not manifests of Azure resources: Secret
 
-To be provided before a sync needs it:
+To provide before a sync:
   Secret shop-admin, key password: core/database.yaml, FlexibleServer/shop
   Secret deployer, all keys: core/resource-group.yaml, ResourceGroup/core
 
@@ -78,7 +78,7 @@ def test_it_writes_manifests_and_reports_what_is_still_missing(elsewhere, capsys
         "spec:\n  location: westeurope\n"
     )
     assert take() == 0
-    assert "2  a manifest stands for it already" in capsys.readouterr().out
+    assert "2  a manifest declares it already" in capsys.readouterr().out
     assert {path: (elsewhere / path).read_text() for path in files} == files, "nothing is written over"
 
 

@@ -212,7 +212,7 @@ def test_many_resources_take_few_requests(tmp_path):
     report = json.loads(done.out)
     assert report["imported"] == 25 * 9, "a group, a network, three subnets, an account, a service and two containers"
     assert report["requests"] == requests <= 0.35 * report["imported"], "one list and one read for each account"
-    assert any("tableServices/tables: not asked for at 23 of 25" in line for line in report["unread"])
+    assert any("tableServices/tables: not read at 23 of 25" in line for line in report["unread"])
 
 
 BROKEN = "apiVersion: network.azure.com/v1\nkind: [\n"
@@ -280,7 +280,7 @@ def test_an_id_without_an_answer_ends_the_import(small, tmp_path):
 
 @pytest.mark.parametrize(
     ("status", "path", "code", "says"),
-    [(403, "*", 2, "There is no right to read"), (500, "*/containers", 75, "cannot be read: Out of order.")],
+    [(403, "*", 2, "The identity may not read"), (500, "*/containers", 75, "cannot be read: Out of order.")],
 )
 def test_an_azure_that_does_not_answer_writes_nothing(small, tmp_path, status, path, code, says):
     rule = FaultRule(match=Match(path=path), answer=Canned(status=status, code="Failed", message="Out of order."))

@@ -228,7 +228,7 @@ def test_a_folder_that_is_not_a_status_is_refused(tmp_path):
     (tmp_path / "docs" / "a.txt").write_text("")
     ended = run_here("status", "--status-dir", "docs", folder=tmp_path)
     assert ended.code == 2
-    assert "not a status of gitsync" in ended.err
+    assert "not a gitsync status" in ended.err
 
 
 def test_describe_shows_all_of_one(folder):

@@ -147,3 +147,50 @@ def test_the_help_names_no_file_that_an_installed_program_does_not_have(name):
     command = load_command(name)
     lines = format_help(build_help(name, command, CommandParser(name, command)), everything=True, width=80)
     assert not re.search(r"\b(?:docs|tests|tools|examples|deploy)/|\b(?:README|CHANGELOG)\b", "\n".join(lines))
+
+
+OTHER_WORDS = [
+    ("apply", "gitsync sync", "Terraform, kubectl"),
+    ("diff", "gitsync plan", "kubectl, Flux"),
+    ("what-if", "gitsync plan", "az deployment"),
+    ("destroy", "gitsync sync --prune", "Terraform"),
+    ("get", "gitsync status", "kubectl"),
+    ("show", "gitsync status", "Terraform"),
+    ("build", "gitsync render", "kustomize"),
+    ("Apply", "gitsync sync", "in capitals"),
+    ("version", "gitsync --version", "most programs"),
+]
+
+
+@pytest.mark.parametrize(("word", "meant", "why"), OTHER_WORDS, ids=[row[0] for row in OTHER_WORDS])
+def test_the_words_of_other_tools_lead_to_a_command(word, meant, why):
+    with pytest.raises(ConfigError) as caught:
+        load_command(word)
+    assert caught.value.message == f"Unknown command {word!r}. Did you mean `{meant}`?", why
+    named = meant.split()[1]
+    assert named in COMMANDS or named == "--version"
+
+
+REFUSED_LINES = [
+    ("sync", ". extra", "Unexpected argument 'extra'.", "one SOURCE"),
+    ("plan", ". extra", "Unexpected argument 'extra'.", "the same for a plan"),
+    ("sync", ". 3", "Unexpected argument '3'.", "no number either: it has a variable only"),
+    ("sync", "--dry-run", "Unknown flag --dry-run. Did you mean `gitsync plan`? It writes nothing.", "kubectl"),
+    ("sync", ". --dry-run=client", "Did you mean `gitsync plan`?", "with a value"),
+    ("sync", "--what-if", "Did you mean `gitsync plan`?", "PowerShell"),
+    ("plan", "--dry-run", "Unknown flag --dry-run. A plan writes nothing without it.", "said twice"),
+    ("plan", "--destroy", "Unknown flag --destroy. Did you mean --prune?", "Terraform"),
+]
+
+
+@pytest.mark.parametrize(("name", "line", "message", "why"), REFUSED_LINES, ids=[row[-1] for row in REFUSED_LINES])
+def test_a_command_line_of_another_tool_is_told_what_to_write(name, line, message, why):
+    with pytest.raises(ConfigError) as caught:
+        read_arguments(name, load_command(name), line.split())
+    assert message in caught.value.message, why
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_usage_of_a_command_has_no_argument_without_a_meaning(name):
+    shown = build_help(name, load_command(name), CommandParser(name, load_command(name)))
+    assert "[N]" not in shown.usage

@@ -244,7 +244,7 @@ def test_gitsync_yaml_reports_which_source_is_this_repository(source, capsys):
     (Path(folder) / "gitsync.yaml").write_text("this-repository: cluster-config\n")
     assert run(["validate", folder]) == 2
     assert (
-        "gitsync.yaml:1: this-repository: 'cluster-config' is not the name of a source of Flux."
+        "gitsync.yaml:1: this-repository: 'cluster-config' is not the name of a Flux source."
         in capsys.readouterr().err
     )
 
@@ -267,7 +267,7 @@ def test_a_set_that_is_not_read_is_what_may_release_a_chart(source, capsys):
     assert run(["validate", folder]) == 1
     told = capsys.readouterr().out
     assert "InvalidApplication" in told
-    assert "sets.yaml:7 may release it, and is not read." in told
+    assert "sets.yaml:7 may release it, but is not read." in told
     assert "Fix sets.yaml:7 first. If it does not release the chart: Write `units:" in told
     (Path(folder) / "sets.yaml").unlink()
     assert run(["validate", folder]) == 0

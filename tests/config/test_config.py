@@ -270,7 +270,7 @@ WRONG_FILES = [
     ("git-token: abc\n", ":1: git-token is a secret, which a file must not contain", "files are committed"),
     ("prune: true\nprune: false\n", ":2: prune is given twice", "which one was meant?"),
     ("ref: {a: b}\n", ":1: ref takes one value, or a list of them", "settings are flat"),
-    ("- prune\n", "settings are keys with values", "a list is none"),
+    ("- prune\n", "expected a mapping of settings", "a list is none"),
     ("prune: [\n", "this is not YAML", "the place is told by the parser"),
     ("prune: maybe\n", ":1: prune: expected true or false", "values are checked with their line"),
     ("a: &x 1\n? [b]\n: 2\n", "there is no setting", "keys that are no texts"),

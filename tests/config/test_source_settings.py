@@ -236,7 +236,7 @@ WRONG = [
     ("namespace: [", "this is not YAML", "broken YAML"),
     ("namespace: " + "[" * 20_000 + "\n", "gitsync.yaml", "a value that is nested without end"),
     ("# " + "x" * 200_000 + "\n", "has more than 100000 bytes", "a file without end"),
-    ("- a\n", "settings are keys with values", "a list"),
+    ("- a\n", "expected a mapping of settings", "a list"),
 ]
 
 

@@ -63,7 +63,7 @@ async def test_a_refused_connection_ends_with_the_deadline(rig):
     rig.address, rig.seconds = ServerAddress("localhost", 1), 0.5  # on a busy machine, a first refusal takes a while
     failure = await refuse(rig, "DeadlineExceeded")
     assert isinstance(failure, DeadlineError)
-    assert "does not take the connection" in failure.message
+    assert "does not accept the connection" in failure.message
 
 
 async def test_a_server_that_says_nothing_ends_with_the_time_to_connect(rig):

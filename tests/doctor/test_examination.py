@@ -178,7 +178,7 @@ async def test_resources_with_their_own_credential_are_named(place):
 @pytest.mark.parametrize(
     ("trusts", "level", "says"),
     [
-        ((Trust.SIGNED, Trust.SIGNED), OK, "fits 2 records"),
+        ((Trust.SIGNED, Trust.SIGNED), OK, "matches 2 records"),
         (
             (Trust.SIGNED, Trust.UNPLACED),
             WARNING,
@@ -204,7 +204,7 @@ def test_deletes_without_a_key(unreachable):
         (
             "slack://AAAAAAAAA/BBBBBBBBB/tokentokentokentokentoken discord://1/hunter2hunter2",
             OK,
-            "goes to slack, discord.",
+            "go to slack, discord.",
         ),
         ("http://hooks.example/hunter2hunter2", WARNING, "Address 1 of GITSYNC_NOTIFY"),
         (" ", WARNING, "have no address"),

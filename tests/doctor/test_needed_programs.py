@@ -27,7 +27,7 @@ def test_versions_and_missing_tools(tmp_path, monkeypatch):
     assert check_tool(Program.GIT).message.startswith("git version ")
     monkeypatch.setenv("PATH", str(tmp_path))
     missing = check_tool(Program.KUSTOMIZE)
-    assert (missing.level.value, missing.hint) == ("error", "Install kustomize, or kubectl, which has it built in.")
+    assert (missing.level.value, missing.hint) == ("error", "Install kustomize, or kubectl, which includes it.")
     for name, text in (("kubectl", "echo Client v1"), ("helm", "exit 3")):
         (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
         (tmp_path / name).chmod(0o755)

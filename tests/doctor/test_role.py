@@ -96,7 +96,7 @@ WIDE = """\
       principalId: 11111111-1111-4111-8111-111111111111
       roleDefinitionReference: {wellKnownName: Reader}
     """
-NOTHING = "The role has nothing for RoleAssignment/wide: only a run knows"
+NOTHING = "The role has no actions for RoleAssignment/wide: the group or subscription is known during a run only"
 NOTES = [
     ({"b": WIDE.replace("OWNER", f"{SCOPE}/resourceGroups/*")}, NOTHING, "a group with a *"),
     ({"b": WIDE.replace("OWNER", f"{GROUP_ID}/providers/Microsoft.Compute/*/x")}, NOTHING, "a type with a *"),

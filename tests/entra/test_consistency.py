@@ -120,7 +120,7 @@ async def test_a_search_after_a_lost_answer_ends_with_the_time_of_its_resource()
         resource = make_resource()
         with pytest.raises(ArmError):
             await rig.put(resource)
-        with pytest.raises(DeadlineError, match="no search has shown the group yet"):
+        with pytest.raises(DeadlineError, match="no search has found the group yet"):
             await rig.reader(resource, rig.session(seconds=20)).find("", "")
 
 

@@ -112,7 +112,7 @@ async def test_what_graph_fixes_needs_a_new_group(rig, name, value, message):
 
 
 async def test_a_group_with_dynamic_members_is_not_created_without_its_rule(rig):
-    with pytest.raises(ArmError, match="membershipType enabled needs a rule") as caught:
+    with pytest.raises(ArmError, match="membershipType enabled needs a membership rule") as caught:
         await rig.put(make_resource({**ADMINS, "membershipType": "enabled"}))
     assert caught.value.code == "PropertyChangeNotAllowed"
     assert rig.sent() == []
@@ -263,7 +263,7 @@ async def test_two_manifests_do_not_share_a_group(rig):
     group_id = await rig.make()
     first, second = make_resource(), make_resource(name="second")
     await rig.find(first)
-    with pytest.raises(ArmError, match=f"The group {group_id} is also that of {first.arm_id}") as caught:
+    with pytest.raises(ArmError, match=f"The group {group_id} already belongs to {first.arm_id}") as caught:
         await rig.find(second)
     assert caught.value.code == "GroupInUse"
 
@@ -274,7 +274,7 @@ async def test_a_manifest_that_was_renamed_keeps_its_group(rig):
     pruned, renamed = make_resource(None, name="old", given_id=group_id), make_resource(name="new")
     assert isinstance(await rig.find(pruned), Live)
     assert (await rig.find(renamed)).body["id"] == group_id
-    with pytest.raises(ArmError, match=r"is also that of .*default\.new"):
+    with pytest.raises(ArmError, match=r"already belongs to .*default\.new"):
         await rig.delete(pruned)
     assert rig.ids() == [group_id]
 

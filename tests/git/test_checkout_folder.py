@@ -72,8 +72,8 @@ def test_path_chooses_a_folder_and_keeps_names_from_the_root(work):
         ("nowhere", "There is no folder or file"),
         ("link", "There is no folder or file|is a symbolic link"),
         ("apps/a.yaml.link", "is a symbolic link"),
-        ("apps/notes", "is no "),
-        ("apps/Chart.yaml", "says how its folder is built"),
+        ("apps/notes", "is not a "),
+        ("apps/Chart.yaml", "defines how its folder is built"),
     ],
 )
 def test_a_path_that_has_no_manifests_is_reported(work, ref, path, said):

@@ -142,10 +142,10 @@ def test_a_file_that_an_ignore_file_names_is_known(tree):
     ("unit", "said", "why"),
     [
         ("{path: apps/plain}", "", "a folder that is there"),
-        ("{path: apps/nowhere}", "there is no folder apps/nowhere in the source", "a folder that is not"),
+        ("{path: apps/nowhere}", "the source has no folder apps/nowhere", "a folder that is not"),
         (
             "{path: apps/plain, kind: kustomization}",
-            "there is no kustomization in the folder apps/plain",
+            "the source has no kustomization in the folder apps/plain",
             "a folder without a kustomization",
         ),
     ],

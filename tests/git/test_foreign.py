@@ -77,7 +77,7 @@ def test_another_branch_of_the_source(cloned, bare, clock, reader):
     with open_checkout(str(cloned.path)) as source:
         own = StatusReader(source=source, access=GitAccess(), seals=SEALS, clock=clock)
         assert [key.name for key in read("#other", own).state.records] == ["far"]
-    with pytest.raises(StateError, match="branch of the source, which has none here"):
+    with pytest.raises(StateError, match="branch of the source, and this command has no source"):
         read("#other", reader)
 
 
@@ -85,7 +85,7 @@ def test_another_branch_of_the_source(cloned, bare, clock, reader):
     ("place", "message", "why"),
     [
         ("{tmp}/nowhere", "does not exist", "no such folder"),
-        ("{tmp}/remote.git", "has no status of gitsync", "no such branch: unknown is not empty"),
+        ("{tmp}/remote.git", "has no gitsync status", "no such branch: unknown is not empty"),
         ("{tmp}/remote.git#a..b", "not the name of a branch", "no name of a branch"),
         ("ftp://example.org/x", "transport that is not allowed", "no transport of git"),
         ("{tmp}/home", "cannot be read", "a folder without a repository"),

@@ -127,5 +127,5 @@ def test_a_remote_that_does_not_answer_is_not_one_without_heartbeats(open_branch
 def test_a_folder_has_none(tmp_path):
     with StatusFolder(tmp_path / "status") as store:
         assert store.read_heartbeats() == ()
-        with pytest.raises(PublishError, match="cannot have the heartbeat"):
+        with pytest.raises(PublishError, match="cannot store the heartbeat"):
             store.move_heartbeat(BEAT)

@@ -62,7 +62,7 @@ def test_workers_that_come_at_once_agree(open_worker):
 
 
 REFUSED = [
-    ({"workers": 4}, "it is for 8 workers, and this one is of 4", "a job of the matrix has another number"),
+    ({"workers": 4}, "it is for 8 workers, and this run has 4", "a job of the matrix has another number"),
     ({"branch": "other"}, "it is for the status branch gitsync/status", "two targets in one pipeline"),
     ({"agent": "blue"}, "it is for the agent gitsync", "two agents in one pipeline"),
     ({"time": NOW + timedelta(hours=25)}, "it was written at 2026-05-01 10:00 UTC", "an id that was used before"),

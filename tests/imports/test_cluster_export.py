@@ -183,13 +183,13 @@ def test_an_object_that_is_not_understood_is_an_error_and_the_others_are_read(ca
 @pytest.mark.parametrize(
     ("objects", "codes", "said", "why"),
     [
-        ([], ["NothingExported"], "has no object of ASO to import: there is no object at all.", "an empty list"),
+        ([], ["NothingExported"], "has no ASO object to import: there is no object at all.", "an empty list"),
         ([SECRET, SECRET], ["NothingExported"], "there is only 2 Secret.", "other objects"),
         ([{"kind": "Redis"}], ["NotAnObject"], "", "an error says more"),
         (
             [changed(OBJECTS[1], "metadata", "deletionTimestamp", to="2026-01-01T00:00:00Z")],
             ["NothingExported", "BeingDeleted"],
-            "export.yaml has no object of ASO to import.",
+            "export.yaml has no ASO object to import.",
             "what is being deleted is not imported",
         ),
     ],
@@ -204,7 +204,7 @@ def test_an_export_without_an_object_to_import_is_an_error(catalog, objects, cod
 def test_two_objects_of_one_name_with_other_content_are_an_error(catalog):
     other = changed(OBJECTS[0], "spec", "location", to="northeurope")
     (problem,) = read(catalog, OBJECTS[0], other).problems
-    assert problem.message == "ResourceGroup platform/core is also at export.yaml:3, with other content."
+    assert problem.message == "ResourceGroup platform/core is also at export.yaml:3, with different content."
 
 
 def test_a_version_that_may_lack_fields_is_one_warning(catalog):

@@ -23,5 +23,5 @@ def test_a_change_names_the_state_before_and_the_job():
     message = make_message("failed, due", "drifted", FULL, job)
     assert message.title == "gitsync: failed, due"
     first, *_, last = message.body.split("\n")
-    assert first == "Something failed; a hold has ended, and what it held is due. Before: drifted."
+    assert first == "Something failed; a hold has ended, and its changes are due. Before: drifted."
     assert last == job["CI_JOB_URL"]

@@ -16,7 +16,7 @@ from gitsync.notifications.message import Message
 from gitsync.notifications.services import SERVICES, read_addresses, send
 from gitsync.redaction import Redactions
 
-MESSAGE = Message("gitsync: drifted", "Azure had drifted. <b>*bold*</b>\nSubscription: 0")
+MESSAGE = Message("gitsync: drifted", "resources had drifted. <b>*bold*</b>\nSubscription: 0")
 TOKEN = "hunter2hunter2"
 
 

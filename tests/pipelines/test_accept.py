@@ -83,4 +83,4 @@ def test_a_branch_begins_at_what_is_committed(tmp_path):
     (tmp_path / "other.yaml").write_text(TAGGED.replace("name: web", "name: other"))
     ended = run_here("accept", "--branch", "x", folder=tmp_path)
     assert ended.code == 2
-    assert f"{tmp_path} has changes that are not committed, and a branch begins at the commit." in ended.err
+    assert f"{tmp_path} has uncommitted changes, and the new branch starts at the commit." in ended.err

@@ -196,7 +196,7 @@ def test_a_missing_value_of_a_cluster_is_a_gap_and_its_defaults_stay(drill):
     rehearsal = drill(tree, path=PROD)
     (gap,) = rehearsal.gaps
     assert gap.message.startswith(
-        "ConfigMap flux-system/cluster-vars is in no manifest, and no resource exports it; the variables of "
+        "No manifest declares ConfigMap flux-system/cluster-vars, and no resource exports it; the variables of "
         "Kustomization clusters/prod/flux-system/infra need it."
     )
     assert (gap.stops, str(gap.source)) == (True, f"{PROD}/infra.yaml:1")

@@ -252,7 +252,8 @@ def test_what_others_of_a_group_elsewhere_are_is_counted():
     ids = [network_id(name, "net", subscription=OTHER) for name in ("a", "b", "c")]
     (gap,) = find("".join((GROUP, NETWORK, *(peering(arm_id, name) for arm_id, name in zip(ids, "abc", strict=True)))))
     assert gap.message == (
-        f"{ids[0]} is in another subscription, and in no manifest, as are 2 others of its group. 3 resources depend on it."
+        f"{ids[0]} is in another subscription, and no manifest declares it or 2 others of its resource group. 3 resources "
+        "depend on it."
     )
 
 
@@ -331,12 +332,12 @@ def test_a_missing_value_reports_where_the_settings_look_for_it():
     sources = ("manifests", "folder", "environment", "key-vault", "kubernetes")
     (gap,) = find(GROUP + SERVER, secret_sources=sources, secrets_folder="/run/secrets", key_vault=VAULT)
     assert gap.message == (
-        "Key password of Secret default/admin is in no manifest, and no resource exports it; FlexibleServer/db needs "
-        "it. The settings look for it in /run/secrets/default/admin/password, the variable "
+        "No manifest declares key password of Secret default/admin, and no resource exports it; FlexibleServer/db needs "
+        "it. A run looks for it in /run/secrets/default/admin/password, the variable "
         f"GITSYNC_SECRET_DEFAULT_ADMIN_PASSWORD, the secret default--admin--password in {VAULT} or the cluster of the "
         "job."
     )
-    assert gap.hint == "Add it to git, encrypted with SOPS, or keep a copy outside of the subscription."
+    assert gap.hint == "Add it to git, encrypted with SOPS, or keep a copy outside the subscription."
 
 
 def test_what_several_need_is_one_gap():
@@ -354,7 +355,7 @@ def test_a_secret_that_records_name_as_a_credential_is_missed_too():
         credential="aso-credential",
     )
     (gap,) = find(GROUP, state=State({key: record}))
-    assert gap.message.startswith("Secret default/aso-credential is in no manifest")
+    assert gap.message.startswith("No manifest declares Secret default/aso-credential")
     assert find(GROUP + SECRET.replace("name: admin", "name: aso-credential"), state=State({key: record})) == ()
 
 
@@ -473,7 +474,7 @@ def test_the_hint_names_the_export_to_use(identities, hint):
     assert gap.hint == f"{hint}; for a user or a group, set principalType."
     assert (gap.stops, gap.message) == (
         False,
-        "If this is the principal of a managed identity of this estate, a rebuilt one has another.",
+        "If this is the principal of a managed identity of this estate, it changes in a rebuild.",
     )
 
 
@@ -489,12 +490,14 @@ def test_an_id_that_a_resource_exported_is_known_with_what_to_use():
     (gap,) = find(documents, state=exported(GUID))
     assert (gap.stops, gap.field) == (True, PAIR)
     assert gap.message == (
-        "UserAssignedIdentity/app exports this id as key principalId of ConfigMap default/app-ids. A rebuilt resource has "
-        "another one."
+        "UserAssignedIdentity/app exports this id as key principalId of ConfigMap default/app-ids. After a rebuild, the "
+        "id is different."
     )
     assert gap.hint == "Set spec.principalIdFromConfig to {name: app-ids, key: principalId} instead."
     (gap,) = find(documents, state=exported(GUID, namespace="team"))
-    assert gap.hint == "Export it to a ConfigMap of namespace default, and name that in principalIdFromConfig."
+    assert (
+        gap.hint == "Export it to a ConfigMap in namespace default, and name that ConfigMap in principalIdFromConfig."
+    )
 
 
 def test_an_exported_id_in_a_field_that_takes_no_config_map_is_known_too():
@@ -583,7 +586,7 @@ def test_what_comes_back_empty_or_not_under_its_name(documents, expected, why):
         (in_group("StorageAccount", "store", ACCOUNT), "Restore its data from a backup after a rebuild."),
         (
             in_group("Vault", "kv", "properties: {tenantId: x, enablePurgeProtection: true}"),
-            "To recover it with its contents, or else create it, set spec.properties.createMode: createOrRecover.",
+            "To recover it with its contents if it was deleted, set spec.properties.createMode: createOrRecover.",
         ),
         (
             in_group("ConfigurationStore", "store", "sku: {name: standard}"),

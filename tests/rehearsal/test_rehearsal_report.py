@@ -29,13 +29,13 @@ FORMS = {
 }
 
 WRITES, FEWER = "create 3, update 1, delete 1 in at least 3m50s", "create 2, update 1 in at least 3m50s"
-SILENT, AGAIN = "a second sync is silent", "a second sync would send 1 write"
+SILENT, AGAIN = "a second sync would change nothing", "a second sync would send 1 write"
 HEADLINES = [
     (FINE, f"The sync would {WRITES}; {SILENT}", ExitCode.FINE),
     (REFUSED_RUN, "The sync would be refused", ExitCode.FAILED),
     (
         UNEVEN,
-        f"1 would fail; 1 of 2 interrupts would end otherwise; the sync would {FEWER}; {AGAIN}",
+        f"1 would fail; 1 of 2 interrupts would end differently; the sync would {FEWER}; {AGAIN}",
         ExitCode.FAILED,
     ),
     (REBUILD, f"1 gap stops the rebuild; a sync from nothing would {WRITES}; {SILENT}", ExitCode.FAILED),
@@ -46,7 +46,7 @@ HEADLINES = [
     ),
     (
         Rehearsal(from_nothing=False, first=run(result(HUB)), second=run(result(HUB))),
-        "The sync would change nothing; a second sync is silent",
+        "The sync would change nothing; a second sync would change nothing",
         ExitCode.FINE,
     ),
 ]
@@ -68,7 +68,7 @@ def test_the_headline_reports_whether_it_would_work(rehearsal, headline, code):
             UNEVEN,
             ["Would fail", "AccountNameInvalid", "Written again by a second sync", "flowTimeoutInMinutes: (absent)"],
         ),
-        (UNEVEN, ["Ends otherwise after an interrupt", "Stopped after write 2", "is not there", "created twice"]),
+        (UNEVEN, ["Ends differently after an interrupt", "Stopped after write 2", "is not there", "created twice"]),
         (REBUILD, ["Stops the rebuild", "has no key password", "Put the Secret into git with SOPS"]),
     ],
     ids=["a guard refuses", "a resource fails, and is not silent", "an interrupt", "a gap"],
@@ -86,12 +86,12 @@ def test_every_bad_end_is_explained():
     """Also what only the settings make a failure: a report that fails must show why."""
     failed = replace(FINE, first=replace(FINE.first, exit_code=ExitCode.DRIFT))
     assert failed.exit_code is ExitCode.FAILED
-    assert "The sync ends with" in FORMS["text"](failed)
+    assert "The sync ends with exit code " in FORMS["text"](failed)
 
 
 def test_gaps_that_do_not_stop_come_after_the_writes():
     text = FORMS["text"](REBUILD)
-    assert text.index("Stops the rebuild") < text.index("Writes, in") < text.index("Not brought back by git")
+    assert text.index("Stops the rebuild") < text.index("Writes, in") < text.index("Not restored from git")
 
 
 def test_a_resource_that_is_written_twice_by_a_second_sync_is_one_finding():

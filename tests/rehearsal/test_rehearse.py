@@ -168,7 +168,7 @@ def test_records_are_believed_without_the_key_of_their_seals(world, monkeypatch)
     found = find(rehearsal, Blank.SEALS)
     assert (found.count, found.sentence) == (
         2,
-        "The seals of 2 records were not checked, since a rehearsal has no key.",
+        "The seals of 2 records were not checked: a rehearsal has no key.",
     )
 
 

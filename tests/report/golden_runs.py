@@ -191,8 +191,8 @@ UNASKED = said(
     "policy",
     "not-checked",
     code="AuthorizationFailed",
-    message=f"The identity is not allowed {FLAG_RIGHT}.",
-    advice=f"Grant {FLAG_RIGHT} to the identity of gitsync.",
+    message=f"The identity lacks the right {FLAG_RIGHT}.",
+    advice=f"Grant {FLAG_RIGHT} to gitsync's identity.",
     missing_right=FLAG_RIGHT,
 )
 UNKNOWN = said(
@@ -227,7 +227,7 @@ POLICY = change(
 )
 OTHER_RUN = change("gitsync", commit="6d25f14b60cd6d25f14b60cd6d25f14b60cd6d25", correlation_id="")
 NO_RIGHT = Attribution(
-    doubt="The identity is not allowed Microsoft.Insights/eventtypes/values/read at subscription 0000."
+    doubt="The identity lacks the right Microsoft.Insights/eventtypes/values/read at subscription 0000."
 )
 NOTHING_YET = Attribution(doubt="Azure has no row about it yet: its logs are up to 20 minutes late.")
 

@@ -35,8 +35,8 @@ def test_json_has_every_finding_with_all_that_is_known():
         "check": "policy",
         "verdict": "not-checked",
         "code": "AuthorizationFailed",
-        "message": "The identity is not allowed Microsoft.PolicyInsights/checkPolicyRestrictions/read.",
-        "advice": "Grant Microsoft.PolicyInsights/checkPolicyRestrictions/read to the identity of gitsync.",
+        "message": "The identity lacks the right Microsoft.PolicyInsights/checkPolicyRestrictions/read.",
+        "advice": "Grant Microsoft.PolicyInsights/checkPolicyRestrictions/read to gitsync's identity.",
         "contact": "",
         "path": "",
         "missingRight": "Microsoft.PolicyInsights/checkPolicyRestrictions/read",
@@ -113,7 +113,7 @@ def test_a_refused_delete_reports_what_it_would_take():
 
 def test_the_cost_counts_checks():
     shown = text.render(plan(IN_SYNC, requests=RequestCounts(reads=12, questions=3)))
-    assert "This plan sent 12 reads, 3 questions in 1m12s" in shown
+    assert "12 reads, 3 checks in 1m12s" in shown
 
 
 def test_texts_of_checks_are_masked():

@@ -15,9 +15,9 @@ COUNTS = RequestCounts(reads=12, writes=1, deletes=0, polls=2)
 
 SHARES = [
     ({}, "", "a run that sent nothing"),
-    ({"reads": 0.0001}, ", under 1% of an hour's reads", "no false precision"),
-    ({"reads": 0.02, "writes": 0.124, "deletes": 0.0}, ", 12% of an hour's writes", "the largest share counts"),
-    ({"reads": 1.5}, ", 150% of an hour's reads", "a run of more than an hour"),
+    ({"reads": 0.0001}, " (under 1% of the hourly limit)", "no false precision"),
+    ({"reads": 0.02, "writes": 0.124, "deletes": 0.0}, " (12% of the hourly write limit)", "the largest share counts"),
+    ({"reads": 1.5}, " (150% of the hourly read limit)", "a run of more than an hour"),
 ]
 
 
@@ -48,7 +48,7 @@ def test_a_plan_reports_what_a_sync_would_need(actions, needs, why):
 def test_what_a_plan_sent_and_what_a_sync_would_send_are_sentences_of_their_own():
     plan = report(*results(Action.UPDATE), command="plan", requests=COUNTS, use=RequestUse())
     assert format_costs(plan) == [
-        "This plan sent 12 reads, 1 write, 2 polls in 1m12s.",
+        "12 reads, 1 write, 2 polls in 1m12s.",
         "A sync would send about 13 reads, 1 write, and polls while Azure works.",
     ]
 
@@ -126,7 +126,7 @@ def test_no_other_run_reports_what_a_sync_would_need():
 
 def test_a_run_without_a_request_reports_it():
     idle = report(command="plan", requests=RequestCounts(), use=RequestUse())
-    assert format_costs(idle) == ["This plan sent no requests in 1m12s."]
+    assert format_costs(idle) == ["No requests in 1m12s."]
 
 
 def test_types_with_the_most_requests_come_first():

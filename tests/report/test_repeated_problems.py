@@ -7,7 +7,8 @@ import pytest
 
 from gitsync.model.problem import Level, Problem
 from gitsync.report import json, junit, markdown, sarif, text
-from gitsync.report.wording import MOST_ALIKE, shorten_problems
+from gitsync.report.alike import MOST_ALIKE
+from gitsync.report.wording import shorten_problems
 from tests.report.report_builders import FULL
 
 

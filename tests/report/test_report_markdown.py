@@ -10,14 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.logging import escape_controls
-from gitsync.model.verdict import Difference, Verdict
-from gitsync.report.escape import format_block, format_code
+from gitsync.model.condition import Severity
+from gitsync.model.problem import Problem
+from gitsync.model.verdict import Action, Difference, Verdict
+from gitsync.report.escape import format_block, format_code, format_prose
 from gitsync.report.markdown import LIMIT, MARKER, render
 from tests.report.report_builders import (
     DRIFTED,
     FULL,
     IN_SYNC,
     NET,
+    ORPHAN,
     PLAN,
     PROBLEMS,
     REFUSED,
@@ -60,12 +63,20 @@ def many(count, of):
 
 
 HUGE = [
-    (lambda: report(*many(5000, DRIFTED)), "many resources"),
+    (lambda: report(*many(5000, DRIFTED)), "many equal changes"),
+    (lambda: report(*many_changes(5000)), "many changes"),
+    (lambda: report(*many(5000, ORPHAN), command="plan"), "many deletes"),
     (lambda: report(*many(3, replace(REFUSED, condition=failed("Failed", "x|`<" * 50_000)))), "endless messages"),
     (lambda: report(problems=many_causes(5000)), "many problems"),
     (lambda: report(replace(DRIFTED, differences=many_differences())), "many differences"),
-    (lambda: report(*many(400, REFUSED), *many(400, DRIFTED), problems=PROBLEMS * 400), "all of it"),
+    (lambda: report(*many(400, REFUSED), *many_changes(400), problems=PROBLEMS * 400), "all of it"),
 ]
+
+
+def many_changes(count):
+    """Changes that are not equal."""
+    sides = [(Difference("/tags/number", str(number), None, "changed in git"),) for number in range(count)]
+    return [replace(one, differences=side) for one, side in zip(many(count, DRIFTED), sides, strict=True)]
 
 
 def many_causes(count):
@@ -82,16 +93,54 @@ def many_differences():
 def test_a_comment_is_never_refused_for_its_length(make, why):
     text = render(make())
     assert len(text) < LIMIT, why
-    assert "…" in text, "and it says that something was left out"
+    assert "…" in text or "folded" in text, "and it says that something was left out"
     assert text.count("<details") == text.count("</details>")
     assert text.count("```") % 2 == 0
 
 
 def test_what_is_left_out_is_counted():
-    text = render(report(*many(5000, DRIFTED)))
-    rows = text.count("| <code>VirtualNetwork/hub-")
-    assert f"… and {5000 - rows} more resources, left out" in text
-    assert f"… and {5000 - text.count('<details')} more resources with details, left out" in text
+    text = render(report(*many_changes(5000)))
+    details, rows = text.count("<details"), text.count("| <code>VirtualNetwork/hub-")
+    assert f"… and {5000 - details - rows} more resources, left out" in text
+    assert f"… without the details of {5000 - details} resources, to keep this short." in text
+    assert all(text.count(f"<code>VirtualNetwork/hub-{number:05}</code>") <= 1 for number in range(5000))
+
+
+def test_equal_changes_are_shown_once_with_their_number():
+    text = render(report(*many(83, DRIFTED), command="plan"))
+    assert text.count("<details") == 1
+    assert "<summary>83 <code>VirtualNetwork</code> · update, drifted<br>" in text
+    assert "hub-00000, hub-00001, hub-00002 and 80 more</summary>" in text
+    assert "83 resources are folded: the page of the report (`--output html`) lists them." in text
+
+
+def test_a_resource_stands_once():
+    value = replace(FULL, results=(*FULL.results, *many(3, REFUSED)))
+    text = render(value)
+    for one in value.results:
+        shown = text.count(f"<code>{one.key.kind}/{one.key.name}</code>")
+        assert shown == (one.verdict is not Verdict.IN_SYNC), one.key
+
+
+def test_what_failed_has_its_reason_and_what_waits_for_it():
+    cause = replace(REFUSED, attempts=())
+    waiting = [
+        replace(REFUSED, key=key("Blob", str(number)), verdict=Verdict.BLOCKED, blocked_by=cause.key, attempts=(),
+                condition=failed("WaitingForOwner", "Wait.", Severity.WARNING))
+        for number in range(3)
+    ]  # fmt: skip
+    text = render(report(cause, *waiting))
+    assert (
+        "<br>AccountNameInvalid: logs is not a valid storage account name. 3 resources wait for it.</summary>" in text
+    )
+
+
+def test_an_invalid_manifest_has_its_reason_where_it_failed():
+    problem = Problem(code="UnknownField", message="spec.x is unknown.", hint="Remove it.", path="azure.yaml", line=4)
+    invalid = replace(REFUSED, verdict=Verdict.INVALID, condition=failed("Failed", "The manifest is invalid."))
+    text = render(report(replace(invalid, attempts=(), action=Action.NONE), problems=[problem]))
+    assert "| invalid | <code>azure.yaml:3</code> | Failed: The manifest is invalid. |" in text
+    assert "- **UnknownField** <code>azure.yaml:4</code>: spec.x is unknown. Remove it." in text
 
 
 EVIL = [
@@ -117,6 +166,37 @@ def test_foreign_text_stays_text(text, why):
     assert unescape(inner) == escape_controls(" ".join(text.split())), "and it is shown whole"
 
 
+PROSE = [
+    ("spec.a is not a field of Server.", "spec.a is not a field of Server.", "a sentence stays one"),
+    ("Run `gitsync accept X`.", "Run <code>gitsync accept X</code>.", "what backticks mark is code"),
+    ("It must match ^a$.", "It must match <code>&#94;a&#36;</code>.", "a pattern is code, its full stop is not"),
+    ("Ask @admin.", "Ask <code>&#64;admin</code>.", "no mention"),
+    ("See #1 or GH-2", "See <code>&#35;1</code> or <code>GH-2</code>", "no reference"),
+    ("www.evil.test", "<code>www&#46;evil.test</code>", "no link"),
+    ("a :tada: b:100: c", "a <code>:tada</code>: <code>b:100</code>: c", "no emoji"),
+    ("1. first", "<code>1</code>. first", "no list"),
+    ("- first", "<code>-</code> first", "no list either"),
+    ("/close", "<code>/close</code>", "no action of GitLab"),
+    ("a | b", "a <code>&#124;</code> b", "no cell"),
+    ("", "", "nothing"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown", "why"), PROSE, ids=[row[-1] for row in PROSE])
+def test_a_sentence_is_prose_without_markup(text, shown, why):
+    assert format_prose(text) == shown, why
+
+
+@given(st.text(max_size=80) | st.text("ab1.:@#`-/(_ ", max_size=40))
+def test_no_text_leaves_its_prose(text):
+    prose = format_prose(text)
+    outside = re.sub("<code>.*?</code>", "", prose)
+    assert not set(outside) & set("<>|`@[]{}*_~\\^&#$+=\n\r")
+    assert not re.search(r"://|www\.|^\d+[.)]( |$)|^- |^/|:\w+:", outside)
+    whole = unescape(re.sub("</?code>", "", prose))
+    assert whole.replace("`", "").split() == escape_controls(" ".join(text.split())).replace("`", "").split()
+
+
 @given(st.text(max_size=80))
 def test_no_text_leaves_its_code(text):
     inner = format_code(text).removeprefix("<code>").removesuffix("</code>")
@@ -135,5 +215,9 @@ def test_foreign_names_break_no_table():
         differences=(Difference("/`` ```", "```", "```` x", "x"),),
         is_fine=False,
     )
-    rows = [line for line in render(report(evil)).splitlines() if line.startswith("| ")]
+    [summary] = [line for line in render(report(evil)).splitlines() if line.startswith("<details")]
+    assert "|" not in summary
+    assert summary.count("<") == summary.count(">")
+    waits = replace(evil, differences=(), blocked_by=key("Kind", "c|d"))
+    rows = [line for line in render(report(waits)).splitlines() if line.startswith("| ")]
     assert {row.count("|") for row in rows} == {5}

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.logging import escape_controls
+from gitsync.model.condition import Severity
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.result import Replacement
@@ -30,7 +31,9 @@ from tests.report.report_builders import (
     ORPHAN,
     PLAN,
     PROBLEMS,
+    READY,
     REFUSED,
+    failed,
     key,
     report,
     result,
@@ -214,3 +217,62 @@ def test_no_text_makes_a_second_line(text):
 def test_what_the_run_tolerates_is_a_warning():
     waiting = replace(REFUSED, verdict=Verdict.BLOCKED, is_tolerated=True)
     assert [line.split()[0] for line in list_github(report(waiting))] == ["::warning"]
+
+
+def wait_for(cause, count, **more):
+    condition = failed("WaitingForOwner", "Wait.", Severity.WARNING)
+    return [
+        replace(REFUSED, key=key("Blob", f"b{number}"), verdict=Verdict.BLOCKED, action=Action.NONE, attempts=(),
+                condition=condition, blocked_by=cause, source=SourceLocation("blobs.yaml", number + 1), **more)
+        for number in range(count)
+    ]  # fmt: skip
+
+
+INVALID = replace(
+    REFUSED, verdict=Verdict.INVALID, action=Action.NONE, source=SourceLocation("a.yaml", 10), attempts=()
+)
+WRONG = Problem(code="UnknownField", message="spec.x is unknown.", path="a.yaml", line=12)
+OTHER = Problem(code="NotYaml", message="It ends.", path="a.yaml", line=2)
+CAUSES = [
+    ([REFUSED], (), "azure.yaml,line=3", "3 resources wait for it.", "it failed"),
+    ([INVALID], (WRONG,), "a.yaml,line=12", "3 resources wait for it.", "its manifest is wrong"),
+    ([INVALID], (OTHER, WRONG), "a.yaml,line=12", "3 resources wait for it.", "another manifest of its file is, too"),
+    ([INVALID], (OTHER,), "a.yaml,line=2", "3 resources wait for it.", "its file is wrong"),
+    ([], (), "blobs.yaml,line=1", "2 more resources wait for it.", "no manifest has it"),
+]
+
+
+@pytest.mark.parametrize(("results", "problems", "place", "sentence", "why"), CAUSES, ids=[row[-1] for row in CAUSES])
+def test_one_cause_is_one_error_with_the_number_that_waits(results, problems, place, sentence, why):
+    value = report(*results, *wait_for(REFUSED.key, 3), problems=problems)
+    told = [line for line in list_github(value) if "for it." in line]
+    assert len(told) == 1, why
+    assert told[0].startswith(f"::error file={place},")
+    assert told[0].endswith(sentence)
+    innocent = [line for line in list_github(value) if "file=blobs.yaml" in line]
+    assert len(innocent) == (not results), why
+    assert sum(sentence in line for line in annotate_azure_pipelines(value)) == 1
+
+
+def test_what_waits_for_what_waits_is_counted_too():
+    first = wait_for(REFUSED.key, 1)
+    later = replace(wait_for(first[0].key, 1)[0], key=key("Blob", "later"))
+    [line] = list_github(report(REFUSED, *first, later))
+    assert line.endswith("2 resources wait for it.")
+
+
+def test_what_waits_for_a_hold_is_one_error():
+    held = replace(REFUSED, verdict=Verdict.HELD, action=Action.NONE, condition=READY, is_fine=True, attempts=())
+    lines = list_github(report(held, *wait_for(held.key, 3)))
+    assert [line.split()[0] for line in lines] == ["::error", "::notice"]
+    assert lines[0].endswith("2 more resources wait for it.")
+
+
+def test_a_run_that_ended_early_is_one_error_of_no_file():
+    condition = failed("NotReached", "The run ended before it reached this resource.", Severity.INFO)
+    unreached = [
+        replace(INVALID, key=key("Blob", str(number)), verdict=Verdict.UNKNOWN, condition=condition)
+        for number in range(12)
+    ]
+    [line] = list_github(report(*unreached, interrupted=True))
+    assert line == ("::error title=12 resources were not reached::The run ended before it reached this resource.")

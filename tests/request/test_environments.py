@@ -80,9 +80,9 @@ def test_what_is_refused(documents, refused, why):
 def test_each_is_named_with_the_others_and_the_choice():
     first, second = found(dev=[group("a")], prod=[group("a", "eastus")]).problems
     assert (first.path, first.is_error) == ("dev/k.yaml", True)
-    assert "dev and prod stand for the same resources in Azure, with different bodies" in first.message
+    assert "dev and prod declare the same resources in Azure with different bodies" in first.message
     assert "resourceGroups/a" in first.message
-    assert "Which one is meant?" in second.message
+    assert "so none of them is applied." in second.message
     assert "--path prod" in second.hint
 
 
@@ -107,7 +107,7 @@ def test_one_that_gitsync_yaml_names_goes_first():
     environments = found(named=["prod"], dev=[group("a")], prod=[group("a", "eastus")])
     (problem,) = environments.problems
     assert (environments.refused, problem.level) == ({"dev"}, Level.WARNING)
-    assert "it stands for the same resources as prod, which gitsync.yaml names" in problem.message
+    assert "it declares the same resources as prod, which gitsync.yaml names" in problem.message
     both = found(named=["prod", "dev"], dev=[group("a")], prod=[group("a", "eastus")])
     assert both.refused == {"dev", "prod"}, "two that are named are a question again"
 

@@ -85,7 +85,9 @@ def test_an_empty_value_is_not_a_name():
     "told", ["a/providers/Microsoft.Authorization/locks/b", "..", "a?b=c", "a#b", "a%2Fb", "a\\b", "a\nb"]
 )
 def test_a_config_map_cannot_lead_an_id_elsewhere(told):
-    with pytest.raises(MissingValueError, match=r"(?s)resolved azureNameFromConfig path/.* is not a name") as refused:
+    with pytest.raises(
+        MissingValueError, match=r"(?s)resolved azureNameFromConfig path/.* is not a valid name"
+    ) as refused:
         filled({}, Text(("/a/", ConfigMapKeyRef("path", told))))
     assert refused.value.reason == "Failed"
 

@@ -77,7 +77,7 @@ def test_what_the_checks_cost_is_in_the_cost_of_the_sync(world):
     assert (plan.requests.questions, len(asked(world))) == (1, 2)
     [_, promised, *_] = format_costs(plan)
     sent = world.sync(who="auto").requests
-    assert f"about {sent.reads} reads, {sent.questions} question, {sent.writes} writes" in promised
+    assert f"about {sent.reads} reads, {sent.questions} check, {sent.writes} writes" in promised
 
 
 @pytest.mark.parametrize(

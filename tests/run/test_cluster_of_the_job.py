@@ -74,8 +74,7 @@ def test_a_missing_right_refuses_the_run_before_anything_is_touched(pod, verb, r
     with pytest.raises(ConfigError) as refused:
         pod.says(group=GROUP, account=account(BOTH), server=server("db", "password")).sync()
     assert refused.value.message == (
-        "The service account of the job may not do in the cluster what this run needs: "
-        f"{verb} {resource} in namespace default."
+        f"The service account of the job lacks permissions that this run needs: {verb} {resource} in namespace default."
     )
     assert f"resources: [{resource}], verbs: [{verb}]" in refused.value.hint
     assert pod.sent("PUT") == []

@@ -152,7 +152,7 @@ def test_the_plan_names_a_circle_that_it_cannot_solve(world, case):
     world.synced(group=GROUP, vnet=VNET, one=SUBNET)
     world.says(group=GROUP, vnet=MOVED_VNET, one=annotated(MOVED_SUBNET, **STAYS[case]))
     assert of(world.plan(), "VirtualNetwork").condition.message == (
-        "Azure refuses it: outside of its address space would be subnet one (10.0.0.0/24), which this run does not change. "
+        "Azure refuses it: subnet one (10.0.0.0/24) would be outside of its address space, and this run does not change that. "
         "Keep the old range in spec.addressSpace.addressPrefixes until the subnet has a new one."
     )
     assert of(world.sync(), "VirtualNetwork").condition.reason == OUTSIDE

@@ -60,7 +60,7 @@ def test_no_step_from_aso_to_gitsync_writes_to_azure(cluster, tmp_path, capsys):
     (world.folder / "beside.yaml").write_text(BESIDE)
     assert run(["import", "--from-cluster-export", export(cluster, tmp_path), "--out", str(world.folder)]) == 0
     shown = capsys.readouterr().out
-    assert "2  objects that are no manifests of Azure resources: ConfigMap, Secret\n" in shown
+    assert "2  objects that are not manifests of Azure resources: ConfigMap, Secret\n" in shown
     assert f"{RESOURCES} manifests imported, {RESOURCES} for the resource that ASO has recorded.\n" in shown
 
     world.git("add", "-A")

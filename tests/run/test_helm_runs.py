@@ -214,7 +214,7 @@ SLIPS = {
     ),
     "a chart that is not there": ({f"{PROD}/team.yaml": RELEASE.replace("./charts/team", "./charts/taem")}, "charts/taem is not the folder of a chart"),
     "a source that is another": ({f"{PROD}/team.yaml": RELEASE.replace("kind: GitRepository", "kind: HelmRepository")}, "not in this repository"),
-    "a template that computes with a secret": ({"charts/team/templates/x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: {{ len .Values.tags.note | quote }}}\n"}, "does not render the same twice"),
+    "a template that computes with a secret": ({"charts/team/templates/x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: {{ len .Values.tags.note | quote }}}\n"}, "renders differently each time"),
     "a field that is none": ({f"{PROD}/team.yaml": RELEASE.replace("valuesFrom:", "dependsOn: 1\n      valuesFrom:")}, "not a list"),
 }  # fmt: skip
 

@@ -132,7 +132,7 @@ async def test_two_runs_that_overlap_end_as_one(site: Site, undisturbed: Site) -
 @pytest.mark.parametrize(
     ("run", "why"),
     [
-        ({"shard": "3/3"}, "it is for 2 workers, and this one is of 3"),
+        ({"shard": "3/3"}, "it is for 2 workers, and this run has 3"),
         ({"digest_key": Secret("k" * 32)}, "its seal was not made with the digest key"),
         ({"agent": "blue"}, "it is for the agent gitsync"),
     ],

@@ -147,7 +147,7 @@ def test_an_ending_in_capitals_is_a_warning(world, capsys):
     write(world, {"hub.YAML": HUB, "theirs.YML": "apiVersion: v1\nkind: Service\n"})
     assert run(["validate", str(world.folder)]) == 0
     told = capsys.readouterr().out
-    assert "hub.YAML is not read: its ending is not in small letters." in told
+    assert "hub.YAML is not read: its file extension is not in lower case." in told
     assert "Rename it to hub.yaml." in told
     assert "theirs.YML" not in told
 

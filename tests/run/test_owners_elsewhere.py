@@ -215,7 +215,7 @@ OLD = {
 
 
 MIGRATE = (
-    "which has all fields of the manifest, or set `migrateVersions: true` for the unit in gitsync.yaml to read it so."
+    "which has all fields of the manifest, or set `migrateVersions: true` for the unit in gitsync.yaml to read it as that version."
 )
 
 

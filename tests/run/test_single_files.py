@@ -110,7 +110,7 @@ def test_options_of_the_folder_count_for_its_files(world):
     [
         ("templates/none.yaml", "There is no folder or file templates/none.yaml"),
         ("templates/notes.txt", r"templates/notes.txt is no \*.yaml"),
-        ("overlay/kustomization.yaml", "says how its folder is built"),
+        ("overlay/kustomization.yaml", "defines how its folder is built"),
         ("templates/link.yaml", "is a symbolic link"),
     ],
 )

@@ -137,7 +137,7 @@ def test_environments_are_ambiguous_and_the_rest_runs(world):
     report = world.says_files(tree).sync(prune=True, max_deletes=5)
     held = of(report, "VirtualNetwork")
     assert (world.sent("DELETE"), held.verdict, held.condition.reason) == ([], Verdict.BLOCKED, "PruneHeld")
-    assert "Which one is meant?" in held.condition.message
+    assert "so none of them is applied." in held.condition.message
 
 
 def test_a_unit_that_cannot_be_built_holds_its_own_deletes_and_no_others(world):

@@ -261,7 +261,7 @@ async def test_a_vault_that_fails_is_asked_once(rig, path, fault, slept, asked, 
         errors.append(str(failed.value))
     assert (sum(rig.clock.slept), len(rig.fake.lines())) == (slept, asked), why
     assert all(rig.fake.url in error for error in errors)
-    assert "In this run, it is not asked again." not in errors[0]
+    assert "It is skipped for the rest of this run." not in errors[0]
 
 
 async def test_namespaces_that_wait_together_wait_for_one_list(rig):

@@ -143,17 +143,17 @@ REFUSALS = [
     ),
     (
         lambda fake: setattr(fake, "admission", Admission(422, "Invalid", f'secrets "db" is forbidden: {POLICY}')),
-        f'because of an admission policy (422): secrets "db" is forbidden: {POLICY}. Fix what it asks for',
+        f'because of an admission policy (422): secrets "db" is forbidden: {POLICY}. Fix the annotations and labels',
         "a policy, with the status that it has by default",
     ),
     (
         lambda fake: setattr(fake, "admission", Admission(403, "Forbidden", WEBHOOK)),
-        f"because of an admission webhook (403): {WEBHOOK}. Fix what it asks for",
+        f"because of an admission webhook (403): {WEBHOOK}. Fix the annotations and labels",
         "a webhook",
     ),
     (
         lambda fake: setattr(fake, "admission", Admission(403, "", "")),
-        "refused to create Secret default/db (403). Ask who runs the cluster",
+        "refused to create Secret default/db (403). Ask an administrator of the cluster",
         "something that does not say what it is",
     ),
 ]
@@ -509,7 +509,7 @@ async def test_the_refusal_has_one_role_for_each_namespace(rig):
     with pytest.raises(ConfigError) as failed:
         await rig.cluster.check_access(ExportNeeds(written=(DB, elsewhere)))
     assert failed.value.message == (
-        "The service account of the job may not do in the cluster what this run needs: create secrets in namespace "
+        "The service account of the job lacks permissions that this run needs: create secrets in namespace "
         "default, update secrets in namespace default, create configmaps in namespace jobs."
     )
     roles = yaml.safe_load(failed.value.hint.partition(": ")[2])["items"]

@@ -75,10 +75,9 @@ def test_each_row_catches_and_allows_its_examples(tool):
 
 
 def test_each_row_is_in_the_style_once(tool):
-    page = STYLE.read_text()
-    rows = [f"| {row.ours} | {row.field} |" for row in tool.ROWS]
-    assert [row for row in rows if page.count(row) != 1] == []
-    assert page.count("\n| ") == len(rows) + 1
+    lines = [line[2:-2].split(" | ") for line in STYLE.read_text().splitlines() if line.startswith("| ")]
+    pairs = [tuple(cells[at : at + 2]) for cells in lines[1:] for at in range(0, len(cells), 2)]
+    assert sorted(pairs) == sorted((row.ours, row.field) for row in tool.ROWS)
 
 
 @pytest.mark.parametrize(

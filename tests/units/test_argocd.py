@@ -421,8 +421,8 @@ def test_an_application_set_makes_applications(text: str, paths: dict[str, str])
 
 
 UNFOLLOWED: Mapping[str, tuple[str, str, str]] = {
-    "clusters": (application_set({"clusters": {}}), "generators[0].clusters", "asks a cluster"),
-    "pull requests": (application_set({"pullRequest": {}}), "generators[0].pullRequest", "asks a service"),
+    "clusters": (application_set({"clusters": {}}), "generators[0].clusters", "queries a cluster"),
+    "pull requests": (application_set({"pullRequest": {}}), "generators[0].pullRequest", "queries a service"),
     "a matrix": (application_set({"matrix": {"generators": []}}), "generators[0].matrix", "combines others"),
     "an unknown one": (application_set({"stars": {}}), "generators[0].stars", "is not known"),
     "a list of a matrix": (application_set({"list": {"elementsYaml": "x"}}), "elementsYaml", "combines others"),
@@ -519,18 +519,18 @@ REFUSED: Mapping[str, tuple[dict[str, Any], dict[str, str], str]] = {
     "variables in annotations": (
         {"kustomize": {"commonAnnotations": {"a": "$ARGOCD_APP_NAME"}, "commonAnnotationsEnvsubst": True}},
         {"infra/kustomization.yaml": ""},
-        "variables of Argo CD",
+        "Argo CD variables",
     ),
     "variables in parameters": (
         {"helm": {"parameters": [{"name": "a", "value": "${ARGOCD_APP_NAME}"}]}},
         {"infra/Chart.yaml": ""},
-        "variables of Argo CD",
+        "Argo CD variables",
     ),
     "no kustomization": ({"kustomize": {"namePrefix": "x"}}, {}, "no kustomization in infra"),
     "values of another address": (
         {"helm": {"valueFiles": ["https://example.com/v.yaml"]}},
         {"infra/Chart.yaml": ""},
-        "fetches nothing",
+        "does not fetch remote files",
     ),
     "no chart": ({"helm": {"releaseName": "x"}}, {}, "no Chart.yaml in infra"),
     "no files": ({"directory": {"include": "*.nothing"}}, {}, "no manifests"),

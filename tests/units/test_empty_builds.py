@@ -36,23 +36,23 @@ def warn(files):
     [
         (
             {ROOT: f"resources: [g.yaml]\ncommonAnnotations: {LOCAL}\n", "a/g.yaml": TEXT},
-            f"1 ASO object, and its build has none{BECAUSE_LOCAL}", ROOT, 2, "an annotation of all",
+            f"1 ASO object, but its build has none{BECAUSE_LOCAL}", ROOT, 2, "an annotation of all",
         ),
         (
             {ROOT: "resources: [g.yaml]\n", "a/g.yaml": f"{MARKED}---\n{MARKED.replace('name: rg', 'name: b')}"},
-            f"2 ASO objects, and its build has none{BECAUSE_LOCAL}", "a/g.yaml", 3, "annotations of each",
+            f"2 ASO objects, but its build has none{BECAUSE_LOCAL}", "a/g.yaml", 3, "annotations of each",
         ),
         (
             {ROOT: f"resources: [../b]\ncommonAnnotations: {LOCAL}\n", BASE: "resources: [g.yaml]\n", "b/g.yaml": TEXT},
-            f"1 ASO object, and its build has none{BECAUSE_LOCAL}", ROOT, 2, "of a base",
+            f"1 ASO object, but its build has none{BECAUSE_LOCAL}", ROOT, 2, "of a base",
         ),
         (
             {ROOT: "resources: [../b]\npatches:\n- path: p.yaml\n", "a/p.yaml": PATCH, BASE: "resources: [g.yaml]\n", "b/g.yaml": TEXT},
-            "1 ASO object, and its build has none: patches delete them.", "a/p.yaml", 1, "a patch removes it",
+            "1 ASO object, but its build has none: patches delete them.", "a/p.yaml", 1, "a patch removes it",
         ),
         (
             {ROOT: "resources: [g.yaml, m.yaml]\n", "a/g.yaml": MARKED, "a/m.yaml": MAP},
-            f"1 ASO object, and its build has none{BECAUSE_LOCAL}", "a/g.yaml", 3, "what is left is of another tool",
+            f"1 ASO object, but its build has none{BECAUSE_LOCAL}", "a/g.yaml", 3, "what is left is of another tool",
         ),
     ],
 )  # fmt: skip

@@ -127,7 +127,7 @@ def test_what_is_not_the_same_twice_is_refused(template, line, why):
     problem = refuse(files, values=({"password": MARK},))
     path = "team/Chart.yaml" if why.startswith("a document") else "team/templates/group.yaml"
     assert (problem.code, problem.path, problem.line) == ("ChartFailed", path, line), why
-    assert "does not render the same twice" in problem.message
+    assert "renders differently each time" in problem.message
 
 
 @needs_helm
@@ -146,7 +146,7 @@ REFUSED = [
     ({"team/templates/a.yaml": "a: b: c\n"}, "team/templates/a.yaml", 1, "YAML parse error", "a result that is no YAML"),
     ({"team/templates/a.yaml": '{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}'}, "team/templates/a.yaml", 1, "rendering template has a nested reference name: a", "a template without an end"),
     ({"team/templates/a.yaml": '{{ .Files.Get "../../etc/passwd" | required "nothing there" }}'}, "team/templates/a.yaml", 1, "nothing there", "a file elsewhere"),
-    ({"team/templates/a.yaml": 'x: {{ repeat 9000000 "a" }}'}, "team/Chart.yaml", 1, "more than 8388608 are not read", "a result that is too much"),
+    ({"team/templates/a.yaml": 'x: {{ repeat 9000000 "a" }}'}, "team/Chart.yaml", 1, "the limit is 8388608", "a result that is too much"),
     ({"team/values.yaml": "a: [\n"}, "team/Chart.yaml", 1, "values.yaml", "values that are no YAML"),
 ]  # fmt: skip
 
@@ -163,7 +163,7 @@ def test_the_output_of_helm_leads_to_the_template(more, path, line, said, why):
 
 LIBRARY = "dependencies:\n- name: lib\n  version: 1.0.0\n  repository: {}\n"
 UNREADABLE = [
-    ({"team/Chart.yaml": CHART + LIBRARY.format("https://example.org")}, 5, "not in its folder charts/", "a chart elsewhere"),
+    ({"team/Chart.yaml": CHART + LIBRARY.format("https://example.org")}, 5, "not in its charts/ folder", "a chart elsewhere"),
     ({"team/Chart.yaml": CHART + LIBRARY.format("file://../../lib")}, 5, "not in this source", "a chart outside of the source"),
     ({"team/Chart.yaml": CHART + LIBRARY.format("file:///etc")}, 5, "not in this source", "a chart of the machine"),
     ({"team/Chart.yaml": CHART + LIBRARY.format("file://../team")}, 5, "is team", "a chart of another name"),
@@ -196,7 +196,7 @@ def test_values_that_cannot_be_read_are_not_handed_to_helm():
         problem = refuse(files, values=(name,))
         assert (problem.path, problem.line) == place
     for path in ("", "a..b", "a[", "a[x]", ".a", "a.", "[0][99999]"):
-        assert "no path in the values" in refuse(FILES, values=(SetValue(path=path, text="x"),)).message
+        assert "not a path in the values" in refuse(FILES, values=(SetValue(path=path, text="x"),)).message
 
 
 @needs_helm

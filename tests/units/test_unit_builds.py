@@ -69,7 +69,7 @@ def test_a_file_outside_of_the_folder_is_read_with_one_warning_for_the_kustomiza
         ("OutsideFolder", Level.WARNING, "base/kustomization.yaml", 3),
     ]
     assert found.problems[0].message == (
-        "a/kustomization.yaml names b/g.yaml outside of its folder; kustomize build alone refuses that."
+        "a/kustomization.yaml names b/g.yaml outside of its folder; kustomize rejects that by default."
     )
     assert "names b/one and 1 more outside" in found.problems[1].message
 

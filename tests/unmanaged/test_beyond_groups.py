@@ -101,7 +101,7 @@ def test_groups_that_are_looked_for(tmp_path, named, found, why, way):
 
 def test_the_text_reports_what_was_not_looked_into(tmp_path):
     done, _ = look(tmp_path, bodies=ESTATE)
-    assert "The content of 2 resource groups not in git. Name one with --resource-group, or '*' for all." in done.out
+    assert "The content of 2 resource groups not in git is not listed. Name one with --resource-group, or '*' for all." in done.out
     assert "lab:\n  ResourceGroup\n    lab" in done.out
 
 

@@ -102,4 +102,4 @@ async def test_a_refusal_is_a_doubt():
     refusal = {"error": {"code": "AuthorizationFailed", "message": "No."}}
     found, doubts, _ = await ask(make_stray(), Say(403, refusal), Say(403, refusal))
     assert found == ("unknown", "", "")
-    assert doubts == ("Azure answered 403 AuthorizationFailed.",)
+    assert doubts == ("Azure returned 403 AuthorizationFailed.",)

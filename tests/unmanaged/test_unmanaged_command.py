@@ -99,7 +99,7 @@ def test_text_has_each_group_with_the_command_that_imports_it(estate):
     assert "  VirtualNetworksSubnet\n    hub/by-hand" in done.out
     assert "  Microsoft.Logic/workflows (gitsync has no kind for this type)\n    flow" in done.out
     assert (
-        "To write manifests of them:\n  gitsync import --resource-group other --out azure\n  gitsync import --resource-group shop --out azure\n"
+        "To write manifests for them:\n  gitsync import --resource-group other --out azure\n  gitsync import --resource-group shop --out azure\n"
         in done.out
     )
     assert done.out.splitlines()[-1].startswith(f"{len(ALL)} resources not in git. Git has 15 of 53 resources")
@@ -203,7 +203,7 @@ def test_resource_graph_that_does_not_answer_is_a_gap(estate):
     rule = FaultRule(match=Match(path="*/microsoft.resourcegraph/resources"), answer=refused)
     done, _ = look(estate, "-o", "json", "--fast", rules=[rule])
     assert done.code == 1
-    assert read(done)["gaps"] == ["Resource Graph: Azure answered 403 AuthorizationFailed."]
+    assert read(done)["gaps"] == ["Resource Graph: Azure returned 403 AuthorizationFailed."]
 
 
 def test_a_thousand_resources_take_less_than_a_third_of_a_request_each(tmp_path):

@@ -248,7 +248,7 @@ def test_a_reference_that_is_half_said_names_nothing():
     ("arm_id", "says"),
     [
         (f"{RG}/providers/Microsoft.Network/virtualNetworks/{'x' * 60}/subnets/a/", 'it ends with a slash: "/'),
-        (f"{RG}/providers/Microsoft.Network/virtualNetworks/{'x' * 60} ", 'a blank at an end: "/'),
+        (f"{RG}/providers/Microsoft.Network/virtualNetworks/{'x' * 60} ", 'ends with a blank: "/'),
     ],
 )
 def test_what_is_wrong_at_the_end_of_a_long_id_is_shown(arm_id, says):

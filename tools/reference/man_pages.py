@@ -41,7 +41,7 @@ def _format_overview(helps: Mapping[str, CommandHelp]) -> Iterator[str]:
     yield from (".PP", "SOURCE is a folder (default: the working directory) or the URL of a git repository.")
     yield ".SH COMMANDS"
     for group in CommandGroup:
-        yield f'.SS "{_escape(group.value.capitalize())}"'
+        yield f'.SS "{_escape(group.value[:1].upper() + group.value[1:])}"'
         for name, entry in COMMANDS.items():
             if entry.group is group:
                 yield from (".TP", rf"\fB{_escape(name)}\fR", _escape(entry.summary))

@@ -54,13 +54,14 @@ def read_trust(ca_bundle: Path | None) -> Trust:
         return ssl.create_default_context(cafile=str(ca_bundle))
     except (OSError, ssl.SSLError) as error:
         raise ConfigError(
-            f"The CA bundle {ca_bundle} cannot be read: {error}.", hint="It must be a file of certificates in PEM."
+            f"The CA bundle {ca_bundle} cannot be read: {error}.",
+            hint="Set --ca-bundle to a file of certificates in PEM.",
         ) from error
 
 
 @dataclass(frozen=True, slots=True)
 class PollInterval:
-    """Seconds between polls if Azure does not say: doubling from `first` to `most`."""
+    """Seconds between polls if Azure specifies none: doubling from `first` to `most`."""
 
     first: float = 1.0
     most: float = 60.0
@@ -71,8 +72,8 @@ class PollInterval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmAccess:
-    """All that `open_arm` needs to know. `request_share` is how much of the limits may be used. `user_agent_suffix` is
-    added to `gitsync/<version>`. The correlation ids of the run's writes follow from `run_id`, which no other run has.
+    """All that `open_arm` needs. `request_share` is how much of the limits may be used. `user_agent_suffix` is added to
+    `gitsync/<version>`. The correlation ids of the run's writes follow from `run_id`, which no other run has.
     `redactions` learns every token.
     """
 
@@ -97,5 +98,5 @@ class RenewableCredential(TokenCredential, Protocol):
     """A credential that gives a new token after Azure refused one."""
 
     def forget(self, token: str) -> None:
-        """Make the next token a new one, unless this token was replaced already."""
+        """Get a new token next time, unless this token was replaced already."""
         ...

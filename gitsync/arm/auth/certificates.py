@@ -1,13 +1,10 @@
-"""Signs in with a certificate: from a text, from a file, or from the credentials file of a
-user-assigned identity.
+"""Signs in with a certificate: from a text, from a file, or from the credentials file of a user-assigned identity.
 
-Separate from the other credentials, because no error may show the content of a certificate, and
-because a Secret of a manifest may name such a file: gitsync reads it only from the folder that a
-setting allows.
+Separate from the other credentials, because no error may show the content of a certificate, and because a Secret of a
+manifest may name such a file: gitsync reads it only from the folder that a setting allows.
 
-A user-assigned identity vouches for itself with the whole chain of its certificate (RFC 7523, RFC
-7515 §4.1.6): managed identities are asked for the chain, and azure-identity's asynchronous
-credential sends the thumbprint alone.
+A user-assigned identity vouches for itself with the whole chain of its certificate (RFC 7523, RFC 7515 §4.1.6): managed
+identities must send the chain, and azure-identity's asynchronous credential sends the thumbprint alone.
 """
 
 from __future__ import annotations
@@ -43,7 +40,7 @@ _LIFE = 600
 
 _IDS = ("client_id", "tenant_id")
 _FIELDS = (*_IDS, "client_secret", "authentication_endpoint")
-"""Of the file of a user-assigned identity, as Azure's data plane of managed identities hands it out."""
+"""Members of the file of a user-assigned identity, as the data plane of managed identities issues it."""
 
 
 def open_certificate_credential(sign_in: SignIn, options: dict[str, Any]) -> CertificateCredential:
@@ -57,13 +54,12 @@ def open_certificate_credential(sign_in: SignIn, options: dict[str, Any]) -> Cer
         return CertificateCredential(
             sign_in.tenant_id, sign_in.client_id, certificate_data=data, password=password, **options
         )
-    except (ValueError, TypeError) as error:  # TypeError: cryptography's, for a password that is missing
+    except (ValueError, TypeError) as error:  # cryptography raises TypeError for a missing password
         raise _make_certificate_error(sign_in) from error
 
 
 def open_identity_file_credential(sign_in: SignIn, options: dict[str, Any], clock: Clock) -> ClientAssertionCredential:
-    """Open the credential of a user-assigned identity, whose file has its certificate and the
-    authority to go to.
+    """Open the credential of a user-assigned identity, whose file has its certificate and the authority.
 
     Raises ConfigError if the file is outside the allowed folder, cannot be read, or is not such a file.
     """
@@ -84,7 +80,7 @@ def open_identity_file_credential(sign_in: SignIn, options: dict[str, Any], cloc
 
 
 def _decode(certificate: Secret, sign_in: SignIn) -> bytes:
-    """PEM as it is; anything else is base64, of PKCS#12 or once more of PEM."""
+    """Decode a certificate: PEM as it is; anything else is base64 of PKCS#12 or of PEM."""
     text = certificate.reveal()
     if text.lstrip().encode().startswith(_PEM):
         return text.encode()
@@ -99,7 +95,7 @@ def _find_identity_file(sign_in: SignIn) -> Path:
     followed first).
     """
     path = Path(sign_in.identity_file)
-    if not sign_in.secret_name:  # a setting of the person who runs gitsync, who may name any file
+    if not sign_in.secret_name:  # a setting, by the person who runs gitsync, may name any file
         return path
     folder = Path(sign_in.identity_folder).resolve() if sign_in.identity_folder else None
     if folder is None or not path.resolve().is_relative_to(folder):
@@ -133,13 +129,13 @@ def _read(path: Path) -> bytes:
 
 
 def _make_certificate_error(sign_in: SignIn) -> ConfigError:
-    hint = "It must be PEM, or PKCS#12 in base64, with an RSA key; the password of an encrypted one must be right."
+    hint = "Use PEM, or PKCS#12 in base64, with an RSA key. If it is encrypted, check the password."
     return ConfigError(f"The certificate of {_name_source(sign_in)} cannot be used.", hint=hint)
 
 
 def _make_identity_error(sign_in: SignIn) -> ConfigError:
-    hint = f"It must be JSON with {', '.join(_FIELDS)}; client_secret in base64, the last an https URL."
-    return ConfigError(f"The file of the identity of {_name_source(sign_in)} cannot be used.", hint=hint)
+    hint = f"Use JSON with {', '.join(_FIELDS)}; client_secret in base64, the last an https URL."
+    return ConfigError(f"The identity file of {_name_source(sign_in)} cannot be used.", hint=hint)
 
 
 def _name_source(sign_in: SignIn) -> str:
@@ -148,7 +144,7 @@ def _name_source(sign_in: SignIn) -> str:
 
 def make_assertion_source(certificate: bytes, client: str, audience: str, clock: Clock) -> Callable[[], str]:
     """Return a function that makes assertions. `certificate` is PKCS#12 or PEM, with its RSA key and without a
-    password; `audience` is the URL that tokens are asked of. Raises ValueError for anything else.
+    password; `audience` is the URL that issues the tokens. Raises ValueError for anything else.
     """
     key, chain = _load(certificate)
     if not isinstance(key, RSAPrivateKey) or not chain:

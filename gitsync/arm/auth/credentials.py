@@ -1,5 +1,4 @@
-"""The identity that gitsync uses in Azure: a credential that shows no token, and gets a new one
-if Azure refuses it.
+"""The identity that gitsync uses in Azure: a credential that shows no token, and gets a new one if Azure refuses one.
 
 If a method gets no token, the error names the method and the fix.
 """
@@ -31,16 +30,16 @@ from gitsync.model.signin import Method
 TOKEN_PATIENCE = 60.0
 """Seconds for one token, the retries of azure-identity included."""
 
-_SPARE = 30  # seconds that a token must still be good for
-_PAUSE = 30.0  # seconds after a failed try to renew a token that is still good
+_SPARE = 30  # seconds that a token must still be valid
+_PAUSE = 30.0  # seconds after a failed attempt to renew a token that is still valid
 
 _CHAIN = "Attempted credentials:"
-"""What ChainedTokenCredential writes before the causes, each on a line of its own that begins with a tab."""
+"""ChainedTokenCredential writes this before the causes, each on its own line that begins with a tab."""
 
 _NOISE = re.compile(
     r"^\w+Credential authentication unavailable[,.]\s*|\s*\b(?:To mitigate this issue|(?:Please )?[Vv]isit)\b.*"
 )
-"""In a cause: the name of the credential once more, and a pointer to a page of azure-identity."""
+"""In a cause: the name of the credential again, and a link to a page of azure-identity."""
 
 _NAMES = {
     "AzureCliCredential": "Azure CLI",
@@ -57,7 +56,7 @@ _NAMES = {
 _FOREIGN_TENANT = re.compile(
     r"(not configured to acquire tokens for tenant ([\w.-]{1,100}))\. To enable .*? for any tenant(?=\.|$)"
 )
-"""How azure-identity refuses it; what it advises is for programmers."""
+"""How azure-identity refuses a tenant; its advice is for programmers."""
 
 
 @asynccontextmanager
@@ -74,11 +73,11 @@ async def open_credential(
         if not access.cloud.is_loopback:
             raise ConfigError(
                 f"Anonymous access to {access.cloud.endpoint} is refused.",
-                hint="It is for an emulator on this machine; choose another --credential.",
+                hint="Set --credential to another method: anonymous access is for an emulator on this machine.",
             )
         yield None
         return
-    # azure-identity logs the errors that it raises; one that ends a run is shown already.
+    # azure-identity logs the errors that it raises; an error that ends a run is shown already.
     logging.getLogger("azure.identity").setLevel(logging.ERROR)
     if override is not None:
         yield _GuardedCredential(lambda: override, access, clock)
@@ -89,7 +88,7 @@ async def open_credential(
 
         def open_new() -> Any:
             credential = build_credential(access, http, clock)
-            opened.push_async_callback(credential.close)  # at the end: others may still ask the one that this replaces
+            opened.push_async_callback(credential.close)  # at the end: other requests may still use the old one
             return credential
 
         yield _GuardedCredential(open_new, access, clock)
@@ -97,7 +96,7 @@ async def open_credential(
 
 @dataclass(slots=True)
 class _LastToken:
-    """The last token for some scopes. No new one is asked for before `not_before`, by the monotonic clock."""
+    """The last token for some scopes. No new one is requested before `not_before`, by the monotonic clock."""
 
     info: Any = field(repr=False)
     not_before: float = -math.inf
@@ -106,8 +105,8 @@ class _LastToken:
 class _GuardedCredential:
     """A credential that never shows its tokens, and whose errors contain the cause and the fix.
 
-    The credentials of azure-identity keep a token until it expires, so a new one is asked of a new credential, which
-    `open_new` gives. A token that is still good serves while no new one can be had.
+    The credentials of azure-identity keep a token until it expires, so a new token needs a new credential, which
+    `open_new` gives. A token that is still valid serves while there is no new one.
     """
 
     def __init__(self, open_new: Callable[[], TokenCredential], access: ArmAccess, clock: Clock) -> None:
@@ -121,7 +120,7 @@ class _GuardedCredential:
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
         """Raises CredentialError if there is no token, AuthorityError if the authority did not respond."""
-        # Other claims make another token.
+        # Other claims need another token.
         last = None if (options or {}).get("claims") else self._last.get(scopes)
         if last is not None and self._clock.monotonic() < last.not_before:
             return last.info
@@ -130,16 +129,16 @@ class _GuardedCredential:
         except ArmError as error:
             if last is None or last.info.expires_on - _SPARE < self._clock.now().timestamp():
                 raise
-            # Not with each request: a source that hangs would stop all of them.
+            # Not for each request: a source that hangs would stop all of them.
             last.not_before = self._clock.monotonic() + _PAUSE
-            logger.warning("The token of Azure cannot be renewed, and is still good: {}", error.message)
+            logger.warning("The Azure token cannot be renewed, and is still valid: {}", error.message)
             return last.info
         self._redactions.add(Secret(info.token))
         self._last[scopes] = _LastToken(info)
         return info
 
     async def _ask(self, *scopes: str, options: Any) -> Any:
-        """Raises CredentialError if a source refused, AuthorityError if one has no token just now."""
+        """Raises CredentialError if a source refused, AuthorityError if one has no token at the moment."""
         with note_answers() as answers:
             try:
                 async with asyncio.timeout(TOKEN_PATIENCE):
@@ -150,13 +149,13 @@ class _GuardedCredential:
                 raise self._explain(error, answers[-1] if answers else None) from error
 
     def _explain(self, error: Exception, answer: TokenAnswer | None) -> ArmError:
-        """Make the error for a failure of azure-identity, by the last answer that came before."""
+        """Make the error for a failure of azure-identity, by the last answer before it."""
         failed = f"Could not get a token with {self._description}"
         if isinstance(error, TimeoutError):
             return make_authority_error(f"{failed} within {TOKEN_PATIENCE:g} seconds.", error)
         if answer is not None and answer.is_passing:
             return AuthorityError(
-                f"{failed}: {answer.source} has none just now ({answer}).",
+                f"{failed}: {answer.source} has none at the moment ({answer}).",
                 was_sent=False,
                 has_answered=True,
                 retry_after=answer.response.read_retry_after(self._clock.now()),
@@ -165,16 +164,16 @@ class _GuardedCredential:
         if isinstance(error, ClientAuthenticationError):  # the authority answered, and refused
             return self._make_token_error(scrub(format_causes(str(error.message))))
         if isinstance(error, AzureError):
-            # No answer: the authority may be out of reach for a while, so this is tried again.
+            # No answer: the authority may be unreachable for a while, so this is retried.
             return make_authority_error(
                 f"{failed}: {format_causes(str(error.message))}", error.inner_exception or error
             )
-        # azure-identity stumbles in many ways over an answer that is no authority's
-        return self._make_token_error(f"the response is not that of an authority ({type(error).__name__})")
+        # azure-identity raises many errors for an answer that is not an authority's
+        return self._make_token_error(f"the response is not from a token authority ({type(error).__name__})")
 
     def forget(self, token: str) -> None:
-        """Make the next token a new one, unless this token was replaced already."""
-        # Many requests may be refused with one token: the first of them replaces it for all.
+        """Get a new token next time, unless this token was replaced already."""
+        # Many requests may be refused with one token: the first refusal replaces it for all.
         if any(last.info.token == token for last in self._last.values()):
             self._last.clear()
             self._credential = self._open_new()
@@ -183,15 +182,13 @@ class _GuardedCredential:
         hint = advise_on_refusal(self._method, why)
         if foreign := _FOREIGN_TENANT.search(why):
             why = _FOREIGN_TENANT.sub(r"\1", why)
-            hint = f"Add {foreign[2]} to --additional-tenants, if that tenant may get tokens of this identity."
+            hint = f"If that tenant may get tokens of this identity, add {foreign[2]} to --additional-tenants."
         message = f"Could not get a token with {self._description}: {why}"
         return CredentialError(message, status=401, code="AuthenticationFailed", hint=hint)
 
 
 def format_causes(message: str) -> str:
-    """Format the message of a credential in one line; of a chain, the cause of each credential, by
-    its name.
-    """
+    """Format the message of a credential in one line; for a chain, the cause of each credential by name."""
     causes = message.partition(_CHAIN)[2].split("\n\t")[1:]
     if not causes:
         return _join_lines(message)

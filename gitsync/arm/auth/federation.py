@@ -25,8 +25,8 @@ from gitsync.formats.json_members import as_mapping, read_claims, read_text
 from gitsync.model.clock import Clock
 
 _AUDIENCE = "api://AzureADTokenExchange"
-_SPARE = 60  # seconds that a job's token must still be good for
-_AT_ONCE = 5  # seconds in which a new token is sent, whatever it says of itself
+_SPARE = 60  # seconds that a job's token must still be valid
+_AT_ONCE = 5  # seconds in which a new token is sent, whatever expiry it has
 
 JobTokens = Callable[[], Awaitable[str]]
 
@@ -36,10 +36,10 @@ class _OldTokenError(Exception):
 
 
 class FederatedCredential:
-    """Exchanges the job's token for one of Azure. A credential as azure-identity's are.
+    """Exchanges the job's token for an Azure token. It has the interface of azure-identity's credentials.
 
-    The job is only asked when azure-identity wants to send its token: the CI system may be down while the token of
-    Azure is still good.
+    A job token is requested only when azure-identity sends it: the CI system may be down while the Azure token is still
+    valid.
     """
 
     def __init__(self, tokens: JobTokens, tenant: str, client: str, clock: Clock, **options: Any) -> None:
@@ -58,7 +58,7 @@ class FederatedCredential:
             await self._renew()
             return await self._exchange.get_token_info(*scopes, options=options)
         if self._was_too_old:
-            # azure-identity wanted to renew a token that is still good, and tries again in half a minute.
+            # azure-identity renews a token that is still valid, and retries in half a minute.
             with suppress(AzureError):
                 await self._renew()
         return info
@@ -73,10 +73,10 @@ class FederatedCredential:
         return self._clock.now().timestamp() > self._good_until
 
     async def _renew(self) -> None:
-        async with self._asking:  # many requests may want one at the same time
+        async with self._asking:  # many requests may need one at the same time
             if self._is_old():
                 self._token = await self._tokens()
-                # A job's token lives for minutes: it is asked for again before azure-identity sends an old one.
+                # A job's token lives for minutes: a new one is requested before azure-identity sends an old one.
                 expiry = as_mapping(read_claims(self._token)).get("exp")  # seconds since 1970
                 good_until = expiry - _SPARE if isinstance(expiry, (int, float)) else 0.0
                 self._good_until = max(good_until, self._clock.now().timestamp() + _AT_ONCE)

@@ -48,12 +48,12 @@ class _BuildContext:
     redactions: Redactions
 
     def make_options(self) -> dict[str, Any]:
-        """For credentials that ask the authority themselves."""
+        """For credentials that call the authority themselves."""
         return {
             "authority": self.cloud.authority,
             "disable_instance_discovery": not self.cloud.knows_authority,
             "additionally_allowed_tenants": list(self.sign_in.additional_tenants),
-            "retry_connect": 0,  # we try again, unless the host is wrong
+            "retry_connect": 0,  # gitsync retries, unless the host is wrong
             "retry_status": 0,  # likewise
             "transport": NotingTransport(self.http.transport),
             "proxies": self.http.find_proxies(self.cloud.authority),
@@ -121,7 +121,7 @@ def _build_identity_file(context: _BuildContext) -> Any:
     if not context.sign_in.identity_file:
         raise ConfigError(
             f"{context.sign_in.title} needs AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS.",
-            hint="Set it to the file of the identity.",
+            hint="Set it to the identity file.",
         )
     return open_identity_file_credential(context.sign_in, context.make_options(), context.clock)
 
@@ -137,13 +137,13 @@ def _build_managed_identity(context: _BuildContext) -> Any:
 
 
 def _build_default(context: _BuildContext) -> Any:
-    """Build a chain that signs in with the first that can: certificate, secret, federated token, file of an
-    identity, the machine's identity, who is signed in to the Azure CLI or others.
+    """Build a chain that signs in with the first that can: certificate, secret, federated token, identity file, the
+    machine's identity, the account of the Azure CLI or similar tools.
 
-    As azure-identity's DefaultAzureCredential, but for settings instead of variables, and with the CI systems' tokens.
+    As azure-identity's DefaultAzureCredential, with settings instead of variables, and with the CI systems' tokens.
     """
     sign_in, tenants = context.sign_in, list(context.sign_in.additional_tenants)
-    # A member that cannot work would raise when it is built, so only those with settings are in the chain.
+    # A member that cannot work would raise when it is built, so the chain has only those with settings.
     chain: list[Any] = []
     if sign_in.tenant_id and sign_in.client_id:
         chain += [_build_certificate(context)] if sign_in.client_certificate or sign_in.client_certificate_path else []

@@ -12,7 +12,7 @@ from gitsync.formats.json_members import read_claims, read_text
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Ids as the token's claims have them; "" if there is no such claim. `managed` is the ARM id of what a managed
+    """Ids from the token's claims; "" without the claim. `managed` is the ARM id of the resource that a managed
     identity belongs to.
     """
 
@@ -34,9 +34,7 @@ _TOOLS = {
 
 
 def describe_principal(principal: Principal | None, method: str) -> str:
-    """Describe who signed in, for people: what signed in, and its ids. `method` is the word for
-    what a token does not tell.
-    """
+    """Describe the signed-in identity and its ids, for people. `method` replaces them without a token."""
     if principal is None:
         return method
     how = _TOOLS.get(principal.client) or ("managed-identity" if principal.managed else method)

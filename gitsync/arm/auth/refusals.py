@@ -23,14 +23,14 @@ BY_METHOD: Final[Mapping[Method, str]] = {
     Method.MANAGED_IDENTITY: "Check that this machine has a managed identity, and AZURE_CLIENT_ID if it has several.",
     Method.CLIENT_SECRET: f"{_IDS}, and that AZURE_CLIENT_SECRET has not expired.",
     Method.CLIENT_CERTIFICATE: f"{_IDS}, and that the client has this certificate.",
-    Method.IDENTITY_FILE: "Check that the file of the identity has been renewed.",
+    Method.IDENTITY_FILE: "Check that the identity file has been renewed.",
 }
 
 _OLD_ASSERTION: Final = "700024"
-_CLOCK: Final = "Check the clock of this machine: gitsync signs what it sends with the time."
+_CLOCK: Final = "Check the clock of this machine: gitsync signs its requests with the time."
 _EXPIRED: Final = (
-    "The token of the job or of its file has expired: that of GitHub lives five minutes, also after `az login`. Let "
-    "gitsync ask for tokens itself: set --credential workload-identity without a token file, and `id-token: write`, "
+    "The job's token, or the one in its file, has expired: GitHub's lives five minutes, also after `az login`. Let "
+    "gitsync request tokens itself: set --credential workload-identity without a token file, and `id-token: write`, "
     "which gives the job ACTIONS_ID_TOKEN_REQUEST_URL. Or keep the file fresh, and check the clock of this machine."
 )
 _NOT_FEDERATED: Final = "of the identity AZURE_CLIENT_ID has what the message shows, or add one: case counts."
@@ -42,7 +42,7 @@ _SUBJECT: Final = (
     "of the job is part of it."
 )
 _FORBIDDEN_FEDERATION: Final = (
-    "Ask your administrators of Entra ID to allow workload identity federation: a policy of the tenant forbids it for "
+    "Ask your Entra ID administrators to allow workload identity federation: a tenant policy forbids it for "
     "this issuer. Or use a managed identity."
 )
 _SIGN_IN_AGAIN: Final = "Sign in again with `az login`."
@@ -51,14 +51,14 @@ _NO_PERSON: Final = (
     "confirm this sign-in."
 )
 _CONDITIONAL_ACCESS: Final = (
-    "Ask your administrators of Entra ID: a Conditional Access policy denies this sign-in. "
+    "Ask your Entra ID administrators: a Conditional Access policy denies this sign-in. "
     "They find it in the sign-in logs by the ids in the message."
 )
-_NO_CLIENT: Final = f"{_IDS}: the tenant has no such client."
+_NO_CLIENT: Final = f"{_IDS}: the client does not exist in the tenant."
 _NO_ACCOUNT: Final = "Check the account, and that it is in the tenant AZURE_TENANT_ID."
 _DISABLED_CLIENT: Final = "Enable the client in Entra ID, under enterprise applications."
 _OTHER_CLOUD: Final = "Set --endpoint and AZURE_AUTHORITY_HOST to the cloud of the tenant AZURE_TENANT_ID."
-_NOT_ITS_VALUE: Final = "Set AZURE_CLIENT_SECRET to the value of the secret, and not to its id."
+_NOT_ITS_VALUE: Final = "Set AZURE_CLIENT_SECRET to the value of the secret, not to its id."
 
 _BY_CODE: Final[Mapping[str, str]] = {
     "50014": _NO_ACCOUNT,
@@ -81,20 +81,20 @@ _BY_CODE: Final[Mapping[str, str]] = {
     "70021": _FEDERATED,
     "70025": "Add a federated credential to the identity AZURE_CLIENT_ID, with the issuer and subject of the job.",
     "70043": _SIGN_IN_AGAIN,
-    "90002": "Check AZURE_TENANT_ID and AZURE_AUTHORITY_HOST: this cloud has no such tenant.",
+    "90002": "Check AZURE_TENANT_ID and AZURE_AUTHORITY_HOST: the tenant does not exist in this cloud.",
     "90038": _OTHER_CLOUD,
     "530032": _CONDITIONAL_ACCESS,
     "700011": _NO_CLIENT,
     "700016": _NO_CLIENT,
-    "700027": "Upload the certificate to the client, or set the certificate that it has.",
-    "700030": "Set a certificate whose subject name the client accepts: the message lists those of this one.",
+    "700027": "Upload the certificate to the client, or use the certificate that the client has.",
+    "700030": "Use a certificate whose subject name the client accepts: the message lists the names of this one.",
     "700082": _SIGN_IN_AGAIN,
     "700211": _ISSUER,
     "700212": _AUDIENCE,
     "700213": _SUBJECT,
     "700223": _FORBIDDEN_FEDERATION,
     "700238": _FORBIDDEN_FEDERATION,
-    "900023": "Check AZURE_TENANT_ID: it is neither the id nor a domain of a tenant.",
+    "900023": "Check AZURE_TENANT_ID: it is not the id or domain of a tenant.",
     "900382": _OTHER_CLOUD,
     "900432": _OTHER_CLOUD,
     "7000112": _DISABLED_CLIENT,
@@ -106,8 +106,8 @@ _SIGNED_HERE: Final = frozenset({Method.CLIENT_CERTIFICATE, Method.IDENTITY_FILE
 
 
 def advise_on_refusal(method: Method, message: str) -> str:
-    """Say what to do about a sign-in that was refused with a message; "" if nothing is known of it. Of several codes in
-    it, the first that is known counts.
+    """Return advice for a sign-in that was refused with a message; "" without any. Of several codes in the message, the
+    first one with advice counts.
     """
     for code in _CODE.findall(message):
         if code == _OLD_ASSERTION:

@@ -1,7 +1,8 @@
 """What the sources of tokens answered: the CI system, the machine's identity endpoint, the authority.
 
-azure-identity makes one error of all that is no token, so its errors do not tell an outage from a refusal. Each answer
-is noted as it comes, and the last one decides: what may pass is tried again with the patience of a read.
+azure-identity raises one error for every answer without a token, so its errors do not distinguish an outage from a
+refusal. Each answer is noted as it comes, and the last one decides: a temporary failure is retried for as long as a
+read.
 """
 
 from __future__ import annotations
@@ -22,25 +23,25 @@ from gitsync.redaction import truncate
 
 _LONGEST = 500
 _PASSING = frozenset({408, 425, 429})
-"""Beside 5xx: RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4."""
+"""In addition to 5xx: RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4."""
 
 _PENDING = re.compile(r"\bpending\b|\bnot (?:yet )?(?:running|started)\b", re.IGNORECASE)
-"""In a 403 of a CI system: the job has begun, and the service of tokens does not know that yet."""
+"""In a 403 from a CI system: the job has begun, and the token service has not noticed it yet."""
 
 _PASSING_CODES = frozenset({"temporarily_unavailable", "server_error"})
-"""RFC 6749 §4.1.2.1, which Entra sends with other statuses too."""
+"""RFC 6749 §4.1.2.1; Entra ID sends them with other statuses too."""
 
 CI_SYSTEM = "the CI system"
 MACHINE = "the identity endpoint of this machine"
 MACHINE_IS_UPDATED = frozenset({404, 410})
-"""What the endpoint of a machine answers while it is updated ("How to use managed identities for Azure resources on an
-Azure VM to acquire an access token", error handling). Machines elsewhere answer so, too, as they have no such endpoint.
+"""Statuses of a machine's endpoint while it is updated ("How to use managed identities for Azure resources on an Azure
+VM to acquire an access token", error handling). Machines outside Azure, which have no such endpoint, return them too.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class TokenAnswer:
-    """One answer of a source, what the source is called, and which other statuses of it pass."""
+    """One answer of a source, the source's name, and which other statuses of it are temporary."""
 
     source: str
     response: Response
@@ -48,7 +49,7 @@ class TokenAnswer:
 
     @property
     def is_passing(self) -> bool:
-        """Tell whether the same request may be answered with a token later."""
+        """Return whether the same request may get a token later."""
         status = self.response.status
         if status == 200:
             return self.is_empty
@@ -64,7 +65,7 @@ class TokenAnswer:
 
     @property
     def text(self) -> str:
-        """The body in one line, short and without tokens. Nothing of a 200 is shown: it may hold a token under any
+        """The body in one line, short and without tokens. Nothing of a 200 is shown: it may have a token under any
         name.
         """
         if self.response.status == 200:
@@ -98,8 +99,8 @@ def note_answer(answer: TokenAnswer) -> None:
 
 
 class NotingTransport(AsyncHttpTransport[Any, Any]):
-    """Sends by another transport, which it does not own, and notes the answers. `source` is what all of them are from,
-    else the host; `passing` as in `TokenAnswer`.
+    """Sends by another transport, which it does not own, and notes the answers. `source` names where they come from,
+    else the host does; `passing` as in `TokenAnswer`.
     """
 
     def __init__(
@@ -127,5 +128,5 @@ class NotingTransport(AsyncHttpTransport[Any, Any]):
 
 
 def read_answer(status: int, headers: Mapping[str, str], content: bytes) -> Response:
-    """Make a response of what a library gave, whose headers have names in any case."""
+    """Make a response from what a library returned, whose header names have any case."""
     return Response(status=status, headers={name.lower(): value for name, value in headers.items()}, content=content)

@@ -1,8 +1,8 @@
-"""The bound on the answers that are being read at the same time: each has a limit of its own, and there may be dozens.
+"""Bounds the total size of the answers that are read at the same time: each has its own limit, and there may be dozens.
 
-An answer counts from `FREE` bytes on, piece by piece: most are compressed, so none tells its size before its end. One
-that does not fit waits with what it has, and all could wait for each other, so the eldest never waits. The bound is
-therefore that of the budget, and the rest of one answer.
+An answer counts from `FREE` bytes on, piece by piece: most are compressed, so the size is known at the end only. An
+answer that does not fit waits with what it has. All could wait for each other, so the oldest never waits. The bound is
+therefore the budget plus the rest of one answer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Final
 
 FREE: Final = 1 << 18
-"""Bytes of an answer that are not counted: nearly all answers of Azure have less."""
+"""Bytes of an answer that are not counted: nearly all Azure answers have fewer."""
 
 MOST_TOGETHER: Final = 32 << 20
 """Bytes that the answers of a connection may have together while they are read."""
@@ -24,7 +24,7 @@ class AnswerBudget:
 
     def __init__(self, most: int = MOST_TOGETHER) -> None:
         self._most = most
-        self._holders: dict[AnswerShare, None] = {}  # the eldest first
+        self._holders: dict[AnswerShare, None] = {}  # the oldest first
         self._freed = asyncio.Event()
         self.used = 0
 
@@ -39,7 +39,7 @@ class AnswerBudget:
                 self._give_back(share)
 
     async def take(self, share: AnswerShare, count: int) -> None:
-        """Wait until so many more bytes fit."""
+        """Wait until `count` more bytes fit."""
         self._holders.setdefault(share)
         while self.used + count > self._most and next(iter(self._holders)) is not share:
             await self._freed.wait()
@@ -49,7 +49,7 @@ class AnswerBudget:
     def _give_back(self, share: AnswerShare) -> None:
         self.used -= share.counted
         del self._holders[share]
-        self._freed.set()  # who waits looks again, at room and at who is the eldest
+        self._freed.set()  # those that wait check again for room and for the oldest
         self._freed = asyncio.Event()
 
 
@@ -62,7 +62,7 @@ class AnswerShare:
         self.counted = 0
 
     async def note(self, count: int) -> None:
-        """Note that so many bytes were read; wait for room for what comes next."""
+        """Note that `count` bytes were read; wait for room for the next ones."""
         self.read += count
         if self.read > FREE:
             await self._budget.take(self, self.read - self.counted)

@@ -1,11 +1,9 @@
-"""What an answer must look like to be believed: the resource that was asked for, or a page of a
-list.
+"""Validates answers: each must be the requested resource, or a page of a list.
 
-An answer to a GET that is not the resource is an error: it does not say that the resource is
-absent, and nothing is compared with it, sent because of it, or deleted because of it. A list
-decides what may be deleted, so a page that is odd in any way raises an error too: an odd list is
-not an empty list. Messages name the kind of a value and never the value, because a list that an
-action answers may hold keys.
+An answer to a GET that is not the resource is an error: it does not mean that the resource is absent, and nothing is
+compared with it, sent because of it, or deleted because of it. A list decides what may be deleted, so a malformed page
+raises an error too: a malformed list is not an empty list. Messages name the type of a value and never the value,
+because the list of an action may contain keys.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ Entries = list[Mapping[str, Any]]
 MALFORMED_LIST: Final = "MalformedList"
 FOREIGN_LINK: Final = "ForeignNextLink"
 MOST_PAGES: Final = 1000
-"""Pages of one list. ARM shows up to 1,000 entries a page, and a resource group holds no such number of pages."""
+"""Pages of one list. ARM shows up to 1,000 entries a page, and no resource group fills that many pages."""
 
 LARGEST_LIST: Final = 100 << 20
 """Bytes of one list, all its pages together. The list of all VM sizes has some 60 MB, in one page."""
@@ -56,7 +54,7 @@ def read_shown_resource(answer: Response, arm_id: str) -> Live:
 
 
 def is_shown(answer: Response, arm_id: str) -> bool:
-    """Tell whether an answer shows the resource."""
+    """Return whether an answer shows the resource."""
     return not find_fault(answer.body, arm_id)
 
 
@@ -93,17 +91,17 @@ def _find_fault_of_properties(properties: Any) -> str:
         return ""
     if not isinstance(properties, Mapping):
         return "its properties are not an object"
-    # Whether a resource is moving is decided by this member, so an odd one is no answer.
+    # This member decides whether a resource is still changing, so a malformed one makes the answer invalid.
     if not isinstance(properties.get("provisioningState"), str | None):
         return "its provisioningState is not a string"
     return ""
 
 
 def _is_id_of(shown: str, requested: str) -> bool:
-    """Tell whether an id names the requested resource.
+    """Return whether an id names the requested resource.
 
-    Azure shows some resources at a scope further up: a role definition of a resource group has the id of one of the
-    subscription. It also writes the name of a region without blanks.
+    Azure shows some resources at a higher scope: a role definition of a resource group has an id of the subscription.
+    It also writes the name of a region without blanks.
     """
     shown, requested = shown.replace(" ", ""), requested.replace(" ", "")
     if is_same_id(shown, requested):
@@ -139,7 +137,7 @@ class ListSource:
 
 
 class PagesRead:
-    """The pages of one list that were read so far, and how much of it may still be read."""
+    """The pages of one list that were read so far, and how many bytes may still be read."""
 
     def __init__(self, source: ListSource) -> None:
         self._source = source
@@ -147,11 +145,11 @@ class PagesRead:
         self._bytes = 0
 
     async def read(self, target: str, send: Callable[[int], Awaitable[Response]]) -> Response:
-        """Read the page at a path and query. `send` takes the most bytes that the answer may have.
+        """Read the page at a path and query. `send` takes the maximum bytes of the answer.
 
-        Raises ArmError for a page that was already read, for one too many, and once all of them are too large.
+        Raises ArmError for a page that was already read, for too many pages, and for too many bytes.
         """
-        # A list that goes in circles would never end, and one that is cut short is not the whole list.
+        # A list with a cycle would never end, and a truncated list is not the complete list.
         if target in self._targets:
             raise self._source.make_error(f"has a `{self._source.next_link}` to a page that was already read")
         if len(self._targets) >= MOST_PAGES:
@@ -192,7 +190,7 @@ def parse_page(body: object, source: ListSource, cloud: Cloud, *, request_id: st
 
 
 def is_refusal(error: ArmError) -> bool:
-    """Tell whether the error of a list means that the server does not offer it: asking again would not help, and the
+    """Return whether the error of a list means that the server does not offer it: a retry would not help, and the
     resources can still be read one by one.
     """
     return error.status in _REFUSALS or error.code == FOREIGN_LINK

@@ -1,8 +1,7 @@
-"""The refusals of Azure, in one form: every answer that a request does not expect becomes an
-`ArmError` here.
+"""Azure's refusals in one form: every answer that a request does not expect becomes an `ArmError` here.
 
-Both shapes of ARM's error bodies are read (docs/reference/arm.md#error-bodies). Whatever a person
-or a file may see is bounded and scrubbed of tokens, and of the secrets that were sent.
+Both shapes of ARM's error bodies are read (docs/reference/arm.md#error-bodies). Everything that is shown or written is
+bounded and scrubbed of tokens and of the secrets that were sent.
 """
 
 from __future__ import annotations
@@ -27,23 +26,23 @@ _RIGHTS_CODES = frozenset({"authorizationfailed", "forbidden", "linkedauthorizat
 _INVALID_TOKEN = re.compile(r"\berror=\"?invalid_token\b", re.IGNORECASE)
 
 OUTCOME_UNKNOWN = frozenset({408, 500, 502, 503, 504})
-"""Statuses after which a write may have been done all the same: ARM gives up on a provider after 60 s, the provider
-goes on."""
+"""Statuses after which a write may have been done anyway: ARM gives up on a provider after 60 s, and the provider
+continues.
+"""
 
-_LONGEST_PLAIN = 500  # of one that is no error of ARM's
-_LONGEST = 4000  # of one text; ARM's longest real ones have some 2,000 characters
+_LONGEST_PLAIN = 500  # characters of a message that is not an ARM error
+_LONGEST = 4000  # characters of a text; ARM's longest ones have some 2,000
 _LONGEST_CODE = 200
 _SHORTEST_KEY = 8
 _ERROR_MEMBERS = frozenset({"error", "code", "message", "details", "innererror", "status", "target"})
 _MOST_DETAILS = 20
-_DEEPEST_DETAIL = 8  # levels; Azure's own go to four
+_DEEPEST_DETAIL = 8  # levels; Azure's own have up to four
 _TOKEN = re.compile(r"eyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?|(?<=://)[^/@\s]+(?=@)|(?i:bearer\s+[\w.~+/-]{16,}=*)")
 _DENIED = re.compile(r"perform action '(?P<action>[^']+)' over scope '(?P<scope>[^']+)'")
 
 
 def refuses_token(answer: Response) -> bool:
-    """Tell whether Azure did not accept the token as such: it expired early, or was revoked (RFC
-    6750 §3.1).
+    """Return whether Azure rejected the token itself: it expired early, or was revoked (RFC 6750 §3.1).
 
     A challenge for more claims is not one of these: the policy of azure-core answers it.
     """
@@ -54,7 +53,7 @@ def refuses_token(answer: Response) -> bool:
 
 
 def make_arm_error(answer: Response, request: ArmRequest, at: str, retry_after: float | None = None) -> ArmError:
-    """Make the error that an answer stands for, whatever its body is."""
+    """Make the error for an answer with any body."""
     secrets = request.payload.secrets if request.payload else ()
     code, message, details = _read_private_error(answer) if request.is_private else read_error(answer, secrets)
     return (TokenRefusedError if answer.is_token_dropped else ArmError)(
@@ -74,7 +73,7 @@ def make_arm_error(answer: Response, request: ArmRequest, at: str, retry_after: 
 
 
 def read_absence(answer: Response) -> Absence:
-    """Read what an answer says that shows no resource."""
+    """Read code and message of an answer without a resource."""
     code, message, _ = read_error(answer)
     return Absence(code=code, message=scrub(message), request_id=answer.request_id)
 
@@ -87,7 +86,7 @@ def read_error(answer: Response, secrets: tuple[str, ...] = ()) -> tuple[str, st
     """
     body = mask_payload(answer.body, secrets)
     if not isinstance(body, dict):
-        # no ARM error: a proxy's page, a load balancer's text, nothing at all
+        # not an ARM error: a proxy's page, a load balancer's text, an empty body
         text = mask_payload(" ".join(answer.content.decode(errors="replace").split()), secrets)
         content = f": {truncate(text, _LONGEST_PLAIN)}" if text else " without a body"
         return UNKNOWN_CODE, f"HTTP {answer.status}{content}", ()
@@ -95,7 +94,7 @@ def read_error(answer: Response, secrets: tuple[str, ...] = ()) -> tuple[str, st
     inner = outer.get("error")
     error = outer | (_fold_names(inner) if isinstance(inner, dict) else {})
     details = error.get("details")
-    # Codes and details may be as long as a provider likes, and they go into commits and reports.
+    # A provider's codes and details may be of any length, and they are written to commits and reports.
     return (
         truncate(_read_text(error.get("code")), _LONGEST_CODE) or UNKNOWN_CODE,
         _read_text(error.get("message")) or UNKNOWN_MESSAGE,
@@ -106,21 +105,20 @@ def read_error(answer: Response, secrets: tuple[str, ...] = ()) -> tuple[str, st
 
 
 def _read_private_error(answer: Response) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
-    """Read the error of an answer that may hold keys: nothing but an ARM error is quoted, and what
-    else the answer holds is masked in it. One with a status of success holds keys until it says
-    that its operation failed.
+    """Read the error of an answer that may contain keys: only an ARM error is quoted, and the other values of the
+    answer are masked in it. An answer with a success status may contain keys unless its operation failed.
     """
     body = _fold_names(answer.mapping())
     inner = body.get("error")
     is_failed_operation = isinstance(inner, dict) and str(body.get("status")).casefold() in FAILED_STATES
-    # An odd status of success may come with the keys themselves: nothing of it can be shown.
+    # An unexpected success status may come with the keys themselves: nothing of it can be shown.
     if answer.status < 400 and not is_failed_operation:
         return UNKNOWN_CODE, f"HTTP {answer.status}, without a message that can be shown", ()
     if not isinstance(answer.body, dict):
         return UNKNOWN_CODE, f"HTTP {answer.status}, without an Azure error", ()
     code, message, _ = read_error(answer)
-    # A provider may repeat a key in its message, so every text beside the error counts as one.
-    # The longest goes first, so that no part of it stays.
+    # A provider may repeat a key in its message, so every text next to the error counts as a key.
+    # The longest goes first, so that no part of it remains.
     beside = (value for name, value in body.items() if name not in _ERROR_MEMBERS)
     keys = sorted({text for value in beside for text in _iterate_texts(value)}, key=lambda text: (-len(text), text))
     return mask_payload(code, keys), mask_payload(message, keys), ()
@@ -142,12 +140,12 @@ def scrub(text: str) -> str:
 
 
 def _fold_names(body: Mapping[str, Any]) -> dict[str, Any]:
-    # Empty members do not count: an `error` without content leaves what is at the top.
+    # Empty members do not count: if `error` is empty, the members at the top level count.
     return {name.casefold(): value for name, value in body.items() if value}
 
 
 def _read_text(value: object) -> str:
-    """Some providers send numbers as codes, as `{"code": 429}`."""
+    """Read a text; some providers send codes as numbers, such as `{"code": 429}`."""
     return str(value).strip() if isinstance(value, (str, int)) else ""
 
 
@@ -157,7 +155,7 @@ def _limit_value(value: Any, levels: int = _DEEPEST_DETAIL) -> Any:
         return scrub(value)
     if not isinstance(value, (dict, list)):
         return value
-    if not levels:  # a body may be nested as deep as its reader allows
+    if not levels:  # a body may be nested to any depth that its reader allows
         return "…"
     if isinstance(value, dict):
         members = islice(value.items(), _MOST_DETAILS)
@@ -166,17 +164,15 @@ def _limit_value(value: Any, levels: int = _DEEPEST_DETAIL) -> Any:
 
 
 def _find_hint(answer: Response, request: ArmRequest, code: str, message: str) -> str:
-    """Find what the identity lacks, if Azure refuses it. A policy or a lock also answers 403: no
-    role helps there.
-    """
-    if answer.status not in {401, 403}:  # whatever the code is called
+    """Find what the identity lacks, if Azure refuses it. A policy or a lock also returns 403, where no role helps."""
+    if answer.status not in {401, 403}:  # the status counts, not the code
         return ""
     if request.advice:
         advice = request.advice.get(code.casefold()) or request.advice.get(str(answer.status), "")
         return advice.replace("{identity}", _name_identity(answer.principal))
     denied = _DENIED.search(message)
     if answer.status == 403 and (denied or code.casefold() in _RIGHTS_CODES):
-        # Azure's own words are best: the right may be on a linked resource, such as a subnet.
+        # Azure's message is the most precise: the right may be on a linked resource, such as a subnet.
         action = denied["action"] if denied else find_rbac_action(request.method, request.path)
         scope = denied["scope"] if denied else request.resource_id
         return f"{_name_identity(answer.principal)} is missing {action} on {scope}: assign a role that grants it."
@@ -196,7 +192,7 @@ _VERBS = {"GET": "read", "HEAD": "read", "PUT": "write", "PATCH": "write", "DELE
 
 
 def find_rbac_action(method: str, path: str) -> str:
-    """Find the right that a request needs, in Azure's words: `Microsoft.Network/virtualNetworks/write`."""
+    """Find the permission that a request needs: `Microsoft.Network/virtualNetworks/write`."""
     verb = _VERBS[method]
     _, marker, rest = path.rpartition("/providers/")
     if not marker:  # groups and subscriptions are types of Microsoft.Resources
@@ -205,6 +201,6 @@ def find_rbac_action(method: str, path: str) -> str:
     namespace, *names = rest.strip("/").split("/")
     if not names:
         return f"Microsoft.Resources/subscriptions/providers/{verb}"
-    if verb == "action":  # the last word is the action, and belongs to no type
+    if verb == "action":  # the last word is the action, not a type
         return "/".join((namespace, *names[:-1:2], names[-1], verb))
     return "/".join((namespace, *names[::2], verb))

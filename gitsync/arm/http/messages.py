@@ -1,13 +1,10 @@
-"""One request to Azure and its response, as values: what is asked of what, and which responses
-are no failure.
+"""One request to Azure and its response, as values: what is requested, and which responses are not failures.
 
-Ids come from manifests, which are not trusted: a `?` or `#` in one would cut the path and drop
-the api-version, a `..` would reach another resource. So `format_target` checks and quotes every
-id before anything is sent.
+Ids come from manifests, which are not trusted: a `?` or `#` in one would cut the path and drop the api-version, and a
+`..` would reach another resource. So `format_target` checks and quotes every id before anything is sent.
 
-Bodies become bytes here, and only here are the secrets in them revealed. What was revealed is
-kept beside the bytes: Azure's error may quote it back, and it has to be masked before anyone
-reads it.
+Bodies become bytes here, and only here are the secrets in them revealed. The revealed values are kept with the bytes:
+Azure's error may quote them, and they must be masked before anyone reads it.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ def format_target(path: str, api_version: str, query: Mapping[str, str] | None =
     return f"{quote(path, safe=_SAFE)}?{_format_query(tuple(parameters.items()))}"
 
 
-@lru_cache(maxsize=256)  # most requests ask nothing but a version
+@lru_cache(maxsize=256)  # most requests have no query but the version
 def _format_query(parameters: tuple[tuple[str, str], ...]) -> str:
     return urlencode(parameters, quote_via=quote, safe=_SAFE)
 
@@ -71,7 +68,9 @@ class Payload:
 
 
 def encode_payload(body: Mapping[str, Any]) -> Payload:
-    """JSON with the secrets revealed. Raises TypeError for what is not JSON, ValueError for NaN and infinities."""
+    """Encode JSON with the secrets revealed. Raises TypeError for what is not JSON, ValueError for NaN and
+    infinities.
+    """
     revealed: set[str] = set()
 
     def reveal(value: object) -> Any:
@@ -87,7 +86,7 @@ def encode_payload(body: Mapping[str, Any]) -> Payload:
 
 
 def mask_payload(value: Any, secrets: Iterable[str]) -> Any:
-    """Mask the given secrets in a text, or in JSON of texts, be they plain or escaped as JSON does it."""
+    """Mask the given secrets in a text, or in the texts of JSON, both plain and escaped as in JSON."""
     if isinstance(value, str):
         for secret in secrets:
             # A provider may quote the body as text, in which quotes and newlines are escaped.
@@ -102,35 +101,37 @@ def mask_payload(value: Any, secrets: Iterable[str]) -> Any:
 
 
 UNKNOWN_CODE = "UnknownError"
-"""The code of a failure whose answer gives none."""
+"""The code of a failure whose answer has none."""
 
 _READS = frozenset({"GET", "HEAD"})
 _SHOW_A_RESOURCE = frozenset({"GET", "PUT", "PATCH"})
 _WITH_RESOURCE = frozenset({200, 201, 404})
 _NOT_ABSENT = frozenset({"invalidresourcetype", "invalidresourcenamespace", "subscriptionnotfound"})
 _ABSENT = frozenset({"notfound", "parentresourcenotfound", "resourcegroupnotfound", "resourcenotfound"})
-"""Codes of a 404, in lower case, that are about the path of the request. A provider's own may be about anything."""
+"""Codes of a 404, in lower case, that are about the path of the request. A provider's own code may be about
+anything.
+"""
 
 _MISSING = re.compile(r"(.{4,})(notfound|does(no|n)texist)")
-_SHORTEST_WORD = 4  # letters of a type that a code may end in; records of DNS have types such as `A`
+_SHORTEST_WORD = 4  # letters of a type that a code may end in; DNS records have types such as `A`
 
 
 LARGEST_ANSWER = 16 << 20
-"""Bytes of an answer that is no page of a list."""
+"""Bytes of an answer that is not a page of a list."""
 
 ANSWER_TOO_LARGE = "AnswerTooLarge"
-"""The code of the error for an answer that has more bytes than its request allows."""
+"""The code of the error for an answer that exceeds the size limit of its request."""
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class ArmRequest:
-    """`path` is the ARM path as it is meant, `target` path and query as they are sent (relative to the endpoint).
+    """`path` is the plain ARM path, `target` the encoded path and query (relative to the endpoint).
 
-    `target` is not shown: that of a poll may be signed. `resource_id` is what messages name. If it `is_private`, the
-    answer may hold keys: only the code and the message of a failure are read. `max_bytes` is the size of the largest
-    answer that is read. One that `is_optional` has a substitute, so it is only repeated after a 429. One that
-    `is_question` changes nothing, though it is a POST. `advice` says what to do about a refusal that no role of Azure
-    helps against: by its code in lower case, or its status; `{identity}` in it is who was refused.
+    `target` is not shown: the target of a poll may be signed. Messages name `resource_id`. If it `is_private`, the
+    answer may contain keys: only the code and the message of a failure are read. `max_bytes` limits the answer. An
+    `is_optional` request has a substitute, so it is only repeated after a 429. An `is_question` request changes
+    nothing, though it is a POST. `advice` has hints for refusals that no Azure role fixes, by code in lower case or
+    status; `{identity}` in a hint is the refused identity.
     """
 
     method: str
@@ -153,13 +154,12 @@ class ArmRequest:
         return self.method not in _READS and not self.is_question
 
     def takes(self, answer: Response, code: str, message: str = "") -> bool:
-        """Tell whether the response is one that the request expects. `code` and `message` are those of an error.
+        """Return whether the response is one that the request expects. `code` and `message` are those of an error.
 
         A 404 about the type, the provider, the subscription or another resource does not mean that the resource is
-        absent, and a prune must not treat it as deleted. A response that is not JSON comes from something in between
-        (a proxy), not from Azure Resource Manager; so does a 404 without a code, or a success with an error as its
-        body. A GET returns 409 if the provider is not registered with the subscription; no resource can exist then, so
-        that counts as a 404.
+        absent, and a prune must not treat it as deleted. A response that is not JSON comes from something in between (a
+        proxy), not from ARM; so does a 404 without a code, or a success with an error as its body. A GET returns 409 if
+        the provider is not registered with the subscription; no resource can exist then, so that counts as a 404.
         """
         if self._is_unregistered(answer, code):
             return True
@@ -171,13 +171,13 @@ class ArmRequest:
         return not (is_resource and answer.content) or isinstance(answer.body, dict)
 
     def says_absent(self, answer: Response, code: str, message: str) -> bool:
-        """Tell whether a 404 is about the resource: by its code (in lower case), or if it has no body, by Azure's
-        request id. A code of a provider is if it names the type of the resource or one above it (`ContainerNotFound`),
-        or if Azure's message names the resource.
+        """Return whether a 404 is about the resource: by its code (in lower case), or if it has no body, by Azure's
+        request id. A provider's code is, if it names the type of the resource or of a parent (`ContainerNotFound`), or
+        if Azure's message names the resource.
 
-        A polled resource is gone for a known reason, so a 404 alone is enough.
+        A polled resource is missing for a known reason, so a 404 alone is enough.
         """
-        # A list or a prune would take a wrong "absent" for a deleted resource, so doubt means no.
+        # A list or a prune would treat a wrong "absent" as a deleted resource, so the default is False.
         if code in _NOT_ABSENT:
             return False
         if self.is_poll or (self.method != "GET" and not answer.content):
@@ -196,7 +196,7 @@ class ArmRequest:
         return code != UNKNOWN_CODE.casefold() and bool(answer.arm_request_id) and is_named is not None
 
     def _is_error_in_disguise(self, answer: Response) -> bool:
-        """Tell whether an error came with a status of success. The status of an operation may well have one."""
+        """Return whether an error came with a success status. The status of an operation may contain an error."""
         return answer.status < 300 and not self.is_poll and bool(answer.mapping().get("error"))
 
     def _is_unregistered(self, answer: Response, code: str) -> bool:
@@ -209,12 +209,12 @@ class ArmRequest:
 
 
 CORRELATION_ID = "x-ms-correlation-request-id"
-"""The header with the id that Azure's logs keep of an operation: a client may choose it, and Azure returns it."""
+"""The header with the id of an operation in Azure's logs: a client may choose it, and Azure returns it."""
 
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SECONDS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
-_LONGEST_WAIT = 86400.0  # seconds; more is a mistake, and further than any deadline
-_LONGEST_DATE = 64  # characters; those of RFC 9110 have 29
+_LONGEST_WAIT = 86400.0  # seconds; more is a mistake, and longer than any deadline
+_LONGEST_DATE = 64  # characters; dates of RFC 9110 have 29
 _MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 
@@ -243,28 +243,26 @@ class Response:
 
     @property
     def request_id(self) -> str:
-        """The id that Azure's support asks for, of ARM or of Microsoft Graph."""
+        """The id that Azure support needs, of ARM or of Microsoft Graph."""
         return self.arm_request_id or self.headers.get("request-id") or ""
 
     @property
     def arm_request_id(self) -> str:
-        """The id that ARM gave the request, which tells its answers from those of something in between."""
+        """ARM's id for the request, which answers of something in between (a proxy) do not have."""
         return self.headers.get("x-ms-request-id") or self.headers.get(CORRELATION_ID) or ""
 
     @property
     def correlation_id(self) -> str:
-        """The id that the operation has in Azure's logs, in lower case; "" if the answer has none that is one."""
+        """The id of the operation in Azure's logs, in lower case; "" if the answer has no valid one."""
         text = self.headers.get(CORRELATION_ID, "").strip().lower()
         return text if _GUID.fullmatch(text) else ""
 
     def read_retry_after(self, now: datetime) -> float | None:
-        """Return seconds to wait, from `Retry-After` (RFC 9110 §10.2.3: seconds or a date) or
-        Azure's in milliseconds.
+        """Return seconds to wait, from `Retry-After` (RFC 9110 §10.2.3: seconds or a date) or Azure's in milliseconds.
 
-        None if nothing, nonsense, or no time at all is asked for: then the caller's own back-off applies. At most a
-        day.
+        None if it is missing, malformed or zero: then the caller's own back-off applies. At most a day.
         """
-        # Some services of Azure give milliseconds too, which are finer than whole seconds.
+        # Some Azure services send milliseconds too, which are more precise.
         for name in _MILLISECONDS:
             if _SECONDS.fullmatch(self.headers.get(name, "")):
                 return _limit_wait(float(self.headers[name]) / 1000)
@@ -284,8 +282,8 @@ def _limit_wait(seconds: float) -> float | None:
 
 
 def _count_seconds_until(date: str, now: datetime) -> float:
-    """Count seconds until an HTTP date; 0 if it is not a date. Python's parser fails in several
-    ways on odd ones.
+    """Count seconds until an HTTP date; 0 if it is not a date. Python's parser raises several errors for malformed
+    dates.
     """
     if len(date) > _LONGEST_DATE:
         return 0.0

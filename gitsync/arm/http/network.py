@@ -1,9 +1,8 @@
-"""The connection to Azure: one HTTP session with one TLS context for everything, which proxy a
-host is reached by, and what it means when a host cannot be reached.
+"""The connection to Azure: one HTTP session with one TLS context for everything, the proxy for a host, and the errors
+for a host that cannot be reached.
 
-Proxies and certificates are read once. Left to the SDK they are looked up for every request, and
-a private CA costs a new TLS context and connection each time
-(docs/reference/design.md#http-client).
+Proxies and certificates are read once. The SDK would look them up for every request, and a private CA would cost a new
+TLS context and connection each time (docs/reference/design.md#http-client).
 """
 
 from __future__ import annotations
@@ -26,26 +25,28 @@ from gitsync.arm.http.failures import scrub
 from gitsync.errors import AuthorityError, ConfigError, TransportError
 
 MOST_BYTES = 16 << 20
-"""The limit for an answer of an authority, a CI system or a vault."""
+"""The size limit for an answer of an authority, a CI system or a vault."""
 
 BLOCK = 1 << 16
-"""Bytes of an answer that are read at once."""
+"""Bytes of an answer that are read at a time."""
 
 _NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
 _UNTRUSTED = (aiohttp.ClientSSLError, ssl.SSLError)
 _HINTS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
-    ((aiohttp.ClientConnectorDNSError,), "Check the name of the host, the DNS server, and HTTPS_PROXY."),
-    (_UNTRUSTED, "If a private CA signed its certificate, set --ca-bundle to that CA."),
+    ((aiohttp.ClientConnectorDNSError,), "Check the host name, the DNS server, and HTTPS_PROXY."),
+    (_UNTRUSTED, "If a private CA signed the host's certificate, set --ca-bundle to that CA."),
     (_NEVER_SENT, "Check the address, the firewall, and HTTPS_PROXY."),
 )
 
 
 class ConnectionLostError(aiohttp.ClientError):
-    """The connection broke after the request was sent: whether it was done is not known."""
+    """The connection broke after the request was sent: its outcome is unknown."""
 
 
 class BoundedResponse(aiohttp.ClientResponse):
-    """An answer of limited size: reading a larger one fails. aiohttp decompresses piece by piece, as it is read."""
+    """An answer of limited size: reading a larger one fails. aiohttp decompresses it piece by piece while it is
+    read.
+    """
 
     budget: ClassVar[AnswerBudget]
 
@@ -65,7 +66,7 @@ class BoundedResponse(aiohttp.ClientResponse):
 
 
 def _bind_responses(shared_budget: AnswerBudget) -> type[BoundedResponse]:
-    """Return the class of the answers of one connection: aiohttp makes them, and hands them only what it knows."""
+    """Return the class of the answers of one connection: aiohttp makes them, and cannot pass them a budget."""
 
     class ResponseOfConnection(BoundedResponse):
         budget = shared_budget
@@ -75,7 +76,7 @@ def _bind_responses(shared_budget: AnswerBudget) -> type[BoundedResponse]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpConnection:
-    """The open session, the SDK's transport over it (which does not own it), and the bound on its answers together."""
+    """The open session, the SDK's transport over it (which does not own it), and the budget of its answers."""
 
     session: aiohttp.ClientSession
     transport: AioHttpTransport
@@ -83,24 +84,24 @@ class HttpConnection:
     budget: AnswerBudget
 
     def find_proxies(self, url: str) -> dict[str, str]:
-        """As the SDK takes them: scheme → proxy; empty if the host of a URL is reached directly."""
+        """Return proxies as the SDK takes them: scheme → proxy; empty if the host of a URL is reached directly."""
         proxy = find_proxy(url, self.environment)
         return {urlsplit(url).scheme: proxy} if proxy else {}
 
 
 @asynccontextmanager
 async def open_connection(network: Network, trust: Trust | None = None) -> AsyncIterator[HttpConnection]:
-    """`trust` is what was read of the CA bundle before, if it was: a usual bundle takes a twentieth of a second.
+    """`trust` is the CA bundle if it was read before: reading a typical bundle takes a twentieth of a second.
 
     Raises ConfigError for a CA bundle that cannot be read.
     """
     trusted = read_trust(network.ca_bundle) if trust is None else trust
     budget = AnswerBudget()
-    connector = aiohttp.TCPConnector(limit=0, ssl=trusted)  # the retrier limits what is in flight
+    connector = aiohttp.TCPConnector(limit=0, ssl=trusted)  # the retrier limits the requests in flight
     async with aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
-        middlewares=(_prevent_resend,),  # each request that is sent has to be counted
+        middlewares=(_prevent_resend,),  # each sent request must be counted
         response_class=_bind_responses(budget),
     ) as session:
         transport = AioHttpTransport(
@@ -114,9 +115,9 @@ async def open_connection(network: Network, trust: Trust | None = None) -> Async
 
 
 async def _prevent_resend(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """Keep aiohttp from sending a request again by itself, as it does for PUT and DELETE when a connection breaks.
+    """Keep aiohttp from resending a request by itself, as it does for PUT and DELETE when a connection breaks.
 
-    It does so for two exceptions only, hence the third. We decide what is sent again, and count it.
+    It does so for two exceptions only, so this raises a third one. gitsync decides what is sent again, and counts it.
     """
     try:
         return await handler(request)
@@ -137,7 +138,7 @@ def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
     proxy = _read_variable(environment, f"{parts.scheme}_proxy")
     if not proxy or _is_exempt(parts.hostname or "", parts.port, _read_variable(environment, "no_proxy")):
         return None
-    # As curl and pip do: a proxy without a scheme is spoken to in plain HTTP.
+    # As in curl and pip, a proxy without a scheme uses plain HTTP.
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if urlsplit(proxy).scheme not in {"http", "https"}:
         raise ConfigError(f"{parts.scheme.upper()}_PROXY is not an http(s) URL.", hint="Set it to an http(s) URL.")
@@ -145,13 +146,13 @@ def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
 
 
 def _read_variable(environment: Mapping[str, str], name: str) -> str:
-    # In lower case first, as curl has it.
+    # Lower case first, as in curl.
     return (environment.get(name) or environment.get(name.upper()) or "").strip()
 
 
 def _is_exempt(host: str, port: int | None, exempt: str) -> bool:
     for entry in (part.strip().casefold() for part in exempt.split(",")):
-        # More than one colon is an address of IPv6, and no port.
+        # More than one colon is an IPv6 address without a port.
         name, _, exempt_port = entry.partition(":") if entry.count(":") == 1 else (entry, "", "")
         name = name.removeprefix("*").removeprefix(".")
         if entry == "*" or (
@@ -162,7 +163,7 @@ def _is_exempt(host: str, port: int | None, exempt: str) -> bool:
 
 
 async def connect(http: HttpConnection, url: str, *, is_direct: bool) -> None:
-    """Open a connection, TLS and proxy included, and leave it to the next request. Raises aiohttp.ClientError."""
+    """Open a connection, TLS and proxy included, for the next request. Raises aiohttp.ClientError."""
     proxy = None if is_direct else next(iter(http.find_proxies(url).values()), None)
     connector = http.session.connector
     if connector is None:
@@ -174,13 +175,13 @@ async def connect(http: HttpConnection, url: str, *, is_direct: bool) -> None:
         session=http.session,
         proxy=URL(proxy) if proxy else None,
     )
-    # The request is never sent: it only tells the connector where to connect, and through which proxy.
+    # The request is never sent: it only has the host and the proxy for the connector.
     connection = await connector.connect(request, [], aiohttp.ClientTimeout(sock_connect=PATIENCE))
     connection.release()
 
 
 def make_transport_error(message: str, cause: BaseException) -> TransportError:
-    """Make the error for a request that got no answer, by what aiohttp says of it."""
+    """Make the error for a request that got no answer, from aiohttp's exception."""
     return TransportError(
         scrub(message),
         was_sent=not isinstance(cause, _NEVER_SENT),
@@ -191,7 +192,7 @@ def make_transport_error(message: str, cause: BaseException) -> TransportError:
 
 
 def make_authority_error(message: str, cause: BaseException) -> AuthorityError:
-    """Make the same for a request for a token."""
+    """Make the same for a token request."""
     hint = _find_hint(cause) or "Check AZURE_AUTHORITY_HOST, the network, and HTTPS_PROXY."
     return AuthorityError(
         scrub(message),

@@ -1,14 +1,12 @@
-"""One request to Azure with everything that belongs to it: its turn, its count, its tries, its
-failure.
+"""One request to Azure with everything that belongs to it: its turn, its count, its attempts, its failure.
 
-The only place that retries (docs/reference/design.md#requests). Reads are tried until the
-deadline; a write is sent again only if it surely was not done: a 429, or a connection that never
-stood. Any request is sent once more with a new token if Azure did not accept its token. The
-deadline bounds each try as a whole, from its turn and its token to the last byte of its answer.
+Only this module retries (docs/reference/design.md#requests). Reads are retried until the deadline; a write is sent
+again only if it was certainly not done: a 429, or a connection that was never established. Any request is sent once
+more with a new token if Azure rejected its token. The deadline bounds each attempt, from its turn and its token to the
+last byte of its answer.
 
-A `Retrier` serves one credential. `Traffic` is what the credentials of one run share, since Azure
-limits a principal, whichever Secret names it: slots, counts, the buckets of each principal, and
-whether a host has answered at all.
+A `Retrier` serves one credential. The credentials of one run share `Traffic` (slots, counts, the buckets of each
+principal, and whether a host has responded), since Azure limits a principal, whichever Secret names it.
 """
 
 from __future__ import annotations
@@ -68,7 +66,7 @@ class AuthenticatedTransport(Transport, Protocol):
 
 
 FIRST_PATIENCE = 60.0
-"""Seconds that a run waits for an authority or an endpoint that does not answer."""
+"""Seconds that a run waits for an authority or an endpoint that does not respond."""
 
 
 class Retrier:
@@ -86,10 +84,11 @@ class Retrier:
         self._read_timeout = access.network.read_timeout
 
     async def send(self, request: ArmRequest, session: Session) -> Response:
-        """Send until there is an expected answer, the failure is final, or the deadline is too near.
+        """Send until there is an expected answer, a final failure, or no time left for another attempt.
 
-        A write is sent again only if it surely was not done. `ArmError.outcome_unknown`: read before writing again.
-        All tries of a write have one correlation id. The session keeps that of a write that was done or may have been.
+        A write is sent again only if it was certainly not done. `ArmError.outcome_unknown`: read before writing again.
+        All attempts of a write have one correlation id. The session keeps it if the write was done or may have been
+        done.
         """
         if not request.is_write:
             return await self._send(request, session)
@@ -102,7 +101,7 @@ class Retrier:
             if error.outcome_unknown:
                 session.note_write(request.method, LastWrite(correlation_id=sent_id, at=sent_at), is_accepted=False)
             raise
-        # Azure nearly always returns the id that was sent: then a record says it once.
+        # Azure nearly always returns the id that was sent: a record then has it once.
         returned_id = answer.correlation_id if answer.correlation_id != sent_id else ""
         write = LastWrite(correlation_id=sent_id, returned_id=returned_id, at=sent_at)
         session.note_write(request.method, write, is_accepted=True)
@@ -110,7 +109,7 @@ class Retrier:
 
     async def _send(self, request: ArmRequest, session: Session) -> Response:
         may_try_again = may_write_again if request.is_write else may_read_again
-        if request.is_optional:  # an optional read has a substitute: only a limit is worth waiting for
+        if request.is_optional:  # an optional read has a substitute, so only throttling is worth a wait
             may_try_again = is_throttled
         tries, has_new_token = 0, False
         while True:
@@ -119,7 +118,7 @@ class Retrier:
             except TokenRefusedError:
                 if has_new_token:
                     raise
-                has_new_token = True  # the refused one is forgotten; this does not count as a failed try
+                has_new_token = True  # the refused one is forgotten; this is not a failed attempt
                 continue
             except ArmError as error:
                 if not may_try_again(error):
@@ -128,13 +127,13 @@ class Retrier:
             tries += 1
 
     async def send_once(self, request: ArmRequest, session: Session) -> Response:
-        """One try, and another with a new token if Azure did not accept the first one's."""
+        """Send once, and once more with a new token if Azure rejected the first one."""
         with suppress(TokenRefusedError):
             return await self._try(request, session)
         return await self._try(request, session)
 
     async def ask_patiently(self, ask: Callable[[], Awaitable[T]], doing: str, session: Session) -> T:
-        """Do something else that changes nothing, with the patience of a read. `doing` names it: "to sign in"."""
+        """Do something else that changes nothing, with the retries of a read. `doing` names it: "to sign in"."""
         tries = 0
         while True:
             try:
@@ -158,15 +157,15 @@ class Retrier:
             raise
 
     async def _pause(self, error: ArmError, tries: int, session: Session) -> None:
-        """Wait before another try. Raises the error if its host will not answer, or the deadline comes first; of a run
-        that was stopped a DeadlineError, since the error did not decide.
+        """Wait before another attempt. Raises the error if its host will not respond, or the deadline comes first; if
+        the run was stopped, a DeadlineError, since the error is not the reason.
         """
-        # The authority and the endpoint fail apart: one may be reached while the other is down.
+        # The authority and the endpoint fail independently: one may be reachable while the other is down.
         host = self._authority if isinstance(error, AuthorityError) else self.host
         if isinstance(error, AuthorityError) and error.has_answered:
             host.note_answer()
-        # 1, 2, 4 … 60 seconds, and up to one more, so that those who failed together part.
-        seconds = error.retry_after or min(60.0, 2.0 ** min(tries, 6) + random.random())  # noqa: S311 - no secret
+        # 1, 2, 4 … 60 seconds, and up to one more, so that requests that failed together spread out.
+        seconds = error.retry_after or min(60.0, 2.0 ** min(tries, 6) + random.random())  # noqa: S311 - not a secret
         is_too_late = self.clock.monotonic() + seconds > session.deadline
         if is_too_late and session.is_ended:
             message = f"{session.end_reason} before another try. {session.last_error()}"
@@ -180,12 +179,12 @@ class Retrier:
             await self.clock.sleep(seconds)
 
     def note_repeated(self, error: ArmError, session: Session) -> None:
-        """The last try is repeated: one that was throttled is then a figure, and not reported as a failed attempt."""
+        """Note that the last attempt is repeated: if it was throttled it is counted, and not reported as failed."""
         if session.pass_throttled(error.status):
             self._tally.totals["throttled"] += 1
 
     async def _try(self, request: ArmRequest, session: Session, *, attempt: int = 1) -> Response:
-        """One try. A failed one is kept in the session, and raised. `attempt` is its number, for the log."""
+        """Send once. A failure is kept in the session, and raised. `attempt` is its number, for the log."""
         may_be_done, answer = False, None
         try:
             async with session.in_time(self.clock):
@@ -196,7 +195,7 @@ class Retrier:
                     session.requests += 1
                     answer = await self._transport.send(request, read_timeout=self._read_timeout)
                 finally:
-                    # The slot is freed whatever happened, a deadline or a stop of the run included.
+                    # The slot is freed in any case, also at a deadline or when the run is stopped.
                     self._throttle.release(request.method, request.path)
                     _log_request(request, answer, attempt, self.clock.monotonic() - sent_at)
             self._learn(request, answer, sent_at)
@@ -211,22 +210,22 @@ class Retrier:
         return answer
 
     async def _take_turn(self, request: ArmRequest, session: Session) -> float:
-        """Wait for the request's turn, which has to be released; returns the time when it came. TimeoutError if that
-        would be too late.
+        """Wait for the request's turn, which must be released, and return the time of it. TimeoutError if it would come
+        too late.
         """
         if not await self._throttle.admit(request.method, request.path, session):
             raise TimeoutError
         return self.clock.monotonic()
 
     def _learn(self, request: ArmRequest, answer: Response, sent_at: float) -> None:
-        """Take in what an answer says. Raises ArmError if it is not an expected one."""
+        """Update limits and counts from an answer. Raises ArmError if it is not an expected one."""
         self.host.note_answer()
         self._authority.note_answer()
         self._throttle.learn(request.method, request.path, answer)
         self._raise_for(answer, request, sent_at)
 
     def _make_deadline_error(self, request: ArmRequest, session: Session, *, may_be_done: bool) -> ArmError:
-        """Make the error of a deadline. Whether a write that it cut off was done is not known."""
+        """Make the error of a deadline. The outcome of an interrupted write is unknown."""
         doing = f"to {'send' if request.is_write else 'read'} {request.resource_id}"
         message, fields = _format_deadline_message(doing, session), self._list_deadline_fields(request, session)
         if not may_be_done:
@@ -247,11 +246,11 @@ class Retrier:
         if answer.status == 429 and retry_after:
             self._throttle.hold(request.method, request.path, answer, code, retry_after, sent_at)
         error = make_arm_error(answer, request, format_rfc3339(now), retry_after)
-        error.outcome_unknown |= request.is_write and answer.status < 300  # accepted, but by whom?
+        error.outcome_unknown |= request.is_write and answer.status < 300  # accepted, but perhaps by a proxy
         raise error
 
     def remember(self, error: ArmError, session: Session) -> None:
-        """Keep a failed try in the session, so that it shows even if a later one succeeds."""
+        """Keep a failed attempt in the session, so that it is shown even if a later one succeeds."""
         session.attempts.append(
             Attempt(
                 at=error.at,
@@ -267,7 +266,7 @@ class Retrier:
 
 
 async def make_first_contact(ask: Callable[[], Awaitable[T]], doing: str, retrier: Retrier, deadline: float) -> T:
-    """Make contact; retry passing failures until the deadline or the patience ends.
+    """Make contact; retry temporary failures until the deadline or for `FIRST_PATIENCE`.
 
     Raises ConfigError if it fails.
     """
@@ -283,7 +282,7 @@ def _log_request(request: ArmRequest, answer: Response | None, attempt: int, sec
 
     Neither bodies nor the query are logged: a query may be signed.
     """
-    logger.debug(  # bind() costs more than an unwritten line
+    logger.debug(  # bind() costs more than a line that is not written
         "Request to Azure",
         method=request.method,
         path=request.path,
@@ -299,14 +298,16 @@ def is_throttled(error: ArmError) -> bool:
 
 
 def may_read_again(error: ArmError) -> bool:
-    """Transport, 408, 429 and 5xx may pass; a refusal does not."""
+    """Return whether a failure may be temporary: transport, 408, 429 and 5xx, not a refusal."""
     if isinstance(error, TransportError):
         return True
     return error.status in {408, 429} or error.status >= 500
 
 
 def may_write_again(error: ArmError) -> bool:
-    """Only a write that surely was not done. Not every 429 is a quota, but all mean that nothing was begun."""
+    """Return whether a write was certainly not done. Not every 429 is a quota, but after each of them nothing was
+    begun.
+    """
     if isinstance(error, TransportError):
         return not error.was_sent
     return is_throttled(error)
@@ -319,14 +320,14 @@ def _format_deadline_message(doing: str, session: Session) -> str:
 
 
 class HostState:
-    """Whether a host has answered in this run: it decides when a retry stops making sense.
+    """Whether a host has responded in this run, which decides whether a retry makes sense.
 
-    A name that cannot be resolved, a certificate that is not trusted and a port that refuses are mistakes of the
-    settings or the network, unless the host has answered in this run: then they are outages, and pass.
+    A name that cannot be resolved, an untrusted certificate and a refused connection are mistakes in the settings or
+    the network, unless the host has responded in this run: then they are outages, and temporary.
     """
 
     def __init__(self, clock: Clock, patience: float) -> None:
-        """`patience` is in seconds: how long it may refuse connections before it has answered anything."""
+        """`patience`: seconds in which the host may refuse connections before its first response."""
         self._clock = clock
         self._patience = patience
         self._has_answered = False
@@ -336,7 +337,7 @@ class HostState:
         self._has_answered = True
 
     def may_answer(self, error: BaseException) -> bool:
-        """Tell whether a retry makes sense after an error."""
+        """Return whether a retry makes sense after an error."""
         if self._has_answered or not isinstance(error, TransportError) or error.was_sent:
             return True
         if error.is_wrong_host:
@@ -359,7 +360,7 @@ class Traffic:
         self._clock = clock
         self._limits = access.limits
         self._request_share = access.request_share
-        self.workers: dict[str, int] = {}  # that divide the limits, by subscription in lower case
+        self.workers: dict[str, int] = {}  # the number that share the limits, by subscription in lower case
         self._run_id = access.run_id
         self._operations: Counter[tuple[str, str]] = Counter()
         self._throttles: dict[_Principal, Throttle] = {}
@@ -367,12 +368,12 @@ class Traffic:
 
     @property
     def requests(self) -> RequestCounts:
-        """What the run has sent so far, with all its credentials."""
+        """The requests of the run so far, with all its credentials."""
         return RequestCounts(**self.tally.totals)
 
     @property
     def use(self) -> RequestUse:
-        """What it was for, and what it used up of the limits."""
+        """The purpose of the requests, and their part of the limits."""
         shares = [share for throttle in self._throttles.values() for share in throttle.list_hour_shares()]
         return RequestUse(
             by_type=self.tally.by_type,
@@ -381,12 +382,12 @@ class Traffic:
         )
 
     def list_limits(self) -> list[LimitUse]:
-        """List how each limit is used just now, those that were met first at the top."""
+        """List how each limit is currently used, in the order of their first use."""
         return [use for throttle in tuple(self._throttles.values()) for use in throttle.list_limits()]
 
     def make_correlation_id(self, request: ArmRequest) -> str:
-        """Make the correlation id of one operation; no other operation of any run has it. A provider has answered a
-        DELETE with the stored result of the PUT before it, which had the same (docs/decisions/attribution.md).
+        """Make the correlation id of one operation; no other operation of any run has it. With a shared one, a provider
+        has answered a DELETE with the stored result of the PUT before it (docs/decisions/attribution.md).
         """
         operation = request.method, request.path
         self._operations[operation] += 1
@@ -402,14 +403,12 @@ class Traffic:
         return self._throttles[principal]
 
     def find_host(self, access: ArmAccess) -> HostState:
-        """Return what is known of the endpoint, for every identity."""
+        """Return the state of the endpoint, which all identities share."""
         return self._hosts.setdefault(access.cloud.endpoint, HostState(self._clock, access.network.patience))
 
 
 def _find_principal(access: ArmAccess) -> _Principal:
-    """Name the principal of an access: a client of a tenant is one, however it proves itself;
-    without a client, the method is all that is known.
-    """
+    """Name the principal of an access: the client in its tenant, with any method; without a client, the method."""
     sign_in = access.sign_in
     identity = (sign_in.tenant_id.casefold(), sign_in.client_id.casefold()) if sign_in.client_id else (sign_in.method,)
     return (access.cloud.origin, *identity)

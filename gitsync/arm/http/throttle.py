@@ -1,17 +1,14 @@
-"""When a request may go: Azure's request limits, kept on our side so that they are not hit
-(docs/reference/arm.md#request-limits); and what the requests of a run count as.
+"""When a request may be sent: Azure's request limits, kept by gitsync so that they are not hit
+(docs/reference/arm.md#request-limits); and the counts of a run's requests.
 
-One `Throttle` serves one principal (an `Arm` has one credential). It keeps a token bucket for
-each subscription and kind of request, sized as ARM's and corrected by what its answers say is
-left; a 429 holds all of a bucket's requests back, or those to one provider if only the provider
-is busy. Waiting is first come, first served.
+One `Throttle` serves one principal (an `Arm` has one credential). It keeps a token bucket for each subscription and
+kind of request, sized as ARM's and corrected by the remaining counts in its answers; a 429 holds back all requests of a
+bucket, or those to one provider if only the provider is busy. Waiting is first come, first served.
 
-A bucket of Azure may be smaller than ARM's, or shared with others. So a 429 halves the refill
-that is counted on, and answers that show more than was counted on raise it again: within a few
-answers the pace is Azure's own.
+A bucket in Azure may be smaller than documented, or shared with others. So a 429 halves the expected refill, and
+answers that show more than expected raise it again: within a few answers the pace is Azure's own.
 
-`HeldTime` and `RequestTally` are figures of the report: how long limits held the run back, and
-what it asked.
+`HeldTime` and `RequestTally` are figures of the report: how long limits held the run back, and its requests.
 """
 
 from __future__ import annotations
@@ -36,18 +33,18 @@ from gitsync.model.result import Wait
 from gitsync.validation.references import parse_arm_type
 
 _ANOTHER_OPERATION = "retryableerror"
-"""Prefix of 429 codes for another operation on the same resource, not for a limit: other requests need not wait."""
+"""Prefix of 429 codes that mean another operation on the same resource, not a limit: other requests need not wait."""
 
 _COUNT = re.compile(r"[0-9]{1,6}")
 """The remaining count in a header; ARM's largest are some 12,000."""
 
 _ROUNDING = 1e-6
-"""Of a token: what adding up fractions of seconds may lose. A request that lacks less goes, one that lacks more waits
-for all of it; a wait for the rest of a rounding could be too short for a clock to show.
+"""Of a token: the error of adding up fractions of seconds. A request that lacks less is sent; one that lacks more waits
+for all of it. A wait for a rounding error could be too short for the clock.
 """
 
 _RAISE = 1.05
-"""By how much a count that is higher than was counted on raises the refill: less than a 429 halves it."""
+"""The factor by which a count above the expected one raises the refill: less than a 429 lowers it."""
 
 _RESERVE = 1.0
 """Tokens that stay in a bucket once Azure has refused a request. Azure rounds its count down, so only a count of 1 or
@@ -55,7 +52,7 @@ more shows that the pace is not too fast.
 """
 
 _NEAR = 0.1
-"""Of a full bucket: with less than that left, the refill soon sets the pace."""
+"""Of a full bucket: with less left, the refill soon sets the pace."""
 
 NO_WORKERS: Final[Mapping[str, int]] = {}
 """For a run that is not divided among workers."""
@@ -64,9 +61,9 @@ _FOR_A_SLOT = Wait("waits for answers to other requests")
 
 
 class Throttle:
-    """All buckets of one principal. `share` is how much of each may be used; the rest is left to others. `workers` says
-    by subscription, in lower case, how many workers of the run divide that. `held` counts the time that requests wait
-    here.
+    """All buckets of one principal. `share` is how much of each may be used; the rest is left to others. `workers` has
+    the number of the run's workers that divide that, by subscription in lower case. `held` counts the time that
+    requests wait here.
     """
 
     def __init__(
@@ -88,13 +85,13 @@ class Throttle:
         self._provider_pauses: defaultdict[tuple[str, str, RequestKind], _Pause] = defaultdict(_Pause)
 
     async def admit(self, method: str, path: str, session: Session) -> bool:
-        """Wait until a request may go, and has a slot, which `release` frees. Returns False if it may not go before the
-        deadline, at once if that is foreseeable.
+        """Wait until a request may be sent and has a slot, which `release` frees. Returns False if that is not before
+        the deadline, at once if that is foreseeable.
 
-        The deadline is looked at again after every wait: a run that is stopped brings it forward.
+        The deadline is checked again after every wait: stopping a run brings it forward.
         """
         bucket, pause = self._find_bucket(method, path), self._provider_pauses[self._make_provider_key(method, path)]
-        # The pause first: a token that was taken would be missing to requests to other providers.
+        # The pause first: a token taken earlier would be missing for requests to other providers.
         while await self._outlast(pause, session) and await bucket.take(session):
             if pause.until <= self._clock.monotonic():
                 return True
@@ -110,7 +107,7 @@ class Throttle:
         return True
 
     def release(self, method: str, path: str) -> None:
-        """An admitted request was answered, or has failed."""
+        """Note that an admitted request was answered, or has failed."""
         self._find_bucket(method, path).release()
 
     def learn(self, method: str, path: str, answer: Response) -> None:
@@ -130,23 +127,23 @@ class Throttle:
             bucket.raise_refill()
 
     def hold(self, method: str, path: str, answer: Response, code: str, seconds: float, sent_at: float) -> None:
-        """A 429: keep everyone off for the time that it asks for; asking earlier would restart the wait."""
+        """Hold all requests after a 429 for the time that it specifies; an earlier request would restart the wait."""
         if code.casefold().startswith(_ANOTHER_OPERATION):
             return
         until = self._clock.monotonic() + seconds
-        # With this cause the provider is busy, not ARM: requests to other providers may go on.
+        # With this cause the provider is busy, not ARM: requests to other providers may continue.
         if answer.headers.get("x-ms-failure-cause", "").casefold() == "service":
             self._provider_pauses[self._make_provider_key(method, path)].extend(until)
         else:
             self._find_bucket(method, path).hold(until, sent_at)
 
     def list_hour_shares(self) -> Iterator[tuple[RequestKind, float]]:
-        """For each bucket: its kind, and which share of what Azure allows in an hour was taken of it."""
+        """Yield for each bucket its kind, and the used share of Azure's hourly limit."""
         for (subscription, kind), bucket in self._buckets.items():
             yield kind, bucket.hour_share * self._find_share(subscription)
 
     def list_limits(self) -> list[LimitUse]:
-        """List how each bucket is used. It changes nothing, so that a display may ask from another thread."""
+        """List how each bucket is used. It changes nothing, so a display may call it from another thread."""
         return [bucket.find_use() for bucket in tuple(self._buckets.values())]
 
     def _find_bucket(self, method: str, path: str) -> _Bucket:
@@ -164,7 +161,7 @@ class Throttle:
         return subscription, find_provider(path).casefold(), kind
 
 
-@lru_cache(maxsize=256)  # it is looked up four times a request
+@lru_cache(maxsize=256)  # it is called four times a request
 def _find_key(method: str, path: str) -> tuple[str, RequestKind]:
     """Find the subscription of a request, in lower case, and its kind."""
     return (find_subscription(path) or "").casefold(), classify_method(method)
@@ -179,9 +176,9 @@ class _Pause:
 
 
 class _Bucket:
-    """Tokens that come back with time. Only the head of the queue sleeps, for one token's time or a pause.
+    """Tokens that are refilled with time. Only the head of the queue sleeps, for one token's time or a pause.
 
-    asyncio's lock is the queue: it serves in the order of asking. A pause is a filling that starts in the future.
+    asyncio's lock is the queue: it serves in the order of the calls. A pause is a refill that starts in the future.
     """
 
     def __init__(self, kind: RequestKind, clock: Clock, slots: asyncio.Semaphore, limit: Limit, held: HeldTime) -> None:
@@ -202,18 +199,18 @@ class _Bucket:
 
     @property
     def hour_share(self) -> float:
-        """What was taken, as a share of a full bucket and an hour's refill."""
+        """The taken tokens, as a share of a full bucket and an hour's refill."""
         return self._taken / (self._burst + 3600 * self._per_second)
 
     def find_use(self) -> LimitUse:
-        """Return how it is used, without filling it."""
+        """Return how the bucket is used, without refilling it."""
         come_back = max(0.0, self._clock.monotonic() - self._filled_at) * self._per_second
         is_near = self._tokens + come_back < self._burst * _NEAR
         return LimitUse(self._kind.value, self._taken, self._per_second, is_near, self._filled_at)
 
     async def take(self, session: Session) -> bool:
-        """One token and a slot, waiting its turn; False if that would be later than the deadline."""
-        # Refused at once: to wait for a turn that comes too late would only lengthen the queue.
+        """Wait for a token and a slot; False if that would be later than the deadline."""
+        # Refused at once: waiting for a turn that comes too late would only lengthen the queue.
         if (seconds := self._wait(ahead=self._waiting)) > session.deadline - self._clock.monotonic():
             return False
         before, self._waiting = session.wait, self._waiting + 1
@@ -225,7 +222,7 @@ class _Bucket:
             self._waiting, session.wait = self._waiting - 1, before
 
     def _note_wait(self, session: Session, seconds: float) -> None:
-        """Note in the session why a request waits, if it does. What need not wait costs nothing."""
+        """Note in the session why a request waits, if it does. A request without a wait costs nothing."""
         if seconds > 0:
             now = self._clock.monotonic()
             reason = "throttled" if self._filled_at > now else f"waits for the limit of {self._kind}"
@@ -240,7 +237,7 @@ class _Bucket:
             self._note_wait(session, seconds)
             with self._held.holding():
                 await self._clock.sleep(seconds)
-        # Nothing is awaited between the look at the tokens and this: no other request takes one.
+        # Nothing is awaited between the check of the tokens and this, so no other request takes one.
         self._tokens -= 1
         self._in_flight += 1
         self._taken += 1
@@ -248,7 +245,7 @@ class _Bucket:
 
     async def _has_slot(self) -> bool:
         """Wait for a slot; False if the token was gone when it came."""
-        # All buckets share the slots, so this may take long, and Azure may have refused meanwhile.
+        # All buckets share the slots, so this may take long, and Azure may refuse a request while this one waits.
         await self._slots.acquire()
         if self._wait() <= 0:
             return True
@@ -256,7 +253,7 @@ class _Bucket:
         return False
 
     def give_back(self) -> None:
-        """The token and the slot of a request that does not go after all."""
+        """Return the token and the slot of a request that is not sent after all."""
         self._tokens += 1
         self._taken -= 1
         self.release()
@@ -272,18 +269,18 @@ class _Bucket:
         return self._filled_at - now + (missing / self._per_second if missing > _ROUNDING else 0.0)
 
     def _fill(self) -> float:
-        """Add what came back up to now, which is returned."""
+        """Refill the bucket up to now, and return the time."""
         now = self._clock.monotonic()
         self._tokens = min(self._burst, self._tokens + max(0.0, now - self._filled_at) * self._per_second)
         self._filled_at = max(self._filled_at, now)
         return now
 
     def correct(self, remaining: float, *, is_ours: bool) -> None:
-        """Apply the count of Azure. Others may use the same bucket, so a lower count applies at once.
+        """Apply the count in Azure's answer. Others may use the same bucket, so a lower count applies at once.
 
         A higher count applies only to the bucket of the principal: above its known size, Azure grants a larger one;
-        below, more came back than was counted on. All principals share the global bucket; while it is full, it shows
-        nothing about this one. The count may lack the requests in flight, so these are taken off.
+        below, more was refilled than expected. All principals share the global bucket; while it is full, it shows
+        nothing about this one. The count may not include the requests in flight, so these are subtracted.
         """
         self._fill()
         surely_left = remaining - self._in_flight - self._reserve
@@ -296,17 +293,19 @@ class _Bucket:
 
     @property
     def _is_slowed(self) -> bool:
-        """A bucket that no 429 has slowed is as large as its limit says, and counts cannot raise it above that."""
+        """Whether a 429 has slowed the bucket. If not, it is as large as its limit, and counts cannot raise it above
+        that.
+        """
         return self._per_second < self._most_per_second
 
     def raise_refill(self) -> None:
-        """More comes back than was counted on; or nothing tells, and the next 429 will."""
+        """Expect a higher refill: a count showed one, or there is no count and the next 429 corrects this."""
         self._per_second = min(self._most_per_second, self._per_second * _RAISE)
 
     def hold(self, until: float, sent_at: float) -> None:
         """No request before `until`, and no burst after it.
 
-        Requests that were under way when Azure refused the first one say nothing new about the refill.
+        Requests that were in flight when Azure refused the first one show nothing new about the refill.
         """
         if sent_at > self._refused_at:
             self._per_second /= 2
@@ -324,7 +323,7 @@ def classify_method(method: str) -> RequestKind:
 
 
 class HeldTime:
-    """For how long at least one request was held back by a limit. Waits that overlap count once."""
+    """The time in which a limit held back at least one request. Waits that overlap count once."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -338,7 +337,7 @@ class HeldTime:
 
     @contextmanager
     def holding(self) -> Iterator[None]:
-        """Count the time inside of this context."""
+        """Count the time inside this context."""
         if not self._held:  # the first of those that overlap
             self._since = self._clock.monotonic()
         self._held += 1
@@ -351,7 +350,7 @@ class HeldTime:
 
 
 class RequestAction(StrEnum):
-    """What a request does."""
+    """The action of a request."""
 
     LIST = "list"  # one page
     GET = "get"
@@ -374,7 +373,9 @@ _KINDS: Final = {
 
 
 class RequestTally:
-    """The counts so far. `totals` has those of the buckets, with polls apart from reads, and the throttled ones."""
+    """The counts so far. `totals` has the counts of the buckets, with polls separate from reads, and the throttled
+    ones.
+    """
 
     def __init__(self) -> None:
         self.totals: Counter[str] = Counter()
@@ -407,8 +408,8 @@ def classify_request(request: ArmRequest) -> RequestAction:
 
 
 def find_type(request: ArmRequest) -> str:
-    """Find the ARM type that a request is about: for an action its resource's, for a list that of
-    its entries, and for a question its own name.
+    """Find the ARM type of a request: for an action its resource's type, for a list that of its entries, for a check
+    its own name.
     """
     if request.is_list or request.is_question:
         return parse_arm_type(f"{request.resource_id}/").rstrip("/")

@@ -1,10 +1,10 @@
-"""Sends requests with azure-mgmt-resource: the only module that imports it.
+"""Sends requests with azure-mgmt-resource; only this module imports it.
 
-The client of the SDK only signs in. Its retries, its registration of providers and its handling
-of redirects and operations are disabled, since each would send requests that gitsync does not
-count (docs/reference/design.md#http-client); so are the policies that only set headers, which
-cost more than the headers. The requests, the answers and the sending of azure-core serve many
-uses that gitsync has not, so the client is handed plain ones (docs/decisions/speed.md).
+The client of the SDK only signs in. Its retries, its registration of providers and its handling of redirects and
+operations are disabled, since each would send requests that gitsync does not count
+(docs/reference/design.md#http-client). The policies that only set headers are disabled too: they cost more than the
+headers. azure-core's requests, answers and senders serve many uses that gitsync does not have, so the client gets plain
+ones (docs/decisions/speed.md).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 
 _REFUSED = frozenset({401, 403})
-_UNTOLD = frozenset({"Content-Type"})  # of what has no body; aiohttp would name one
+_UNTOLD = frozenset({"Content-Type"})  # for a request without a body; aiohttp would add one
 
 
 @asynccontextmanager
@@ -66,13 +66,13 @@ def _make_client(
     cloud = access.cloud
     policies = [AsyncARMChallengeAuthenticationPolicy(cast("Any", credential), cloud.scope)] if credential else []
     return ResourceManagementClient(
-        cast("Any", credential or "anonymous"),  # the client insists on one; only the policy above asks it
+        cast("Any", credential or "anonymous"),  # the client requires one; only the policy above uses it
         "-",  # the subscription is part of every path
         base_url=cloud.endpoint,
         credential_scopes=[cloud.scope],
         policies=policies,
         transport=_Sender(http, access),
-        user_agent_policy=UserAgentPolicy("gitsync"),  # the default one starts `uname`, and is not in `policies` either
+        user_agent_policy=UserAgentPolicy("gitsync"),  # the default one runs `uname`, and is not in `policies` either
     )
 
 
@@ -93,9 +93,9 @@ class SdkTransport:
         self._http = http
         agent = f"gitsync/{__version__} {access.user_agent_suffix}".strip()
         self._headers = {"Accept": "application/json", "User-Agent": agent}
-        # The ids of requests count from one random GUID, since random bytes for each are a system call.
+        # Request ids count up from one random GUID: random bytes for each would be a system call.
         self._id_prefix, self._id_numbers = str(uuid4())[:24], count(1)
-        # Only the policy that signs in takes this option.
+        # Only the sign-in policy takes this option.
         self._options: dict[str, Any] = {} if credential is None else {"enforce_https": not cloud.is_loopback}
 
     async def send(self, request: ArmRequest, *, read_timeout: float) -> Response:
@@ -116,20 +116,20 @@ class SdkTransport:
         except (AzureError, aiohttp.ClientError, TimeoutError) as error:
             raise _make_failure(error, request, self._cloud.service) from error
         except (ValueError, TypeError, LookupError, RecursionError) as error:
-            # The SDK and aiohttp trip over odd headers and bodies in these ways.
+            # The SDK and aiohttp raise these for malformed headers and bodies.
             raise _make_unreadable_error(error, request, self._cloud.service) from error
         answer = Response(status=incoming.status_code, headers=incoming.headers, content=incoming.content)
         if answer.status not in _REFUSED:
             return answer
-        # A refusal names the identity: who it was is read from the token that was sent.
+        # A refusal names the identity, which is read from the token that was sent.
         token = outgoing.headers.get("Authorization", "").removeprefix("Bearer ")
         return replace(answer, principal=read_principal(token), is_token_dropped=self._drop_token(token, answer))
 
     def _drop_token(self, token: str, answer: Response) -> bool:
-        """Forget a token that Azure did not accept. Returns whether the next request gets a new one."""
+        """Forget a token that Azure rejected. Returns whether the next request gets a new one."""
         if self._credential is None or not refuses_token(answer):
             return False
-        # azure-identity would give the refused token again until it expires.
+        # azure-identity would return the rejected token again until it expires.
         self._credential.forget(token)
         return True
 
@@ -137,7 +137,7 @@ class SdkTransport:
         """Get a token for a scope. Raises CredentialError if there is none."""
         if self._credential is None:
             raise CredentialError(
-                "The run does not sign in, so there is no token.",
+                "There is no token: the run does not sign in.",
                 code="AuthenticationFailed",
                 hint="Set --credential to a method that signs in.",
             )
@@ -145,7 +145,7 @@ class SdkTransport:
 
     def reach(self, cloud: Cloud) -> SdkTransport:
         """Return what sends requests to another service with the same credential, which then gives tokens for both."""
-        # Not entered as a context: the connection, which alone would be closed, is that of this transport.
+        # Not entered as a context: it would close only the connection, which belongs to this transport.
         access = replace(self._access, cloud=cloud)
         client = _make_client(access, self._http, self._credential)
         return SdkTransport(client, self._credential, access, self._http)
@@ -165,7 +165,7 @@ class SdkTransport:
         return read_principal(token.token)
 
     def _make_request(self, request: ArmRequest) -> _Outgoing:
-        target = request.target.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
+        target = request.target.replace("{", "%7B").replace("}", "%7D")  # the SDK treats URLs as templates
         request_id = f"{self._id_prefix}{next(self._id_numbers):012x}"
         return _Outgoing(
             url=f"{self._cloud.endpoint}{target}",
@@ -176,7 +176,9 @@ class SdkTransport:
 
 @dataclass(kw_only=True, slots=True)
 class _Outgoing:
-    """What the SDK asks of a request that is sent once, in one part. The policy that signs in adds a header."""
+    """The interface that the SDK needs of a request that is sent once, in one part. The sign-in policy adds a
+    header.
+    """
 
     url: str
     headers: dict[str, str]
@@ -187,13 +189,13 @@ class _Outgoing:
         """Do nothing: there is one part."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        # The SDK copies the requests of its callers, lest it alter theirs.
+        # The SDK copies its callers' requests in order not to change them.
         return self
 
 
 @dataclass(kw_only=True, slots=True)
 class _Incoming:
-    """What the SDK asks of an answer, which is read to its end."""
+    """The interface that the SDK needs of an answer that was read to its end."""
 
     status_code: int
     reason: str | None
@@ -202,7 +204,7 @@ class _Incoming:
 
 
 class _Sender(AsyncHttpTransport[_Outgoing, _Incoming]):
-    """Sends by the session of a connection, which it does not own, and reads the answers. Raises aiohttp's errors."""
+    """Sends with the session of a connection, which it does not own, and reads the answers. Raises aiohttp's errors."""
 
     def __init__(self, http: HttpConnection, access: ArmAccess) -> None:
         cloud = access.cloud
@@ -212,7 +214,7 @@ class _Sender(AsyncHttpTransport[_Outgoing, _Incoming]):
         self._connect_timeout = access.network.connect_timeout
 
     async def send(self, request: _Outgoing, **options: Any) -> _Incoming:
-        """Raises ArmError for an answer that is larger than the request allows."""
+        """Raises ArmError for an answer that exceeds the size limit of the request."""
         payload = request.request.payload
         async with self._session.request(
             request.request.method,
@@ -233,15 +235,15 @@ class _Sender(AsyncHttpTransport[_Outgoing, _Incoming]):
         )
 
     async def _read_content(self, response: aiohttp.ClientResponse, request: ArmRequest) -> bytes:
-        """Read the whole answer, decompressed. Raises ArmError if it is larger than the request allows."""
+        """Read the complete answer, decompressed. Raises ArmError if it exceeds the size limit of the request."""
         content = bytearray()
         with self._budget.share() as share:
-            while piece := await response.content.read(BLOCK):  # in pieces, so that a large answer is not held
+            while piece := await response.content.read(BLOCK):  # in pieces, so that memory is bounded
                 content += piece
                 if len(content) > request.max_bytes:
-                    response.close()  # what is left of it is not read
+                    response.close()  # the rest is not read
                     raise ArmError(
-                        f"The response of {self._service} exceeds {request.max_bytes >> 20} MB and was not read.",
+                        f"The response from {self._service} exceeds {request.max_bytes >> 20} MB and was not read.",
                         status=response.status,
                         code=ANSWER_TOO_LARGE,
                         resource_id=request.resource_id,
@@ -255,14 +257,14 @@ class _Sender(AsyncHttpTransport[_Outgoing, _Incoming]):
         """Do nothing: the session is open."""
 
     async def close(self) -> None:
-        """Do nothing: the session is that of the connection."""
+        """Do nothing: the session belongs to the connection."""
 
     async def __aexit__(self, *_error: object) -> None:
         await self.close()
 
 
 def _join_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
-    """Join the values of each header that comes several times, as RFC 9110 has it."""
+    """Join the values of repeated headers, as in RFC 9110."""
     joined: CIMultiDict[str] = CIMultiDict()
     for name, value in headers.items():
         joined[name] = f"{joined[name]}, {value}" if name in joined else value
@@ -270,7 +272,7 @@ def _join_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _make_failure(error: Exception, request: ArmRequest, service: str) -> TransportError:
-    cause = getattr(error, "inner_exception", None) or error  # that of the SDK's own
+    cause = getattr(error, "inner_exception", None) or error  # the cause inside the SDK's own
     failure = make_transport_error(f"{service} did not respond: {cause}", cause)
     failure.method, failure.resource_id = request.method, request.resource_id
     failure.outcome_unknown = failure.was_sent and request.is_write
@@ -280,7 +282,7 @@ def _make_failure(error: Exception, request: ArmRequest, service: str) -> Transp
 def _make_unreadable_error(error: Exception, request: ArmRequest, service: str) -> TransportError:
     """Make the error for an answer that the SDK cannot read, such as an invalid challenge in a header."""
     return TransportError(
-        f"The response of {service} cannot be read ({type(error).__name__}).",
+        f"The response from {service} cannot be read ({type(error).__name__}).",
         was_sent=True,
         resource_id=request.resource_id,
         method=request.method,

@@ -1,8 +1,7 @@
-"""Follows the operation of a write to its end: the waiting, around the rules of `poll`.
+"""Follows the operation of a write to its end: the waits, around the rules in `poll`.
 
-A poll that fails is a failure to read the status, not of the operation (contract): the loop goes
-on, with the resource itself if need be, until the session's deadline. Nothing is kept between
-runs: the next run reads the resource.
+A failed poll is a failure to read the status, not of the operation (contract): the loop continues, with the resource
+itself if necessary, until the session's deadline. Nothing is kept between runs: the next run reads the resource.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ from gitsync.model.clock import format_rfc3339
 from gitsync.model.live import Live
 
 UNKNOWN_STATE_PATIENCE = 180.0
-"""Seconds for which a run waits for a resource whose state it does not know."""
+"""Seconds that a run waits for a resource in an unknown state."""
 
 _POLL_ACCEPTS = frozenset({200, 201, 202, 204, 404})
 
 
 class Operations:
-    """Polls for all nodes of a run; each waits by itself."""
+    """Polls for all nodes of a run; each node waits for itself."""
 
     def __init__(self, retrier: Retrier, cloud: Cloud, pace: Pace) -> None:
         self._retrier = retrier
@@ -45,7 +44,7 @@ class Operations:
         self._pace = pace
 
     async def follow(self, reply: AcceptedWrite, session: Session) -> bool:
-        """True when the operation is done, False when the deadline came first; ArmError when it failed.
+        """Return True when the operation is done, False if the deadline passed first. Raises ArmError if it failed.
 
         The error has the code and message of the operation's own error, and the status of the poll that returned it.
         """
@@ -56,15 +55,14 @@ class Operations:
         return poll.state is OperationProgress.DONE
 
     async def result(self, reply: AcceptedWrite, session: Session) -> Response | None:
-        """Return what an action answers at its end, None when the deadline came first; ArmError
-        when it failed.
+        """Return the response of an action at its end, None if the deadline passed first. Raises ArmError if it failed.
 
         That is the answer itself, or the one at its Location, or without one the last status of its operation, as in
-        the SDKs of Azure.
+        Azure's SDKs.
         """
         try:
             poll = await self._poll_to_end(self._start_poll(reply), reply, session)
-            # The status of an operation is not its result: that is at the Location, read once it is done.
+            # The status of an operation is not its result, which is at the Location once the operation is done.
             location = find_location(reply, self._cloud) if poll.place.watch is Watch.STATUS else None
             if poll.state is OperationProgress.DONE and location is not None:
                 poll = await self._poll_once(
@@ -76,10 +74,10 @@ class Operations:
         return poll.answer if poll.state is OperationProgress.DONE else None
 
     async def settle(self, arm_id: str, api_version: str, live: Live, session: Session) -> Live | None:
-        """Poll a resource that is moving until it stands still or the deadline comes; None when it vanished.
+        """Poll a resource until its operation ends or the deadline passes; None if it disappeared.
 
-        Returns the resource as last seen: at the deadline it is still moving. An unknown state may be the last one of
-        its type, so it is waited for only some minutes.
+        Returns the resource as last seen, which at the deadline is still changing. An unknown state may be a final one
+        of its type, so the wait for it lasts a few minutes only.
         """
         request = _make_resource_poll(arm_id, api_version)
         latest: Live | None = live
@@ -92,7 +90,7 @@ class Operations:
             try:
                 answer = await self._retrier.send(request, session)
             except DeadlineError:
-                return latest  # still moving: the next run looks again
+                return latest  # still changing: the next run checks again
             wait = answer.read_retry_after(self._pace.clock.now())
             latest = None if answer.status == 404 else read_shown_resource(answer, arm_id)
         return latest
@@ -109,14 +107,14 @@ class Operations:
         while poll.state is OperationProgress.RUNNING and await self._pace.pause(poll.wait, poll.polls, session):
             poll = await self._poll_once(poll, reply, session)
             if poll.state is OperationProgress.UNREADABLE:
-                # The URL tells nothing of the operation, so the resource itself is asked instead.
+                # The URL does not show the operation, so the resource itself is polled instead.
                 poll = await self._poll_once(replace(poll, place=PollTarget(Watch.RESOURCE)), reply, session)
         if poll.state is OperationProgress.FAILED:
             raise self._make_failure(poll, reply, session)
         return poll
 
     async def _poll_once(self, poll: _PollState, reply: AcceptedWrite, session: Session) -> _PollState:
-        """Poll once. A poll that cannot be read now but may be later changes nothing."""
+        """Poll once. A temporary failure of the poll changes nothing."""
         if poll.place.watch is Watch.RESOURCE and reply.request.method == "POST":
             raise self._make_lost_error(poll, reply)
         poll = replace(poll, polls=poll.polls + 1)
@@ -125,11 +123,11 @@ class Operations:
         except DeadlineError:
             raise
         except ArmError as error:
-            # The failure of a poll says nothing of the operation: it is asked again, or elsewhere.
+            # A failed poll shows nothing about the operation: it is repeated, or the resource is polled.
             if may_read_again(error):
                 self._retrier.note_repeated(error, session)
                 return replace(poll, state=OperationProgress.RUNNING, wait=error.retry_after)
-            if poll.place.watch is Watch.RESOURCE:  # there is nothing else that could be asked
+            if poll.place.watch is Watch.RESOURCE:  # there is nothing else to poll
                 raise
             return replace(poll, state=OperationProgress.UNREADABLE)
         return self._judge(poll, answer, reply)
@@ -138,9 +136,9 @@ class Operations:
         state = read_progress(poll.place.watch, reply.request.method, answer)
         is_resource = poll.place.watch is Watch.RESOURCE
         if is_resource and answer.status != 404 and not is_shown(answer, reply.arm_id):
-            return replace(poll, state=OperationProgress.RUNNING)  # says nothing of the resource: it is looked at again
+            return replace(poll, state=OperationProgress.RUNNING)  # not the resource: it is polled again
         if is_resource and poll.was_present and answer.status == 404 and state is OperationProgress.RUNNING:
-            state = OperationProgress.FAILED  # it was created, and is gone again
+            state = OperationProgress.FAILED  # it was created, and no longer exists
         return replace(
             poll,
             state=state,
@@ -151,9 +149,7 @@ class Operations:
         )
 
     def _make_lost_error(self, poll: _PollState, reply: AcceptedWrite) -> ArmError:
-        """Make the error for an action without a poll URL: it has no resource that could be polled
-        instead.
-        """
+        """Make the error for an action without a poll URL: there is no resource to poll instead."""
         return ArmError(
             f"Azure accepted {reply.arm_id} but returned no URL to poll.",
             status=poll.answer.status,
@@ -175,7 +171,7 @@ class Operations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PollState:
-    """The state of an operation: where to poll, the last answer, and how long it asks to wait."""
+    """The state of an operation: where to poll, the last answer, and the wait that it requests."""
 
     place: PollTarget
     state: OperationProgress

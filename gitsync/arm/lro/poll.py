@@ -1,10 +1,9 @@
-"""What a write began: Azure's first answer, where to poll from there, and what each poll says; the
-rules, without any waiting.
+"""The operation of a write: Azure's first answer, where to poll, and the meaning of each poll; the rules, without any
+waiting.
 
 Sources: ARM's resource-provider contract (async-api-reference, Addendum) and
-docs/reference/arm.md#long-running-operations. A poll URL is only taken if it leads to the
-endpoint itself, for the token goes with it; any other is ignored and the resource is polled
-instead.
+docs/reference/arm.md#long-running-operations. A poll URL is only used if it leads to the endpoint itself, since the
+token is sent to it; any other is ignored and the resource is polled instead.
 """
 
 from __future__ import annotations
@@ -42,12 +41,12 @@ class AcceptedWrite:
 
     @property
     def live(self) -> Live:
-        """The resource as the answer shows it; without properties if the answer has none."""
+        """The resource in the answer; without properties if the answer has none."""
         return Live(body=self.body, etag=self.etag)
 
 
 def accept_write(request: ArmRequest, api_version: str, answer: Response) -> AcceptedWrite:
-    """Return the reply to a write, from an answer that was expected."""
+    """Return the accepted write, from an expected answer."""
     live = read_live(answer)
     return AcceptedWrite(
         arm_id=request.path,
@@ -80,7 +79,7 @@ class OperationProgress(Enum):
     RUNNING = auto()
     DONE = auto()
     FAILED = auto()
-    UNREADABLE = auto()  # says nothing of the operation: look at the resource
+    UNREADABLE = auto()  # shows nothing about the operation: poll the resource
 
 
 _BY_MEANING: Mapping[StateMeaning, OperationProgress] = {
@@ -89,8 +88,8 @@ _BY_MEANING: Mapping[StateMeaning, OperationProgress] = {
     StateMeaning.MOVING: OperationProgress.RUNNING,
     StateMeaning.UNKNOWN: OperationProgress.DONE,
 }
-"""Of the state of a resource. An unknown one is left to the read after the write, which waits for it, and takes it for
-no success.
+"""Progress by the state of a resource. An unknown state is left to the read after the write, which waits for it and
+does not count it as success.
 """
 
 _HEADERS = (
@@ -98,14 +97,14 @@ _HEADERS = (
     ("operation-location", Watch.STATUS),
     ("location", Watch.LOCATION),
 )
-"""In the order of preference."""
+"""In order of preference."""
 
 
 def read_first_progress(reply: AcceptedWrite) -> OperationProgress:
     """Read the progress after the answer to the write itself.
 
-    A terminal provisioningState in a 200 or 201 ends the operation, whatever the headers offer (contract). A state in
-    which the type ends, and one that is not known, end it only if the headers offer nothing to poll.
+    A terminal provisioningState in a 200 or 201 ends the operation, whatever the headers contain (contract). A final
+    state of the type, and an unknown one, end it only if the headers have nothing to poll.
     """
     method, answer = reply.request.method, reply.answer
     if answer.status in {204, 404} or (answer.status == 200 and method == "DELETE" and not _has_poll_url(answer)):
@@ -115,7 +114,7 @@ def read_first_progress(reply: AcceptedWrite) -> OperationProgress:
         meaning = reply.live.state_meaning
         if state is not None and (meaning is StateMeaning.MOVING or state.casefold() in TERMINAL_STATES):
             return _BY_MEANING[meaning]
-        # `201 Created` whose only URL is that of the resource means "here it is" (RFC 9110 §15.3.2).
+        # `201 Created` whose only URL is the resource means that it exists (RFC 9110 §15.3.2).
         urls = [answer.headers[name] for name, _ in _HEADERS if answer.headers.get(name)]
         return OperationProgress.DONE if all(_is_resource(url, reply) for url in urls) else OperationProgress.RUNNING
     is_open = _has_poll_url(answer) or (answer.status == 202 and method != "POST")
@@ -127,7 +126,7 @@ def _has_poll_url(answer: Response) -> bool:
 
 
 def _is_resource(url: str, reply: AcceptedWrite) -> bool:
-    """Tell whether a URL is that of the resource and of nothing more: API Management puts an operation's id in its
+    """Return whether a URL is that of the resource and has no operation: API Management puts an operation's id in its
     query.
 
     The host does not matter, since nothing is sent there.
@@ -141,9 +140,7 @@ def _is_resource(url: str, reply: AcceptedWrite) -> bool:
 
 
 def find_first_target(reply: AcceptedWrite, cloud: Cloud) -> PollTarget:
-    """Find where to poll, from the headers of the write's answer; the resource if they offer
-    nothing to be followed.
-    """
+    """Find where to poll, from the headers of the write's answer; the resource if they have nothing to follow."""
     target = _find_offered_target(reply.answer, reply.request.target, cloud)
     if target is None or _is_resource(target.target, reply):
         return PollTarget(Watch.RESOURCE)
@@ -158,14 +155,14 @@ def find_location(reply: AcceptedWrite, cloud: Cloud) -> PollTarget | None:
 
 
 def find_next_target(current: PollTarget, answer: Response, cloud: Cloud) -> PollTarget:
-    """Find where to poll next: an operation may move, and says so in the header that named it first."""
-    # Another header may be about something else, such as the resource: only the same one is followed.
+    """Find where to poll next: the URL of an operation may change, in the header that named it first."""
+    # Only the same header is followed: another one may be about something else, such as the resource.
     target = _find_offered_target(answer, current.target, cloud)
     return target if target is not None and target.watch is current.watch else current
 
 
 def _find_offered_target(answer: Response, base: str, cloud: Cloud) -> PollTarget | None:
-    # The order matters: a status tells an error, a Location only that the work is over.
+    # The order matters: a status includes an error, a Location only shows that the work is over.
     for name, watch in _HEADERS:
         url = answer.headers.get(name)
         target = cloud.find_target(url, base) if url else None
@@ -191,7 +188,7 @@ def _read_location(answer: Response, body: Mapping[str, Any]) -> OperationProgre
         return OperationProgress.FAILED
     if answer.status == 202:
         return OperationProgress.RUNNING
-    if answer.status == 404:  # the URL of a result is not kept for ever
+    if answer.status == 404:  # the URL of a result expires
         return OperationProgress.UNREADABLE
     live = Live(body=body)
     if body.get("error") and not live.provisioning_state:
@@ -200,16 +197,16 @@ def _read_location(answer: Response, body: Mapping[str, Any]) -> OperationProgre
 
 
 def _read_resource(method: str, answer: Response, body: Mapping[str, Any]) -> OperationProgress:
-    if answer.status == 404:  # a create that is not visible yet, or a delete that is done
+    if answer.status == 404:  # a create is not visible yet, or a delete is done
         return OperationProgress.DONE if method == "DELETE" else OperationProgress.RUNNING
-    # A resource without a provisioningState is there as soon as it is shown; one that is deleted is
-    # shown until it is gone, often as "Succeeded".
+    # Without a provisioningState, a resource exists as soon as it is shown; during a delete it is shown until the end,
+    # often as "Succeeded".
     progress = _BY_MEANING[Live(body=body).state_meaning]
     return OperationProgress.RUNNING if method == "DELETE" and progress is OperationProgress.DONE else progress
 
 
 def _read_state(state: str) -> OperationProgress:
-    """Read the progress that the status of an operation names: every word but the terminal ones means "still running"
+    """Read the progress from the status of an operation: every word except the terminal ones means "still running"
     (contract).
     """
     if state.casefold() in FAILED_STATES:

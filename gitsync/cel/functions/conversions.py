@@ -1,7 +1,7 @@
 """Converts from one type to another: `int("42")`, `string(1.5)`, `bytes("a")`, `type(x)`.
 
-The formats are those of cel-go, which ASO uses: numbers as Go's strconv writes and reads them, times as RFC 3339,
-durations in seconds. What cannot be converted is an error that names the types and not the value.
+The formats are those of cel-go, which ASO uses: numbers as in Go's strconv, times as in RFC 3339, durations in seconds.
+The error of a failed conversion names the types and not the value.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ def decode_bytes(raw: bytes) -> str:
 
 
 def format_double(number: float) -> str:
-    """Write a double as Go's %g: the shortest digits that read back, with an exponent where it is
-    below -4 or above 5 (1e+06).
+    """Write a double as Go's %g: the shortest digits that read back, with an exponent if it is below -4 or above 5
+    (1e+06).
     """
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else f"{'+' if number > 0 else '-'}Inf"

@@ -1,10 +1,9 @@
-"""Evaluates `"…%s…".format([…])`: clauses, each with the value that it shows, as cel-go's string
-extension of version 3 does.
+"""Evaluates `"…%s…".format([…])`: clauses, each with the value that it shows, as in cel-go's string extension, version
+3.
 
-`%s` shows everything but objects: lists and maps as literals, with text in quotes and keys sorted.
-`%d` shows whole numbers, `%f` and `%e` doubles in English (`1,234.500000`, `1.234500×10⁰³`), `%b`,
-`%o`, `%x`, `%X` whole numbers in other bases, and text and bytes in hexadecimal. `%.3f` gives a
-precision, which is 6 by itself; for `%e` it is a width.
+`%s` shows everything except objects: lists and maps as literals, with text in quotes and keys sorted. `%d` shows whole
+numbers, `%f` and `%e` doubles in English (`1,234.500000`, `1.234500×10⁰³`), `%b`, `%o`, `%x`, `%X` whole numbers in
+other bases, and text and bytes in hexadecimal. `%.3f` gives a precision, 6 by default; for `%e` it is a width.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ _MISSING: Final = object()
 _PRECISION: Final = 6
 _RAISED: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _ENDLESS: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
-"""The texts that stand for a double: JSON has no number for them."""
+"""Texts that represent a double: JSON has no number for them."""
 
 
 def format_text(budget: EvaluationBudget, template: str, values: Sequence[Any]) -> str:
-    """Put values into a template. Raises EvaluationError for an unknown clause, and for one without its value."""
+    """Put values into a template. Raises EvaluationError for an unknown clause, and for one without a value."""
     rest = iter(values)
     try:
         parts = [
@@ -92,7 +91,7 @@ def _format_endless(number: float) -> str:
 
 
 def _format_scientific(number: float, width: int) -> str:
-    # Six digits follow the point, always; the number after the point of a clause is a width.
+    # Six digits always follow the point; the number after the point of a clause is a width.
     if not math.isfinite(number):
         return _format_endless(number).rjust(width)
     digits, _, power = f"{number or 0.0:.{_PRECISION}e}".partition("e")
@@ -122,7 +121,7 @@ _INNER: Final[dict[str, Callable[[Any], str]]] = {
     "timestamp": lambda time: f'timestamp("{write_timestamp(time)}")',
     "duration": lambda length: f'duration("{write_duration(length)}")',
 }
-"""What is shown otherwise inside of a list or a map: as a literal."""
+"""Values that are shown differently inside a list or a map: as a literal."""
 
 _WRITERS: Final[dict[tuple[str, str], Callable[[Any, int], str]]] = {
     **{(letter, kind): _make_base_writer(letter) for letter in "dboxX" for kind in ("int", "uint")},

@@ -1,8 +1,8 @@
-"""Calls functions and operators by their name and the types of their arguments; and defines the small
-libraries that need no module of their own: optional values, and base64, math and sets, which ASO does not have.
+"""Calls functions and operators by their name and the types of their arguments; and defines the libraries that are too
+small for a module: optional values, and base64, math and sets, which ASO does not have.
 
-`evaluate` has the operators that do not need all of their sides (`&&`, `||`, `? :`, `or`). Each library
-works as in cel-go's `ext`.
+`evaluate` has the operators that do not need all of their operands (`&&`, `||`, `? :`, `or`). Each library works as in
+cel-go's `ext`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final
 from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.functions import (
     conversions,
-    format,  # noqa: A004 - the module is named after the function that it is about
+    format,  # noqa: A004 - the module has the name of its function
     matching,
     operators,
     resource_id,
@@ -37,7 +37,7 @@ _ZEROS: Final[dict[str, Any]] = {
     "bytes": b"",
     "duration": Duration(0),
 }
-"""The value that each type has where nothing is set."""
+"""The zero value of each type."""
 
 OverloadKey = tuple[str, ...]
 """A name, then the kind of each argument, or "any" for all of them."""
@@ -48,7 +48,7 @@ _OF_MANY: Final = frozenset({"math.greatest", "math.least"})
 def call(budget: EvaluationBudget, name: str, args: list[Any]) -> Any:
     """Call a function; the target of a method is its first argument.
 
-    Raises EvaluationError where there is no function for the types of the arguments, and whatever the function refuses.
+    Raises EvaluationError if there is no function for the types of the arguments, and if the function fails.
     """
     for value in args:
         budget.weigh(value)
@@ -71,7 +71,7 @@ def _call_overload(budget: EvaluationBudget, name: str, args: list[Any]) -> Any:
 
 
 def is_zero(value: Any) -> bool:
-    """Tell whether a value is the one that its type has where nothing is set."""
+    """Return whether a value is the zero value of its type."""
     kind = name_type(value)
     if kind == "object":
         return bool(value.is_zero())
@@ -105,7 +105,7 @@ def _find_extreme(name: str, values: Sequence[Any]) -> Any:
     """Find the `math.least` or `math.greatest` of some numbers, or of one list of them."""
     numbers = values[0] if len(values) == 1 and name_type(values[0]) == "list" else values
     if not numbers:
-        raise EvaluationError(f"{name}: there is no number to choose from")
+        raise EvaluationError(f"{name}: the list of numbers is empty")
     if any(name_type(number) not in NUMBERS for number in numbers):
         raise EvaluationError(f"no such overload: {name}({', '.join(map(name_type, numbers))})")
     is_before = operator.lt if name == "math.least" else operator.gt
@@ -151,8 +151,8 @@ _MEASURED: Final[dict[OverloadKey, Callable[..., Any]]] = {
     ),
     ("sets.intersects", "list", "list"): lambda budget, one, other: any(contains(budget, item, other) for item in one),
 }
-"""Functions that are given the budget, since they can do much work for little text."""
+"""Functions that get the budget, since they can do much work for little text."""
 
 
 NAMES: Final = frozenset(key[0] for key in (*_PLAIN, *_MEASURED)) | _OF_MANY
-"""Every function and operator that `call` knows."""
+"""Every function and operator that `call` supports."""

@@ -1,13 +1,12 @@
-"""Evaluates operators: `+ - * / %` on numbers, and `+` on what can be put together; `== != < <= >
->= in` on all values.
+"""Evaluates operators: `+ - * / %` on numbers, and `+` on values that can be concatenated; `== != < <= > >= in` on all
+values.
 
-Whole numbers have 64 bits, and what does not fit is an error; there is no arithmetic of two types
-(`1 + 1.0`). Division drops what is behind the point, and a remainder has the sign of what was
-divided. Doubles follow IEEE 754.
+Whole numbers have 64 bits, and an overflow is an error; there is no arithmetic with two types (`1 + 1.0`). Division
+truncates towards zero, and a remainder has the sign of the dividend. Doubles follow IEEE 754.
 
-Numbers compare as points on one line, whatever their types, and `1 == 1.0 == 1u`; but true is no
-number. Values of different types are not equal, and that is no error. NaN equals nothing, itself
-included, in lists too (cel-spec, "Equality" and "Ordering").
+Numbers of all types compare by value, so `1 == 1.0 == 1u`; but true is not a number. Comparing values of different
+types gives false, not an error. NaN equals nothing, not even itself, in lists too (cel-spec, "Equality" and
+"Ordering").
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ def _bound_result(calculate: Calculate, bound: Callable[[int], int]) -> Calculat
 
 
 def is_equal(budget: EvaluationBudget, left: Any, right: Any) -> bool:
-    """Tell whether two values are equal; each item that is looked at costs a step."""
+    """Return whether two values are equal; each compared item costs a step."""
     budget.step()
     kind, other = name_type(left), name_type(right)
     if kind in NUMBERS and other in NUMBERS:
@@ -113,7 +112,7 @@ _EQUAL: Final[dict[str, Compare]] = {
 
 
 def has_key(mapping: Mapping[Any, Any], key: Any) -> bool:
-    """Tell whether a map has a key. A plain dict has strings for keys, and so no others are looked for in it."""
+    """Return whether a map has a key. A plain dict has string keys, so it has no other key."""
     if type(mapping) is dict and not isinstance(key, str):
         return False
     return key in mapping
@@ -124,7 +123,7 @@ def is_unequal(budget: EvaluationBudget, left: Any, right: Any) -> bool:
 
 
 def contains(budget: EvaluationBudget, item: Any, container: Any) -> bool:
-    """Tell whether `item in container`: an item of a list, or a key of a map."""
+    """Return whether `item in container`: an item of a list, or a key of a map."""
     match name_type(container):
         case "list":
             return any(is_equal(budget, item, other) for other in container)

@@ -1,8 +1,8 @@
-"""Evaluates `aso.parseResourceId(text)`: an ARM id taken apart, as Azure's SDK for Go does it
+"""Evaluates `aso.parseResourceId(text)`: an ARM id split as in Azure's SDK for Go
 (docs/reference/reconciliation.md#arm-ids).
 
-An id is a sequence of types and names below the tenant; the `parent` of each is the one before it. `provider` is only
-set if the id is that of a provider itself. Separate from `formats.arm_path`, which only compares ids.
+An id is a sequence of types and names below the tenant; each pair is the `parent` of the next. `provider` is set only
+for the id of a provider itself. Separate from `formats.arm_path`, which only compares ids.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gitsync.cel.budget import EvaluationBudget
 from gitsync.errors import EvaluationError
 
 MOST_CHARACTERS: Final = 4096
-"""How long an id may be: every part of it keeps the whole row of types above it."""
+"""The maximum length of an id: every part of it keeps all types above it."""
 
 _RESOURCES: Final = "Microsoft.Resources"
 _SUBSCRIPTION: Final = (_RESOURCES, "subscriptions")
@@ -26,7 +26,7 @@ _TENANT: Final = (_RESOURCES, "tenants")
 
 @dataclass(frozen=True, slots=True)
 class ResourceType:
-    """A type of resource as expressions see it: the namespace of its provider, and the rest."""
+    """A resource type as expressions see it: the namespace of its provider, and the rest."""
 
     namespace: str = ""
     type: str = ""
@@ -87,8 +87,8 @@ _MEMBERS: Final[dict[str, Callable[[ResourceId], Any]]] = {
 
 
 def parse_resource_id(budget: EvaluationBudget, text: str) -> ResourceId:
-    """Take an ARM id apart; each segment costs a step. Raises EvaluationError for a text that is no id; the message
-    does not repeat the text.
+    """Split an ARM id; each segment costs a step. Raises EvaluationError for a text that is not an id; the message does
+    not repeat the text.
     """
     if len(text) > MOST_CHARACTERS:
         raise _make_id_error(f"it has more than {MOST_CHARACTERS} characters")
@@ -113,22 +113,22 @@ def _make_id_error(why: str) -> EvaluationError:
 
 
 def _descend(here: ResourceId, segments: list[str]) -> tuple[ResourceId, list[str]]:
-    """Go down by what the next segments name: a type of a provider, a provider itself, or a type of the same one."""
+    """Go down one level: to a type of a provider, a provider itself, or a nested type of the same provider."""
     if segments[0].casefold() != "providers":
         return _descend_to_child(here, segments), segments[2:]
     if len(segments) == 2 or (len(segments) > 2 and segments[2].casefold() == "providers"):
         if here.type not in {_SUBSCRIPTION, _TENANT}:
-            raise _make_id_error("a provider is not in a subscription or the tenant")
+            raise _make_id_error("it has a provider that is not in a subscription or the tenant")
         return _make_id_below(here, _PROVIDER, segments[1]), segments[2:]
     if len(segments) < 4:
-        raise _make_id_error("no type and name follow the provider")
+        raise _make_id_error("it has no type and name after the provider")
     return _make_id_below(here, (segments[1], segments[2]), segments[3]), segments[4:]
 
 
 def _descend_to_child(here: ResourceId, segments: Sequence[str]) -> ResourceId:
     named, name = segments[0], segments[1] if len(segments) > 1 else ""
     if not name and (named.casefold() in {"subscriptions", "resourcegroups"} or here.type == _GROUP):
-        raise _make_id_error("a type has no name")
+        raise _make_id_error("it has a type without a name")
     if named.casefold() == "resourcegroups" and here.type == _SUBSCRIPTION:
         return _make_id_below(here, _GROUP, name)
     if named.casefold() == "subscriptions" and here.type == _TENANT:

@@ -1,7 +1,7 @@
-"""Evaluates the functions of text: what CEL has by itself, and the string extension of version 3.
+"""Evaluates the text functions: CEL's own, and its string extension, version 3.
 
-Indexes count characters (code points) from 0. Letters are changed in ASCII alone, as the names say. What a function
-could make larger than what it is given is measured before it is made.
+Indexes count characters (code points) from 0. Functions with Ascii in their name change ASCII letters only. A result
+that may be larger than its input is measured before it is made.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TO_UPPER: Final = str.maketrans(_LOWER, _UPPER)
 _BLANKS: Final = (
     "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 )
-"""Unicode's White_Space; Python's own strip takes the separators of ASCII (0x1c to 0x1f) too."""
+"""Unicode's White_Space; Python's own strip also removes the ASCII separators (0x1c to 0x1f)."""
 
 _ESCAPES: Final = {
     **str.maketrans({"\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v"}),
@@ -68,7 +68,7 @@ def _cut(text: str, start: int, end: int | None = None) -> str:
 
 
 def _split(text: str, separator: str, limit: int = -1) -> list[str]:
-    """Cut a text into at most `limit` parts; fewer than none means all. Without a separator: into its characters."""
+    """Split a text into at most `limit` parts; a negative limit means all. Without a separator: into its characters."""
     if limit == 0:
         return []
     if separator:
@@ -81,7 +81,7 @@ def _split(text: str, separator: str, limit: int = -1) -> list[str]:
 def _replace(budget: EvaluationBudget, text: str, old: str, new: str, limit: int = -1) -> str:
     found = text.count(old)
     count = found if limit < 0 else min(found, limit)
-    # Charged before the text is made: doubling one again and again must not fill the memory.
+    # Charged before the text is made: repeated doubling must not fill the memory.
     budget.charge_characters(len(text) + count * len(new))
     return text.replace(old, new, count)
 
@@ -95,12 +95,12 @@ def _join(budget: EvaluationBudget, parts: Sequence[Any], separator: str = "") -
 
 
 def quote_literal(text: str) -> str:
-    """Write a text as a literal of CEL, in double quotes; half of a surrogate pair becomes U+FFFD."""
+    """Write a text as a CEL literal, in double quotes; half of a surrogate pair becomes U+FFFD."""
     return f'"{text.translate(_ESCAPES)}"'
 
 
 def quote_printable(text: str) -> str:
-    """Write a text as Go's %q does: with escapes for characters that are not printable."""
+    """Write a text as Go's %q: with escapes for characters that are not printable."""
     return f'"{"".join(map(_escape_unprintable, text))}"'
 
 

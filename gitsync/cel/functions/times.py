@@ -1,7 +1,7 @@
-"""Reads and writes points in time and lengths of time, calculates with them and takes them apart.
+"""Reads, writes and calculates timestamps and durations, and returns their parts.
 
-Nanoseconds are kept, which Python's datetime does not do; it serves for the calendar alone. Without a time zone the
-parts of a timestamp are those in UTC. Months, days of the year and days of the month count from 0; `getDate` from 1.
+Nanoseconds are kept, unlike in Python's datetime, which is used for the calendar only. Without a time zone the parts of
+a timestamp are in UTC. Months, days of the year and days of the month count from 0; `getDate` from 1.
 """
 
 from __future__ import annotations
@@ -59,28 +59,28 @@ def parse_timestamp(text: str) -> Timestamp:
     """Read RFC 3339, as in 2024-01-02T03:04:05.678Z."""
     found = _POINT.fullmatch(text)
     if found is None:
-        raise EvaluationError("timestamp: the text is not a date and time as RFC 3339 writes them")
+        raise EvaluationError("timestamp: the text is not a date and time in RFC 3339 format")
     *date, fraction, sign, hours, minutes = found.groups()
     try:
         year, month, day, hour, minute, second = map(int, date)
         moment = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
     except ValueError:
-        raise EvaluationError("timestamp: there is no such date or time") from None
+        raise EvaluationError("timestamp: the date or time does not exist") from None
     if int(hours or 0) > 23 or int(minutes or 0) > 59:
-        raise EvaluationError("timestamp: there is no such offset from UTC")
+        raise EvaluationError("timestamp: the offset from UTC is not valid")
     offset = (int(hours or 0) * _HOUR + int(minutes or 0) * _MINUTE) * (-1 if sign == "-" else 1)
     local = (moment - _EPOCH) // timedelta(seconds=1) * SECOND
-    local += int((fraction or "")[:9].ljust(9, "0"))  # what is finer than a nanosecond is dropped
+    local += int((fraction or "")[:9].ljust(9, "0"))  # digits beyond nanoseconds are dropped
     return make_timestamp(local - offset, offset // SECOND)
 
 
 def _format_fraction(nanoseconds: int) -> str:
-    """Write what is behind the point, without zeros at its end: ".5", or nothing."""
+    """Write the digits after the point, without trailing zeros: ".5", or nothing."""
     return f".{nanoseconds:09}".rstrip("0") if nanoseconds else ""
 
 
 def write_timestamp(time: Timestamp) -> str:
-    """Write RFC 3339, with the offset that the text of the time had."""
+    """Write RFC 3339, with the offset of the original text."""
     seconds, rest = divmod(time.nanoseconds, SECOND)
     try:
         moment = _EPOCH.replace(tzinfo=None) + timedelta(seconds=seconds + time.offset)
@@ -92,13 +92,13 @@ def write_timestamp(time: Timestamp) -> str:
 
 
 def parse_duration(text: str) -> Duration:
-    """Read a row of numbers with units, as in 1h30m, -1.5s or 100ms."""
+    """Read a sequence of numbers with units, as in 1h30m, -1.5s or 100ms."""
     unsigned = text.removeprefix("-") if text.startswith("-") else text.removeprefix("+")
     if unsigned == "0":
         return Duration(0)
     parts = list(_LENGTH.finditer(unsigned))
     if not parts or "".join(part[0] for part in parts) != unsigned or any(not (p[1] or p[2]) for p in parts):
-        raise EvaluationError("duration: the text is not a row of numbers with units, as in 1h30m or 1.5s")
+        raise EvaluationError("duration: the text is not a sequence of numbers with units, as in 1h30m or 1.5s")
     # 64 bits have 19 digits.
     if any(len(part[1]) > 19 for part in parts):
         raise EvaluationError("duration out of range")
@@ -117,7 +117,7 @@ def write_duration(length: Duration) -> str:
 
 def _find_zone(name: str) -> tzinfo:
     """Return the time zone of a name ("Europe/Berlin") or of an offset ("+02:00")."""
-    # zoneinfo knows names only.
+    # zoneinfo supports names only.
     found = _OFFSET.fullmatch(name)
     if found is not None:
         offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
@@ -126,7 +126,7 @@ def _find_zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name or "UTC")
     except (LookupError, ValueError, OSError):
-        raise EvaluationError("unknown time zone: give a name as in Europe/Berlin, or an offset as in +02:00") from None
+        raise EvaluationError("unknown time zone: use a name like Europe/Berlin or an offset like +02:00") from None
 
 
 def _move_to_zone(time: Timestamp, zone: str) -> datetime:

@@ -17,7 +17,7 @@ from gitsync.cel.values import Uint
 from gitsync.errors import ExpressionError
 
 LONGEST: Final = 100_000
-"""How many characters an expression may have: as many as CEL's own parser takes."""
+"""The maximum characters of an expression, as in CEL's own parser."""
 
 _QUOTED = r'"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'|"(?:[^"\\\n\r]|\\.)*"|\'(?:[^\'\\\n\r]|\\.)*\''
 _RAW = r'[rR](?:"""(?:.*?)"""|\'\'\'(?:.*?)\'\'\'|"[^"\n\r]*"|\'[^\'\n\r]*\')'
@@ -38,8 +38,8 @@ _TOKEN: Final = re.compile("|".join(f"(?P<{name}>{form})" for name, form in _FOR
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token. `form` is a key of the forms above, or "end"; `value` is what a literal stands for, but for
-    int and double, whose sign may stand before them.
+    """One token. `form` is a key of the forms above, or "end"; `value` is the value of a literal, except of int and
+    double, which may have a sign before them.
     """
 
     form: str
@@ -53,10 +53,10 @@ class Token:
 
 
 def split_tokens(text: str) -> Iterator[Token]:
-    """Yield the tokens in their order, and an "end" after them. Raises ExpressionError for text
-    that is no token, and for a literal without a value.
+    """Yield the tokens in order, and an "end" after them. Raises ExpressionError for text that is not a token, and for
+    a literal without a value.
     """
-    # Before any pattern sees the text: it is not trusted.
+    # Before any pattern is matched: the text is not trusted.
     if len(text) > LONGEST:
         raise ExpressionError(
             format_error(Position(1, 1), f"expression has {len(text)} characters, more than {LONGEST}")
@@ -77,7 +77,7 @@ def split_tokens(text: str) -> Iterator[Token]:
 
 
 def format_error(at: Position, said: str) -> str:
-    """Write an error with its position, as CEL's own errors begin."""
+    """Format an error with its position, as CEL does."""
     return f"ERROR: <input>:{at.line}:{at.column}: {said}"
 
 
@@ -91,8 +91,8 @@ def _parse_value(form: str, text: str, at: Position) -> Any:
         raise ExpressionError(format_error(at, f"Syntax error: {error}")) from error
 
 
-# Literals. Each function takes the text of one, and raises ValueError, with a clause for the
-# message, if it has no value.
+# Literals. Each function takes the text of a literal, and raises ValueError, with a clause for the message, if it has
+# no value.
 
 
 _LEAST, _MOST, _MOST_UINT = -(2**63), 2**63 - 1, 2**64 - 1
@@ -104,12 +104,12 @@ _SIMPLE: Final = {
     "\\": "\\", "?": "?", '"': '"', "'": "'", "`": "`",
 }  # fmt: skip
 _SURROGATES = range(0xD800, 0xE000)
-# Python refuses to convert more than 4,300 digits, with an error of its own.
+# Python refuses to convert more than 4,300 digits, with its own error.
 _MOST_DIGITS = 400
 
 
 def parse_int(literal: str) -> int:
-    """Read a signed number of 64 bits; `-` may stand before it."""
+    """Read a signed 64-bit number, which may begin with `-`."""
     value = _parse_whole(literal)
     if not _LEAST <= value <= _MOST:
         raise ValueError(f"invalid int literal: {_shorten(literal)} does not fit 64 bits")
@@ -117,7 +117,7 @@ def parse_int(literal: str) -> int:
 
 
 def parse_uint(literal: str) -> Uint:
-    """Read an unsigned number of 64 bits, after which a `u` stands."""
+    """Read an unsigned 64-bit number, which ends with `u`."""
     value = _parse_whole(literal.rstrip("uU"))
     if value > _MOST_UINT:
         raise ValueError(f"invalid uint literal: {_shorten(literal)} does not fit 64 bits")
@@ -132,7 +132,7 @@ def parse_double(literal: str) -> float:
 
 
 def parse_text(literal: str) -> str:
-    """Read a string from between its quotes; every escape is a character."""
+    """Read a string between its quotes; every escape is a character."""
     inside, is_raw = _unquote(literal)
     return inside if is_raw else _ESCAPE.sub(_decode_character, inside)
 

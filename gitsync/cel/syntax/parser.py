@@ -29,9 +29,9 @@ from gitsync.cel.types.types import NAMED
 from gitsync.errors import ExpressionError
 
 MOST_BRACKETS: Final = 32
-"""How many brackets, parentheses and calls may stand inside one another."""
+"""The maximum nesting of brackets, parentheses and calls."""
 MOST_DEPTH: Final = 100
-"""How deep a tree may be: a row of 99 additions, say."""
+"""The maximum depth of a tree: for example, a sequence of 99 additions."""
 
 _LEVELS: Final = {"||": 1, "&&": 2, **dict.fromkeys(("==", "!=", "<", "<=", ">", ">=", "in"), 3)}
 _LEVELS.update({"+": 4, "-": 4, "*": 5, "/": 5, "%": 5})
@@ -45,8 +45,8 @@ _DOTTED_TYPES: Final = frozenset(name for name in NAMED if "." in name)
 
 
 def parse(text: str) -> ExpressionNode:
-    """Parse an expression to its tree. Raises ExpressionError, with line and column, for a text
-    that is no expression or nests too deep.
+    """Parse an expression to its tree. Raises ExpressionError, with line and column, for a text that is not an
+    expression or is nested too deeply.
     """
     parser = _Parser(text)
     tree = parser.parse()
@@ -57,7 +57,7 @@ def parse(text: str) -> ExpressionNode:
 
 
 class _Parser:
-    """A position in a row of tokens; each method reads one form of the grammar from there on."""
+    """A position in a sequence of tokens; each method reads one form of the grammar from there on."""
 
     def __init__(self, text: str) -> None:
         self._tokens = list(split_tokens(text))
@@ -100,8 +100,7 @@ class _Parser:
         asked = self._take_if("?")
         if asked is None:
             return condition
-        # Of the three parts only the last may be a condition without brackets, as in the grammar of
-        # CEL.
+        # As in CEL's grammar, only the last of the three parts may be a condition without brackets.
         first = self._parse_binary(1)
         self._expect(":")
         second = self._parse_inside(self._parse_expression)
@@ -119,11 +118,11 @@ class _Parser:
         return _LEVELS.get(self._next.text, 0)
 
     def _parse_unary(self) -> ExpressionNode:
-        # Two signs in a row cancel each other out, as in CEL; a minus before a number is the number's.
+        # Two signs in sequence cancel each other out, as in CEL; a minus before a number belongs to the number.
         signs: list[Token] = []
         while self._is("!", "-") and (not signs or self._next.text == signs[0].text):
             signs.append(self._take())
-        # The least int fits 64 bits only with its sign, so a minus belongs to the number.
+        # The smallest int fits 64 bits only with its sign, so a minus belongs to the number.
         if signs and signs[0].text == "-" and self._next.is_number:
             return self._wrap(signs[:-1], self._parse_postfix(self._parse_negative(signs[-1])))
         return self._wrap(signs, self._parse_postfix(self._parse_primary()))
@@ -266,7 +265,7 @@ class _Parser:
         return MapOf(tuple(entries), at)
 
     def _parse_inside(self, read: Callable[[], ExpressionNode]) -> ExpressionNode:
-        """Parse what stands inside brackets, or after the colon of a condition: one level further down."""
+        """Parse the content of brackets, or what follows the colon of a condition: one level further down."""
         self._brackets += 1
         if self._brackets > MOST_BRACKETS:
             said = f"Syntax error: brackets are nested deeper than {MOST_BRACKETS} levels"
@@ -277,7 +276,7 @@ class _Parser:
 
 
 def _format_dotted(node: ExpressionNode) -> str:
-    """Write `a.b` where that is all that a node says."""
+    """Write a node that is only names as `a.b`."""
     match node:
         case Ident():
             return node.name
@@ -287,13 +286,13 @@ def _format_dotted(node: ExpressionNode) -> str:
             return ""
 
 
-# Macros are methods that bind variables, and are therefore no functions (CEL's language definition, "Macros"; the
+# Macros are methods that bind variables, and are therefore not functions (CEL's language definition, "Macros"; the
 # extensions for two variables and for optional values).
 
 
 @dataclass(frozen=True, slots=True)
 class MacroForm:
-    """How a macro may be written: how many variables, then how many arguments. `name` is what the tree calls it."""
+    """A form of a macro: its number of variables, then of arguments. `name` is its name in the tree."""
 
     name: str
     variables: int
@@ -330,9 +329,7 @@ _FORMS: Final = {
 
 
 def match_macro(name: str, over: ExpressionNode, given: tuple[ExpressionNode, ...], at: Position) -> Macro | None:
-    """Find the macro that a method call stands for; None if it is a method. Raises ValueError if a
-    variable is no name.
-    """
+    """Find the macro of a method call; None if it is a method. Raises ValueError if a variable is not a name."""
     form = _FORMS.get((name, len(given)))
     if form is None:
         return None

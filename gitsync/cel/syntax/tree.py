@@ -1,6 +1,6 @@
 """Defines the tree of an expression: made by the parser, read by the checker and the evaluator.
 
-Macros keep their shape (a range, variables, what is evaluated for each item), since that is what both readers need.
+Macros keep their shape (a range, variables, the parts that are evaluated for each item), since both readers need it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Ident:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """`operand.field`; `operand.?field` where it is optional; `has(operand.field)` where it is a test."""
+    """`operand.field`; `operand.?field` if it is optional; `has(operand.field)` if it is a test."""
 
     operand: ExpressionNode
     field: str
@@ -59,7 +59,7 @@ class IndexAccess:
 class FunctionCall:
     """A function, a method (with a target), or an operator: `_+_`, `-_`, `!_`, `_?_:_`, `_&&_`, `_||_`, `@in`, ….
 
-    A function of a namespace has its whole name: `aso.parseResourceId`, `strings.quote`, `optional.of`.
+    A namespaced function has its fully qualified name: `aso.parseResourceId`, `strings.quote`, `optional.of`.
     """
 
     function: str
@@ -87,10 +87,10 @@ class MapOf:
 @dataclass(frozen=True, slots=True)
 class Macro:
     """`over.name(variables…, args…)`: all, exists, exists_one, filter, map, transformList, transformMap,
-    transformMapEntry, optMap, optFlatMap, and bind (cel.bind: `over` is the value that the variable stands for).
+    transformMapEntry, optMap, optFlatMap, and bind (cel.bind: `over` is the value of the variable).
 
-    `args` are evaluated with the variables bound: the condition of all, exists, exists_one and filter; what is made of
-    each item, after a condition where one is given (`map(x, condition, made)`); the body of the others.
+    `args` are evaluated with the variables bound: the condition of all, exists, exists_one and filter; the value for
+    each item, after an optional condition (`map(x, condition, made)`); the body of the others.
     """
 
     name: str
@@ -104,7 +104,7 @@ ExpressionNode = Literal | Ident | Select | IndexAccess | FunctionCall | ListOf 
 
 
 def iterate_children(node: ExpressionNode) -> tuple[ExpressionNode, ...]:
-    """List what a node is made of, in the order of the text."""
+    """List the parts of a node, in the order of the text."""
     match node:
         case Literal() | Ident():
             return ()

@@ -1,7 +1,7 @@
 """Checks whether an expression fits its variables, and finds its type (CEL's language definition, "Type checking").
 
-The checker collects every problem of an expression; a wrong part has the type dyn from there on, so that each mistake
-is reported once.
+The checker collects every problem of an expression; a wrong part gets the type dyn, so that each mistake is reported
+once.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _LITERALS: Final[Mapping[type, Type]] = {
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One type error, in the words of CEL, and a hint."""
+    """One type error, worded as in CEL, and a hint."""
 
     at: Position
     said: str
@@ -60,8 +60,8 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What is known of an expression: its type, every mistake in reading order, the keys of `secret` that it names, and
-    whether it uses `secret` otherwise than by the name of a key.
+    """The checked expression: its type, every mistake in reading order, the keys of `secret` that it names, and whether
+    it uses `secret` other than by key.
     """
 
     type: Type
@@ -71,7 +71,7 @@ class Checked:
 
 
 def check(tree: ExpressionNode, variables: Mapping[str, Type]) -> Checked:
-    """Check an expression in which these variables stand; never raises for a tree that the parser made."""
+    """Check an expression with these variables; never raises for a tree that the parser made."""
     checker = _Checker(variables)
     type_ = checker.settle(checker.infer_type(tree))
     mistakes = sorted(checker.mistakes, key=lambda mistake: (mistake.at.line, mistake.at.column))
@@ -132,14 +132,12 @@ class _Checker:
         )
 
     def _is_secret(self, node: ExpressionNode) -> bool:
-        """Tell whether this is the variable `secret` of the environment, and not one that a macro binds."""
+        """Return whether this is the variable `secret` of the environment, and not one that a macro binds."""
         is_named_so = isinstance(node, Ident) and node.name == "secret"
         return is_named_so and not any("secret" in scope for scope in self._scopes[1:])
 
     def _infer_operand(self, node: ExpressionNode, key: Any) -> Type:
-        """Infer the type of what is selected from; a key of `secret` that is named counts as that,
-        and not as the whole.
-        """
+        """Infer the type of an operand; a named key of `secret` counts as that key, and not as all of `secret`."""
         if self._is_secret(node) and isinstance(key, str):
             self.secrets.add(key)
             return self._scopes[0].get("secret", DYN)
@@ -152,7 +150,7 @@ class _Checker:
         found = self._infer_field(inner, node)
         if node.test:
             return BOOL
-        # What is selected from an optional is one, and an optional field does not become one twice.
+        # A field of an optional is an optional, and an optional field is not wrapped twice.
         if not (was_optional or node.optional) or found.name == "optional_type":
             return found
         return make_optional_type(found)
@@ -179,7 +177,7 @@ class _Checker:
 
     def _infer_call(self, node: FunctionCall) -> Type:
         if node.function not in list_overloads():
-            # Mistakes inside of the call are reported too.
+            # Mistakes inside the call are reported too.
             for part in (node.target, *node.args):
                 if part is not None:
                     self.infer_type(part)
@@ -194,7 +192,7 @@ class _Checker:
         return self._infer_overload(node.function, args, node.at)
 
     def _check_format(self, node: FunctionCall, found: Type) -> Type:
-        # The clauses of a literal format string are checked as well; its values have been seen by then.
+        # The clauses of a literal format string are checked as well; the types of its values are known by then.
         for at, said in check_format(node, lambda value: self.settle(self._seen.get(id(value), DYN))):
             self._report(at, said)
         return found
@@ -255,7 +253,7 @@ def _suggest_name(word: str, choices: Iterable[str]) -> str:
 
 
 def _advise(name: str, given: list[str]) -> str:
-    # The most frequent mistake: something that is not text is added to text.
+    # The most frequent mistake: adding a value that is not text to text.
     if name == "_+_" and "string" in given:
         return "Convert it first: string(…)."
     return ""

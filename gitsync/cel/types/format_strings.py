@@ -1,9 +1,7 @@
-"""Splits format strings into clauses (`%s`, `%.2f`, `%%`), and checks whether a literal one fits
-the list literal that it is given (cel-go's string extension, version 3, which reports both while it
-compiles).
+"""Splits format strings into clauses (`%s`, `%.2f`, `%%`), and checks whether a literal one fits its list literal
+(cel-go's string extension, version 3, which reports both at compile time).
 
-Separate from the checker, which knows functions by their signatures: `format` takes a list of any
-types.
+Separate from the checker, which uses signatures of functions: `format` takes a list of any types.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from gitsync.cel.types.types import Type
 _CLAUSE: Final = re.compile(r"%(?:(?P<percent>%)|(?:\.(?P<digits>[0-9]{1,18}))?(?P<letter>[sdfebxXo]))", re.ASCII)
 
 TypeOf = Callable[[ExpressionNode], Type]
-"""The type of a part of the expression, as far as it is known."""
+"""The type of a part of the expression; dyn if it is unknown."""
 
 _WHOLE: Final = frozenset({"int", "uint"})
 _FRACTION: Final = frozenset({"double", "string"})
@@ -37,7 +35,7 @@ _TAKEN: Final = {
     "f": _FRACTION,
     "e": _FRACTION,
 }
-"""The types that a clause takes. `%f` and `%e` take text since "NaN" and "Infinity" are text."""
+"""The types that a clause accepts. `%f` and `%e` accept text since "NaN" and "Infinity" are text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +47,8 @@ class Clause:
 
 
 def split_clauses(template: str) -> Iterator[str | Clause]:
-    """Yield the text and the clauses of a format string in their order. Raises ValueError for a `%`
-    that begins no clause.
+    """Yield the text and the clauses of a format string in order. Raises ValueError for a `%` that does not begin a
+    clause.
     """
     here = 0
     while (at := template.find("%", here)) >= 0:
@@ -64,7 +62,7 @@ def split_clauses(template: str) -> Iterator[str | Clause]:
 
 
 def check_format(call: FunctionCall, type_of: TypeOf) -> Iterator[tuple[Position, str]]:
-    """Yield the mistakes of a call of `format`, with their positions; none if its parts are no literals."""
+    """Yield the mistakes of a call of `format`, with their positions; none if its parts are not literals."""
     template, values = _find_literals(call)
     if template is None or values is None:
         return
@@ -101,7 +99,7 @@ def _check_value(clause: Clause, value: ExpressionNode, type_of: TypeOf) -> Iter
 
 
 def _list_parts(value: ExpressionNode) -> tuple[ExpressionNode, ...]:
-    """List what a literal of a list or a map contains, which `%s` shows as well."""
+    """List the parts of a list or map literal, which `%s` shows as well."""
     match value:
         case ListOf():
             return tuple(item for item, _ in value.items)

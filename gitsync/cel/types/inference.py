@@ -1,7 +1,7 @@
-"""Infers how types fit one another, and what the types of calls and macros come out as (CEL's type checking, with type
-parameters and dyn).
+"""Infers whether types fit each other, and the types of calls and macros (CEL's type checking, with type parameters and
+dyn).
 
-The checker walks trees: here are only types.
+The checker walks trees; this module has only types.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from gitsync.cel.types.types import (
 
 
 class Inference:
-    """What the type parameters of one expression stand for so far."""
+    """The bindings of an expression's type parameters so far."""
 
     def __init__(self) -> None:
         self._found: dict[str, Type] = {}
-        self._earlier: list[tuple[str, Type | None]] = []  # what to put back where a call does not fit after all
+        self._earlier: list[tuple[str, Type | None]] = []  # to undo if a call does not fit after all
         self._numbers = count()
 
     def make_fresh(self) -> Type:
-        """Make a type still to be found: of the items of an empty list, say."""
+        """Make a type to be inferred, for example of the items of an empty list."""
         return make_type_parameter(str(next(self._numbers)))
 
     def resolve(self, type_: Type) -> Type:
-        """Replace parameters of a type by what is known of them."""
+        """Replace parameters of a type by their bindings."""
         while type_.is_param and (found := self._found.get(type_.name)) is not None:
             type_ = found
         if not type_.params:
@@ -45,7 +45,7 @@ class Inference:
         return Type(type_.name, tuple(map(self.resolve, type_.params)), type_.fields)
 
     def settle(self, type_: Type) -> Type:
-        """Resolve a type where nothing more will be known: what is open is dyn."""
+        """Resolve a type at the end: parameters without a binding are dyn."""
         known = self.resolve(type_)
         if known.is_param:
             return DYN
@@ -54,14 +54,13 @@ class Inference:
         return Type(known.name, tuple(map(self.settle, known.params)), known.fields)
 
     def fits(self, wanted: Sequence[Type], given: Sequence[Type]) -> bool:
-        """Tell whether each given type matches the wanted one; keeps the bindings of type
+        """Return whether each given type matches the wanted one; keeps the bindings of type
         parameters if all do.
         """
         before = len(self._earlier)
         if len(wanted) == len(given) and all(map(self._fit, wanted, given)):
             return True
-        # A call that does not fit must leave no trace: the next overload is tried with what was
-        # known.
+        # A call that does not fit must leave no trace: the next overload is tried with the earlier bindings.
         while len(self._earlier) > before:
             name, type_ = self._earlier.pop()
             if type_ is None:
@@ -75,7 +74,7 @@ class Inference:
         self._found[name] = type_
 
     def join(self, types: Iterable[Type]) -> Type:
-        """Join the types of a list's items to one: dyn if they differ, a type to be found if there are none."""
+        """Join the types of a list's items to one: dyn if they differ, a type to be inferred if there are none."""
         one: Type | None = None
         for type_ in types:
             if one is None:
@@ -87,7 +86,7 @@ class Inference:
         return self.make_fresh() if one is None else one
 
     def infer_call(self, overloads: Iterable[Overload], given: Sequence[Type]) -> Type | None:
-        """Infer what a call gives; dyn if several overloads fit and differ, None if none fits."""
+        """Infer the type of a call; dyn if several overloads fit and differ, None if none fits."""
         result: Type | None = None
         for overload in overloads:
             wanted, gives = self._rename_parameters(overload)
@@ -97,7 +96,7 @@ class Inference:
         return result
 
     def _rename_parameters(self, overload: Overload) -> tuple[Sequence[Type], Type]:
-        """Give an overload parameters of its own, so that two calls do not share theirs."""
+        """Give an overload its own parameters, so that two calls do not share them."""
         if not overload.is_generic:
             return overload.args, overload.result
         names: dict[str, Type] = {}
@@ -118,16 +117,14 @@ class Inference:
             return True
         if NULL in (wanted, given):
             return wanted.is_nullable and given.is_nullable
-        # Types as values compare, whatever they are types of: `type(x) == string`.
+        # Types as values compare, whatever their types: `type(x) == string`.
         if wanted.name == "type":
             return given.name == "type"
         alike = wanted.name == given.name and len(wanted.params) == len(given.params)
         return alike and all(map(self._fit, wanted.params, given.params))
 
     def _stand_for(self, parameter: Type, type_: Type) -> bool:
-        """Tell whether a parameter may be a type; of what was known of it and what is new, the
-        wider is kept.
-        """
+        """Return whether a parameter may be a type; the wider of the earlier and the new binding is kept."""
         known, other = self.resolve(parameter), self.resolve(type_)
         if known == other:
             return True
@@ -145,14 +142,14 @@ class Inference:
         return True
 
     def _find_last(self, parameter: Type) -> Type:
-        """Find the parameter at the end of a chain of parameters that stand for each other."""
+        """Find the parameter at the end of a chain of parameters that are bound to each other."""
         while (found := self._found.get(parameter.name)) is not None and found.is_param:
             parameter = found
         return parameter
 
 
 def _is_wider(one: Type, other: Type) -> bool:
-    """Tell whether the first type is the second but for dyn where that has a type."""
+    """Return whether the first type is the second with dyn in place of some types."""
     if one == DYN:
         return other != DYN
     if one == other or one.name != other.name or len(one.params) != len(other.params):
@@ -167,7 +164,7 @@ def _mentions(type_: Type, parameter: Type) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class MacroTypes:
-    """What a macro asks of its arguments, and the type that it gives."""
+    """The types that a macro needs for its arguments, and the type of its result."""
 
     wanted: tuple[Type, ...]
     gives: Type
@@ -194,7 +191,7 @@ def bind_types(name: str, over: Type, count: int, inference: Inference) -> tuple
 
 
 def infer_macro(name: str, variables: Sequence[Type], args: Sequence[Type]) -> MacroTypes:
-    """Infer what a macro asks of arguments that have these types, and what it gives."""
+    """Infer the needed types of a macro's arguments, and the type of its result."""
     last = args[-1]
     condition = (BOOL,) * (len(args) - 1)
     match name:
@@ -213,5 +210,5 @@ def infer_macro(name: str, variables: Sequence[Type], args: Sequence[Type]) -> M
             return MacroTypes((last,), make_optional_type(last))
         case "optFlatMap":
             return MacroTypes((make_optional_type(DYN),), last)
-        case _:  # bind: its body is what it is
+        case _:  # bind: the type of its body
             return MacroTypes((last,), last)

@@ -1,8 +1,8 @@
 """Makes the type of `self` for a kind of the catalog: metadata, and the kind's own spec and status
 (docs/reference/reconciliation.md#export-expressions).
 
-Types are made field by field when an expression selects them, since a kind may have thousands of fields. Names of
-fields that are no names in CEL are escaped, as ASO does.
+Types are made field by field when an expression selects them, since a kind may have thousands of fields. Field names
+that are not valid in CEL are escaped, as in ASO.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _OWN: Final[Mapping[str, TypeFacts]] = {
         }
     },
 }
-"""Types that are ASO's and Kubernetes' own (apimachinery's ObjectMeta, ASO's Condition)."""
+"""ASO and Kubernetes types (apimachinery's ObjectMeta, ASO's Condition)."""
 
 _GO_NAMES: Final[Mapping[str, str]] = {
     "knownOwner": "genruntime.KnownResourceReference",
@@ -87,15 +87,15 @@ _GO_NAMES: Final[Mapping[str, str]] = {
     "managedFieldsEntry": "v1.ManagedFieldsEntry",
     "fieldsV1": "v1.FieldsV1",
 }
-"""What Go calls the types above, and so what messages and `type()` call them."""
+"""The Go names of the types above, which messages and `type()` use."""
 
 _KEYWORDS: Final = frozenset({"true", "false", "null", "in"})
-# Underscores come first: the others write some.
+# Underscores come first: the other escapes add some.
 _ESCAPES: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 
 
 def make_self_type(kind: Kind) -> Type:
-    """Make the type of `self` for manifests of this kind and version. The fields of its metadata are its own as well
+    """Make the type of `self` for manifests of this kind and version. It also has the fields of its metadata
     (`self.namespace`), since Go embeds them.
     """
     fields = TypeFields(kind.types, {"fields": _build_self_fields(kind)}, kind.gvk.version, is_kubernetes_pointer)
@@ -123,9 +123,9 @@ def escape_name(name: str) -> str:
 
 
 class TypeFields(Mapping[str, Type]):
-    """The fields of a type by the names that expressions give them; the type of a field is made when it is asked for.
+    """The fields of a type by the names that expressions give them; the type of a field is made on demand.
 
-    `package` is that of the kind's version in Go.
+    `package` is the Go package of the kind's version.
     """
 
     __slots__ = ("_facts", "_package", "_spelt", "_types", "_worked_out", "is_pointer")
@@ -139,7 +139,7 @@ class TypeFields(Mapping[str, Type]):
         self._worked_out: dict[str, Type] = {}
 
     def spell(self, name: str) -> str:
-        """Find the name in the manifest of a field that an expression names. Raises KeyError if there is none."""
+        """Find the manifest's name of a field that an expression names. Raises KeyError if there is none."""
         return self._spelt[name]
 
     def __getitem__(self, name: str) -> Type:
@@ -156,7 +156,7 @@ class TypeFields(Mapping[str, Type]):
     def _make_type(self, type_: FieldType) -> Type:
         if isinstance(type_, str):
             return _SCALARS.get(type_) or self._make_own_type(type_)
-        # Patterns and enums are for the schema check; the type of a value is that of the base.
+        # Patterns and enums are for the schema check; the value has the type of the base.
         if "base" in type_:
             return self._make_type(type_["base"])
         if "ref" in type_:
@@ -181,11 +181,11 @@ def _build_self_fields(kind: Kind) -> Mapping[str, Field]:
     }
 
 
-# Which fields of ASO's objects are pointers in Go, and so when `has` finds a field (docs/expressions.md#presence).
+# Which fields of ASO's objects are pointers in Go, which decides when `has` finds a field
+# (docs/expressions.md#presence).
 #
-# A pointer is set if it is there at all, also to false, 0 or "". A field that is no pointer is set if it is not the
-# zero value of its type. The facts do not tell the two apart: these are the rules of ASO's code generator, and the
-# few fields of Kubernetes.
+# A pointer is set if it exists, also with false, 0 or "". Any other field is set if it is not the zero value of its
+# type. The facts do not include this: these are the rules of ASO's code generator, and the few Kubernetes fields.
 
 
 IsPointer = Callable[[str], bool]
@@ -198,14 +198,14 @@ _POINTERS_OF_KUBERNETES: Final = frozenset({
 
 
 def is_azure_pointer(name: str) -> bool:
-    """Tell whether a field in the spec and status of a kind is a pointer: all but the name in
-    Azure, required fields included.
+    """Return whether a field in the spec and status of a kind is a pointer: all except the Azure name, required fields
+    included.
     """
     return name not in _VALUES_OF_AZURE
 
 
 def is_kubernetes_pointer(name: str) -> bool:
-    """Tell whether a field in metadata, conditions, owners, references and destinations is a
+    """Return whether a field in metadata, conditions, owners, references and destinations is a
     pointer: those few that may be left out.
     """
     return name in _POINTERS_OF_KUBERNETES

@@ -1,9 +1,9 @@
-"""Lists what every operator and function takes and gives (CEL's standard definitions; its string extension 3,
-optional values, numbers of different types compared; ASO's parseResourceId:
+"""Lists the argument and result types of every operator and function (CEL's standard definitions; its string extension
+3, optional values, numbers of different types compared; ASO's parseResourceId:
 docs/reference/reconciliation.md#export-expressions).
 
 A line is one overload: `function(types) -> type`, or `type.method(types) -> type`. A to C stand for any type.
-Only names and types are here: `cel.functions` has what functions do.
+`cel.functions` implements the functions.
 """
 
 from __future__ import annotations
@@ -185,9 +185,7 @@ _GENERIC: Final = re.compile(r"\b[A-C]\b")
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """One way to call a function; the first of the arguments of a method is what it is called on. A generic one has
-    types still to be found.
-    """
+    """One way to call a function; a method's first argument is its target. A generic one has types to be inferred."""
 
     args: tuple[Type, ...]
     result: Type
@@ -239,7 +237,7 @@ def _iterate_comparisons() -> Iterator[str]:
 
 def _parse_line(line: str) -> tuple[str, Overload]:
     found = _LINE.fullmatch(line)
-    # This would be a slip in the tables above.
+    # A mistake in the tables above.
     if found is None:
         raise AssertionError(line)
     target, name = found["target"], found["name"]

@@ -1,7 +1,7 @@
 """Defines the types of expressions, as the checker reasons about them (CEL's language definition, "Values").
 
-A struct names its fields through a mapping that may work them out one by one: the kinds of Azure are large, and an
-expression looks at a few fields of one.
+A struct has a mapping of fields that may be computed one by one: Azure kinds are large, and an expression uses a few
+fields.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A type and what it is made of. `fields` is there for structs alone; structs of one name are one type."""
+    """A type and its parts. Only structs have `fields`; structs with the same name are one type."""
 
     name: str
     params: tuple[Type, ...] = ()
@@ -24,7 +24,7 @@ class Type:
 
     @property
     def is_param(self) -> bool:
-        """Whether it stands for a type that has still to be found."""
+        """Whether it is a parameter, for a type to be inferred."""
         return self.name.startswith("_var")
 
     @property
@@ -62,7 +62,7 @@ def make_type_type(inner: Type) -> Type:
 
 
 def make_type_parameter(name: str) -> Type:
-    """Make a type still to be found; the name tells it from others."""
+    """Make a type to be inferred; the name distinguishes it from others."""
     return Type(f"_var{name}")
 
 
@@ -79,13 +79,13 @@ _PARTS_OF_ID: dict[str, Type] = {
     "name": STRING,
 }
 RESOURCE_ID: Final = make_struct_type("cel.ResourceID", _PARTS_OF_ID)
-"""What aso.parseResourceId makes of an ARM id; the parent of an id is an id
+"""The result of aso.parseResourceId; the parent of an id is an id
 (docs/reference/reconciliation.md#export-expressions).
 """
 _PARTS_OF_ID["parent"] = RESOURCE_ID
 
 TIME: Final = make_struct_type("v1.Time", {"Time": TIMESTAMP})
-"""A point in time in the metadata of Kubernetes: Go's struct, whose one field is the timestamp."""
+"""A time in Kubernetes metadata: Go's struct, whose one field is the timestamp."""
 
 NAMED: Final[Mapping[str, Type]] = {
     **{type_.name: type_ for type_ in (BOOL, INT, UINT, DOUBLE, STRING, BYTES)},
@@ -98,4 +98,4 @@ NAMED: Final[Mapping[str, Type]] = {
     "google.protobuf.Timestamp": TIMESTAMP,
     "google.protobuf.Duration": DURATION,
 }
-"""The names that types have in expressions: `type(x) == string`."""
+"""The names of types in expressions: `type(x) == string`."""

@@ -28,7 +28,7 @@ _HOST_NAMES: Final = (
     "hostnames",
 )
 _LITERAL: Final = ("audience", "audiences", "issuer", "origin", "origins", "redirecturis", "replyurls")
-"""URLs that are compared letter by letter by those who use them: OpenID Connect and CORS know no other way."""
+"""URLs that their users compare letter by letter, as OpenID Connect and CORS require."""
 _PORTS: Final = {"http": ":80", "https": ":443"}
 
 
@@ -129,7 +129,7 @@ def _compare_networks(leaf: Leaf) -> RuleOutcome | None:
 
 def _parse_network(text: str) -> IPv4Network | IPv6Network | None:
     if "." not in text and ":" not in text:
-        return None  # a plain number is no address
+        return None  # a plain number is not an address
     try:
         return ip_network(text)
     except ValueError:
@@ -139,13 +139,13 @@ def _parse_network(text: str) -> IPv4Network | IPv6Network | None:
 ADDRESS_RULES: Final = (
     EquivalenceRule(
         name="a URL",
-        evidence="RFC 3986 §6.2: scheme and host have no case, a default port says nothing. "
+        evidence="RFC 3986 §6.2: scheme and host have no case, a default port has no meaning. "
         "Azure ends its service addresses with a slash, whether one was sent or not.",
         decide=_compare_urls,
     ),
     EquivalenceRule(
         name="a host name",
-        evidence="RFC 4343: names have no case; RFC 1034 §3.1: a dot at the end says that the name is whole.",
+        evidence="RFC 4343: names have no case; RFC 1034 §3.1: a dot at the end marks a fully qualified name.",
         decide=_compare_hosts,
     ),
     EquivalenceRule(
@@ -156,7 +156,7 @@ ADDRESS_RULES: Final = (
     ),
     EquivalenceRule(
         name="an address of Azure's choice",
-        evidence="Recorded: DNS resolvers answer the privateIpAddress '', which asks for none, with the address that "
+        evidence="Recorded: DNS resolvers answer the privateIpAddress '', which sets none, with the address that "
         "they were given.",
         decide=lambda leaf: (
             RuleOutcome.UNTOLD

@@ -1,7 +1,7 @@
 """Fields that a manifest hands over to Azure: an autoscaler counts nodes, a channel upgrades, storage grows.
 
-The rules of single types know other spellings of one value; here the values differ, and git's is no longer meant. A row
-holds for a manifest that says so itself, or of which another manifest says so. Each has its source in the
+The rules of single types accept other spellings of one value; here the values differ, and git's is no longer meant. A
+row holds for a manifest that sets this itself, or for which another manifest sets it. Each has its source in the
 documentation, since a wrong one would hide drift.
 """
 
@@ -18,13 +18,13 @@ from gitsync.formats.json_pointer import JsonPath
 
 UPGRADE_CHANNEL: Final = "upgradeChannel"
 AUTOSCALE_SETTING: Final = "autoscaleSetting"
-"""What other manifests may say about a resource: the channel of the cluster of a pool, the setting that scales it."""
+"""What other manifests may set for a resource: the channel of the cluster of a pool, the setting that scales it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldPair:
-    """A field that git sets and Azure has. `path` is its place in git's body, `live_path` that in Azure's; `told` is
-    what other manifests say, by the names above.
+    """A field that git sets and Azure has. `path` is its location in git's body, `live_path` that in Azure's; `told` is
+    what other manifests set for the resource, by the names above.
     """
 
     body: Mapping[str, Any]
@@ -42,19 +42,19 @@ class FieldPair:
         return _find(self.live_body, self.live_path)
 
     def asked(self, path: str) -> Any:
-        """What git sets at another place; `*` is the entry that the field stands in."""
+        """What git sets at another location; `*` is the entry that the field is in."""
         return _find(self.body, _fill(path, self.path))
 
     def has(self, path: str) -> Any:
-        """What Azure has at another place."""
+        """What Azure has at another location."""
         return _find(self.live_body, _fill(path, self.live_path))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedOver:
     """A row: the field at `path` of the types that match, if `applies`, is Azure's. `by` names what hands it over.
-    `choose` gives the value to send: Azure's, or git's where that counts nevertheless, as an upgrade does. `needs` is
-    what another manifest must say; "" if this one says it.
+    `choose` gives the value to send: Azure's, or git's where that counts anyway, as an upgrade does. `needs` is what
+    another manifest must set; "" if this one sets it.
     """
 
     types: re.Pattern[str]
@@ -67,7 +67,7 @@ class HandedOver:
     needs: str = ""
 
     def fits(self, pair: FieldPair) -> bool:
-        """Tell whether both sides are of the sort that the row is about."""
+        """Return whether both sides are of the sort that the row is about."""
         if self.both is int:
             return is_number(pair.git) and is_number(pair.live)
         return isinstance(pair.git, self.both) and isinstance(pair.live, self.both)
@@ -91,7 +91,7 @@ def _fill(path: str, beside: JsonPath) -> JsonPath:
 
 
 def _is(path: str, *values: Any) -> Callable[[FieldPair], bool]:
-    """Tell whether git sets one of these values; texts without case."""
+    """Return whether git sets one of these values; texts without case."""
     folded = [value.casefold() if isinstance(value, str) else value for value in values]
 
     def applies(pair: FieldPair) -> bool:
@@ -113,7 +113,7 @@ def _take(pair: FieldPair) -> Any:
 
 
 def _take_within(lowest: str, highest: str) -> Callable[[FieldPair], Any]:
-    """Azure's value, within the limits of git: providers refuse another one."""
+    """Choose Azure's value, within git's limits: providers refuse another one."""
 
     def choose(pair: FieldPair) -> Any:
         value, low, high = pair.live, pair.asked(lowest), pair.asked(highest)
@@ -124,7 +124,7 @@ def _take_within(lowest: str, highest: str) -> Callable[[FieldPair], Any]:
 
 
 def _take_grown(unit: int = 1, highest: str = "") -> Callable[[FieldPair], Any]:
-    """Azure makes it larger only, in whole units and up to the limit of git; git may make it larger, too."""
+    """Choose Azure's value where it is larger, in complete units and within git's limit; git may enlarge it, too."""
 
     def choose(pair: FieldPair) -> Any:
         most = pair.asked(highest) if highest else None
@@ -135,7 +135,7 @@ def _take_grown(unit: int = 1, highest: str = "") -> Callable[[FieldPair], Any]:
 
 
 def _take_below(highest: str) -> Callable[[FieldPair], Any]:
-    """Azure's value, unless it is above the limit of git, which Azure keeps."""
+    """Choose Azure's value, unless it is above git's limit, which Azure keeps."""
 
     def choose(pair: FieldPair) -> Any:
         most = pair.asked(highest)
@@ -160,7 +160,7 @@ def _read_version(text: str) -> list[int]:
 
 
 def _has_grown(pair: FieldPair) -> bool:
-    """Tell whether storage has grown by itself."""
+    """Return whether storage has grown by itself."""
     size = "properties/storage/storageSizeGB"
     git, live = pair.asked(size), pair.has(size)
     grows = _is("properties/storage/autoGrow", "Enabled")(pair)
@@ -298,7 +298,7 @@ HANDED_OVER_FIELDS: Final = (
         "autoUpgradePolicy.throughputPolicy",
         _is("properties/resource/autoscaleSettings/autoUpgradePolicy/throughputPolicy/isEnabled", True),
         choose=_take_grown(),
-        evidence="The API specification of Azure Cosmos DB: the policy raises the maximum throughput with the storage.",
+        evidence="Azure Cosmos DB's API specification: the policy raises the maximum throughput with the storage.",
     ),
     _make_row(
         r"Microsoft\.EventHub/namespaces",

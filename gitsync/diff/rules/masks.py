@@ -19,7 +19,7 @@ _MASK: Final = re.compile(
 
 
 def is_secret(path: JsonPath, hints: Hints) -> bool:
-    """Tell whether a leaf holds a secret: by the facts, or by its name or that of something that it stands in."""
+    """Return whether a leaf holds a secret: by the facts, or by its name or that of something that it is in."""
     if hints.told(path) == "secret":
         return True
     return any(_SECRET.fullmatch(step.casefold().replace("-", "")) for step in path if isinstance(step, str))

@@ -1,4 +1,4 @@
-"""Entries that Azure adds itself to a list that git fills: at first sight they are recognized, and are no drift.
+"""Entries that Azure adds itself to a list that git fills. At first sight they are recognized, and are not drift.
 
 With a baseline an entry that comes later is drift like any other.
 """
@@ -37,7 +37,7 @@ _NEVER_PROXIED: Final = ("127.0.0.1", "168.63.129.16", "169.254.169.254", "konne
 
 
 def _is_never_proxied(entry: Any) -> bool:
-    """A place that every node must reach, the cluster's own API server, or a network of the cluster: no single host."""
+    """An address that every node must reach, the cluster's API server, or a network of the cluster: no single host."""
     if not isinstance(entry, str):
         return False
     return entry in _NEVER_PROXIED or entry.endswith(".azmk8s.io") or ("/" in entry and _is_private_network(entry))
@@ -154,7 +154,7 @@ OWN_ENTRIES: Final = (
 
 
 def is_own_entry(path: JsonPath, entry: Any, hints: Hints) -> bool:
-    """Tell whether an entry that git does not ask for is one of Azure's own."""
+    """Return whether an entry that git does not request is one of Azure's own."""
     path = tuple(ANY if isinstance(step, int) else step for step in path)
     return any(
         row.path == path and row.arm_type.casefold() == hints.arm_type.casefold() and row.is_one(entry)

@@ -51,7 +51,7 @@ def _compare_boolean_with_text(leaf: Leaf) -> RuleOutcome | None:
 
 
 def _put_text_first(leaf: Leaf) -> tuple[Any, Any]:
-    """(the text, the other), whichever side says which."""
+    """(the text, the other value), whichever side has the text."""
     return (leaf.desired, leaf.live) if isinstance(leaf.desired, str) else (leaf.live, leaf.desired)
 
 
@@ -75,12 +75,13 @@ QUANTITY_RULES: Final = (
 MIXED_RULES: Final = (
     EquivalenceRule(
         name="a number as text",
-        evidence="API specifications say text for many numbers, such as autoscale's capacities; the value is the same.",
+        evidence="API specifications have the type string for many numbers, such as autoscale's capacities; the value "
+        "is the same.",
         decide=_compare_number_with_text,
     ),
     EquivalenceRule(
         name="a boolean as text",
-        evidence="API specifications say text for many switches; the value is the same.",
+        evidence="API specifications have the type string for many switches; the value is the same.",
         decide=_compare_boolean_with_text,
     ),
 )

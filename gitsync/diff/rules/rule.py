@@ -1,6 +1,6 @@
 """What a rule is: a name that reports show, the evidence that it rests on, and a decision over one leaf.
 
-A rule compares something. Where it has nothing to say of a leaf it answers None, and the next rule is asked.
+A rule compares one sort of value. It returns None for a leaf of another sort, and the next rule is tried.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gitsync.formats.json_pointer import JsonPath
 class RuleOutcome(Enum):
     SAME = auto()
     OTHER = auto()  # the rule is the right one for this leaf, and the two sides are not the same by it
-    UNTOLD = auto()  # Azure says what it says whatever is asked: nothing can be told from it at first sight
+    UNTOLD = auto()  # Azure sets the value itself, whatever git requests: at first sight it proves nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Leaf:
         return next((step.casefold() for step in reversed(self.path) if isinstance(step, str)), "")
 
     def find_in_answer(self, *steps: str | int) -> Any:
-        """What Azure's answer has at another place; None if it has nothing there."""
+        """Azure's value at another path of the answer; None if there is none."""
         value: Any = self.hints.answer
         for step in steps:
             value = value.get(step) if isinstance(value, Mapping) else None
@@ -49,7 +49,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EquivalenceRule:
-    """`reads_answer`: what was asked for is in two leaves of the answer, and a baseline has one of them. So the rule
+    """`reads_answer`: the requested value is in two leaves of the answer, and a baseline has one of them. So the rule
     decides with a baseline too.
     """
 
@@ -65,5 +65,5 @@ def make_outcome(same: bool) -> RuleOutcome:  # noqa: FBT001 - the one thing it 
 
 
 def compare_without_case(leaf: Leaf) -> RuleOutcome:
-    """The outcome for two texts in which the case of the letters says nothing."""
+    """The outcome for two texts in which the case of letters does not count."""
     return make_outcome(leaf.desired.casefold() == leaf.live.casefold())

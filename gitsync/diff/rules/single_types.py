@@ -1,4 +1,4 @@
-"""Rules for the leaves of one resource type, each with its evidence: for what is no general way of Azure's.
+"""Rules for the leaves of one resource type, each with its evidence: behaviour that Azure's other types do not share.
 
 `UNTOLD` is the outcome for a value that Azure sets itself regardless of the request, and only for known values. A rule
 holds one way: false that comes back true is Azure's doing, true that comes back false is not.
@@ -61,14 +61,14 @@ def _compare_revisions(leaf: Leaf) -> RuleOutcome | None:
 
 
 def _compare_computed(leaf: Leaf) -> RuleOutcome | None:
-    """Azure reserves more than is asked for, never less."""
+    """Azure reserves more than is requested, never less."""
     if not (leaf.desired.isdecimal() and leaf.live.isdecimal()):
         return None
     return RuleOutcome.UNTOLD if int(leaf.desired) < int(leaf.live) else None
 
 
 def _compare_defaults(leaf: Leaf) -> RuleOutcome | None:
-    """Nothing that is asked for is compared: '' or 0 leaves the value to Azure."""
+    """'' or 0 leaves the value to Azure, so nothing is compared."""
     return RuleOutcome.UNTOLD if leaf.desired in ("", 0) else None
 
 
@@ -161,14 +161,14 @@ TYPE_RULES: Final = (
         _compare_computed,
         name="memory that Azure reserves",
         evidence="Recorded ten times, at three api-versions: '10' comes back '642', which follows from the size. "
-        "It is never less than what is asked for.",
+        "It is never less than the requested value.",
     ),
     _make_row(
         r"Microsoft\.Cache/redis",
         "properties/redisVersion",
         _compare_version_lines,
         name="a version's line",
-        evidence="Recorded ten times, at three api-versions: '6' comes back '6.0'. A major version asks for any of it.",
+        evidence="Recorded ten times, at three api-versions: '6' comes back '6.0'. A major version allows any minor.",
     ),
     _make_row(
         r"Microsoft\.ContainerService/managedClusters",
@@ -193,7 +193,7 @@ TYPE_RULES: Final = (
             f"{path}/orchestratorVersion",
             _compare_defaults,
             name="the cluster's version",
-            evidence="AKS gives a pool without a version that of its cluster. '' asks for none.",
+            evidence="AKS gives a pool without a version that of its cluster. '' sets none.",
         )
         for types, path in _POOLS
     ),
@@ -204,7 +204,7 @@ TYPE_RULES: Final = (
             _compare_defaults,
             both=int,
             name="the disk of the machine's size",
-            evidence="The API specification: 0 asks for the default size of the disk for the machine's size.",
+            evidence="The API specification: 0 requests the default size of the disk for the machine's size.",
         )
         for types, path in _POOLS
     ),
@@ -213,7 +213,7 @@ TYPE_RULES: Final = (
         "properties/kubernetesVersion",
         _compare_defaults,
         name="the default version",
-        evidence="AKS gives a cluster without a version the default one of its region. '' asks for none.",
+        evidence="AKS gives a cluster without a version the default one of its region. '' sets none.",
     ),
     _make_row(
         r"Microsoft\.Cdn/profiles/secrets",
@@ -287,15 +287,15 @@ TYPE_RULES: Final = (
         reads_answer=True,
         name="a service objective",
         evidence="Recorded: 'P1', 'S0' and 'DW100c' come back 'Premium', 'Standard' and 'DataWarehouse', and the "
-        "answer's currentServiceObjectiveName is what was asked for.",
+        "answer's currentServiceObjectiveName is the requested one.",
     ),
     _make_row(
         r"Microsoft\.Sql/servers/databases",
         "properties/readScale",
         _compare_read_scales,
         name="what follows from the replicas",
-        evidence="Recorded: for the tier Hyperscale, no replica comes back 'Disabled' and two 'Enabled', whatever is "
-        "asked.",
+        evidence="Recorded: for the tier Hyperscale, no replica comes back 'Disabled' and two 'Enabled', regardless "
+        "of the request.",
     ),
     _make_row(
         r"Microsoft\.Sql/(?:servers|managedInstances)(?:/databases)?",
@@ -317,7 +317,7 @@ TYPE_RULES: Final = (
         _compare_role_numbers,
         both=None,
         name="a role's type by number",
-        evidence="Recorded: 'CustomRole' comes back 1, its place among the values of the API specification.",
+        evidence="Recorded: 'CustomRole' comes back 1, its index among the values of the API specification.",
     ),
     _make_row(
         r"Microsoft\.DBforM(?:ySQL|ariaDB)/\w+/databases",
@@ -372,5 +372,5 @@ def _leads_to(pattern: JsonPath, path: JsonPath) -> bool:
 
 
 def fits(row: TypeRule, desired: Any, live: Any) -> bool:
-    """Tell whether both sides are of the sort that a row is about."""
+    """Return whether both sides are of the sort that a row is about."""
     return row.both is None or (isinstance(desired, row.both) and isinstance(live, row.both))

@@ -27,7 +27,7 @@ def _compare_xml(leaf: Leaf) -> RuleOutcome | None:
     asked, found = parse_xml(leaf.desired), parse_xml(leaf.live)
     if (
         asked is None or found is None
-    ):  # policies with expressions in attributes are no XML; blanks between tags still are
+    ):  # policies with expressions in attributes are not XML; blanks between tags still do not count
         return make_outcome(_close_tags(leaf.desired) == _close_tags(leaf.live))
     return make_outcome(asked == found)
 
@@ -41,7 +41,7 @@ def _close_tags(text: str) -> str:
 
 
 def parse_xml(text: str) -> list[tuple[Any, ...]] | None:
-    """Tags, attributes without their order, text, and comments of a document; None for what is no XML.
+    """Tags, attributes without their order, text, and comments of a document; None for a text that is not XML.
 
     Text that is blank is left out: it is how the document is laid out.
     """
@@ -81,7 +81,7 @@ def _compare_json(leaf: Leaf) -> RuleOutcome | None:
 
 
 def parse_json(text: str) -> Any:
-    """What a text says that is a JSON object or array; None for any other."""
+    """Parse a text that is a JSON object or array; None for any other."""
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
@@ -121,7 +121,7 @@ TEXT_RULES: Final = (
     ),
     EquivalenceRule(
         name="lines",
-        evidence="XML 1.0 §2.11 and most editors: how a line ends says nothing, nor whether the last one does.",
+        evidence="XML 1.0 §2.11 and most editors: neither the form of line ends nor the last one has a meaning.",
         decide=_compare_lines,
     ),
 )

@@ -53,7 +53,7 @@ def normalize_region(text: str) -> str:
 
 
 def is_region(name: str) -> bool:
-    """Tell whether a member, without case, holds a region's name."""
+    """Return whether a member, without case, holds a region's name."""
     return name.endswith(_REGION_ENDINGS)
 
 
@@ -124,7 +124,7 @@ WORD_RULES: Final = (
     ),
     EquivalenceRule(
         name="a state",
-        evidence="Recorded: PostgreSQL servers answer 'enabled' with 'Enabled', where their specification says text.",
+        evidence="Recorded: PostgreSQL servers answer 'enabled' with 'Enabled'; the specification has a string.",
         decide=_compare_states,
     ),
     EquivalenceRule(

@@ -1,1 +1,1 @@
-"""What the emulated Azure remembers of changes: Resource Graph's table of changes, and the Activity Log."""
+"""The emulator's record of changes: Resource Graph's table of changes, and the Activity Log."""

@@ -1,6 +1,6 @@
 """The Activity Log of a subscription: two or three rows for each write, delete and action of the last 90 days.
 
-Errors come without the `error` that ARM puts around them, as was recorded.
+As in recordings, errors have no `error` member around them, which ARM's errors have.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def list_events(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     ]
     rows.sort(key=lambda row: row.at, reverse=True)
     size = max(1, cloud.settings.change_log.page_size)
-    # Azure may answer a page without rows that has a next one, so the second page is one.
+    # Azure may return an empty page before the last one, so the second page is empty.
     page = [] if position.is_empty else rows[position.start : position.start + size]
     end = position.start + len(page)
     body: dict[str, Any] = {"value": [_select(request, row.body) for row in page]}
@@ -67,7 +67,7 @@ def list_events(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    """Where a page begins in the rows that could be seen at a time; one that `is_empty` has none of them."""
+    """The beginning of a page in the rows that were visible at a time; a page that `is_empty` has no rows."""
 
     start: int
     seen: float
@@ -122,7 +122,7 @@ _FURTHER: Mapping[str, Callable[[Row, str], bool]] = {
     "caller": lambda row, value: row.get("caller", "").casefold() == value,
     "status": lambda row, value: row["status"]["value"].casefold() == value,
 }
-"""Not documented, but the Azure CLI sends them."""
+"""Not documented; the Azure CLI sends them."""
 
 _ALL_CONDITIONS = {**_CONDITIONS, **_FURTHER}
 
@@ -134,7 +134,7 @@ class _Filter:
     values: Mapping[str, str] = field(default_factory=dict)
 
     def may_select(self, entry: LoggedChange) -> bool:
-        """Tell whether any row of a request may be selected. Most are not, and to make their rows takes long."""
+        """Return whether any row of a request may be selected. Most are not, and making their rows is slow."""
         return (
             entry.at <= self.last
             and (bool(entry.operation) or entry.at + 2 * _MOMENT >= self.first)
@@ -164,7 +164,7 @@ def _parse_filter(text: str, now: float) -> _Filter:
     if first is None:
         raise _refuse("The start time is missing: eventTimestamp ge '…'.")
     if len(values.keys() & _CONDITIONS.keys()) > 1:
-        raise _refuse(f"The filter '{text}' has more than one condition beside the times.")
+        raise _refuse(f"The filter '{text}' has more than one condition in addition to the times.")
     if first < now - _RETENTION_SECONDS:
         raise _refuse("The start time cannot be more than 90 days in the past.")
     folded = {name: value.casefold() for name, value in values.items()}
@@ -220,7 +220,7 @@ def _select(request: ServerRequest, row: Row) -> Row:
 
 
 def _list_rows(cloud: EmulatedCloud, entry: LoggedChange) -> Iterator[_Event]:
-    if entry.caller.get("user") == SYSTEM or not entry.in_activity_log:  # not asked for by itself
+    if entry.caller.get("user") == SYSTEM or not entry.in_activity_log:  # not a request
         return
     common = _make_common(cloud, entry)
     begun = {"requestbody": json.dumps(hide_secrets(entry.body))} if entry.body else {}
@@ -247,7 +247,7 @@ def _list_rows(cloud: EmulatedCloud, entry: LoggedChange) -> Iterator[_Event]:
 
 
 def _make_common(cloud: EmulatedCloud, entry: LoggedChange) -> Row:
-    """Make what all rows of a request have."""
+    """Make the members that all rows of a request have."""
     target, caller = parse(entry.id), entry.caller
     user = caller.get("user", "")
     kind = entry.action.rpartition("/")[0] if entry.method != "POST" else target.type
@@ -279,9 +279,7 @@ def _make_common(cloud: EmulatedCloud, entry: LoggedChange) -> Row:
 
 
 def _make_claims(caller: Mapping[str, str]) -> dict[str, str]:
-    """Make the claims of the token of a caller: those of a person have a name and an address, those of an application
-    have neither.
-    """
+    """Make the claims of a caller's token: a person has a name and an address, an application has neither."""
     claims = {
         "appid": caller.get("client", ""),
         "appidacr": "0" if caller.get("user") else "2",
@@ -343,7 +341,7 @@ def _make_event(
 
 
 def _make_policy_event(cloud: EmulatedCloud, common: Row, entry: LoggedChange, policy: Mapping[str, str]) -> _Event:
-    """Make the row of what a policy did to a request, which has a category of its own."""
+    """Make the row for a policy's effect on a request, which has its own category."""
     effect = policy["policyDefinitionEffect"]
     of_policy = common | {
         "category": _name("Policy"),

@@ -1,7 +1,7 @@
-"""Logs what requests and moves change, for the logs that Azure serves.
+"""Logs the changes of requests and moves, for Azure's logs.
 
-One entry is enough for all rows of both: they are made of it when somebody reads them, since a row is not visible
-before some time has passed, and says by then how the operation of its request ended.
+One entry is enough for all rows of both logs. They are made from it on demand, since a row becomes visible after some
+time, and then includes the result of its request's operation.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gitsync.emulator.types.behaviour import find_behaviour
 from gitsync.emulator.types.bodies import embed_children, find_embedded_lists, hide_secrets
 
 SYSTEM = "System"
-"""Stands for Azure itself, which changes things in the background, without a correlation id."""
+"""The caller of background changes by the platform, which have no correlation id."""
 
 NO_CORRELATION = "00000000-0000-0000-0000-000000000000"
 
@@ -33,13 +33,13 @@ APPS: Mapping[str, str] = {
     "Azure Portal": "c44b4083-3bb0-49c1-b47d-974e53cbdf3c",
     "CLI": "04b07795-8ddb-461a-bbee-02f9e1bf7b46",
 }
-"""The ids of the applications that people use, by the names that Resource Graph has for them."""
+"""The ids of the applications that people use, by their names in Resource Graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """A resource as it is before a request or a move: None if it is not there; its body has the children that it
-    embeds. `nested` are the ids of all below it if it may be deleted.
+    """A resource before a request or a move: None if it does not exist; its body has the children that it embeds. If it
+    may be deleted, `nested` has the ids of everything below it.
     """
 
     target: Target
@@ -49,7 +49,7 @@ class Before:
 
 
 def look_before(cloud: EmulatedCloud, target: Target, *, deletes: bool) -> Before:
-    """Look at what a request or a move is about to change."""
+    """Read the resource that a request or a move is about to change."""
     resource = cloud.store.resource(target.key)
     nested = [found.id for _, found in cloud.store.below(target.key + "/")] if deletes else []
     return Before(target, resource, _embed(cloud, resource), nested)
@@ -85,7 +85,7 @@ def log_request(cloud: EmulatedCloud, request: ServerRequest, before: Before, an
 
 
 def log_change(cloud: EmulatedCloud, before: Before, new: StoredResource | None, entry: LoggedChange) -> None:
-    """Log an entry, with what has changed since `before`; `new` is the resource as it is now."""
+    """Log an entry, with the changes since `before`; `new` is the current resource."""
     old = before.resource
     values = _list_values(before.body, _embed(cloud, new)) if old and new and old is not new else {}
     change = ""
@@ -106,7 +106,7 @@ def log_change(cloud: EmulatedCloud, before: Before, new: StoredResource | None,
 
 
 def _log_in_parent(cloud: EmulatedCloud, before: Before, new: StoredResource | None, entry: LoggedChange) -> None:
-    """Log the change of an embedded child as a change of its parent, whose body shows it: for Resource Graph alone."""
+    """Log the change of an embedded child as a change of its parent, whose body shows it; for Resource Graph only."""
     target, parent = before.target, before.target.parent
     lists = find_embedded_lists(parent.type) if parent is not None else ()
     embedded = next((one for one in lists if one.type.casefold() == target.types[-1].casefold()), None)
@@ -125,7 +125,7 @@ def _log_in_parent(cloud: EmulatedCloud, before: Before, new: StoredResource | N
 def _list_policies(
     cloud: EmulatedCloud, request: ServerRequest, before: Before, answer: ServerResponse
 ) -> list[dict[str, str]]:
-    """List what the policies did to a write, as the rows of the Activity Log show it."""
+    """List the effects of policies on a write, as in the rows of the Activity Log."""
     if request.verb != "write" or not isinstance(request.body, Mapping):
         return []
     settings, target, body = cloud.settings, request.target, request.body
@@ -146,7 +146,7 @@ def _list_policies(
 
 
 def describe_policy(policy: EmulatedPolicy, effect: str) -> dict[str, str]:
-    """Return what the logs keep of a policy that did something."""
+    """Return a policy with an effect, as the logs keep it."""
     return {
         "policyAssignmentId": policy.id,
         "policyAssignmentName": policy.name,
@@ -157,7 +157,7 @@ def describe_policy(policy: EmulatedPolicy, effect: str) -> dict[str, str]:
 
 
 def describe_caller(caller: Caller) -> dict[str, str]:
-    """Return what the logs keep of a caller: the members that are known."""
+    """Return a caller as the logs keep it: the known members."""
     members = {name: getattr(caller, name) for name in ("client", "object", "tenant", "user", "app", "identity")}
     if caller.user and not caller.client:
         members["client"] = APPS.get(caller.app, caller.app)
@@ -165,7 +165,7 @@ def describe_caller(caller: Caller) -> dict[str, str]:
 
 
 def _find_operation(before: StoredResource | None, after: StoredResource | None, answer: ServerResponse) -> str:
-    """Find the id of the operation that a request started; "" if it started none, as a second DELETE does not."""
+    """Find the id of the operation that a request started; "" if it started none, as for a second DELETE."""
     running = before.operation if before else ""
     if after is not None and after.operation:
         return after.operation if after.operation != running else ""
@@ -181,11 +181,11 @@ _NOT_IN_GRAPH = (
     "microsoft.policyinsights/",
     "microsoft.resources/",
 )
-"""What extends a group or a subscription, rather than being in it: how its types begin."""
+"""Prefixes of the types that extend a group or a subscription, and are not in it."""
 
 
 def is_in_graph(target: Target) -> bool:
-    """Tell whether Resource Graph has the changes of a resource: of groups, and of what is directly in a group or in a
+    """Return whether Resource Graph has the changes of a resource: groups, and resources directly in a group or
     subscription.
     """
     if target.shape is PathShape.GROUP:
@@ -200,8 +200,10 @@ _MOST_TEXT = 1000
 
 
 def _list_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """List the values that an update changed, as text, by their paths from the root of the resource; no secrets."""
-    # Secrets are hidden in what differs alone, since that takes longer than to compare.
+    """List the values that an update changed, as text, by their paths from the root of the resource; without
+    secrets.
+    """
+    # Secrets are hidden only in values that differ, since hiding is slower than comparing.
     names = [name for name in {*old, *new} if old.get(name) != new.get(name)]
     left, right = (hide_secrets({name: body[name] for name in names if name in body}) for body in (old, new))
     return {path: (_format(before), _format(after)) for path, before, after in _compare("", left, right)}
@@ -229,14 +231,14 @@ def _format(value: Any) -> str:
 
 
 def cut(value: str) -> tuple[str, bool]:
-    """Cut a value as a row of changes shows it, and tell whether something is missing."""
+    """Cut a value for a row of changes, and return whether something is missing."""
     return value[:_MOST_TEXT], len(value) > _MOST_TEXT
 
 
 def list_happened(cloud: EmulatedCloud, entry: LoggedChange) -> list[tuple[LoggedChange, float]]:
-    """List what changed by a request, and when, in seconds since 1970; nothing if it was refused.
+    """List the changes of a request with their times, in seconds since 1970; nothing if it was refused.
 
-    A delete changes something when its operation ends, and after any other Azure itself changes the state.
+    A delete takes effect when its operation ends; after any other operation Azure itself changes the state.
     """
     if not entry.change or entry.status >= 400:
         return []

@@ -1,7 +1,7 @@
-"""Plays moves: changes that somebody made outside git, in the portal or by another program.
+"""Applies moves: changes outside git, in the portal or by another program.
 
-They are made in the state directly, with no rule of Azure applied, and are in Azure's logs. Those that have a time of
-their own are played before the first request after it, and are logged with that time.
+They change the state directly, without Azure's rules, and appear in Azure's logs. A move with a time is applied before
+the first request after that time, and is logged with it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def apply_moves(cloud: EmulatedCloud, target: Target, moves: Sequence[Move]) -> list[str]:
-    """Play the moves of a rule, each on the target unless it has an id. Returns their correlation ids. KeyError if a
+    """Apply the moves of a rule, each to the target unless it has an id. Returns their correlation ids. KeyError if a
     resource does not exist.
     """
     correlations = []
@@ -51,13 +51,13 @@ def apply_moves(cloud: EmulatedCloud, target: Target, moves: Sequence[Move]) -> 
 
 
 def play_due_moves(cloud: EmulatedCloud) -> None:
-    """Play the moves of the script whose time has come, each once in the life of a state; one whose resource does not
-    exist yet waits for it.
+    """Apply the moves of the script that are due, each once per state; a move whose resource does not exist yet waits
+    for it.
     """
     now = cloud.clock.now().timestamp()
     for index, planned in enumerate(cloud.settings.moves):
         name = f"move:{index}:{hashlib.sha256(repr(planned).encode()).hexdigest()[:12]}"
-        with cloud.store.transaction():  # of two processes that share a state, one plays it
+        with cloud.store.transaction():  # of two processes that share a state, one applies it
             first_seen = cloud.store.note(name)
             if first_seen is None:
                 first_seen = now
@@ -68,13 +68,13 @@ def play_due_moves(cloud: EmulatedCloud) -> None:
             if first_seen == _PLAYED or now < due or not (resource or planned.move.create is not None):
                 continue
             had_to_wait = resource is not None and datetime.fromisoformat(resource.created).timestamp() > due
-            with suppress(KeyError):  # of a pointer into a list that has no such entry
+            with suppress(KeyError):  # for a pointer to a missing entry of a list
                 _apply_move(cloud, target, planned.move, now if had_to_wait else due)
             cloud.store.put_note(name, _PLAYED)
 
 
 _PLAYED = -1.0
-"""In place of the time when a move was first seen."""
+"""Replaces the time when a move was first seen, once it is applied."""
 
 
 def _apply_move(cloud: EmulatedCloud, target: Target, move: Move, at: float) -> str:
@@ -96,7 +96,7 @@ def _change(cloud: EmulatedCloud, before: StoredResource, move: Move) -> None:
     target, state = parse(before.id), before.state
     body = embed_children(cloud, target, before.body)
     for pointer, value in {**move.set, **dict.fromkeys(move.remove, GONE)}.items():
-        if pointer == "/properties/provisioningState":  # no part of a stored body
+        if pointer == "/properties/provisioningState":  # not part of a stored body
             state = str(value)
         else:
             body = set_value(body, pointer, value)
@@ -107,7 +107,7 @@ def _change(cloud: EmulatedCloud, before: StoredResource, move: Move) -> None:
 
 def _log(cloud: EmulatedCloud, before: Before, move: Move, at: float) -> str:
     method, after = "DELETE" if move.delete else "PUT", cloud.store.resource(before.target.key)
-    # A policy makes a move as a remediation does.
+    # A move by a policy is like a remediation.
     policy = {one.name.casefold(): one for one in cloud.settings.policies}.get(move.by.casefold())
     entry = LoggedChange(
         id=before.target.path,
@@ -126,7 +126,7 @@ def _log(cloud: EmulatedCloud, before: Before, move: Move, at: float) -> str:
 
 
 def _describe_somebody(cloud: EmulatedCloud, move: Move, policy: EmulatedPolicy | None) -> dict[str, str]:
-    """Return what the logs keep of who made a move. A policy acts as the managed identity of its assignment."""
+    """Return the author of a move as the logs keep it. A policy acts as the managed identity of its assignment."""
     if not move.by:
         return {}
     if move.by == SYSTEM:

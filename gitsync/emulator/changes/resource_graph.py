@@ -1,7 +1,7 @@
-"""Resource Graph: its tables of changes, who changed what in the last two weeks, and its table of what exists.
+"""Resource Graph: its tables of changes in the last two weeks with their authors, and its table of resources.
 
-Only two queries are understood, for the changes of some resources and for the resources in some groups; any other is
-refused, as Azure refuses a query that it cannot read.
+Only two queries are supported: the changes of some resources, and the resources in some groups. Any other is refused,
+as Azure refuses a malformed query.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _read_page(cloud: EmulatedCloud, request: ServerRequest) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """What a query asks for: changes of the ids, which are in lower case, after a time in seconds since 1970."""
+    """A query: for changes of the ids, which are in lower case, after a time in seconds since 1970."""
 
     ids: frozenset[str]
     since: float
@@ -125,7 +125,9 @@ def _read_literals(text: str) -> frozenset[str]:
 
 
 def _list_resources(cloud: EmulatedCloud, request: ServerRequest, groups: frozenset[str]) -> list[dict[str, Any]]:
-    """List the resources of groups that the caller may read. A script can make the table stale, as it is for hours."""
+    """List the resources of groups that the caller may read. A script can make the table stale, as Azure's is for
+    hours.
+    """
     wanted = {name.casefold() for name in groups}
     targets = [parse(resource.id) for _, resource in apply_lag(cloud, request).store.below("/subscriptions/")]
     paths = [
@@ -184,7 +186,7 @@ def _make_row(cloud: EmulatedCloud, target: Target, entry: LoggedChange, time: f
 
 
 def _show_author(cloud: EmulatedCloud, entry: LoggedChange, time: float) -> dict[str, str]:
-    """Return the members of a row that say who made the change, and with what; they come after the row itself."""
+    """Return the members of a row with the author and the tool of the change, which appear later than the row."""
     delays, unknown = cloud.settings.change_log, "Unspecified"
     caller = entry.caller
     user, client = caller.get("user", ""), caller.get("client", "")
@@ -208,7 +210,7 @@ def _show_values(previous: str, new: str) -> dict[str, str]:
 
 
 def _find_readable(cloud: EmulatedCloud, request: ServerRequest, subscriptions: list[str]) -> set[str] | None:
-    """Find those of the subscriptions that the caller may read something in; None for all. Refused if there is none."""
+    """Find the subscriptions in which the caller may read something; None for all. Refused if there is none."""
     if not subscriptions:
         return None
     known, scopes = cloud.settings.subscriptions, [parse(scope).subscription for scope in request.caller.scopes]
@@ -226,7 +228,7 @@ def _find_readable(cloud: EmulatedCloud, request: ServerRequest, subscriptions: 
 
 
 def _may_see(cloud: EmulatedCloud, request: ServerRequest, target: Target) -> bool:
-    """Tell whether the caller may read a resource, and changes: a row that it may not read is left out in silence."""
+    """Return whether the caller may read a resource and its changes: other rows are omitted silently."""
     actions = (f"{target.type}/read", "Microsoft.Resources/changes/read")
     return all(
         grants(request.caller, action, target)
@@ -236,7 +238,7 @@ def _may_see(cloud: EmulatedCloud, request: ServerRequest, target: Target) -> bo
 
 
 def _read_token(token: str, digest: str) -> int:
-    """Read where the page of a token begins; -1 if it is a token of another query."""
+    """Read the beginning of a page from its token; -1 for a token of another query."""
     try:
         start, _, query = base64.b64decode(token, validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):
@@ -261,7 +263,7 @@ def _make_support_text(cloud: EmulatedCloud, request: ServerRequest) -> str:
 
 
 def _take_from_quota(cloud: EmulatedCloud, request: ServerRequest) -> dict[str, str]:
-    """Count a query, and return the headers that say what remains of the principal's quota. Refused if nothing does."""
+    """Count a query, and return the headers with the rest of the principal's quota. Refused if it is used up."""
     if cloud.settings.limits is None:
         return _make_quota_headers(_QUOTA - 1, _WINDOW_SECONDS)
     name, now = f"graph-quota:{request.caller.actor}", cloud.clock.now().timestamp()

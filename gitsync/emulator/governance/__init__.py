@@ -1,1 +1,1 @@
-"""What governs an Azure next to roles: management locks, deny assignments, and policies with their exemptions."""
+"""Governance in addition to roles: management locks, deny assignments, and policies with their exemptions."""

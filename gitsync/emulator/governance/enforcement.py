@@ -1,6 +1,6 @@
-"""What policies and the rules of providers do to a body that would be written.
+"""The effects of policies and provider rules on a body to be written.
 
-A write calls these, and the preflight does, so that one foretells the other.
+Both a write and the preflight call these, so that they agree.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gitsync.emulator.types.provider_fields import make_uuid
 
 
 def admit_by_policies(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a body as the policies in force change it; Refused if one denies it."""
+    """Return a body with the changes of the policies in force; Refused if one denies it."""
     settings = cloud.settings
     policies = list_in_force(settings.policies, settings.exemptions, target.key, cloud.clock.now())
     if not policies:
@@ -29,7 +29,7 @@ def admit_by_policies(cloud: EmulatedCloud, target: Target, body: Mapping[str, A
 
 
 def admit_by_provider(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]) -> None:
-    """Refuse a body by the rules of its provider, as far as the settings have some."""
+    """Refuse a body by the provider rules in the settings."""
     content = make_content(target, body)
     for rule in cloud.settings.preflight.refusals:
         if all(condition.holds(content) for condition in rule.conditions):
@@ -37,12 +37,12 @@ def admit_by_provider(cloud: EmulatedCloud, target: Target, body: Mapping[str, A
 
 
 def make_content(target: Target, body: Mapping[str, Any]) -> PolicyContent:
-    """Make what policies see of a resource."""
+    """Make the content of a resource that policies evaluate."""
     return PolicyContent(key=target.key, type=target.type, name=target.name, body=body)
 
 
 def make_definition_id(policy: EmulatedPolicy) -> str:
-    """Make the id of the definition that a policy of the settings has."""
+    """Make the id of a policy's definition."""
     return f"/providers/Microsoft.Authorization/policyDefinitions/{make_uuid(policy.name.casefold(), 'definition')}"
 
 

@@ -1,7 +1,6 @@
-"""Locks, deny assignments, policies and exemptions of the settings, as the resources that Azure lists.
+"""Locks, deny assignments, policies and exemptions in the settings, as resources in Azure's lists.
 
-They are not in the store: what a file of settings says holds until the file says otherwise, so no request changes or
-deletes one.
+They are not in the store: the settings file defines them, so no request changes or deletes one.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _Row = tuple[str, str, Mapping[str, Any]]
 
 
 def list_governing(settings: EmulatorSettings, target: Target) -> list[StoredResource]:
-    """List what the settings have of a type: what a path names, or for a list all there is, whatever its scope."""
+    """List the settings' resources of a type: the one at a path, or for a list all of them, at any scope."""
     kind = target.type.casefold().removeprefix(_PREFIX)
     if kind not in _ROWS or not target.type.casefold().startswith(_PREFIX):
         return []
@@ -53,7 +52,7 @@ def _list_locks(settings: EmulatorSettings) -> Iterator[_Row]:
 
 
 def make_lock_name(lock: ManagementLock) -> str:
-    """Return the name of a lock, which its level stands in for."""
+    """Return the name of a lock, which is its level."""
     return lock.name or lock.level
 
 
@@ -125,7 +124,7 @@ _ROWS: Mapping[str, tuple[str, Callable[[EmulatorSettings], Iterator[_Row]]]] = 
     "policyassignments": ("policyAssignments", _list_assignments),
     "policyexemptions": ("policyExemptions", _list_exemptions),
 }
-"""By type in lower case: its word in ids, and what the settings have of it."""
+"""By type in lower case: its word in ids, and its rows in the settings."""
 
 GOVERNING_TYPES = frozenset(f"{_PREFIX}{name}" for name in _ROWS)
-"""The types, in lower case. Every Azure has them, whatever the settings name."""
+"""The types, in lower case. Every emulated Azure has them, with any settings."""

@@ -1,7 +1,6 @@
-"""Policies and exemptions: their values, how a settings file writes them, and what they say of a resource.
+"""Policies and exemptions: their values, their form in a settings file, and their effects on a resource.
 
-Nothing here knows requests. The write and the questions that foretell it judge by the same functions, so that they
-cannot differ.
+This module has no requests. Writes and the checks before them use the same functions, so that they cannot differ.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from gitsync.emulator.http.target import GROUP_TYPE, PathShape, parse
 from gitsync.emulator.patch import set_value
 
 UNKNOWN: Final = object()
-"""In a body, a value that is only known when the template runs: it meets no condition."""
+"""A value in a body that is only known when the template is deployed: it meets no condition."""
 
 _MANAGEMENT_GROUPS: Final = "/providers/microsoft.management/managementgroups/"
 _POLICY_GROUP_TYPE: Final = "microsoft.resources/subscriptions/resourcegroups"
-"""The type of a group as policies spell it."""
+"""The type of a group, spelled as in policies."""
 
 
 class Effect(StrEnum):
@@ -46,7 +45,7 @@ class Operator(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyContent:
-    """A resource as policies see it. `key` is its id in lower case, or that of its scope if it has no name yet."""
+    """A resource as policies see it. `key` is its id in lower case, or its scope's id if it has no name yet."""
 
     key: str
     type: str
@@ -54,7 +53,7 @@ class PolicyContent:
     body: Mapping[str, Any]
 
     def find_value(self, field: str) -> Any:
-        """Find the value of a field; None if there is none, which a null counts as too."""
+        """Find the value of a field; None if it is missing or null."""
         if field in {"type", "name"}:
             return (self.type if field == "type" else self.name) or None
         value: Any = self.body
@@ -67,7 +66,7 @@ class PolicyContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyCondition:
-    """What must hold of a resource: its type is one of `types`, if there are any, and its field meets the operator."""
+    """A condition on a resource: its type is one of `types`, if there are any, and its field meets the operator."""
 
     types: tuple[str, ...] = ()
     field: str = ""
@@ -81,7 +80,7 @@ class PolicyCondition:
         return not self.types or _normalize_type(content.type) in {_normalize_type(kind) for kind in self.types}
 
     def is_met_by(self, value: Any) -> bool:
-        """Tell whether a value meets the operator. As in Azure, a missing one is equal to nothing."""
+        """Return whether a value meets the operator. As in Azure, a missing value equals nothing."""
         if value is UNKNOWN:
             return False
         if self.operator is Operator.EXISTS:
@@ -94,8 +93,8 @@ class PolicyCondition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedPolicy:
-    """An assignment with its definition. All of its conditions must hold. `field` and `value` are what an append or a
-    modify sets; one that is not `enforced` has no effect on writes.
+    """An assignment with its definition. All of its conditions must hold. An append or a modify sets `field` to
+    `value`; a policy that is not `enforced` has no effect on writes.
     """
 
     name: str
@@ -121,9 +120,9 @@ class EmulatedPolicy:
         return covers(self.scope, key) and not any(covers(scope, key) for scope in self.not_scopes)
 
     def concerns(self, content: PolicyContent) -> bool:
-        """Tell whether a resource is in the scope of the policy and of a type that it is about.
+        """Return whether a resource is in the scope of the policy and has one of its types.
 
-        As in Azure's mode Indexed, a policy that names no type is about what has a location, and not about groups.
+        As in Azure's Indexed mode, a policy without types applies to resources with a location, and not to groups.
         """
         if not self.covers(content.key) or not all(condition.has_type(content) for condition in self.conditions):
             return False
@@ -132,7 +131,7 @@ class EmulatedPolicy:
         return names_type or is_indexed
 
     def matches(self, content: PolicyContent) -> bool:
-        """Tell whether the effect of the policy applies to a resource."""
+        """Return whether the effect of the policy applies to a resource."""
         return self.concerns(content) and all(condition.holds(content) for condition in self.conditions)
 
 
@@ -151,7 +150,7 @@ class EmulatedExemption:
 
 
 def covers(scope: str, key: str) -> bool:
-    """Tell whether a scope is what a key names, or contains it. Every management group contains all there is."""
+    """Return whether a scope is the resource of a key, or contains it. Every management group contains everything."""
     scope = scope.casefold().rstrip("/")
     return key == scope or key.startswith(f"{scope}/") or scope.startswith(_MANAGEMENT_GROUPS)
 
@@ -159,7 +158,7 @@ def covers(scope: str, key: str) -> bool:
 def list_in_force(
     policies: Iterable[EmulatedPolicy], exemptions: Sequence[EmulatedExemption], key: str, now: datetime
 ) -> list[EmulatedPolicy]:
-    """List the policies that act on the writes of a resource."""
+    """List the policies that apply to writes of a resource."""
     return [
         policy
         for policy in policies
@@ -170,7 +169,7 @@ def list_in_force(
 
 
 def judge(policies: Sequence[EmulatedPolicy], content: PolicyContent) -> tuple[PolicyContent, list[EmulatedPolicy]]:
-    """Return a resource as the policies change it, and those policies that deny it.
+    """Return a resource with the changes of the policies, and the policies that deny it.
 
     As in Azure, changes come first, and an append that would change a value is a deny.
     """
@@ -188,7 +187,7 @@ def judge(policies: Sequence[EmulatedPolicy], content: PolicyContent) -> tuple[P
 
 
 def explain(policy: EmulatedPolicy, content: PolicyContent) -> list[dict[str, Any]]:
-    """List the conditions of a policy as Azure shows the expressions that it evaluated."""
+    """List the conditions of a policy as in Azure's list of evaluated expressions."""
     rows: list[tuple[str, Any, Operator, tuple[Any, ...]]] = []
     for condition in policy.conditions:
         if condition.types:
@@ -212,7 +211,7 @@ def explain(policy: EmulatedPolicy, content: PolicyContent) -> list[dict[str, An
 
 
 def make_alias(kind: str, field: str) -> str:
-    """Make the name by which policies call a field: an alias of its type, unless all types have it."""
+    """Make the name of a field in policies: an alias of its type, unless all types have the field."""
     head = field.partition(".")[0]
     if head in {"type", "name", "location", "kind", "tags"}:
         return field
@@ -220,9 +219,9 @@ def make_alias(kind: str, field: str) -> str:
 
 
 def _spell_path(body: Any, field: str) -> tuple[str, ...]:
-    """Spell the member names of a field as the body has them, since their case does not count."""
+    """Spell the member names of a field as in the body, since their case does not count."""
     path: list[str] = []
-    # All after `tags.` is one name.
+    # Everything after `tags.` is one name.
     names = ("tags", field.removeprefix("tags.")) if field.startswith("tags.") else tuple(field.split("."))
     for name in names:
         members = body if isinstance(body, Mapping) else {}
@@ -237,7 +236,7 @@ def _set_field(body: Mapping[str, Any], field: str, value: Any) -> dict[str, Any
 
 
 def _normalize(field: str, value: Any) -> str:
-    """Make equal what Azure compares as equal: case, and the two spellings of a region."""
+    """Normalize values that Azure treats as equal: case, and the two spellings of a region."""
     text = value.casefold() if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str).casefold()
     return text.replace(" ", "") if field == "location" else text
 
@@ -253,11 +252,11 @@ _SINGLE: Final = frozenset({Operator.EQUALS, Operator.NOT_EQUALS})
 
 
 def read_scope(node: YamlNode) -> str:
-    """Read the id of a scope: of a management group, a subscription, a group or a resource."""
+    """Read the id of a scope: a management group, a subscription, a group or a resource."""
     text = node.text()
     if parse(text).shape not in {PathShape.SUBSCRIPTION, PathShape.GROUP, PathShape.RESOURCE}:
         raise node.wrong(
-            f"{text!r} is no scope.", "Set the id of a subscription, a group, a resource or a management group."
+            f"{text!r} is not a scope.", "Set the id of a subscription, a group, a resource or a management group."
         )
     return text.rstrip("/")
 
@@ -285,7 +284,7 @@ def _read_field(node: YamlNode) -> str:
     head, _, rest = field.partition(".")
     if not all(field.split(".")) or "[" in field or (head == "tags" and not rest):
         raise node.wrong(
-            f"{field!r} is no field.", "Use location, name, type, kind, tags.X, or a path such as properties.a.b."
+            f"{field!r} is not a field.", "Use location, name, type, kind, tags.X, or a path such as properties.a.b."
         )
     return field
 
@@ -308,7 +307,7 @@ def read_policy(node: YamlNode) -> EmulatedPolicy:
 def _read_change(node: YamlNode) -> dict[str, Any]:
     members = node.members("field", "value")
     if len(members) < 2:
-        raise node.wrong("what a policy sets needs both its field and its value.")
+        raise node.wrong("`set` of a policy needs both field and value.", "Write set: {field: tags.env, value: dev}.")
     field = _read_field(members["field"])
     if field in _OWN_FIELDS or field == "location":
         raise members["field"].wrong(f"a policy cannot set {field}.", "Set tags.X, or a path such as properties.a.b.")

@@ -1,8 +1,8 @@
-"""What Azure would refuse: the preflight of ARM (validateResources), and the restrictions of policies
-(checkPolicyRestrictions). Neither changes anything.
+"""Checks before a write: ARM's preflight (validateResources), and policy restrictions (checkPolicyRestrictions).
+Neither changes anything.
 
-Both judge by the functions that writes go through. The preflight knows what a write would do; the question about
-policies does not know exemptions and which assignments are enforced, so a client has to look these up.
+Both use the functions of writes. The preflight evaluates the complete write; the policy check ignores exemptions and
+whether assignments are enforced, so a client has to look these up.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from gitsync.emulator.types.admission import admit_name
 from gitsync.emulator.types.provider_fields import make_uuid
 
 _EXPRESSION = re.compile(r"\[\s*\w+(\.\w+)*\s*\(")
-"""The start of an expression of a template: the call of a function."""
+"""The start of a template expression: a function call."""
 
 ErrorDetail = dict[str, Any]
 
@@ -63,7 +63,7 @@ def validate_resources(cloud: EmulatedCloud, request: ServerRequest) -> ServerRe
 
 
 def _read_preflight(body: Any) -> Mapping[str, Any]:
-    """Read the question; refused if it lacks a member, or if a resource is of another type or location than it says."""
+    """Read the preflight; refused if it lacks a member, or if a resource differs from its type or location."""
     if not isinstance(body, Mapping):
         raise refuse("InvalidRequestContent", reason="The request content is not a JSON object.")
     _require_texts(body, "provider", "type", "scope")
@@ -92,7 +92,7 @@ def _squeeze(location: Any) -> str:
 
 
 def _require_place(cloud: EmulatedCloud, request: ServerRequest, scope: str) -> None:
-    """Refuse a scope that does not exist. Resources in a group need not exist, nor does what they refer to."""
+    """Refuse a scope that does not exist. Resources in a group, and their references, need not exist."""
     place = parse(scope)
     if place.shape is PathShape.UNKNOWN and scope != "/":
         raise refuse("InvalidRequestContent", reason=f"The scope '{scope}' is not valid.")
@@ -102,8 +102,8 @@ def _require_place(cloud: EmulatedCloud, request: ServerRequest, scope: str) -> 
 
 
 def _make_target(scope: str, kind: str, item: Mapping[str, Any]) -> Target:
-    """Make the target of a resource. A name has a part for each word of the type, or only the last one if the scope is
-    the parent.
+    """Make the target of a resource. A name has a segment for each word of the type, or only the last one if the scope
+    is the parent.
     """
     names = item["name"].split("/")
     namespace, *types = kind.split("/")
@@ -155,7 +155,7 @@ def _validate(
 
 
 def _drop_unknown(value: Any) -> Any:
-    """Leave out the values that are not known, which is as if they were missing to a provider."""
+    """Remove unknown values, which a provider treats as missing."""
     if isinstance(value, Mapping):
         return {name: _drop_unknown(member) for name, member in value.items() if member is not UNKNOWN}
     if isinstance(value, list):
@@ -176,7 +176,7 @@ def _make_missing_right(needed: ServerRequest) -> ErrorDetail:
 
 
 def _read_template(value: Any) -> Any:
-    """Read a value as that of a template: an expression is not known yet, and `[[` stands for a bracket."""
+    """Read a value of a template: an expression is not known yet, and `[[` is an escaped bracket."""
     if isinstance(value, Mapping):
         return {name: _read_template(member) for name, member in value.items()}
     if isinstance(value, list):
@@ -190,7 +190,7 @@ def _read_template(value: Any) -> Any:
     raise refuse("InvalidTemplate", message=f"Unable to parse language expression '{value[1:-1]}'.")
 
 
-# The restrictions of policies.
+# Policy restrictions.
 
 
 def check_policy_restrictions(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
@@ -212,7 +212,7 @@ def check_policy_restrictions(cloud: EmulatedCloud, request: ServerRequest) -> S
         raise refuse("InvalidRequestContent", reason="The value of 'pendingFields' is of the wrong type.")
     evaluations = []
     for policy in policies:
-        # A change of a field that is pending is a restriction of that field.
+        # A policy that changes a pending field restricts that field.
         if not policy.effect.changes and policy.matches(changed):
             evaluations.append(_make_evaluation(policy, changed, policy.effect))
         elif policy.effect.changes and policy.matches(content) and not _find_pending(policy.field, content, fields):
@@ -227,14 +227,14 @@ def check_policy_restrictions(cloud: EmulatedCloud, request: ServerRequest) -> S
 
 
 def _make_partial_content(scope: str, details: Mapping[str, Any], resource: Mapping[str, Any]) -> PolicyContent:
-    """Make the content of the question; without a name its key is that of its scope."""
+    """Make the content to check; without a name its key is that of its scope."""
     kind, name = str(resource.get("type") or ""), str(resource.get("name") or "").rpartition("/")[2]
     if kind.casefold() in {GROUP_TYPE.casefold(), "microsoft.resources/subscriptions/resourcegroups"}:
         path = f"{scope}/resourceGroups/{name}" if name else scope
         return replace(make_content(parse(path), resource), type=GROUP_TYPE, name=name)
     parent = str(details.get("scope") or "").rstrip("/") or scope
     namespace, *types = kind.split("/")
-    # The scope of a nested type is its parent; that of all others is what has the provider below it.
+    # The scope of a nested type is its parent; for all others it is the part before the provider.
     is_nested = parse(parent).type.casefold() == "/".join((namespace, *types[:-1])).casefold()
     path = f"{parent}/{types[-1]}/{name}" if is_nested and types else f"{parent}/providers/{kind}/{name}"
     return PolicyContent(key=(path if name else parent).casefold(), type=kind, name=name, body=resource)
@@ -259,7 +259,7 @@ def _make_evaluation(policy: EmulatedPolicy, content: PolicyContent, effect: Eff
 def _restrict_fields(
     policies: list[EmulatedPolicy], content: PolicyContent, changed: PolicyContent, pending: list[Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """List what policies say of the fields that the question calls pending, field by field."""
+    """List the policies' restrictions of the pending fields, field by field."""
     restrictions: dict[str, list[dict[str, Any]]] = {}
     for policy in policies:
         for field, restriction in _restrict(policy, content, changed, pending):
@@ -283,7 +283,7 @@ def _restrict(
         if field is None or not policy.concerns(changed) or not all(other.holds(changed) for other in others):
             continue
         if content.find_value(condition.field) != changed.find_value(condition.field) and not condition.holds(changed):
-            continue  # another policy sets it right
+            continue  # another policy changes it to an allowed value
         restriction = _read_restriction(condition, field.get("values"))
         if restriction and policy.effect is Effect.AUDIT:
             restriction["result"] = "Audit"
@@ -292,13 +292,13 @@ def _restrict(
 
 
 def _find_pending(field: str, content: PolicyContent, pending: list[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """Find a field among the pending ones, by its path or its alias; `tags` stands for every tag."""
+    """Find a pending field by its path or its alias; `tags` includes every tag."""
     names = {field.casefold(), make_alias(content.type, field).casefold()} | ({"tags"} & {field.partition(".")[0]})
     return next((row for row in pending if str(row.get("field")).casefold() in names), None)
 
 
 def _read_restriction(condition: PolicyCondition, candidates: Any) -> dict[str, Any]:
-    """Say what a condition that must not hold restricts a field to; of candidates, which ones it forbids."""
+    """Return how a condition that must not hold restricts a field; for candidates, which of them it forbids."""
     if isinstance(candidates, list):
         denied = [value for value in candidates if condition.is_met_by(value)]
         return {"result": "Deny", "values": denied} if denied else {}

@@ -1,1 +1,1 @@
-"""Microsoft Graph beside ARM, as far as groups go: `/v1.0/groups`, consistent only in the end."""
+"""Microsoft Graph for groups: `/v1.0/groups`, eventually consistent."""

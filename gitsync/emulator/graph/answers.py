@@ -1,4 +1,4 @@
-"""The envelope of Microsoft Graph: its errors, its headers, and the permissions that it asks for."""
+"""The envelope of Microsoft Graph: its errors, its headers, and the permissions that it requires."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ READS = _READ | _WRITE
 CREATES = _WRITE | {"Group.Create"}
 WRITES = _WRITE
 WRITES_ROLES = frozenset({"RoleManagement.ReadWrite.Directory"})
-"""What allows each; one of them is enough."""
+"""The permissions for each action; one of them is enough."""
 
 _HEADERS = {
     "Content-Type": "application/json;odata.metadata=minimal;odata.streaming=true;charset=utf-8",
@@ -24,13 +24,13 @@ _HEADERS = {
 
 
 def refuse_graph(status: int, code: str, message: str, details: Sequence[Mapping[str, str]] = ()) -> Refused:
-    """Return the exception to raise to answer with an error of Graph."""
+    """Return the exception for an answer with a Graph error."""
     error: dict[str, Any] = {"code": code, "message": message}
     return Refused(ServerResponse(status, {"error": error | ({"details": list(details)} if details else {})}))
 
 
 def refuse_value(name: str, message: str, code: str = "InvalidValue") -> Refused:
-    """Return the same for a property that has a wrong value."""
+    """Return the same for a property with an invalid value."""
     return refuse_graph(400, "Request_BadRequest", message, [{"target": name, "message": message, "code": code}])
 
 
@@ -41,13 +41,13 @@ def refuse_missing(group_id: str) -> Refused:
 
 
 def require_permission(settings: GraphSettings, allowing: Collection[str]) -> None:
-    """Refuse a request for which every permission is missing."""
+    """Refuse a request if all permissions for it are missing."""
     if settings.permissions is not None and not set(allowing) & set(settings.permissions):
         raise refuse_graph(403, "Authorization_RequestDenied", "Insufficient privileges to complete the operation.")
 
 
 def identify_answer(answer: ServerResponse, request: ServerRequest, request_id: str, now: datetime) -> ServerResponse:
-    """Add the ids of its request to an answer, as Graph does; a token that is not accepted has one code."""
+    """Add the ids of its request to an answer, as Graph does; all rejected tokens have the same code."""
     client_id = request.headers.get("client-request-id", request_id)
     headers = _HEADERS | {"request-id": request_id, "client-request-id": client_id} | dict(answer.headers)
     error = answer.body.get("error") if isinstance(answer.body, Mapping) else None

@@ -1,4 +1,4 @@
-"""The body of a group: what Graph refuses of it, and what it shows of one."""
+"""The body of a group: the checks of a new one, and the members that Graph shows."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _LISTS = [
 
 
 def check_new_group(body: Any) -> dict[str, Any]:
-    """Check the body of a POST, which is returned without what says nothing. Refused if Graph would not take it."""
+    """Check the body of a POST, and return it without empty values. Refused if Graph would refuse it."""
     group = _check_values(body)
     for name in _REQUIRED:
         if group.get(name) is None:

@@ -1,7 +1,7 @@
 """The verbs of `/v1.0/groups`.
 
-A group is stored as a resource below that path, so moves, faults and the file of a state know it. A view of it may be
-late: a new group is not found yet, and a deleted one is still shown.
+A group is stored as a resource below that path, so moves, faults and state files include it. A view of it may lag
+behind: a new group is not found yet, and a deleted one is still shown.
 """
 
 from __future__ import annotations
@@ -109,12 +109,12 @@ _VERBS: Mapping[tuple[int, str], Callable[[EmulatedCloud, ServerRequest], Server
     (1, "PATCH"): _update,
     (1, "DELETE"): _delete,
 }
-"""By how many names the path has, and by method."""
+"""By the number of names in the path, and by method."""
 
 
 def _find(cloud: EmulatedCloud, request: ServerRequest, delay: float, *, is_write: bool = False) -> StoredResource:
-    """Find a group; refused if it is not there, or not yet. A write needs the right to it, and is late for none that is
-    deleted.
+    """Find a group; refused if it does not exist, or not yet. A write needs its permission, and never finds a deleted
+    group.
     """
     stored = cloud.store.resource(request.target.key)
     is_shown = stored is not None and _is_shown(cloud, stored) and find_age(cloud, stored.created) >= delay
@@ -134,7 +134,7 @@ def _is_shown(cloud: EmulatedCloud, stored: StoredResource) -> bool:
 
 
 def find_age(cloud: EmulatedCloud, moment: str) -> float:
-    """Find how many seconds ago a moment was."""
+    """Return the seconds since a moment."""
     return (cloud.clock.now() - datetime.fromisoformat(moment)).total_seconds()
 
 
@@ -143,7 +143,9 @@ def _show_one(request: ServerRequest, stored: StoredResource) -> dict[str, Any]:
 
 
 def _take_id(cloud: EmulatedCloud, group: Mapping[str, Any]) -> str:
-    """Take the id of a new group: the same in every play of the same events, and never that of a group before."""
+    """Make the id of a new group: the same in every repetition of the same events, and never that of an earlier
+    group.
+    """
     name = f"graph:{group['displayName']}:{group['mailNickname']}"
     number = int(cloud.store.note(name) or 0) + 1
     cloud.store.put_note(name, number)
@@ -162,7 +164,7 @@ def _refuse_taken(cloud: EmulatedCloud, group: Mapping[str, Any], path: str) -> 
 
 
 def _read_filter(text: str) -> Iterator[tuple[str, str | bool]]:
-    """Yield the names and values of a filter; refused if it is not one that Graph takes."""
+    """Yield the names and values of a filter; refused if Graph does not support it."""
     if not text:
         return
     if not _FILTER.fullmatch(text):
@@ -174,7 +176,7 @@ def _read_filter(text: str) -> Iterator[tuple[str, str | bool]]:
 
 
 def _matches(group: Mapping[str, Any], wanted: Mapping[str, str | bool]) -> bool:
-    """Tell whether a group has the values of a filter; texts compare without case."""
+    """Return whether a group has the values of a filter; texts compare without case."""
     return all(
         group[name].casefold() == value.casefold()
         if isinstance(value, str) and isinstance(group[name], str)

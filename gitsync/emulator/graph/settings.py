@@ -1,4 +1,4 @@
-"""The settings of Microsoft Graph: what callers may do, how long a page is, and how late each view of a group is."""
+"""The settings of Microsoft Graph: the callers' permissions, the page size, and the delay of each view of a group."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from gitsync.config.yaml_file import FieldReader, YamlNode, read_as
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphDelays:
-    """Seconds for which a new group is not found by its id (`read`), by a filter, by PATCH and by DELETE, and for which
-    a deleted one is still shown (`gone`).
+    """Seconds in which a new group is not found by its id (`read`), by a filter, by PATCH and by DELETE, and in which a
+    deleted one is still shown (`gone`).
     """
 
     read: float = 0.0
@@ -23,7 +23,7 @@ class GraphDelays:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphSettings:
-    """`permissions` are those of every caller; None for all that there are."""
+    """`permissions` are those of every caller; None for all of them."""
 
     permissions: tuple[str, ...] | None = None
     page_size: int = 100

@@ -1,7 +1,7 @@
 """A certificate for the emulator's own address, created when it starts.
 
-It is needed since azure-identity accepts only authorities with TLS. It is separate from the
-server, because only this module needs the package `cryptography`.
+azure-identity accepts only authorities with TLS. Separate from the server, because only this module needs the package
+`cryptography`.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ _AUTHORITY = x509.KeyUsage(
 def make_tls_context(host: str, now: datetime, keep: Path) -> ssl.SSLContext:
     """Make a server's TLS context for a host, by name or address. Only the context contains the key.
 
-    The certificate (PEM) is written to `keep`, for clients to trust. ConfigError if that fails, or a link of a checkout
-    leads there.
+    The certificate (PEM) is written to `keep`, for clients to trust. ConfigError if that fails, or if a link in a
+    checkout leads there.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     certificate = _make_certificate(host, now, key).public_bytes(_PEM)
     TargetFolder(keep.parent).replace(keep.name, certificate)
     secret = key.private_bytes(_PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with tempfile.NamedTemporaryFile(suffix=".pem") as pem_file:  # the context reads files only
+    with tempfile.NamedTemporaryFile(suffix=".pem") as pem_file:  # the context reads only files
         pem_file.write(certificate + secret)
         pem_file.flush()
         context.load_cert_chain(pem_file.name)
@@ -66,7 +66,7 @@ def _make_certificate(host: str, now: datetime, key: ec.EllipticCurvePrivateKey)
         .not_valid_after(now + _LIFE)
         .add_extension(x509.SubjectAlternativeName([_make_general_name(each) for each in hosts]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_AUTHORITY, critical=True)  # and the two below: what Python 3.13 looks for (RFC 5280, 4.2.1)
+        .add_extension(_AUTHORITY, critical=True)  # Python 3.13 requires this and the two below (RFC 5280, 4.2.1)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())

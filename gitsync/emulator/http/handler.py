@@ -1,7 +1,7 @@
 """Handles a request: admits it, applies the script, answers from the state, and logs it.
 
-The answer is made without waiting, in one transaction, so requests never see each other's
-unfinished work. This module does not know sockets.
+The answer is made without waiting, in one transaction, so requests never see each other's unfinished work. This module
+does not use sockets.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ from gitsync.emulator.types.names import answer_name_question, find_database_acc
 from gitsync.emulator.types.quotas import USAGE_NAMESPACES, list_skus, list_usages
 
 _NEVER_LOGGED = {401, 429, *range(500, 600)}
-"""Answers of the gateway alone, of which Azure's logs do not know."""
+"""Answers of the gateway itself, which are not in Azure's logs."""
 
 _UNLOGGED = {PathShape.UNKNOWN, PathShape.DIRECTORY}
-"""Shapes of paths that ARM's logs do not have."""
+"""Shapes of paths that are not in ARM's logs."""
 
 MOST_BYTES = 4 * 1024 * 1024
-"""ARM takes no larger bodies."""
+"""The largest body that ARM accepts."""
 
 
 class RequestHandler:
@@ -79,24 +79,22 @@ class RequestHandler:
         self._request_ids = map(f"{str(uuid4())[:23]}-{{:012x}}".format, count(1))
 
     def answer_beside(self, path: str, method: str, content: bytes, base: str, remote: str) -> ServerResponse | None:
-        """Answer a path that is not ARM's but the emulator's own, or the identity platform's; None
-        for all others.
-        """
+        """Answer the emulator's own paths and those of the identity platform; None for all others, which are ARM's."""
         try:
             if path.startswith(OWN_PREFIX):
                 return answer_own_path(self._cloud, self.requests, method, path, remote)
         except Refused as refused:
             return refused.answer
-        # Told by the path alone, since both hosts of Azure are this one address.
+        # Only the path distinguishes them, since the emulator has one address for both Azure hosts.
         if not path.endswith(("/token", "/openid-configuration")):
             return None
         return self.tokens.answer(path, dict(parse_qsl(content.decode("utf-8", "replace"))), base)
 
     async def answer(self, request: ServerRequest, content: bytes) -> ServerResponse | None:
-        """Answer a request to ARM with the body as it was sent; None if the connection breaks instead."""
+        """Answer a request to ARM, with its body as sent; None if the connection breaks instead."""
         answer: ServerResponse | None
         request_id = next(self._request_ids)
-        # Whoever sends an id of its own finds the request in Azure's logs by it.
+        # A client may send its own id, by which it finds the request in Azure's logs.
         correlation = request.headers.get("x-ms-correlation-request-id", request_id)
         request = replace(request, correlation=correlation)
         try:
@@ -114,9 +112,9 @@ class RequestHandler:
         """Check the caller, the version and the rate limit; then read the body."""
         caller = self.tokens.identify_caller(request.headers.get("Authorization", ""), request.base)
         request = replace(request, caller=caller)
-        if request.target.shape is PathShape.DIRECTORY:  # Graph has neither versions nor these buckets
+        if request.target.shape is PathShape.DIRECTORY:  # Graph has no versions and not these buckets
             return replace(request, body=_parse_json(content)) if content else request, {}
-        # ARM checks in this order: a request without a valid token counts against no limit.
+        # ARM checks in this order: a request without a valid token does not count against a limit.
         request = replace(request, api_version=find_version(self._cloud, request))
         headers = self._throttle.take(request, self._cloud.clock.monotonic())
         return replace(request, body=_parse_json(content)) if content else request, headers
@@ -130,24 +128,24 @@ class RequestHandler:
         for rule in rules:
             await self._cloud.clock.sleep(rule.delay)
         drops = {rule.drop for rule in rules}
-        if Drop.BEFORE in drops:  # the request is lost: nothing is done
+        if Drop.BEFORE in drops:  # the request is lost: it has no effect
             return None
         answer = self._answer_by_rules(request, rules)
-        # After the answer was made, as a person who changes something between two requests.
+        # After the answer is made, like a person who changes something between two requests.
         for rule in rules:
             with suppress(KeyError):  # a move of a missing resource does nothing
                 apply_moves(self._cloud, request.target, rule.move)
-        if Drop.AFTER in drops:  # the answer is lost: the work is done, and the client cannot know
+        if Drop.AFTER in drops:  # the answer is lost: the request has its effect, and the client gets no answer
             return None
-        if any(rule.timeout for rule in rules):  # the work is done, and ARM gives up waiting for it
+        if any(rule.timeout for rule in rules):  # the request has its effect, and ARM stops waiting for it
             return make_refusal("GatewayTimeout", namespace=request.target.namespace or "Microsoft.Resources")
         return answer
 
     def _answer_by_rules(self, request: ServerRequest, rules: list[FaultRule]) -> ServerResponse:
-        """Answer as the first rule with an answer says, else as usual, with the first course and
-        list fault of a rule.
+        """Return the answer of the first rule that has one, else the usual one, with the first course and list fault of
+        a rule.
         """
-        # An answer of a rule stands in for the work: nothing is done.
+        # The answer of a rule replaces the work: the request has no effect.
         canned = next((rule.answer for rule in rules if rule.answer), None)
         if canned is not None:
             answer = canned.answer(request)
@@ -251,7 +249,7 @@ _BY_TYPE: Mapping[tuple[str, str], _Verb] = {
     ("microsoft.insights/eventtypes/values", "GET"): list_events,
     **{(f"{namespace}/locations/usages", "GET"): list_usages for namespace in USAGE_NAMESPACES},
 }
-"""What answers the paths of single types, whatever their shape."""
+"""The functions that answer the paths of single types, with any shape."""
 
 
 def route_request(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
@@ -259,7 +257,7 @@ def route_request(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespons
     if request.target.shape is PathShape.DIRECTORY:
         return answer_graph(cloud, request)
     poll = parse_operation_path(request.target.path)
-    # A poll needs no right of its own: its URL is signed.
+    # A poll needs no permission: its URL is signed.
     if poll is not None and request.method == "GET":
         return _poll(cloud, request, *poll)
     check_access(cloud, request)
@@ -272,7 +270,7 @@ def route_request(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespons
     return verb(cloud, request)
 
 
-def _poll(cloud: EmulatedCloud, request: ServerRequest, as_operation: bool, name: str) -> ServerResponse:  # noqa: FBT001 - a pair that was read
+def _poll(cloud: EmulatedCloud, request: ServerRequest, as_operation: bool, name: str) -> ServerResponse:  # noqa: FBT001 - the pair of a parsed path
     operation = cloud.store.operation(name)
     if operation is None:
         raise refuse("OperationNotFound", operation=name)
@@ -284,7 +282,7 @@ def _poll(cloud: EmulatedCloud, request: ServerRequest, as_operation: bool, name
 
 def _make_result(cloud: EmulatedCloud, operation: EmulatedOperation) -> Any:
     """Make the answer of a finished operation's request."""
-    if operation.verb == "POST":  # an action has no resource that could be read at its end
+    if operation.verb == "POST":  # an action has no resource to read at its end
         return operation.answer
     target = parse(operation.path)
     resource = cloud.find(target) if operation.over and operation.verb != "DELETE" else None
@@ -327,16 +325,15 @@ def _is_loopback(remote: str) -> bool:
 
 
 _MOST = 100_000
-"""A server that runs for days keeps the newest."""
+"""The maximum number of entries; the newest are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedRequest:
-    """`path` has no query; `type` is the ARM type that it names; `body` is what was sent, secrets and all.
+    """`path` has no query; `type` is its ARM type; `body` is what was sent, including secrets.
 
-    `poll` tells a request for an operation from one for a resource. `action` is what a role needs for it, "" for a
-    poll. `status` is 0 if no answer was sent. `client` and `tenant` are those that the token was issued for, `actor` is
-    the object that acts.
+    `poll`: the request is for an operation, not a resource. `action` is the permission for it, "" for a poll. `status`
+    is 0 if no answer was sent. The token was issued for `client` and `tenant`; `actor` is the object id of the caller.
     """
 
     method: str
@@ -369,11 +366,11 @@ class LoggedRequest:
 
 
 class RequestLog(list[LoggedRequest]):
-    """The log, in order of arrival of the answers."""
+    """The log, in the order of the answers."""
 
     def add(self, request: LoggedRequest) -> None:
         self.append(request)
-        if len(self) > _MOST:  # a tenth at once: to drop one entry moves all others
+        if len(self) > _MOST:  # a tenth at once: dropping one entry moves all others
             del self[: _MOST // 10]
 
     def counts(self) -> dict[str, int]:
@@ -382,13 +379,12 @@ class RequestLog(list[LoggedRequest]):
         return dict(sorted(counter.items()))
 
     def writes(self) -> list[LoggedRequest]:
-        """Everything that changes something."""
+        """List the requests that change something."""
         return [request for request in self if request.method in {"PUT", "PATCH", "DELETE", "POST"}]
 
 
-# ARM's throttling: a token bucket for each principal, subscription and kind of request.
-#
-# Buckets are in memory: a process that restarts has full ones, as a client that waited a while does.
+# ARM's throttling: a token bucket for each principal, subscription and kind of request. Buckets are in memory: after a
+# restart they are full, as after a while without requests.
 
 
 _KINDS = {"GET": "reads", "HEAD": "reads", "DELETE": "deletes"}
@@ -409,7 +405,7 @@ class EmulatedThrottle:
         bucket: Bucket = getattr(self._limits, kind)
         key = (request.caller.actor, request.target.subscription.casefold(), kind)
         remaining, since = self._buckets.get(key, (float(bucket.size), now))
-        # What came back since the last request, up to a full bucket.
+        # The refill since the last request, up to a full bucket.
         remaining = min(float(bucket.size), remaining + (now - since) * bucket.per_second)
         scope = "subscription" if request.target.subscription else "tenant"
         name = f"x-ms-ratelimit-remaining-{scope}-{kind}"

@@ -1,8 +1,8 @@
-"""One parsed request and its answer, with ARM's envelope of an error and its pages of a list
-(resource-provider contract, common-api-details).
+"""One parsed request and its answer, with ARM's error envelope and list pages (resource-provider contract,
+common-api-details).
 
-A request has its target, its caller, and what the script sets for its operation or its list. The
-texts of the errors are in `gitsync.emulator.codes`.
+A request has its target, its caller, and the script's settings for its operation or list. `gitsync.emulator.codes` has
+the texts of the errors.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from gitsync.emulator.types.behaviour import Style
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """The caller, by the claims of the token; all empty for a request without one. It may do what `actions` match, at
-    and below `scopes`; none means everywhere.
+    """The caller, by the claims of the token; all empty for a request without one. `actions` are its allowed actions at
+    and below `scopes`; no scopes means everywhere.
 
     `user` is the name of a person, "" for an application; `app` is what the person or the application used; `identity`
     is the id of the managed identity, if it is one.
@@ -45,9 +45,9 @@ class Caller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """How the operation that a request starts shall run; None and "" leave it to the settings and the type.
+    """How the operation of a request runs; None and "" leave it to the settings and the type.
 
-    `hide` is how many reads after a create answer "not found".
+    `hide` is the number of reads after a create that return "not found".
     """
 
     style: Style | None = None
@@ -62,10 +62,11 @@ class Course:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListFault:
-    """How a list differs from what is there; `missing` and `duplicate` are patterns of ids with * and ?, in lower case.
+    """How a list differs from the state; `missing` and `duplicate` are patterns of ids with * and ?, in lower case.
 
-    `trim` has the JSON pointers that its entries lack; the step `*` is every entry of a list. A `stale` list shows what
-    was changed or deleted in the last so many seconds as it was before. A duplicate is at the end of the list.
+    `trim` has the JSON pointers that its entries lack; the step `*` is every entry of a list. A `stale` list shows
+    resources that were changed or deleted in the last `stale` seconds as they were before. A duplicate is at the end of
+    the list.
     """
 
     trim: tuple[str, ...] = ()
@@ -90,13 +91,13 @@ READ_POSTS = frozenset(
         "microsoft.web/checknameavailability",
     }
 )
-"""The POSTs, by the type of their path in lower case, that the right to read covers: they ask, and change nothing."""
+"""The POSTs, by the type of their path in lower case, for which a read permission is enough: they change nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerRequest:
-    """`base` is the scheme and host that the client called, which the URLs of answers begin with. `headers` is looked
-    up without case. `correlation` is the id that ARM's logs have of it: the caller's, or one of ARM's own.
+    """`base` is the scheme and host that the client called, and the beginning of URLs in answers. `headers` ignores
+    case. `correlation` is the request's id in ARM's logs: the caller's, or one of ARM's own.
     """
 
     method: str
@@ -114,7 +115,7 @@ class ServerRequest:
 
     @property
     def verb(self) -> str:
-        """The name of the method in ARM's actions and messages."""
+        """The method's name in ARM's actions and messages."""
         if self.method == "POST" and self.target.type.casefold() in READ_POSTS:
             return "read"
         return {"GET": "read", "HEAD": "read", "DELETE": "delete", "POST": "action"}.get(self.method, "write")
@@ -122,7 +123,7 @@ class ServerRequest:
 
 @dataclass(frozen=True, slots=True)
 class ServerResponse:
-    """One HTTP answer. `body` is JSON, or None for none."""
+    """One HTTP answer. `body` is JSON, or None."""
 
     status: int
     body: Any = None
@@ -148,7 +149,7 @@ def make_refusal(
     details: Sequence[Mapping[str, Any]] = (),
     **words: Any,
 ) -> ServerResponse:
-    """Make the answer for an ARM code; a code that is not in the table needs a status, or is a 400."""
+    """Make the answer for an ARM code; a code that is not in the table needs a status, which defaults to 400."""
     usual, text = CODES.get(code, (400, code))
     error: dict[str, Any] = {"code": code, "message": message or text.format_map(_Blank(words))}
     if details:
@@ -165,14 +166,12 @@ class Refused(Exception):  # noqa: N818 - it is an answer, not a fault
 
 
 def refuse(code: str, *, headers: Mapping[str, str] | None = None, **words: Any) -> Refused:
-    """Return the exception to raise to answer with an ARM code."""
+    """Return the exception for an answer with an ARM code."""
     return Refused(make_refusal(code, **words).add_headers(headers or {}))
 
 
 def refuse_method(method: str) -> Refused:
-    """Return the exception to raise where a provider, rather than ARM, has no such method: it
-    answers without a code.
-    """
+    """Return the exception for a method that a provider does not have: providers answer without a code, unlike ARM."""
     return Refused(ServerResponse(405, {"Message": f"The requested resource does not support http method '{method}'."}))
 
 
@@ -187,16 +186,16 @@ def make_page(
     *,
     ends_empty: bool = False,
 ) -> ServerResponse:
-    """One page of rows that are sorted by key: after the key that the $skiptoken names, at most so many.
+    """Make one page of rows sorted by key: at most `size` after the key in the $skiptoken.
 
-    A row that `show` makes None of is not in the list. Only the rows of the page are shown, and one more. A list that
-    `ends_empty` has a last page without entries, unless that would be its only one.
+    A row for which `show` returns None is not in the list. `show` is called only for the rows of the page, and one
+    more. A list that `ends_empty` has a last page without entries, unless that would be its only one.
     """
     after = _decode_position(request.query.get("$skiptoken") or request.query.get("$skipToken") or "")
     top = request.query.get("$top", "")
     size = min(int(top), max_entries) if top.isdigit() and int(top) else max_entries
     shown = ((key, show(entry)) for key, entry in rows if key > after)
-    # One entry more than fits tells whether there is a next page.
+    # One more entry than fits shows whether there is a next page.
     page = list(islice((row for row in shown if row[1] is not None), size + 1))
     body: dict[str, Any] = {"value": [entry for _, entry in page[:size]]}
     if len(page) > size or (page and ends_empty):
@@ -205,7 +204,7 @@ def make_page(
 
 
 def is_further_page(request: ServerRequest) -> bool:
-    """Tell whether a request follows the link of a page."""
+    """Return whether a request follows the link of a page."""
     return any(name.casefold() == "$skiptoken" for name in request.query)
 
 

@@ -28,11 +28,11 @@ from gitsync.emulator.types.bodies import build_body
 from gitsync.model.clock import Clock
 
 _STEPS_OF_ACCEPT: Final = 5
-"""Turns of the loop from the accept of a connection until its server knows it, and some more."""
+"""Turns of the loop from the accept of a connection until its server has it, and some more."""
 
 
 async def close_server(runner: web.ServerRunner) -> None:
-    """Close a server with every connection, one included that it was accepting as it closed."""
+    """Close a server with every connection, including one that it is just accepting."""
     server = runner.server
     await runner.cleanup()
     for _ in range(_STEPS_OF_ACCEPT):
@@ -44,7 +44,7 @@ async def close_server(runner: web.ServerRunner) -> None:
 class Emulator:
     """An Azure Resource Manager on a socket of this machine: `async with Emulator() as azure: azure.url`.
 
-    `is_last` is asked about each request once its work is done: after the last one, nothing is answered any more, as if
+    `is_last` is called for each request once its work is done: after the last one, nothing is answered any more, as if
     the caller had died, and `is_over` is set. The methods after `__aexit__` read and change the state without a
     request, for tests and demonstrations; ids are case-insensitive.
     """
@@ -58,7 +58,7 @@ class Emulator:
     ) -> None:
         settings, store, clock = settings or EmulatorSettings(), store or MemoryStore(), clock or EmulatorClock()
         if any(rule.list_fault and rule.list_fault.stale for rule in settings.rules):
-            store = RememberingStore(store, clock)  # costs a copy of each change, so only where it is needed
+            store = RememberingStore(store, clock)  # costs a copy of each change, so only if it is needed
         self.cloud = EmulatedCloud(store, settings, clock)
         if settings.deleted:
             with store.transaction():
@@ -134,7 +134,7 @@ class Emulator:
         self.move(arm_id, Move(delete=True))
 
     def move(self, arm_id: str, move: Move) -> str:
-        """Change a resource as a move says, by somebody. Returns the correlation id that Azure's logs have for it."""
+        """Apply a move to a resource. Returns its correlation id in Azure's logs."""
         return apply_moves(self.cloud, parse(arm_id), [move])[0]
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -151,7 +151,7 @@ class Emulator:
 
 
 def _break(request: web.BaseRequest) -> web.Response:
-    """Break the connection: the client sees no answer at all."""
+    """Break the connection: the client gets no answer."""
     if request.transport is not None:
         request.transport.abort()
     return web.Response()

@@ -1,8 +1,8 @@
-"""Parse the path of a request: a subscription, a group, a resource, a collection, an action, or what Microsoft Graph
-has.
+"""Parse the path of a request: a subscription, a group, a resource, a collection, an action, or a Microsoft Graph
+object.
 
-The emulator has its own parser of ids, so that a bug in the client's parser cannot hide here.
-Nothing is looked up: the target of a path need not exist.
+The emulator has its own parser of ids, so that a bug in the client's parser cannot hide here. Nothing is looked up: the
+target need not exist.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class PathShape(StrEnum):
     SUBSCRIPTION = "subscription"
     GROUPS = "groups"
     GROUP = "group"
-    RESOURCES = "resources"  # what a subscription or a group holds
+    RESOURCES = "resources"  # in a subscription or a group
     PROVIDERS = "providers"
     PROVIDER = "provider"  # a namespace, below a subscription or the tenant
     RESOURCE = "resource"
-    COLLECTION = "collection"  # resources of one type; as a POST, the word is an action
+    COLLECTION = "collection"  # resources of one type; for a POST, the word is an action
     DIRECTORY = "directory"  # of Microsoft Graph: a collection of objects, or one of them
     UNKNOWN = "unknown"
 
@@ -31,7 +31,7 @@ class PathShape(StrEnum):
 GROUP_TYPE = "Microsoft.Resources/resourceGroups"
 GRAPH_NAMESPACE = "Microsoft.Graph"
 GRAPH_VERSION = "v1.0"
-"""How every path of Microsoft Graph begins, and none of ARM."""
+"""The first word of every Microsoft Graph path, and of no ARM path."""
 
 _SHAPES = {
     (1, ("subscriptions",)): PathShape.SUBSCRIPTIONS,
@@ -46,7 +46,7 @@ _WORDS = {"subscriptions": "subscriptions", "resourcegroups": "resourceGroups", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """`path` keeps the case of the request, except in ARM's own words; `key` is the same without case.
+    """`path` keeps the case of the request, except in ARM's own words; `key` is the same in lower case.
 
     `scope` is the part before the last `/providers/`: a group, a subscription, the tenant (""), or the resource that an
     extension resource belongs to. A collection has one more type than names.
@@ -70,7 +70,7 @@ class Target:
 
     @property
     def is_list(self) -> bool:
-        """Tell whether a GET of it is answered with a list of resources."""
+        """Return whether a GET of it returns a list of resources."""
         if self.shape is PathShape.DIRECTORY:
             return len(self.types) > len(self.names)
         return self.shape in {PathShape.GROUPS, PathShape.RESOURCES, PathShape.COLLECTION}
@@ -85,7 +85,7 @@ class Target:
 
     @property
     def parent(self) -> Target | None:
-        """The resource that this one is nested in or extends; None for one that is directly in a group or higher."""
+        """The resource that this one is nested in or extends; None for one directly in a group or higher."""
         pairs = list(zip(self.types, self.names, strict=False))
         if self.shape is PathShape.RESOURCE:
             pairs = pairs[:-1]
@@ -115,7 +115,7 @@ class Target:
 
 @lru_cache(maxsize=8192)
 def parse(path: str) -> Target:
-    """Read the path of a URL, without the query; a path that ARM does not know has the shape UNKNOWN."""
+    """Read the path of a URL, without the query; a path that ARM does not have gets the shape UNKNOWN."""
     words = [unquote(word) for word in path.split("/") if word]
     if words[:1] == [GRAPH_VERSION]:
         return _parse_directory(words)
@@ -124,7 +124,7 @@ def parse(path: str) -> Target:
     clean_path = _normalize(words)
     subscription, group = _read_scope(words if providers_index is None else words[:providers_index])
     shape = PathShape.PROVIDERS
-    if providers_index is None:  # then every second word must be ARM's own
+    if providers_index is None:  # then every second word must be one of ARM's own
         shape = _SHAPES.get((len(words), tuple(word.casefold() for word in words[::2])), PathShape.UNKNOWN)
     target = Target(shape=shape, path=clean_path, key=clean_path.casefold(), subscription=subscription, group=group)
     if providers_index is None or providers_index == len(words) - 1:
@@ -141,7 +141,7 @@ def parse(path: str) -> Target:
 
 
 def _parse_directory(words: list[str]) -> Target:
-    """Read a path of Microsoft Graph, whose ids compare without case as those of ARM do."""
+    """Read a Microsoft Graph path, whose ids compare without case as in ARM."""
     path = "/" + "/".join(words)
     types, names = tuple(words[1::2]), tuple(words[2::2])
     return Target(
@@ -162,6 +162,6 @@ def _normalize(words: list[str]) -> str:
     path = ""
     for index, word in enumerate(words):
         lower = word.casefold()
-        # Elsewhere a word such as `resourceGroups` is a name that someone chose.
+        # At other positions a word such as `resourceGroups` is a chosen name.
         path += f"/{_WORDS.get(lower, word) if index in {0, 2} or lower == 'providers' else word}"
     return path

@@ -1,1 +1,1 @@
-"""Who calls the emulator, and what the caller may do."""
+"""The callers of the emulator, and their permissions."""

@@ -33,13 +33,13 @@ _LOOKUPS = frozenset(
         "microsoft.network/locations/checkdnsnameavailability",
     }
 )
-"""Types of paths that are looked up, and are in no list of types."""
+"""Types of lookup paths, which are in no list of types."""
 _LOCK_TYPE = "microsoft.authorization/locks"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z0-9.-]+)?", re.IGNORECASE)
 
 
 def check_version(version: str | None) -> str:
-    """Check the api-version of a request, which is returned; refused if it is missing or not a date."""
+    """Check and return the api-version of a request; refused if it is missing or not a date."""
     if not version:
         raise refuse("MissingApiVersionParameter")
     if not _DATE.fullmatch(version):
@@ -50,7 +50,7 @@ def check_version(version: str | None) -> str:
 def find_version(cloud: EmulatedCloud, request: ServerRequest) -> str:
     """Find the api-version of a request, and check it.
 
-    A relative Location is the id of the resource, without a version: a read of it gets the version of the write.
+    A relative Location is the id of the resource without a version: a read of it gets the version of the write.
     """
     if not request.api_version and request.method == "GET" and request.target.shape is PathShape.RESOURCE:
         style = cloud.settings.operations.style or find_behaviour(request.target.type).put
@@ -60,7 +60,7 @@ def find_version(cloud: EmulatedCloud, request: ServerRequest) -> str:
 
 
 def check_access(cloud: EmulatedCloud, request: ServerRequest) -> None:
-    """Refuse what the gateway refuses, for any resource."""
+    """Refuse what the gateway refuses for any resource."""
     check_authorization(cloud, request)
     check_type(cloud, request)
     if request.verb != "read":
@@ -75,7 +75,7 @@ def find_action(request: ServerRequest) -> str:
     target = request.target
     if request.verb == "action":
         return f"{target.type}/action"
-    # Spelled with the subscription, unlike the types.
+    # Spelled with the subscription, unlike types.
     container = _CONTAINERS.get(target.shape, "")
     if target.shape is PathShape.RESOURCES and target.group:
         container = "/resourceGroups/resources"
@@ -93,7 +93,7 @@ _CONTAINERS: Mapping[PathShape, str] = {
 
 
 def check_authorization(cloud: EmulatedCloud, request: ServerRequest) -> None:
-    """Refuse what the caller has no right to, and then what a deny assignment forbids all the same."""
+    """Refuse what the caller's roles do not grant, and what a deny assignment forbids."""
     if not _may_ask(request):
         raise _make_denial(request)
     action, scope = find_action(request), _find_scope(request)
@@ -112,7 +112,7 @@ def check_authorization(cloud: EmulatedCloud, request: ServerRequest) -> None:
 
 
 def _forbids(denial: EmulatedDenyAssignment, request: ServerRequest, action: str, scope: str) -> bool:
-    """Tell whether a deny assignment forbids an action, which with its scope is in lower case."""
+    """Return whether a deny assignment forbids an action; action and scope are in lower case."""
     caller_ids = {request.caller.client.casefold(), request.caller.object.casefold()}
     is_denied = denial.everyone or not caller_ids.isdisjoint(_fold(denial.principals))
     return (
@@ -129,8 +129,8 @@ def _fold(names: Iterable[str]) -> set[str]:
 
 
 def _may_ask(request: ServerRequest) -> bool:
-    """Tell whether the caller's role grants what the request does. A caller with a role in a subscription may see the
-    subscription, and its own permissions.
+    """Return whether the caller's role grants the action of the request. A caller with a role in a subscription may
+    read the subscription, and its own permissions.
     """
     target, caller = request.target, request.caller
     if request.verb == "read" and target.type.casefold() == PERMISSIONS_TYPE:
@@ -141,8 +141,8 @@ def _may_ask(request: ServerRequest) -> bool:
 
 
 def grants(caller: Caller, action: str, target: Target) -> bool:
-    """Tell whether the caller's role has an action, and is assigned at the target or above. The lists of the tenant are
-    read with a role anywhere.
+    """Return whether the caller's role has an action, and is assigned at the target or above. A role anywhere is enough
+    to read the lists of the tenant.
     """
     is_there = (
         not caller.scopes
@@ -157,7 +157,7 @@ def _is_within(key: str, scope: str) -> bool:
 
 
 def is_denied(denial: Denial, caller: Caller, key: str, action: str) -> bool:
-    """Tell whether a denial of the settings is about an action of a caller on the resource of a key."""
+    """Return whether a denial in the settings applies to a caller's action on the resource of a key."""
     scope = denial.scope.casefold()
     return (
         any(fnmatchcase(name.casefold(), denial.principal.casefold()) for name in (caller.client, caller.object))
@@ -172,7 +172,7 @@ def _make_denial(request: ServerRequest) -> Refused:
 
 
 def _find_scope(request: ServerRequest) -> str:
-    """Find the scope of the right that is needed: for an action, its resource."""
+    """Find the scope of the needed permission: for an action, its resource."""
     if request.verb != "action":
         return request.target.path
     return request.target.owner.path if request.target.names else request.target.scope
@@ -183,13 +183,13 @@ def check_type(cloud: EmulatedCloud, request: ServerRequest) -> None:
     _check_listed(cloud, request)
     types = {kind.casefold(): versions for kind, versions in cloud.settings.types.items()}
     target = request.target
-    # Without a table of types every type exists, as most tests want it.
+    # Without a table of types every type exists, which suits most tests.
     if not types or target.shape not in {PathShape.RESOURCE, PathShape.COLLECTION}:
         return
     if target.type.casefold() in GOVERNING_TYPES | READ_POSTS | _LOOKUPS:  # ARM's own
         return
     namespace = target.namespace.casefold()
-    # A namespace that no type has gets another code than a type that its namespace lacks.
+    # An unknown namespace gets another code than an unknown type of a known namespace.
     if not any(kind.split("/")[0] == namespace for kind in types):
         raise refuse("InvalidResourceNamespace", namespace=target.namespace)
     versions = types.get(target.type.casefold())
@@ -211,7 +211,7 @@ def check_type(cloud: EmulatedCloud, request: ServerRequest) -> None:
 
 
 def _check_listed(cloud: EmulatedCloud, request: ServerRequest) -> None:
-    """Refuse an api-version or a location that the provider does not list; it says nothing of types without a row."""
+    """Refuse an api-version or a location that the provider does not list; types without a row are not checked."""
     target = request.target
     types = {listed.type.casefold(): listed for listed in cloud.settings.versions}
     listed = types.get(target.type.casefold())
@@ -242,7 +242,7 @@ def _check_listed(cloud: EmulatedCloud, request: ServerRequest) -> None:
 
 
 def _check_subscription(cloud: EmulatedCloud, request: ServerRequest) -> None:
-    """A canceled subscription can be emptied, and enabled again; all other writes are refused."""
+    """Refuse writes in a canceled subscription, which can only be emptied and enabled again."""
     name = request.target.subscription
     is_enable = request.target.path.casefold().endswith("/providers/microsoft.subscription/enable")
     if name and request.method != "DELETE" and not is_enable and is_subscription_canceled(cloud.store, name):
@@ -262,7 +262,7 @@ def require_registration(cloud: EmulatedCloud, target: Target) -> None:
     namespace = target.namespace
     answer = refuse("MissingSubscriptionRegistration", namespace=namespace).answer
     error = answer.body["error"]
-    # ARM says it twice, with the namespace as the target of the detail.
+    # ARM repeats the message in a detail whose target is the namespace.
     error["details"] = [{"code": error["code"], "target": namespace, "message": error["message"]}]
     raise Refused(answer)
 
@@ -291,13 +291,13 @@ def _check_locks(cloud: EmulatedCloud, request: ServerRequest) -> None:
 
 
 def _check_governing(cloud: EmulatedCloud, request: ServerRequest) -> None:
-    """Refuse to change or delete what the settings say."""
+    """Refuse to change or delete resources that the settings define."""
     if request.target.shape is PathShape.RESOURCE and list_governing(cloud.settings, request.target):
         raise _make_denial(request)
 
 
 def _list_stored_locks(cloud: EmulatedCloud, request: ServerRequest) -> list[ManagementLock]:
-    """List the locks that were PUT, on what the request names, above it, and for a DELETE below it."""
+    """List the locks that were PUT on the target of the request, above it, and for a DELETE below it."""
     target = request.target
     scopes = [
         f"/subscriptions/{target.subscription}".casefold(),
@@ -318,14 +318,16 @@ def _list_stored_locks(cloud: EmulatedCloud, request: ServerRequest) -> list[Man
 
 
 def refuse_busy(cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None) -> None:
-    """AnotherOperationInProgress if an operation runs on the resource; the refused request counts as a poll of it."""
+    """Refuse with AnotherOperationInProgress if an operation runs on the resource; the request counts as a poll of
+    it.
+    """
     name = before.operation if before is not None else ""
     if not name and cloud.settings.busy is Busy.PARENT:
         name = _find_operation_nearby(cloud, request.target)
     operation = cloud.store.operation(name) if name else None
     if operation is None:
         return
-    # Without this a client that only tries again would wait for ever.
+    # Without this a client that only retries would wait without end.
     poll_operation(cloud.store, operation, cloud.clock.now().timestamp())
     raise refuse("AnotherOperationInProgress", uri=make_operation_url(operation, request.base, "operations"))
 

@@ -1,8 +1,7 @@
-"""The roles that every Azure has, as far as people assign them often, and the permissions of the
-caller at a scope.
+"""Often assigned built-in roles, and the permissions of the caller at a scope.
 
-The roles are not in the store, since no one created them and no one can delete them. The
-permissions are those of the caller's one role, which grants all if the settings say nothing, but not what they deny.
+The roles are not in the store, since no one created them and no one can delete them. The permissions are those of the
+caller's one role, which by default grants everything that the settings do not deny.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _TYPE = "microsoft.authorization/roledefinitions"
 _CREATED = "2015-02-02T21:55:09.880642Z"
 
 CUSTOM: Mapping[str, str] = {"Keeper of the lights": "5b0a1c5e-9f0b-4c52-9d2e-6f2f0d3a7c11"}
-"""Custom roles of the whole tenant: they are listed with the others, and are not built in."""
+"""Custom roles of the tenant: they are listed with the others, and are not built in."""
 
 BUILT_IN: Mapping[str, str] = {
     "AcrPull": "7f951dda-4ed3-4680-a7ca-43fe172d538d",
@@ -64,9 +63,7 @@ BUILT_IN: Mapping[str, str] = {
 
 
 def list_roles(target: Target) -> list[StoredResource]:
-    """List the roles that exist without a PUT, by name; none for a path that is not about role
-    definitions.
-    """
+    """List the roles that exist without a PUT, by name; none for a path other than of role definitions."""
     if target.type.casefold() != _TYPE:
         return []
     scope = f"/subscriptions/{target.subscription}" if target.subscription else ""
@@ -92,7 +89,7 @@ def list_permissions(cloud: EmulatedCloud, request: ServerRequest) -> ServerResp
     cloud.require_scope(request)
     scope = request.target.scope.casefold()
     caller_ids = {request.caller.client.casefold(), request.caller.object.casefold()}
-    # A denial counts if it is of this caller, and holds in the whole scope.
+    # A denial counts if it is for this caller, and applies to all of the scope.
     denials = [
         denial
         for denial in cloud.settings.denied

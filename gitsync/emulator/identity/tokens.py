@@ -1,7 +1,6 @@
-"""Tokens: an endpoint that issues them to known principals, and the check of those that come with
-requests.
+"""Tokens: an endpoint that issues them to known principals, and the check of the tokens in requests.
 
-They are signed with a key of this emulator only; so another emulator rejects them.
+They are signed with a key of this emulator, so another emulator rejects them.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _DISCOVERY = re.compile(r"/[^/]+/(v2\.0/)?\.well-known/openid-configuration")
 _AUDIENCES = ("https://management.azure.com", "https://management.core.windows.net")
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _MOST_READ = 100
-"""Tokens are checked once and remembered; a few principals use a few at a time."""
+"""Number of checked tokens that are cached; a few principals use a few at a time."""
 _ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 
@@ -83,10 +82,10 @@ class Tokens:
         seconds: float | None = None,
         tenant: str = "",
     ) -> str:
-        """Issue a token for a principal in a tenant ("": its own), valid for some seconds from now."""
+        """Issue a token for a principal in a tenant ("": its own), valid for `seconds` from now."""
         now = self._clock.now().timestamp()
         tenant = tenant or principal.tenant or self._settings.tenant
-        # Claims that not all principals have.
+        # Claims of some principals only.
         own = {"upn": principal.user, "app_displayname": principal.app, "xms_mirid": principal.identity}
         claims = {
             "aud": audience,
@@ -105,8 +104,8 @@ class Tokens:
         return f"{signing_input}.{self._sign(signing_input)}"
 
     def identify_caller(self, authorization: str, base: str) -> Caller:
-        """Find out who sent a request; Refused if a token is required and missing or invalid."""
-        # Without a check a token still tells who calls, if there is one.
+        """Identify the caller of a request; Refused if a token is required and missing or invalid."""
+        # Without a check a token still identifies the caller, if there is one.
         if not self._settings.require_token:
             claims = _decode_claims(authorization.partition(" ")[2]) or {}
             return _make_caller(claims, None if claims else self._principals.get(ANONYMOUS))
@@ -157,7 +156,7 @@ class Tokens:
 
 
 def _has_valid_proof(principal: EmulatedPrincipal, form: Mapping[str, str]) -> bool:
-    """Tell whether a request has the principal's secret, or an assertion: any text in the form of a JWT."""
+    """Return whether a request has the principal's secret, or an assertion: any text with the form of a JWT."""
     if "client_assertion" in form:
         return form.get("client_assertion_type") == _ASSERTION and form["client_assertion"].count(".") == 2
     client_secret = form.get("client_secret", "")
@@ -209,6 +208,6 @@ def _decode_claims(token: str) -> Mapping[str, Any] | None:
 
 
 def _format_us_time(moment: datetime) -> str:
-    """Format a time as .NET writes it for Americans: 8/17/2017 10:54:41 PM."""
+    """Format a time as .NET does for en-US: 8/17/2017 10:54:41 PM."""
     clock = moment.strftime("%I:%M:%S %p").lstrip("0")
     return f"{moment.month}/{moment.day}/{moment.year} {clock}"

@@ -1,8 +1,8 @@
-"""Long-running operations: how they run, end, take effect, and answer polls.
+"""Long-running operations: their course, end, effect, and polls.
 
-An operation advances only at a request for it or for its resource; so a killed process loses none,
-and a test needs no clock. The effect of an action is here and not with the action, because an
-operation ends at a poll, long after the POST that began it.
+An operation advances only at a request for it or for its resource, so a killed process loses none, and a test needs no
+clock. The effect of an action is here and not with the action, because an operation ends at a poll, long after the POST
+that began it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from gitsync.emulator.types.behaviour import Style, find_behaviour
 
 SUCCEEDED = "Succeeded"
 FORCE, PURGE = "force", "purge"
-"""Actions of operations: a DELETE that keeps nothing, and one that lets a deleted resource go."""
+"""Actions of operations: a DELETE that keeps nothing, and one that purges a deleted resource."""
 
-_EPOCH_TICKS = 621_355_968_000_000_000  # .NET's clock starts in year 1
+_EPOCH_TICKS = 621_355_968_000_000_000  # .NET counts from year 1
 _POLL = re.compile(r"/(operations|operationresults)/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$", re.IGNORECASE)
 
 
 def parse_operation_path(path: str) -> tuple[bool, str] | None:
-    """Parse the path of an operation: (is it an Azure-AsyncOperation, its id); None for another path."""
+    """Parse the path of an operation: (whether it is an Azure-AsyncOperation, its id); None for another path."""
     match = _POLL.search(path)
     return (match[1].casefold() == "operations", match[2].casefold()) if match else None
 
@@ -62,20 +62,20 @@ def _end(store: Store, operation: EmulatedOperation, now: float) -> EmulatedOper
     if operation.action and operation.result == SUCCEEDED:
         apply_action_result(store, ended)
     resource = store.resource(operation.key)
-    # Another operation may have replaced this one, and then the state is its own.
+    # Another operation may have replaced this one; the state is then that of the other.
     if resource is None or resource.operation != operation.id:
         return ended
     if operation.verb == "DELETE" and operation.result == SUCCEEDED:
         delete_with_children(store, operation.key, now, is_forced=operation.action == FORCE)
         return ended
-    # A create that failed leaves its resource behind, as Azure does.
+    # As in Azure, a failed create leaves its resource.
     settled = replace(resource, state=operation.result, visible=True, operation="", version=resource.version + 1)
     store.put_resource(operation.key, settled)
     return ended
 
 
 def delete_with_children(store: Store, key: str, now: float, *, is_forced: bool = False) -> None:
-    """Delete a resource with all below it, and keep what can be recovered, unless the delete is forced."""
+    """Delete a resource with everything below it, and keep what can be recovered, unless the delete is forced."""
     resource = store.resource(key)
     deleted_resources = [*(nested for _, nested in store.below(key + "/")), *([resource] if resource else [])]
     for deleted in deleted_resources:
@@ -86,7 +86,7 @@ def delete_with_children(store: Store, key: str, now: float, *, is_forced: bool 
 
 
 def drop_with_children(store: Store, key: str) -> None:
-    """Drop a resource, with its nested and extension resources, without a trace."""
+    """Remove a resource, with its nested and extension resources, completely."""
     for nested_key, _ in store.below(key + "/"):
         store.drop_resource(nested_key)
     store.drop_resource(key)
@@ -100,9 +100,9 @@ def make_operation_headers(operation: EmulatedOperation, base: str) -> dict[str,
         headers["Azure-AsyncOperation"] = make_operation_url(operation, base, "operations")
     if style in {Style.ACCEPTED, Style.ACCEPTED_ASYNC, Style.ASYNC_LOCATION}:
         headers["Location"] = make_operation_url(operation, base, "operationResults")
-    if style is Style.LOCATION:  # the resource itself, and not an operation
+    if style is Style.LOCATION:  # the resource itself, not an operation
         headers["Location"] = f"{operation.host or base}{operation.path}?api-version={operation.api_version}"
-    # Of a type that only shows a state the client is told when to look again.
+    # Types that only show a state return the time of the next poll.
     if (headers or style is Style.STATE) and not operation.over:
         headers["Retry-After"] = str(operation.retry_after)
     return headers
@@ -116,7 +116,7 @@ def make_operation_url(operation: EmulatedOperation, base: str, collection: str)
 def make_operation_path(operation: EmulatedOperation, collection: str) -> str:
     target = parse(operation.path)
     subscription = f"/subscriptions/{target.subscription}" if target.subscription else ""
-    if target.shape is PathShape.GROUP:  # a group has no provider and no region in the URL
+    if target.shape is PathShape.GROUP:  # the URL of a group has no provider and no region
         return f"{subscription}/operationresults/{operation.id}"
     region = f"{subscription}/providers/{target.namespace}/locations/{quote(operation.location)}"
     return f"{region}/{collection}/{operation.id}"
@@ -129,7 +129,7 @@ def _make_signature(operation: EmulatedOperation) -> str:
 
 
 def answer_status_poll(operation: EmulatedOperation, base: str) -> ServerResponse:
-    """Answer a poll of an Azure-AsyncOperation URL: always about the operation, whatever its result."""
+    """Answer a poll of an Azure-AsyncOperation URL: always about the operation, with any result."""
     behaviour = find_behaviour(parse(operation.path).type)
     status = operation.result if operation.over else operation.running
     started = format_time(datetime.fromtimestamp(operation.started, UTC))
@@ -155,7 +155,7 @@ def answer_status_poll(operation: EmulatedOperation, base: str) -> ServerRespons
 
 
 def answer_location_poll(operation: EmulatedOperation, base: str, result: Any) -> ServerResponse:
-    """Answer a poll of a Location URL: 202 while it runs, then the answer of the request itself."""
+    """Answer a poll of a Location URL: 202 during the operation, then the answer of the request itself."""
     if not operation.over:
         return ServerResponse(
             202,
@@ -181,14 +181,14 @@ _STATUS = "/properties/protectionStatus"
 
 
 def apply_action_result(store: Store, operation: EmulatedOperation) -> None:
-    """Apply the effect of a POST that succeeded to its resource."""
+    """Apply the effect of a successful POST to its resource."""
     effect = _EFFECTS.get((parse(operation.path).type.casefold(), operation.action.casefold()))
     if effect is not None:
         effect(store, operation)
 
 
 def _sync(store: Store, operation: EmulatedOperation) -> None:
-    """Restore a protection that a user error had broken; any other error stays."""
+    """Repair a protection after a user error; any other error stays."""
     instance = store.resource(operation.key)
     if instance is None:
         return

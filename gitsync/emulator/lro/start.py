@@ -1,6 +1,4 @@
-"""Decides whether a request starts a long-running operation, and which: by the script, the
-settings, then the type.
-"""
+"""Decides whether a request starts a long-running operation: by the script, the settings, then the type."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ _DELETE_STYLES = {
     Style.RELATIVE: Style.DONE,
     Style.ACCEPTED: Style.ACCEPTED,
 }
-"""Every other style deletes as ACCEPTED_ASYNC: a DELETE has no body that could tell a state."""
+"""Every other style deletes as ACCEPTED_ASYNC: a DELETE has no body that could show a state."""
 
 
 def start_write(
@@ -29,10 +27,10 @@ def start_write(
 ) -> tuple[EmulatedOperation | None, Style]:
     """Start the operation of a PUT or PATCH, stored; None if the answer completes it."""
     default_style = behaviour.put if created or behaviour.update is None else behaviour.update
-    if request.target.shape is not PathShape.GROUP:  # the setting is about resources
+    if request.target.shape is not PathShape.GROUP:  # the setting applies to resources only
         default_style = cloud.settings.operations.style or default_style
     style = request.course.style or default_style
-    # A script that wants polls or a failure needs an operation, even of a type that has none.
+    # A script with polls or a failure needs an operation, even for a type without one.
     if style.is_over and _is_slow(request.course):
         style = Style.ASYNC
     if style in {Style.DONE, Style.RELATIVE}:
@@ -64,7 +62,7 @@ def start_delete(cloud: EmulatedCloud, request: ServerRequest, behaviour: TypeBe
 
 
 def is_forced(request: ServerRequest) -> bool:
-    """Tell whether a DELETE keeps nothing that could be recovered."""
+    """Return whether a DELETE is permanent."""
     return request.query.get("force", "").casefold() == "true"
 
 
@@ -102,7 +100,7 @@ def _make_operation(
         started=cloud.clock.now().timestamp(),
         polls=timing.polls if course.polls is None else course.polls,
         seconds=seconds,
-        # Without it a client would poll as fast as it can until the seconds are over.
+        # Without it a client would poll without pauses until the time is over.
         retry_after=max(retry_after, 1) if seconds > 0 else retry_after,
         running="Deleting" if request.method == "DELETE" and behaviour.accepts_polls else behaviour.running,
         result=course.result,

@@ -1,1 +1,1 @@
-"""The state of the emulator, and what changes it apart from requests."""
+"""The state of the emulator, and its changes other than by requests."""

@@ -1,7 +1,7 @@
 """The state of one Azure, and the checks of scopes: subscriptions, groups, parents.
 
-Separate from the verbs, because every verb does the same checks first. Which subscriptions an alias
-created, and which are canceled, is here too, because the checks need to know.
+Separate from the verbs, because every verb does the same checks first. The checks also need the subscriptions of
+aliases and the canceled ones, so these are here too.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from gitsync.model.clock import Clock
 
 DELETING = "Deleting"
 _ALWAYS_THERE = frozenset({"default", "current"})
-"""Singletons that a provider makes with their parent, such as blobServices/default."""
+"""Names of singletons that a provider creates with their parent, such as blobServices/default."""
 
 _NO_RESOURCES = frozenset({"locations", "locations/resourcegroups", "managementgroups", "billingaccounts"})
-"""Types, without their namespace, that are places rather than resources: they cannot be created."""
+"""Types, without their namespace, that cannot be created, such as locations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,7 @@ class EmulatedCloud:
         return number
 
     def find(self, target: Target) -> StoredResource | None:
-        """Find a resource or group with its operation updated; one that is not visible yet counts
-        as absent.
-        """
+        """Find a resource or group after updating its operation; one that is not visible yet counts as absent."""
         resource = self.look_up(target.key)
         return resource if resource is not None and resource.visible else None
 
@@ -62,7 +60,7 @@ class EmulatedCloud:
         return self.store.resource(key)
 
     def change(self, key: str, resource: StoredResource) -> StoredResource:
-        """Store a new value of a resource; its version and time of change move on."""
+        """Store a new value of a resource, with a new version and time of change."""
         changed = replace(resource, version=resource.version + 1, changed=self.format_now())
         self.store.put_resource(key, changed)
         return changed
@@ -91,12 +89,12 @@ class EmulatedCloud:
         group = self.find(parse(request.target.group_path))
         if group is None:
             raise refuse("ResourceGroupNotFound", group=request.target.group)
-        # Reads and deletes in a group that is being deleted go on.
+        # Reads and deletes in a group that is being deleted continue.
         if group.state == DELETING and request.verb == "write":
             raise refuse("ResourceGroupBeingDeleted", group=request.target.group)
 
     def _exists(self, target: Target) -> bool:
-        # Locations and the like exist by themselves; nothing has ever PUT one.
+        # Locations and similar exist without a PUT.
         if "/".join(target.types).casefold() in _NO_RESOURCES:
             return True
         if self.find(target) is not None:
@@ -127,7 +125,7 @@ def make_not_found(target: Target) -> Refused:
 
 
 def _fill(body: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, Any]:
-    """Fill the words of its message into the body of an error."""
+    """Fill the words of the message into an error body."""
     filled = dict(body)
     if "message" in body:
         filled["message"] = body["message"].format_map(words)

@@ -1,7 +1,7 @@
-"""Soft-deleted resources: which types have them, how long they hold their name, what brings them back.
+"""Soft-deleted resources: which types have them, how long they reserve their name, how they are restored.
 
-They are notes of the store rather than resources: no list of a group shows one, and it has no
-children. What was deleted holds its name until it is recovered, purged, or its time is over.
+They are notes in the store, not resources: no list of a group includes them, and they have no children. A deleted
+resource reserves its name until it is recovered, purged or expired.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _CONFIGURED_NOTE = "deleted-configured"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftDelete:
-    """How a type keeps what was deleted.
+    """The soft delete of a type.
 
-    `shown` is the type of what was deleted, as answers spell it. `id_member` names the resource in its properties; ""
-    if all of the resource is shown. `recover` is the property, with its value, of a PUT that brings it back; None: any
-    PUT does. `purge` is the method that lets the name go, "" for none. `code` and `text` refuse any other PUT of the
-    name, `nothing` is the code for a recovery of nothing, "" if that makes a new resource.
+    `shown` is the type of a deleted resource in answers. `id_member` is the property with the resource's id; "" if the
+    complete resource is shown. `recover` is the property, with its value, of a PUT that restores it; None: any PUT
+    does. `purge` is the method that frees the name, "" for none. `code` and `text` refuse any other PUT of the name.
+    `nothing` is the code if there is nothing to recover, "" if that creates a new resource.
     """
 
     shown: str
@@ -40,14 +40,14 @@ class SoftDelete:
     code: str
     text: str = ""
     nothing: str = ""
-    shows_protection: bool = False  # also where it is off
-    has_location_outside: bool = False  # beside the properties
+    shows_protection: bool = False  # even if it is off
+    has_location_outside: bool = False  # next to the properties
     holds_in_group: bool = False  # other groups may use the name
     kept_sku: bool = True  # False: the free tier keeps nothing
 
     @property
     def one(self) -> str:
-        """The type in the path of one of them, in lower case; that of some has their former group."""
+        """The type in the path of one of them, in lower case; for some types it includes the former group."""
         namespace, _, word = self.shown.casefold().partition("/")
         return f"{namespace}/locations/{'resourcegroups/' if self.holds_in_group else ''}{word}"
 
@@ -123,17 +123,17 @@ SHOWN: Final[Mapping[str, str]] = {
     for kind, soft in SOFT_DELETES.items()
     for path in (soft.shown.casefold(), *([soft.one] if soft.purge else []))
 }
-"""The type by the types of the paths, in lower case, that list what was deleted of it or name one."""
+"""The type, by the types in the paths of its deleted resources and their lists, in lower case."""
 
 DeletedResource = Mapping[str, Any]
-"""`id`, `body` and `api_version` of the resource as it was; `location` in lower case without blanks; `deleted` and
+"""`id`, `body` and `api_version` of the former resource; `location` in lower case without blanks; `deleted` and
 `purged`: the times of its deletion and of its purge.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfiguredDeletion:
-    """What the settings say was deleted before the emulator began."""
+    """A resource that was deleted before the emulator began, as configured in the settings."""
 
     id: str
     location: str
@@ -141,7 +141,9 @@ class ConfiguredDeletion:
 
 
 def keep_deleted(store: Store, resource: StoredResource, now: float) -> None:
-    """Keep a deleted resource if its type does; others are removed completely. `now` is in seconds since 1970."""
+    """Keep a deleted resource if its type has soft delete; others are removed completely. `now` is in seconds since
+    1970.
+    """
     soft = SOFT_DELETES.get(parse(resource.id).type.casefold())
     sku = str(find_value(resource.body, ("sku", "name"))).casefold()
     if soft is None or (sku == "free" and not soft.kept_sku):
@@ -160,7 +162,7 @@ def keep_deleted(store: Store, resource: StoredResource, now: float) -> None:
 
 
 def keep_configured(store: Store, deletions: Sequence[ConfiguredDeletion], now: float) -> None:
-    """Keep what the settings say was deleted, each once: what was purged in the state of a file stays purged."""
+    """Keep the deleted resources in the settings, each once: one that was purged in a state file stays purged."""
     known = set(store.note(_CONFIGURED_NOTE) or ())
     for deletion in deletions:
         key = parse(deletion.id).key
@@ -180,15 +182,15 @@ def keep_configured(store: Store, deletions: Sequence[ConfiguredDeletion], now: 
 
 
 def list_deleted(store: Store, kind: str, now: float) -> list[DeletedResource]:
-    """List what was deleted of a type, in all subscriptions, by id; without those whose time is over."""
+    """List the deleted resources of a type in all subscriptions, by id, without expired ones."""
     time = format_time(datetime.fromtimestamp(now, UTC))
     rows = sorted((store.note(_NOTE) or {}).items())
     return [row for key, row in rows if parse(key).type == kind.casefold() and row["purged"] > time]
 
 
 def find_holder(store: Store, target: Target, now: float) -> DeletedResource | None:
-    """Find the deleted resource that holds the name of one: in its subscription, or in its group if other groups may
-    use the name.
+    """Find the deleted resource that reserves a resource's name: in its subscription, or in its group if other groups
+    may use the name.
     """
     kind = target.type.casefold()
     scope = target.group_path if SOFT_DELETES[kind].holds_in_group else f"/subscriptions/{target.subscription}"
@@ -204,13 +206,13 @@ def find_holder(store: Store, target: Target, now: float) -> DeletedResource | N
 
 
 def remove_deleted(store: Store, arm_id: str) -> None:
-    """Purged or recovered: the name is free. `arm_id` is that of the resource as it was."""
+    """Remove a purged or recovered resource, which frees its name. `arm_id` is that of the former resource."""
     removed_key = parse(arm_id).key
     store.put_note(_NOTE, {key: row for key, row in (store.note(_NOTE) or {}).items() if key != removed_key})
 
 
 def find_by_path(store: Store, target: Target, now: float) -> list[DeletedResource]:
-    """Find what a path below the provider names: one that was deleted, those of a location, or all of the scope."""
+    """Find the deleted resources at a path below the provider: one, those of a location, or all of the scope."""
     kind = SHOWN.get(target.type.casefold())
     if kind is None:
         return []
@@ -228,15 +230,15 @@ def find_by_path(store: Store, target: Target, now: float) -> list[DeletedResour
 
 
 def normalize_region(name: Any) -> str:
-    """Return a region without the blanks and the case of its display name."""
+    """Return a region in lower case and without blanks."""
     return str(name or "").replace(" ", "").casefold()
 
 
 def show_deleted(row: DeletedResource, target: Target) -> StoredResource:
-    """Show what was deleted as a resource that can be read; `target` is the path that asks for it, or for a list."""
+    """Show a deleted resource as a resource that can be read; `target` is its path, or that of a list."""
     former = parse(row["id"])
     soft = SOFT_DELETES[former.type.casefold()]
-    if not soft.purge:  # it cannot be read by itself, and is listed under its former id
+    if not soft.purge:  # it has no path of its own, and is listed under its former id
         return _make_shown(row, row["id"], row["body"])
     location = target.names[0] if target.names else row["location"]
     group = f"/resourceGroups/{former.group}" if soft.holds_in_group else ""
@@ -247,7 +249,7 @@ def show_deleted(row: DeletedResource, target: Target) -> StoredResource:
         return _make_shown(row, shown_id, merge_over({**row["body"], "type": soft.shown}, {"properties": dates}))
     properties = {soft.id_member: row["id"], **dates}
     if soft.has_location_outside:
-        location = row["body"].get("location")  # as it was written, which is the display name in Azure
+        location = row["body"].get("location")  # as written, which is the display name in Azure
         return _make_shown(row, shown_id, {"type": soft.shown, "location": location, "properties": properties})
     properties |= {"location": row["location"], "tags": row["body"].get("tags") or {}}
     is_protected = find_value(row["body"], ("properties", "enablePurgeProtection")) is True

@@ -1,4 +1,4 @@
-"""How often each managed identity was deleted: one that is created again has another principal, as in Azure."""
+"""How often each managed identity was deleted: as in Azure, one that is created again has another principal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def end_life(store: Store, resource: StoredResource) -> None:
 
 
 def find_seed(store: Store, path: str) -> str:
-    """Find what the ids of a resource are made of: its own id, and for an identity the number of its lives."""
+    """Find the seed of a resource's ids: its own id, and for an identity the number of its deletions."""
     key = path.casefold()
     lives = int(store.note(_make_name(key)) or 0) if f"/{_IDENTITY}/" in key else 0
     return f"{key}#{lives}" if lives else key

@@ -1,14 +1,13 @@
-"""The stored resources and operations, and their storage: in memory, or in an SQLite file that
-several processes share, at once or in turn.
+"""The stored resources and operations, and their storage: in memory, or in an SQLite file that several processes share,
+at once or in turn.
 
-A store only keeps and finds values. A value that is stored is never changed in place; a change is
-a new value under the same key. So a store may hold the values themselves, and a transaction is
-one assignment a key. In a file a request is one transaction: a process that is killed leaves the
-file as it was before the request or after it, never between.
+A store only keeps and finds values. A stored value is never changed in place; a change is a new value under the same
+key. So a store may hold the values themselves, and a transaction is one assignment for each key. In a file a request is
+one transaction: a killed process leaves the file as before or after the request, never between.
 
-For lists that lag behind, `RememberingStore` keeps the last value of each resource before the
-present one: in the same store, under keys that no path has, so that it outlasts the process as
-they do. Values under way do not count: before a write means before its operation began.
+For lists that lag behind, `RememberingStore` keeps the previous value of each resource in the same store, under keys
+that no path has, so that it outlasts the process too. Values during an operation do not count: before a write means
+before its operation began.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ class StoredResource:
     """One resource. `body` is the body as sent, with its secrets, without id, name, type and provisioningState.
 
     `number` counts creations, so that children keep their order; `version` counts the changes of this one. It is not
-    `visible` while an operation that answered 202 creates it; `hidden` is how many more reads answer "not found".
-    `replaced` is when another value took its place, in seconds since 1970; 0 if none has.
+    `visible` while an operation that answered 202 creates it; `hidden` is the number of further reads that return "not
+    found". `replaced` is the time when another value replaced it, in seconds since 1970; 0 if none has.
     """
 
     id: str
@@ -47,7 +46,7 @@ class StoredResource:
     state: str = "Succeeded"
     visible: bool = True
     hidden: int = 0
-    operation: str = ""  # the id of the one under way
+    operation: str = ""  # the id of the current one
     replaced: float = 0.0
 
     @property
@@ -87,22 +86,22 @@ class EmulatedOperation:
     running: str = "InProgress"
     result: str = "Succeeded"
     error: Mapping[str, Any] | None = None
-    host: str = ""  # the host of the URLs, instead of this one
+    host: str = ""  # the host of the URLs instead of the emulator's
     location: str = "global"
     over: bool = False
-    action: str = ""  # the last word of a POST, or what a DELETE does beside the usual
+    action: str = ""  # the last word of a POST, or a special effect of a DELETE
     answer: Any = None  # the final answer of the Location of a POST
     ended: float = 0.0  # as `started`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedChange:
-    """One write, delete or action that somebody asked for, whatever came of it; `at` is in seconds since 1970.
+    """One requested write, delete or action, with any result; `at` is in seconds since 1970.
 
     `change` is Create, Update or Delete, "" if the resource stayed as it was; `values` has the previous and the new
-    value of each path that an update changed, as text; `deleted` are the ids of the resources that a delete took along.
-    `caller` has the members of `Caller` that are known, `policies` what each policy did to the request. `operation` is
-    the id of the one that the request started; until it ends, a delete has changed nothing.
+    value of each path that an update changed, as text; `deleted` are the ids of the resources that a delete removed
+    with it. `caller` has the known members of `Caller`, `policies` the effect of each policy on the request.
+    `operation` is the id of the operation that the request started; until it ends, a delete has changed nothing.
     """
 
     id: str  # of the resource
@@ -129,12 +128,12 @@ _MEMBERS = {
 
 
 def encode_json(value: StoredResource | EmulatedOperation | LoggedChange) -> dict[str, Any]:
-    """Encode the members by name; they are JSON already, so nothing is copied."""
+    """Encode the members by name; they are already JSON, so nothing is copied."""
     return {name: getattr(value, name) for name in _MEMBERS[type(value)]}
 
 
 _LAST = "\U0010ffff"
-"""Sorts after every character that a key may hold."""
+"""Sorts after every character of a key."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS resources (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -144,14 +143,14 @@ CREATE TABLE IF NOT EXISTS changes (number INTEGER PRIMARY KEY AUTOINCREMENT, va
 """
 _WAIT_SECONDS = 30.0
 _MOST_CHANGES = 100_000
-"""A server that runs for days keeps the newest."""
+"""The maximum number of entries; the newest are kept."""
 
 
 class Store(Protocol):
     """Resources by key, operations by id, and notes: small JSON values by name."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Reads and writes inside are atomic; an exception undoes all writes."""
+        """Make reads and writes inside atomic; an exception undoes all writes."""
         ...
 
     def resource(self, key: str) -> StoredResource | None: ...
@@ -165,7 +164,7 @@ class Store(Protocol):
         ...
 
     def keys(self, prefix: str) -> list[str]:
-        """Return the keys alone; of many resources they are read much faster than the values."""
+        """Return only the keys, which for many resources are read much faster than the values."""
         ...
 
     def operation(self, name: str) -> EmulatedOperation | None: ...
@@ -198,7 +197,9 @@ class MemoryStore:
         self._changes: list[LoggedChange] = []
 
     def copy(self) -> MemoryStore:
-        """Return a store that begins as this one is now. Values are never changed in place, so both may hold them."""
+        """Return a store with the current content of this one. Values are never changed in place, so both may share
+        them.
+        """
         other = MemoryStore()
         other._resources, other._keys = dict(self._resources), list(self._keys)
         other._operations, other._notes = dict(self._operations), dict(self._notes)
@@ -212,7 +213,7 @@ class MemoryStore:
         return self._resources.get(key)
 
     def put_resource(self, key: str, resource: StoredResource) -> None:
-        # A sorted list of keys answers prefixes without a look at all resources.
+        # A sorted list of keys finds prefixes without reading all resources.
         if key not in self._resources:
             insort(self._keys, key)
         self._resources[key] = resource
@@ -245,27 +246,27 @@ class MemoryStore:
 
     def add_change(self, change: LoggedChange) -> None:
         self._changes.append(change)
-        if len(self._changes) > _MOST_CHANGES:  # a tenth at once: to drop one moves all others
+        if len(self._changes) > _MOST_CHANGES:  # a tenth at once: dropping one moves all others
             del self._changes[: _MOST_CHANGES // 10]
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
 
 class SqliteStore:
-    """A `Store` in a file; created if it does not exist. ConfigError if the file is something else, or a link of a
-    checkout or of `source` leads to it.
+    """A `Store` in a file; created if it does not exist. ConfigError if it is another kind of file, or if a link in a
+    checkout or in `source` leads to it.
     """
 
     def __init__(self, path: Path, source: str | None = None) -> None:
-        # SQLite itself follows no link to the files that it keeps beside.
+        # SQLite itself does not follow links to the files that it keeps next to this one.
         path = check_output_path(path, source, "The emulator's state")
         try:
             self._db = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
         except sqlite3.Error as error:
             raise _make_unusable_error(path, error) from error
         try:
-            # Readers do not wait for a writer; a lost last transaction after a power cut is no loss here.
+            # Readers do not wait for a writer; losing the last transaction in a power cut is acceptable here.
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.executescript(_SCHEMA)
@@ -275,7 +276,7 @@ class SqliteStore:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        # At once for writing: a lock that is upgraded later could fail when two processes write.
+        # A write lock from the start: upgrading it later could fail when two processes write.
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -351,7 +352,7 @@ _PAST = "past:"
 
 
 class _StoreView:
-    """A `Store` that leaves everything to another one."""
+    """A `Store` that delegates everything to another one."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -397,7 +398,7 @@ class _StoreView:
 
 
 class RememberingStore(_StoreView):
-    """A `Store` that keeps the value that each change replaces."""
+    """A `Store` that keeps the previous value at each change."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         super().__init__(store)
@@ -406,7 +407,7 @@ class RememberingStore(_StoreView):
     def put_resource(self, key: str, resource: StoredResource) -> None:
         before = self._store.resource(key)
         if before is None:
-            self._store.drop_resource(_PAST + key)  # of a resource that was deleted since
+            self._store.drop_resource(_PAST + key)  # of a resource that was deleted in between
         elif before.version != resource.version:  # not only its operation
             self._remember(key, before)
         self._store.put_resource(key, resource)
@@ -423,7 +424,7 @@ class RememberingStore(_StoreView):
 
 
 class PastStore(_StoreView):
-    """A `Store` that shows what was replaced after `since`, in seconds since 1970, as it was before."""
+    """A `Store` that shows values that were replaced after `since`, in seconds since 1970."""
 
     def __init__(self, store: Store, since: float) -> None:
         super().__init__(store)

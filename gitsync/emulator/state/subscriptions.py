@@ -1,8 +1,7 @@
-"""Subscriptions and their resource providers: which there are, canceling a subscription, and
-registering a provider, which takes a few polls.
+"""Subscriptions and their resource providers: their lists, canceling a subscription, and registering a provider, which
+takes a few polls.
 
-A canceled subscription can still be read and emptied; `gitsync.emulator.identity.access` refuses
-the rest.
+A canceled subscription can still be read and emptied; `gitsync.emulator.identity.access` refuses the rest.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def change_subscription(cloud: EmulatedCloud, request: ServerRequest) -> ServerR
 
 
 def _require_empty(cloud: EmulatedCloud, subscription: str) -> None:
-    """Resources in a group prevent canceling a subscription; empty groups and role assignments do not."""
+    """Refuse to cancel a subscription with resources in a group; empty groups and role assignments are allowed."""
     for _, resource in cloud.store.below(f"/subscriptions/{subscription}/resourcegroups/".casefold()):
         if parse(resource.id).shape is PathShape.RESOURCE:
             raise refuse("ResourcesExistingOnSubscription")
@@ -77,7 +76,7 @@ _COMMON = ("Microsoft.Authorization", "Microsoft.Resources")
 
 def show_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer the GET of one provider; while it is being registered, a poll."""
-    # Each look is a poll: so a test needs no clock.
+    # Each read is a poll, so a test needs no clock.
     note = cloud.store.note(_make_note_name(request.target))
     if note and note["state"] == "Registering":
         polls_left = int(note["polls"]) - 1
@@ -107,8 +106,8 @@ def register_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerRes
 
 
 def _list_types(settings: EmulatorSettings) -> Mapping[str, tuple[str, ...]]:
-    """List the types by their api-versions: those of the settings, else those that are known of Azure. No facts tell
-    where Azure offers a type, and a PUT of one may name any location, so these are listed without locations.
+    """List the types with their api-versions: those of the settings, else Azure's known ones. The facts do not include
+    where Azure offers a type, and a PUT may name any location, so these have no locations.
     """
     return settings.types or settings.list_known_types()
 

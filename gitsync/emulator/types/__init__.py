@@ -1,1 +1,1 @@
-"""How single resource types of Azure behave."""
+"""The behaviour of single Azure resource types."""

@@ -1,7 +1,7 @@
 """POST actions of resources.
 
-The tables of `keys` list them by type and action, both case-insensitive; this module has those
-that take time. Lists in an answer are paged, as all lists are.
+The tables of `keys` list them by type and action, both case-insensitive; this module has those that take time. Lists in
+an answer are paged like all lists.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gitsync.emulator.types.keys import CLUSTER_KEYS, KEYS, RULE_KEYS, KeyListin
 from gitsync.emulator.types.names import answer_name_question, is_name_question
 
 ACTIONS: Mapping[tuple[str, str], KeyListing] = {**KEYS, **RULE_KEYS, **CLUSTER_KEYS}
-"""Those that answer at once."""
+"""The actions that answer at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ SLOW_ACTIONS: Mapping[tuple[str, str], SlowAction] = {
 
 
 def run_action(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """Answer a POST; an action without a row in a table is unknown to ARM."""
+    """Answer a POST; an action without a row in a table does not exist."""
     target = request.target
     if is_name_question(target):
         return answer_name_question(cloud, request)
@@ -72,14 +72,14 @@ def run_action(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     name = _make_action_key(target)
     if name in SLOW_ACTIONS:
         return _start(cloud, request, resource, SLOW_ACTIONS[name])
-    if name not in ACTIONS:  # the same answer as for an unknown type: ARM does not tell them apart
+    if name not in ACTIONS:  # the same answer as for an unknown type: ARM does not distinguish them
         words: dict[str, Any] = {"type": "/".join(target.types), "namespace": target.namespace, "versions": ""}
         raise refuse("InvalidResourceType", version=request.api_version, **words)
     return _list_entries(cloud, request, ACTIONS[name](resource))
 
 
 def is_action_page(request: ServerRequest) -> bool:
-    """Tell whether a GET follows the link of an action's page; clients follow these with a GET."""
+    """Return whether a GET follows the link of an action's page; clients follow these with a GET."""
     return is_further_page(request) and _make_action_key(request.target) in ACTIONS
 
 

@@ -1,6 +1,6 @@
-"""The address ranges of subnets: each must be inside of those of its network, whichever of the two is written.
+"""The address ranges of subnets: each must be inside its network, for a write of either.
 
-Ranges that are not written as such are left alone: a pool of addresses may give them.
+Other values are not checked: the ranges may come from a pool of addresses.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SUBNETS = ("properties", "subnets")
 def admit_network(
     cloud: EmulatedCloud, request: ServerRequest, _before: StoredResource | None, body: dict[str, Any]
 ) -> dict[str, Any]:
-    """Refuse a network that a subnet would be outside of: one of its body, or one that a PATCH leaves there."""
+    """Refuse a network if a subnet would be outside it: a subnet in the body, or one that a PATCH keeps."""
     listed = find_value(body, _SUBNETS)
     if isinstance(listed, list):
         subnets = {str(entry.get("name")): entry for entry in listed if isinstance(entry, Mapping)}
@@ -41,7 +41,7 @@ def admit_network(
 def admit_subnet(
     cloud: EmulatedCloud, request: ServerRequest, _before: StoredResource | None, body: dict[str, Any]
 ) -> dict[str, Any]:
-    """Refuse a subnet that is outside of its network."""
+    """Refuse a subnet outside its network."""
     parent = request.target.parent
     network = cloud.find(parent) if parent else None
     if parent and network is not None:

@@ -1,7 +1,7 @@
 """Checks of single types before a PUT is stored or a DELETE is done.
 
-Separate from the verbs, which treat all types alike: this is one table with a row per type. A
-check refuses, or returns the body to store.
+Separate from the verbs, which treat all types alike: this is one table with a row per type. A check refuses the body,
+or returns the body to store.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def admit_write(
     type does not allow it.
     """
     kind = request.target.type.casefold()
-    if before is None:  # only a new resource can have a name that is taken
+    if before is None:  # only the name of a new resource can be taken
         deleted = admit_name(cloud, request, body)
         if deleted is not None:
             remove_deleted(cloud.store, deleted["id"])
@@ -52,7 +52,9 @@ def admit_write(
 
 
 def admit_name(cloud: EmulatedCloud, request: ServerRequest, body: RequestBody) -> DeletedResource | None:
-    """Find what the PUT of a new resource brings back, None for nothing; Refused if something else has its name."""
+    """Find the deleted resource that a PUT restores, None if there is none; Refused if another resource has the
+    name.
+    """
     if request.target.type.casefold() in SOFT_DELETES:
         deleted = _find_recovered(cloud, request, body)
         if deleted is not None:
@@ -69,9 +71,10 @@ def admit_delete(cloud: EmulatedCloud, request: ServerRequest) -> None:
 
 
 def _find_recovered(cloud: EmulatedCloud, request: ServerRequest, body: RequestBody) -> DeletedResource | None:
-    """Find what a PUT brings back; None for a new resource. Refused if something deleted holds the name.
+    """Find the deleted resource that a PUT restores; None for a new one. Refused if a deleted resource reserves the
+    name.
 
-    It comes back unchanged: in recordings Azure ignored the rest of such a body.
+    It is restored unchanged: in recordings Azure ignored the rest of such a body.
     """
     target = request.target
     soft = SOFT_DELETES[target.type.casefold()]
@@ -94,7 +97,7 @@ def _find_recovered(cloud: EmulatedCloud, request: ServerRequest, body: RequestB
 def _admit_assignment(
     cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, body: RequestBody
 ) -> RequestBody:
-    """Require a valid role and principal, which never change and have no other assignment at this scope."""
+    """Require a valid role and principal, which must not change or have another assignment at this scope."""
     role, principal = (find_value(body, ("properties", name)) for name in ("roleDefinitionId", "principalId"))
     if isinstance(role, str) and not _ROLE.fullmatch(role):
         raise refuse("InvalidRoleDefinitionId", role=role)
@@ -103,7 +106,7 @@ def _admit_assignment(
     grant = _read_grant(body)
     if before is not None and _read_grant(before.body) != grant:
         raise refuse("RoleAssignmentUpdateNotPermitted")
-    # Without a role and a principal there is no grant that could exist already.
+    # Without a role and a principal there is no grant that could already exist.
     if before is None and all(grant):
         _check_unassigned(cloud, request, grant)
     return body
@@ -135,8 +138,8 @@ def _admit_instance(
 def _admit_endpoint(
     _cloud: EmulatedCloud, _request: ServerRequest, before: StoredResource | None, body: RequestBody
 ) -> RequestBody:
-    """Keep the state of connections, which only the other side approves: a PUT of the same
-    connection changes none.
+    """Keep the state of connections, which only the other side approves: a PUT of the same connection does not change
+    it.
     """
     for list_name in _CONNECTIONS if before is not None else ():
         states = {
@@ -163,8 +166,8 @@ def _read_state(entry: Mapping[str, Any]) -> Any:
 
 
 def _delete_product(cloud: EmulatedCloud, request: ServerRequest) -> None:
-    """Delete the subscriptions of a product if the request says so; a product with subscriptions is
-    refused otherwise.
+    """Delete the subscriptions of a product if the request has deleteSubscriptions=true; otherwise refuse a product
+    with subscriptions.
     """
     target = request.target
     service, scope_suffix = target.key.rpartition("/products/")[0], f"/products/{target.name}".casefold()

@@ -1,9 +1,7 @@
-"""The behaviour of each type: how its writes run and what its answers show, from recorded answers of
-Azure.
+"""The behaviour of each type: the course of its writes and the form of its answers, from recorded Azure answers.
 
-The row of a namespace has the differences from the default, the row of a type the differences from
-its namespace, and a row with a star applies to everything nested below. A type without a row
-completes at once and shows `Succeeded`.
+The row of a namespace has the differences from the default, the row of a type the differences from its namespace, and a
+row with a star applies to everything nested below. A type without a row completes at once and shows `Succeeded`.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ class Style(StrEnum):
     SETTLED = "settled"  # 200 or 201 with an Azure-AsyncOperation that has ended
     ASYNC = "async"  # 200 or 201, Azure-AsyncOperation
     ASYNC_LOCATION = "async-location"  # 200 or 201, Azure-AsyncOperation and Location
-    STATE = "state"  # 200 or 201, and only provisioningState tells
+    STATE = "state"  # 200 or 201; only provisioningState shows the progress
     LOCATION = "location"  # 201, Location is the resource itself
     RELATIVE = "relative"  # 201, done, with a relative Location
     ACCEPTED = "accepted"  # 202, Location
@@ -34,7 +32,7 @@ class Style(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        """Tell whether the answer completes the write."""
+        """Return whether the answer completes the write."""
         return self in {Style.DONE, Style.SETTLED, Style.RELATIVE}
 
     @property
@@ -54,8 +52,8 @@ class AcceptedBody(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeBehaviour:
     """`retry_after` is in seconds, 0 for no header; `creating`, `updating` and `ready` are values of provisioningState;
-    `running` is the status of an operation; `spelled` and `spelled_in_ids` are the type, or its first words, as
-    answers say it; `kept_by` is in lower case.
+    `running` is the status of an operation; `spelled` and `spelled_in_ids` are the type, or its first words, as in
+    answers and ids; `kept_by` is in lower case.
     """
 
     put: Style = Style.DONE
@@ -69,15 +67,15 @@ class TypeBehaviour:
     running: str = "InProgress"
     state: bool = True  # provisioningState is shown
     system_data: bool = False
-    etag: str = ""  # the member of the body that holds it
+    etag: str = ""  # the member of the body that has it
     group_word: str = "resourceGroups"
     long_name: bool = False  # "cluster/database" rather than "database"
     spelled: str = ""
     spelled_in_ids: str = ""
     lowers_types: bool = False
     lowers_ids: bool = False
-    bare: bool = False  # the answer about an operation has only its status
-    accepts_polls: bool = False  # an operation that runs answers 202 rather than 200
+    bare: bool = False  # the answer for an operation has only its status
+    accepts_polls: bool = False  # polls of a running operation return 202 instead of 200
     gets: bool = True  # False: HEAD alone
     deletes: bool = True
     unlisted: tuple[str, ...] = ()  # members of the body that entries of lists lack
@@ -395,7 +393,7 @@ def find_behaviour(kind: str) -> TypeBehaviour:
 
 
 def is_recorded(kind: str) -> bool:
-    """Tell whether answers of Azure about an ARM type, or its provider, are recorded; for others the usual is taken."""
+    """Return whether Azure answers for an ARM type or its provider are recorded; others get the default behaviour."""
     return any(name in _ROWS for name in _list_rows(kind))
 
 

@@ -1,9 +1,9 @@
-"""The body of a resource: as it is stored, and as its provider would return it.
+"""The body of a resource: the stored form, and the form that its provider returns.
 
-A stored body has no members that the provider decides, and no embedded children: Azure embeds some
-children in their parent, so that a subnet is a resource and an entry of its virtual network as
-well. A child is stored only as a resource of its own, so the two can never differ. The answers for
-the parent are assembled from them; a PUT of the parent that omits a child deletes it, as in Azure.
+A stored body has no members that the provider decides, and no embedded children. Azure embeds some children in their
+parent: a subnet is a resource, and an entry of its virtual network as well. A child is stored only as its own resource,
+so the two can never differ. The answers for the parent are assembled from its children; as in Azure, a PUT of the
+parent that omits a child deletes it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _READ_ONLY = frozenset({"id", "name", "type", "etag", "eTag", "systemData"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyOrigin:
-    """The origin of a body; `hide` is how many reads after a create answer "not found"."""
+    """The origin of a body; `hide` is the number of reads after a create that return "not found"."""
 
     api_version: str
     by: str
@@ -40,7 +40,7 @@ class BodyOrigin:
 
 
 def drop_read_only(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a body without the members that its sender does not decide."""
+    """Return a body without the read-only members."""
     decided = {name: value for name, value in body.items() if name not in _READ_ONLY}
     properties = body.get("properties")
     if isinstance(properties, Mapping) and "provisioningState" in properties:
@@ -49,12 +49,12 @@ def drop_read_only(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def make_stored(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], origin: BodyOrigin) -> StoredResource:
-    """Make the value to store for a body, settled; the one that is there keeps its id, number and
-    creation.
+    """Make the value to store for a body, without an operation; an existing resource keeps its id, number and creation
+    time.
     """
     now = cloud.format_now()
     before = cloud.store.resource(target.key)
-    if before is None:  # its number keeps the order of creation, which embedded children have
+    if before is None:  # its number keeps the order of creation, for embedded children
         return StoredResource(
             id=target.path,
             body=body,
@@ -76,7 +76,7 @@ class EmbeddedList:
     path: tuple[str, ...]
     type: str
     always: bool = True  # an empty list is shown
-    removes: bool = True  # a PUT without the list deletes them all
+    removes: bool = True  # a PUT without the list deletes all of them
 
 
 EMBEDDED: Mapping[str, tuple[EmbeddedList, ...]] = {
@@ -140,9 +140,9 @@ def list_children(store: Store, key: str, embedded: EmbeddedList) -> list[tuple[
 def store_children(
     cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], origin: BodyOrigin, *, whole: bool
 ) -> Any:
-    """Store the children that a parent's body embeds; the body without them.
+    """Store the children that a parent's body embeds, and return the body without them.
 
-    A `whole` body without a list deletes its children; a list always deletes those that it does not name.
+    A `whole` body (of a PUT) without a list deletes its children; a list always deletes those that it does not name.
     """
     for embedded in find_embedded_lists(target.type):
         body, desired = take_children(body, embedded)
@@ -169,10 +169,8 @@ def embed_children(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]
     return body
 
 
-# The values that Azure accepts and never returns.
-#
-# Names were collected from what providers declare as secret and from what they were recorded to leave out; they are
-# matched whole, so that `secretName` and `disablePasswordAuthentication` stay.
+# Values that Azure accepts and never returns. The names are those that providers declare as secret, and those that
+# recorded answers lack. They are matched in full, so `secretName` and `disablePasswordAuthentication` stay.
 
 
 _TEXT = re.compile(
@@ -188,7 +186,7 @@ _EMPTIED = frozenset({"configurationprotectedsettings"})
 
 
 def hide_secrets(value: Any) -> Any:
-    """Return a body as a GET shows it."""
+    """Return a body as in the answer to a GET."""
     if isinstance(value, dict):
         return {
             name: _show_member(name, member)
@@ -214,10 +212,10 @@ def _is_secret_name(name: str) -> bool:
 
 
 def build_body(cloud: EmulatedCloud, target: Target, resource: StoredResource) -> dict[str, Any]:
-    """Build the whole body of a resource or group; `target` names it in any case."""
+    """Build the complete body of a resource or group; `target` names it in any case."""
     kind = parse(resource.id)
     behaviour = find_behaviour(kind.type)
-    # In this order: the rewrite applies to what the provider adds, and children are shown as themselves.
+    # In this order: the rewrite applies to what the provider adds, and children are shown in their own form.
     body = hide_secrets(resource.body)
     body = add_provider_fields(kind.type, resource.id, body, cloud.settings.tenant, partial(find_seed, cloud.store))
     body = _apply_type_rules(kind, resource, body)
@@ -235,7 +233,7 @@ def _apply_type_rules(kind: Target, resource: StoredResource, body: Mapping[str,
         return add_connection_states(resource.id, body)
     soft = SOFT_DELETES.get(arm_type)
     if soft is not None and soft.recover is not None and find_value(body, ("properties", soft.recover[0])) is not None:
-        # How it was created is not part of the state.
+        # The way of its creation is not part of the state.
         return dict(set_value(body, f"/properties/{soft.recover[0]}", GONE))
     return body
 
@@ -265,7 +263,7 @@ def build_summary(resource: StoredResource) -> dict[str, Any]:
 def _add_children(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], embedded: EmbeddedList) -> Any:
     child_rows = list_children(cloud.store, target.key, embedded)
     if not child_rows and not embedded.always:
-        return body  # the member stays away, as if it had never been sent
+        return body  # the member is missing, as if it had never been sent
     entries = [build_body(cloud, parse(child.id), child) for _, child in child_rows]
     return set_value(body, "/" + "/".join(embedded.path), entries)
 

@@ -1,7 +1,7 @@
-"""Implied resources: a provider has them, or creates them with others.
+"""Implied resources: they exist by themselves, or a provider creates them with others.
 
-They are computed on request and are not in the store, so that they exist as long as their owners.
-Once one is PUT, it is in the store and replaces the implied one.
+They are computed on request and are not in the store, so they exist as long as their owners. A PUT stores one, which
+then replaces the implied one.
 """
 
 from __future__ import annotations
@@ -68,9 +68,8 @@ def _list_interfaces(cloud: EmulatedCloud, target: Target) -> list[StoredResourc
     return [make_interface(endpoint) for _, endpoint in rows if parse(endpoint.id).type.casefold() == ENDPOINT_TYPE]
 
 
-# Singletons: resources of one fixed name that Azure makes with their parent, and that only go with it.
-#
-# The recordings have PUTs of these, and no DELETE. What each one shows before its first PUT is in `provider_fields`.
+# Singletons: resources with a fixed name that Azure creates and deletes with their parent. The recordings have PUTs of
+# these, and no DELETE. `provider_fields` has their content before the first PUT.
 
 
 _COSMOS: Final = "microsoft.documentdb/databaseaccounts"
@@ -96,13 +95,11 @@ _THROUGHPUTS: Final = frozenset(
         "tables",
     )
 )
-"""Settings that a database or container has if its own `options` give a throughput."""
+"""Settings that a database or container has if its `options` include a throughput."""
 
 
 def list_singletons(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
-    """List the singleton of the type that `target` names, unless its parent does not exist or it
-    was PUT already.
-    """
+    """List the singleton of the type that `target` names, unless its parent does not exist or it was already PUT."""
     parent = target.parent
     owner = cloud.find(parent) if parent is not None else None
     if parent is None or owner is None:
@@ -134,7 +131,7 @@ _FIRST: Mapping[str, Mapping[str, str]] = {
 
 
 def add_connection_states(path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Show an endpoint's body as a GET does: with its interface, and the state of every connection."""
+    """Show an endpoint's body as in a GET: with its interface, and the state of every connection."""
     for list_name, first in _FIRST.items():
         entries = find_value(body, ("properties", list_name))
         if isinstance(entries, list):

@@ -1,8 +1,7 @@
-"""The keys that a resource gives out when it is asked: access keys, connection strings, kubeconfigs.
+"""The keys that a resource returns on request: access keys, connection strings, kubeconfigs.
 
-One table for each sort, by type and action; the shapes are those of recorded answers or of Azure's
-specifications. A key is derived from the resource's id, so that each call returns the same one, and
-tests can search for leaks.
+One table for each kind, by type and action; the shapes are those of recorded answers or of Azure's specifications. A
+key is derived from the resource's id, so each call returns the same one, and tests can search for leaks.
 """
 
 from __future__ import annotations
@@ -31,20 +30,18 @@ _HUB_RIGHTS: Mapping[str, str] = {
 
 
 def make_key(arm_id: str, purpose: str) -> str:
-    """Make the key that a resource has for a purpose: 44 characters of base64, the same ones each
-    time, in any case.
-    """
+    """Make a resource's key for a purpose: 44 characters of base64, the same each time and for an id in any case."""
     digest = hashlib.sha256(f"{purpose}:{arm_id}".casefold().encode()).digest()
     return base64.b64encode(digest).decode()
 
 
 def list_named_keys(**purposes: str) -> KeyListing:
-    """Make a flat answer: members by name, each with the key for a purpose."""
+    """Make a flat answer: members by name, each with the key for its purpose."""
     return lambda resource: {name: make_key(resource.id, purpose) for name, purpose in purposes.items()}
 
 
 def _make_connection_listing(text: str) -> KeyListing:
-    """Two keys and their connection strings; `text` says these with the resource's name and the key."""
+    """Make two keys and their connection strings; `text` is their template, with the resource's name and the key."""
 
     def listing(resource: StoredResource) -> dict[str, Any]:
         answer = {}
@@ -142,7 +139,7 @@ KEYS: Mapping[tuple[str, str], KeyListing] = {
     ),
     ("microsoft.search/searchservices", "listadminkeys"): _PAIR,
     ("microsoft.search/searchservices", "listquerykeys"): lambda resource: {
-        "value": [{"name": None, "key": make_key(resource.id, "query")}],  # every service has it; it has no name
+        "value": [{"name": None, "key": make_key(resource.id, "query")}],  # every service has this key, without a name
         "nextLink": None,
     },
     ("microsoft.signalrservice/signalr", "listkeys"): _make_connection_listing(
@@ -152,7 +149,7 @@ KEYS: Mapping[tuple[str, str], KeyListing] = {
 }
 
 
-# The credentials that clusters give out: kubeconfigs, and the password of their first user.
+# The credentials of clusters: kubeconfigs, and the password of their first user.
 
 
 _TEXT = """\
@@ -174,7 +171,7 @@ users:
     token: {token}
 """
 _EXPIRES = "2099-12-31T23:59:59Z"
-"""Far in the future, so that the credential is valid whatever the clock of the reader."""
+"""Far in the future, so that the credential is valid with any clock."""
 
 
 def _make_kubeconfig(resource: StoredResource, user: str) -> str:
@@ -209,7 +206,7 @@ CLUSTER_KEYS: Mapping[tuple[str, str], KeyListing] = {
 }
 
 
-# Authorization rules of messaging namespaces: which exist without a PUT, and the keys of each.
+# Authorization rules of messaging namespaces: those that exist without a PUT, and the keys of each.
 #
 # Event Hubs, Service Bus, Notification Hubs and Relay share one form: a rule is a resource, and the connection string
 # contains its name. The rule to manage the namespace is created with the namespace.
@@ -228,7 +225,7 @@ IMPLIED_RULES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "microsoft.relay/namespaces/authorizationrules": _ROOT,
     "microsoft.servicebus/namespaces/authorizationrules": _ROOT,
 }
-"""By type: the rules that come with their parent, and their rights."""
+"""By type: the rules that are created with their parent, and their rights."""
 
 
 def _list_rule_keys(resource: StoredResource) -> dict[str, Any]:

@@ -1,9 +1,8 @@
-"""Names that only one resource in all of Azure can have: who may ask for them, and what refuses them.
+"""Names that must be unique in all of Azure: the checks of their availability, and the refusals of taken ones.
 
-One table answers the questions (`checkNameAvailability` and similar) and refuses the PUT. A name is
-taken if the settings say so, or something deleted in any subscription holds it; with `strictNames`
-also if another resource has it, and a name of the wrong form is refused. A caller with the right to
-read may ask what `READ_POSTS` lists; the other questions are actions.
+One table answers the checks (`checkNameAvailability` and similar) and refuses the PUT. A name is taken if the settings
+list it, or a deleted resource in any subscription reserves it; with `strictNames` also if another resource has it, and
+a malformed name is refused. A read permission is enough for the checks in `READ_POSTS`; the other checks are actions.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ _DNS: Final = "[a-z0-9](?:[a-z0-9-]{1,61}[a-z0-9])"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniqueName:
-    """A type with unique names. `code` and `text` refuse the PUT of a name that is taken; `invalid` is the reason, and
-    `wrong` the code, of a name that is not of the `form`.
+    """A type with unique names. `code` and `text` refuse the PUT of a taken name; `invalid` is the reason, and `wrong`
+    the code, for a name that does not have the `form`.
 
-    `question` is the last word of the path that asks; it has the `type` in its body if `is_typed`, and the name in
-    `member`. `flag`, `taken` and `free` are what its answers say. `held` is where a body has the name, () for its id.
+    `question` is the last word of the check's path; its body has the `type` if `is_typed`, and the name in `member`.
+    `flag`, `taken` and `free` are the texts of its answers. `held` is the path of the name in a body, () for its id.
     """
 
     type: str
@@ -42,7 +41,7 @@ class UniqueName:
     flag: str = "nameAvailable"
     taken: str = "AlreadyExists"
     free: Mapping[str, Any] = field(default_factory=dict)
-    echoes: tuple[str, ...] = ()  # members of the question that the answer repeats
+    echoes: tuple[str, ...] = ()  # members of the check that the answer repeats
     invalid: str = "Invalid"
     wrong: str = "InvalidResourceName"
     held: tuple[str, ...] = ()
@@ -87,7 +86,7 @@ _ROWS: Final = (
             "An error occurred when trying to reserve the DNS name for the cache. This may be a temporary failure. If "
             "you are certain the name is not in use, please try again later."
         ),
-        flag="",  # no body: the status says it
+        flag="",  # no body: the status is the answer
     ),
     UniqueName(
         type="Microsoft.Cdn/profiles/endpoints",
@@ -236,12 +235,12 @@ _INVALID_TEXTS: Final = {
 
 
 def is_name_question(target: Target) -> bool:
-    """Tell whether a path asks for a name."""
+    """Return whether a path is the check of a name."""
     return bool(target.types) and (target.namespace.casefold(), target.types[-1].casefold()) in NAME_QUESTIONS
 
 
 def answer_name_question(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """Answer whether a name is free, in the form of its provider."""
+    """Answer whether a name is free, in its provider's form."""
     unique = NAME_QUESTIONS[request.target.namespace.casefold(), request.target.types[-1].casefold()]
     cloud.require_scope(request)
     require_registration(cloud, request.target)
@@ -249,7 +248,7 @@ def answer_name_question(cloud: EmulatedCloud, request: ServerRequest) -> Server
     name = asked.get(unique.member) if isinstance(asked, Mapping) else None
     if not isinstance(name, str) or not name:
         raise refuse("InvalidRequestContent", reason=f"The member '{unique.member}' is missing.")
-    # An App Service is asked for by a word of its own as well.
+    # App Service checks use a word of their own as well.
     kinds = {unique.type.casefold(), "site" if unique.type == "Microsoft.Web/sites" else ""}
     if request.method == "POST" and unique.is_typed and str(request.body.get("type")).casefold() not in kinds:
         raise refuse("InvalidRequestContent", reason=f"The member 'type' is not {unique.type}.")
@@ -269,7 +268,7 @@ def answer_name_question(cloud: EmulatedCloud, request: ServerRequest) -> Server
 
 
 def find_database_account_name(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """Answer a HEAD of the name of a Cosmos DB account: 200 if it is taken, 404 if it is free."""
+    """Answer a HEAD of a Cosmos DB account name: 200 if it is taken, 404 if it is free."""
     unique = UNIQUE_NAMES["microsoft.documentdb/databaseaccounts"]
     if _find_refusal(cloud, unique, request.target.name) is None:
         raise make_not_found(request.target)
@@ -286,7 +285,7 @@ def check_name(cloud: EmulatedCloud, request: ServerRequest, body: Mapping[str, 
 
 
 def _find_refusal(cloud: EmulatedCloud, unique: UniqueName, name: str, location: Any = "") -> Refused | None:
-    """Find why a new resource cannot have a name."""
+    """Find the reason why a new resource cannot have a name."""
     if cloud.settings.strict_names and not re.fullmatch(unique.form, name):
         text = _INVALID_TEXTS.get(unique.type, f"The name '{{name}}' is not valid for {unique.type}.")
         return refuse(unique.wrong, status=400, message=text.format(name=name))
@@ -298,14 +297,14 @@ def _find_refusal(cloud: EmulatedCloud, unique: UniqueName, name: str, location:
 
 
 def _list_held(cloud: EmulatedCloud, unique: UniqueName) -> set[str]:
-    """List the names that something deleted holds, in any subscription, in lower case."""
+    """List the names that deleted resources reserve, in any subscription, in lower case."""
     kind = unique.type.casefold()
     rows = list_deleted(cloud.store, kind, cloud.clock.now().timestamp()) if kind in SOFT_DELETES else []
     return {unique.find_name(parse(row["id"]), row["body"]).casefold() for row in rows}
 
 
 def _list_used(cloud: EmulatedCloud, unique: UniqueName, location: Any) -> set[str]:
-    """List the names of all resources of the type where names are strict, in lower case."""
+    """List the names of all resources of the type, in lower case; none unless names are strict."""
     if not cloud.settings.strict_names:
         return set()
     return {

@@ -1,7 +1,7 @@
-"""What a provider adds to a resource by itself: endpoints, principal ids, states.
+"""Fields that a provider adds to a resource: endpoints, principal ids, states.
 
-The same id always gives the same values, so that two runs against one Azure see the same; but for an
-identity that was deleted and created again. Only values that people export, or that a client waits for, are here.
+The same id always gives the same values, so two runs against one Azure see the same, except for an identity that was
+deleted and created again. Only values that people export, or that a client waits for, are here.
 """
 
 from __future__ import annotations
@@ -135,23 +135,23 @@ _INITIAL: Mapping[str, Mapping[str, Any]] = {
     "microsoft.storage/storageaccounts/tableservices": {"/properties/cors/corsRules": []},
     "microsoft.subscription/aliases": {"/properties/subscriptionId": "{uuid:subscription}"},
 }
-"""Initial values of a provider: values that were sent, or changed outside, replace them."""
+"""A provider's initial values: values that were sent, or changed outside, replace them."""
 
 
 def make_uuid(key: str, purpose: str) -> str:
-    """Make the identifier that a resource has for a purpose: the same one each time."""
+    """Make a resource's identifier for a purpose: the same one each time."""
     return str(uuid5(_SPACE, f"{purpose}:{key}"))
 
 
 def add_provider_fields(
     kind: str, path: str, body: Mapping[str, Any], tenant: str, find_seed: Callable[[str], str] = str.casefold
 ) -> Mapping[str, Any]:
-    """Return a body with what its provider adds; `path` is the resource's id, `tenant` the directory's. `find_seed`
-    finds for an id what its identifiers are made of.
+    """Return a body with its provider's fields; `path` is the resource's id, `tenant` the directory's. `find_seed`
+    finds the seed of an id's identifiers.
     """
     rows, initial_rows = _COMPUTED.get(kind.casefold(), {}), _INITIAL.get(kind.casefold(), {})
     if not rows and not initial_rows and "identity" not in body:
-        return body  # most types: nothing is copied
+        return body  # most types: no copy
     key = find_seed(path)
     words = {
         "id": path,
@@ -164,7 +164,7 @@ def add_provider_fields(
     computed, initial = _fill_templates(rows, words), _fill_templates(initial_rows, words)
     if isinstance(body.get("identity"), Mapping):
         computed = set_value(computed, "/identity", _make_identity(body["identity"], key, tenant, find_seed))
-    # What was sent wins over initial values, and the provider's own values win over what was sent.
+    # Sent values win over initial values, and the provider's own values win over sent ones.
     return merge_over(merge_over(initial, body), computed)
 
 

@@ -1,9 +1,8 @@
-"""Quotas and sizes of machines: what a region has left, and what it offers.
+"""Quotas and VM sizes: what a region has left, and what it offers.
 
-The lists (`usages` of a provider in a region, `skus` of Microsoft.Compute) and the refusal of a PUT
-read the same rows of the settings. What is in the emulator counts on top of what they say is used,
-so that usages move with creates and deletes. Cores are those of the sizes that the settings list:
-a machine of another size needs none.
+The lists (`usages` of a provider in a region, `skus` of Microsoft.Compute) and the refusal of a PUT read the same rows
+of the settings. Resources in the emulator are added to the usage in the settings, so usages change with creates and
+deletes. Cores are those of the sizes in the settings: a machine of another size needs none.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ USAGE_NAMESPACES: Final = (_COMPUTE, "microsoft.network", "microsoft.storage", "
 """The providers that list their usages."""
 
 _UNLIMITED: Final = 2**31 - 1
-"""What Azure gives as the limit where there is none."""
+"""Azure's limit for an unlimited quota."""
 
 QuotaKey = tuple[str, str]
 """A namespace and the name of one of its quotas, in lower case."""
@@ -39,7 +38,7 @@ QuotaKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedMachines:
-    """EmulatedMachines of one size that a resource has."""
+    """The machines of one size that a resource has."""
 
     size: str
     count: int
@@ -49,7 +48,7 @@ class EmulatedMachines:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """A quota that each resource of a type counts in; with `path` only one whose body has the `value` there."""
+    """A quota that counts each resource of a type; with `path` only those whose body has the `value` there."""
 
     name: str
     path: tuple[str, ...] = ()
@@ -82,14 +81,14 @@ _COUNTED: Final[Mapping[str, tuple[Counted, ...]]] = {
     "microsoft.network/virtualnetworks": (Counted(name="VirtualNetworks"),),
     "microsoft.storage/storageaccounts": (Counted(name="StorageAccounts"),),
 }
-"""By type, in lower case. What needs cores is in `_MACHINES`."""
+"""By type, in lower case. `_MACHINES` has the types that need cores."""
 
 _SENTENCES: Final[Mapping[QuotaKey, str]] = {
     ("microsoft.network", "publicipaddresses"): "PublicIPCountLimitReached",
     ("microsoft.network", "staticpublicipaddresses"): "StaticPublicIPCountLimitReached",
     ("microsoft.storage", "storageaccounts"): "MaxStorageAccountsCountPerSubscriptionExceeded",
 }
-"""The codes of quotas that are refused in words of their own."""
+"""The codes of quotas with their own refusal texts."""
 
 
 def list_usages(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
@@ -106,7 +105,7 @@ def list_usages(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
 
 
 def list_skus(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """Answer the GET of the sizes of machines; `$filter` knows the location alone, and any other filter none."""
+    """Answer the GET of VM sizes; `$filter` supports the location only, and any other filter is ignored."""
     cloud.require_scope(request)
     match = _LOCATION.fullmatch(request.query.get("$filter", "").strip())
     rows = [
@@ -120,7 +119,7 @@ def list_skus(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
 def check_quota(
     cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, body: Mapping[str, Any]
 ) -> None:
-    """Refuse a write of machines of a size that is not offered, or of more than a quota has left."""
+    """Refuse a write of machines whose size is not offered, or that exceed a quota."""
     target = request.target
     location = _find_location(cloud, target, body)
     present = {(each.size, each.zones) for each in _find_machines(cloud, target, before.body)} if before else set()
@@ -141,7 +140,7 @@ def check_quota(
 
 
 def _exceed(quota: EmulatedQuota, target: Target, used: int, need: int) -> Refused:
-    """Make the refusal of a write that needs more than is left."""
+    """Make the refusal of a write that exceeds a quota."""
     what = {"cores": "Total Regional Cores", "lowprioritycores": "LowPriorityCores"}.get(quota.name.casefold())
     what = what or (f"{quota.name} Cores" if quota.name.casefold().endswith("family") else quota.name)
     total = used + need
@@ -157,7 +156,7 @@ def _list_quotas(cloud: EmulatedCloud, location: str) -> list[EmulatedQuota]:
 
 
 def _list_provider_quotas(cloud: EmulatedCloud, namespace: str, location: str) -> list[EmulatedQuota]:
-    """List the quotas of a provider in a region: those of the settings, then all others, which have no limit."""
+    """List the quotas of a provider in a region: those of the settings, then all others, which are unlimited."""
     provider = namespace.casefold()
     limited = [quota for quota in _list_quotas(cloud, location) if quota.provider.casefold() == provider]
     names = [counted.name for kind, row in _COUNTED.items() if kind.partition("/")[0] == provider for counted in row]
@@ -210,7 +209,7 @@ def _make_sku(sku: EmulatedSku) -> dict[str, Any]:
 
 
 def _is_offered(cloud: EmulatedCloud, machines: EmulatedMachines, location: str) -> bool:
-    """Tell whether a region offers a size in its zones. A region of which the settings list no size offers any."""
+    """Return whether a region offers a size in its zones. A region without sizes in the settings offers any."""
     sizes = {sku.name.casefold(): sku for sku in cloud.settings.skus if normalize_region(sku.location) == location}
     sku = sizes.get(machines.size.casefold())
     if not sizes or sku is None:
@@ -223,7 +222,7 @@ def _is_offered(cloud: EmulatedCloud, machines: EmulatedMachines, location: str)
 def _count_used(
     cloud: EmulatedCloud, subscription: str, location: str, changed: tuple[Target, Mapping[str, Any]] | None = None
 ) -> Counter[QuotaKey]:
-    """Count what the resources of a subscription need in a region; `changed` is one with a body that it would have."""
+    """Count the usage of a subscription in a region; `changed` is a resource with its new body."""
     rows = {
         key: (parse(resource.id), resource.body)
         for key, resource in cloud.store.below(f"/subscriptions/{subscription}/".casefold())
@@ -241,7 +240,9 @@ def _count_used(
 def _count(
     cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], keys: Mapping[str, object]
 ) -> Counter[QuotaKey]:
-    """Count what one resource needs. `keys` are those of all: an agent pool that is one of them counts by itself."""
+    """Count the usage of one resource. `keys` are those of all resources: an agent pool among them counts
+    separately.
+    """
     needs: Counter[QuotaKey] = Counter()
     for counted in _COUNTED.get(target.type.casefold(), ()):
         if not counted.path or str(find_value(body, counted.path)).casefold() == counted.value:
@@ -255,7 +256,7 @@ def _count(
 
 
 def _find_location(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]) -> str:
-    """Find the region of a resource; an agent pool is where its cluster is."""
+    """Find the region of a resource; an agent pool is in the region of its cluster."""
     parent = target.parent if target.type.casefold() == _POOL else None
     cluster = cloud.store.resource(parent.key) if parent is not None else None
     return normalize_region((cluster.body if cluster is not None else body).get("location"))
@@ -264,7 +265,7 @@ def _find_location(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]
 def _find_machines(
     cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], keys: Mapping[str, object] | None = None
 ) -> list[EmulatedMachines]:
-    """Find the machines of a resource, without the pools of a cluster that are resources of their own."""
+    """Find the machines of a resource, without a cluster's pools that are separate resources."""
     find = _MACHINES.get(target.type.casefold())
     if find is None:
         return []
@@ -282,7 +283,7 @@ def _find_machines(
 def _find_machine(body: Mapping[str, Any]) -> Iterator[EmulatedMachines]:
     size = find_value(body, ("properties", "hardwareProfile", "vmSize"))
     is_hosted = any(find_value(body, ("properties", name)) for name in ("host", "hostGroup"))
-    if isinstance(size, str) and not is_hosted:  # a dedicated host has cores of its own
+    if isinstance(size, str) and not is_hosted:  # a dedicated host has its own cores
         yield EmulatedMachines(
             size=size, count=1, zones=_read_zones(body.get("zones")), is_spot=_is_spot(body, ("properties", "priority"))
         )
@@ -331,4 +332,4 @@ _MACHINES: Final[Mapping[str, Callable[[Mapping[str, Any]], Iterator[EmulatedMac
     _CLUSTER: _find_pool,
     _POOL: _find_pool,
 }
-"""What finds the machines of a body, by type in lower case."""
+"""Functions that find the machines of a body, by type in lower case."""

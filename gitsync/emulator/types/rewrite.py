@@ -1,9 +1,8 @@
-"""How Azure rewrites values (`rewrite: true`): responses differ from what was sent.
+"""How Azure rewrites values (`rewrite: true`): responses differ from requests.
 
-Regions have their display names, words another case, ids lower case, lists another order, and
-defaults are added. All of it was recorded; here it happens to every type, so that a comparison has
-to cope with it. The quirks of single types are a table with a row per type. Steps of a path are
-names of members; `*` is every entry of a list or every member of an object.
+Regions have their display names, words another case, ids lower case, lists another order, and defaults are added. All
+of it was recorded; here it applies to every type, as a test of comparisons. The quirks of single types are a table with
+a row per type. Steps of a path are names of members; `*` is every entry of a list or every member of an object.
 """
 
 from __future__ import annotations
@@ -70,9 +69,7 @@ _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def rewrite_body(kind: str, body: Mapping[str, Any], subscription: str = "") -> dict[str, Any]:
-    """Rewrite a body as Azure might give it back; tags and names of members stay. `subscription` is
-    the resource's own.
-    """
+    """Rewrite a body as Azure might return it; tags and member names stay. `subscription` is the resource's own."""
     defaults: dict[str, Any] = {"tags": {}} if "location" in body else {}
     defaults = merge_over(defaults, _DEFAULTS.get(kind.casefold(), {}))
     values = {name: value if name == "tags" else _rewrite_value(name, value) for name, value in body.items()}
@@ -84,14 +81,14 @@ def _rewrite_value(name: str, value: Any) -> Any:
         return {member: _rewrite_value(member, inner) for member, inner in value.items()}
     if isinstance(value, list):
         items = [_rewrite_value(name, item) for item in value]
-        # Only a list whose entries all have a key can come back in another order.
+        # Only a list whose entries all have a key can get another order.
         return sorted(items, key=_find_sort_key) if all(_find_sort_key(item) for item in items) else items
     return _rewrite_text(name, value) if isinstance(value, str) else value
 
 
 def _find_sort_key(item: Any) -> str:
-    """Find the sort key of an entry: a text, or a name (the extensions of a scale set came back
-    so); "" for all else.
+    """Find the sort key of an entry: a text, or a name (as recorded for the extensions of a scale set); "" for any
+    other entry.
     """
     name = item.get("name") if isinstance(item, Mapping) else item
     return name if isinstance(name, str) else ""
@@ -100,7 +97,7 @@ def _find_sort_key(item: Any) -> str:
 def _rewrite_text(name: str, text: str) -> str:
     if name.casefold() in _PLACES:
         return REGIONS.get(text.casefold().replace(" ", ""), text)
-    if text.casefold().startswith("/subscriptions/"):  # an id: Azure gives one word of it another case
+    if text.casefold().startswith("/subscriptions/"):  # an id: Azure changes the case of one word
         return text.replace("/resourceGroups/", "/resourcegroups/")
     return _WORDS.get(text.casefold(), text)
 
@@ -111,7 +108,7 @@ _LARGER = {"S": "M", "M": "H"}
 
 
 def apply_quirks(kind: str, body: dict[str, Any], subscription: str) -> dict[str, Any]:
-    """Change a body as its type would return it; `subscription` completes ids that name none."""
+    """Change a body as its type would return it; `subscription` completes ids without one."""
     for path, change in _CHANGES.get(kind.casefold(), ()):
         body = change_at(body, tuple(path.split("/")), change)
     for path in _COMPLETED.get(kind.casefold(), ()):
@@ -123,7 +120,7 @@ def apply_quirks(kind: str, body: dict[str, Any], subscription: str) -> dict[str
 
 
 def _change_text(change: Callable[[str], str]) -> ValueChange:
-    """Make a change that applies to texts only; any other value is kept."""
+    """Make a change for texts only; any other value is kept."""
     return lambda original: change(original) if isinstance(original, str) else original
 
 
@@ -165,7 +162,7 @@ def _capitalize_group(arm_id: str) -> str:
 
 def _indent(text: str) -> str:
     try:
-        root: Element = fromstring(text)  # noqa: S314 - a test's own policy, and expat stops at entities that grow
+        root: Element = fromstring(text)  # noqa: S314 - the policy is a test's own, and expat limits the expansion of entities
     except ParseError:
         return text
     indent(root, space="\t")
@@ -173,7 +170,7 @@ def _indent(text: str) -> str:
 
 
 def _use_larger_units(text: str) -> str:
-    """60 of one unit are one of the next, as .NET writes a TimeSpan."""
+    """Convert 60 of a unit to one of the next, as .NET does in a TimeSpan."""
     match = _MINUTES.fullmatch(text)
     if match is None or int(match[1]) % 60 or match[1] == "0":
         return text
@@ -191,7 +188,7 @@ _COMPLETED: Mapping[str, tuple[str, ...]] = {
     "microsoft.authorization/roleassignments": ("properties/roleDefinitionId",),
 }
 _CHANGES: Mapping[str, tuple[tuple[str, ValueChange], ...]] = {
-    # location Global → global, whole ids in lower case, members that say nothing
+    # location Global → global, ids in lower case, empty members
     "microsoft.alertsmanagement/smartdetectoralertrules": (
         ("location", _change_text(str.lower)),
         ("properties/scope/*", _change_text(str.lower)),
@@ -212,7 +209,7 @@ _CHANGES: Mapping[str, tuple[tuple[str, ValueChange], ...]] = {
     "microsoft.apimanagement/service/products/policies": _POLICY,
     # sampling.percentage 100 → 100.0
     "microsoft.apimanagement/service/diagnostics": (("properties/sampling/percentage", _make_decimal),),
-    # maxmemory-delta 10 → 642 whatever is asked, redisVersion 6 → 6.0
+    # maxmemory-delta 10 → 642 for any value, redisVersion 6 → 6.0
     "microsoft.cache/redis": (
         ("properties/redisConfiguration/maxmemory-delta", lambda _asked: "642"),
         ("properties/redisConfiguration", _add_defaults({"maxclients": "7500", "maxmemory-reserved": "642"})),
@@ -221,7 +218,7 @@ _CHANGES: Mapping[str, tuple[tuple[str, ValueChange], ...]] = {
     ),
     # diskAccessId: the group in capitals
     "microsoft.compute/disks": (("properties/diskAccessId", _change_text(_capitalize_group)),),
-    # nodeLabels {}, nodeTaints [] and nulls are not returned; each pool is given defaults
+    # nodeLabels {}, nodeTaints [] and nulls are not returned; each pool gets defaults
     "microsoft.containerservice/managedclusters": (
         ("properties/agentPoolProfiles/*", _drop_empty),
         ("properties/agentPoolProfiles/*", _add_defaults(_POOL)),
@@ -232,7 +229,7 @@ _CHANGES: Mapping[str, tuple[tuple[str, ValueChange], ...]] = {
         ("properties", _drop_empty),
         ("properties", _add_defaults(_POOL)),
     ),
-    # defaults in objects that the request left out
+    # defaults in objects that the request omitted
     "microsoft.dbforpostgresql/flexibleservers": (
         ("properties", _add_defaults({"backup": {"backupRetentionDays": 7, "geoRedundantBackup": "Disabled"}})),
         ("properties", _add_defaults({"highAvailability": {"mode": "Disabled", "state": "NotEnabled"}})),
@@ -242,12 +239,12 @@ _CHANGES: Mapping[str, tuple[tuple[str, ValueChange], ...]] = {
         ("properties/charset", _change_text(str.upper)),
         ("properties", _add_defaults({"collation": "en_US.utf8"})),
     ),
-    # every location is given an id and a state
+    # every location gets an id and a state
     "microsoft.documentdb/databaseaccounts": (
         ("properties/locations/*", _add_id),
         ("properties/consistencyPolicy", _add_defaults({"maxIntervalInSeconds": 5, "maxStalenessPrefix": 100})),
     ),
-    # location and options are not returned; excludedPaths is given an entry of its own
+    # location and options are not returned; excludedPaths gets an additional entry
     "microsoft.documentdb/databaseaccounts/sqldatabases": (
         ("location", _drop),
         ("properties/options", _drop),
@@ -259,7 +256,7 @@ _CHANGES: Mapping[str, tuple[tuple[str, ValueChange], ...]] = {
         ("properties/resource/indexingPolicy", _add_defaults({"automatic": True, "fullTextIndexes": []})),
         ("properties/resource/indexingPolicy/excludedPaths", _add_entry({"path": '/"_etag"/?'})),
     ),
-    # provider Generic → generic; a kustomization has its name and its times, and nulls
+    # provider Generic → generic; a kustomization gets its name, its times, and nulls
     "microsoft.kubernetesconfiguration/fluxconfigurations": (
         ("properties/gitRepository/provider", _change_text(str.lower)),
         ("properties/kustomizations/*", _add_defaults(_KUSTOMIZATION)),

@@ -23,7 +23,7 @@ _CLUSTER = Keys(
     SecretAction("/listClusterAdminCredential", "2022-04-01", {"adminCredentials": _KUBECONFIG}),
     SecretAction("/listClusterUserCredential", "2022-04-01", {"userCredentials": _KUBECONFIG}),
 )
-# ASO lets a manifest ask for these, and never writes them. Only a fleet with a hub has any.
+# ASO allows these in a manifest, and never writes them. Only a fleet with a hub has any.
 _FLEET = Keys(SecretAction("/listCredentials", "2025-03-01", {"userCredentials": _KUBECONFIG}))
 
 EXTENSIONS: Extensions = (

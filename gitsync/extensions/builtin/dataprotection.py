@@ -48,7 +48,7 @@ async def check_protection(subject: Subject, azure: ReadsAzure, next: NextCheck)
 
 
 def _is_fixable(subject: Subject) -> bool:
-    """Tell whether the protection failed with an error that the user may have fixed since."""
+    """Return whether the protection failed with an error that the user may have fixed since."""
     code = _read_protection_status(subject, "errorDetails", "code") or ""
     return (
         _read_protection_status(subject, "status") or ""

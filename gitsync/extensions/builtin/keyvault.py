@@ -24,21 +24,21 @@ API_VERSION = "2024-11-01"
 
 
 class Goal(StrEnum):
-    """The modes that only ASO and gitsync know."""
+    """The modes that only ASO and gitsync have."""
 
     CREATE_OR_RECOVER = "createOrRecover"
     PURGE_THEN_CREATE = "purgeThenCreate"
 
 
 def find_goal(subject: Subject) -> Goal | None:
-    """The goal that a manifest states; None for a mode of Azure, and without a mode."""
+    """The goal that a manifest states; None for an Azure mode, and without a mode."""
     mode = read_text(subject.spec.get("properties"), "createMode")
     return Goal(mode) if mode in set(Goal) else None
 
 
 def request_deleted(subject: Subject) -> tuple[LookupRequest, ...]:
-    """The deleted vault of the same name, if the vault must be created. Not for names that only a later step
-    knows.
+    """The deleted vault of the same name, if the vault must be created. Not for names that are known only in a later
+    step.
     """
     if find_goal(subject) is None or subject.live is not None or "<" in subject.arm_id:
         return ()
@@ -46,7 +46,7 @@ def request_deleted(subject: Subject) -> tuple[LookupRequest, ...]:
 
 
 def remove_goal(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
-    """The body without a mode that Azure does not know.
+    """The body without a mode that Azure does not have.
 
     Raises PermanentError if the vault would have to be recovered to another resource group than before, GitsyncError
     if Azure's answer about the deleted vault is not valid.

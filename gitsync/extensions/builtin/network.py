@@ -1,7 +1,7 @@
 """network.azure.com: parents that embed their children, which a PUT without them would delete
 (docs/reference/kinds.md#embedded-children), a check after the write, an address to export, and what refusals mean.
 
-The shapes are what may be sent of a child, by the first api-version that knows a member
+The shapes are what may be sent of a child, by the first api-version that has a member
 (docs/reference/kinds.md#embedded-children).
 """
 
@@ -60,8 +60,8 @@ def describe_outside(subject: Subject) -> str:
     known = (one for one in subnets if isinstance(one, dict))
     outside = ", ".join(filter(None, (_name_outside(one, subject, ranges) for one in known)))
     return outside and (
-        f"Azure refuses it: outside of its address space would be {outside}, which this run does not change. Keep the "
-        "old range in spec.addressSpace.addressPrefixes until the subnet has a new one."
+        f"Azure refuses it: {outside} would be outside of its address space, and this run does not change that. Keep "
+        "the old range in spec.addressSpace.addressPrefixes until the subnet has a new one."
     )
 
 

@@ -1,4 +1,4 @@
-"""What refusals of Azure mean, for the groups that need nothing else (docs/reference/kinds.md#error-overrides)."""
+"""What Azure's refusals mean, for the groups that need nothing else (docs/reference/kinds.md#error-overrides)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Body modifiers that keep the children which Azure embeds in their parent (docs/reference/kinds.md#embedded-children).
 
 A PUT of such a parent that leaves them out deletes them, though each is a resource of its own. The children come from
-the live body, but for those that the run changes next (`Subject.children`). They are cut down to what may be sent: the
+the live body, except those that the run changes next (`Subject.children`). They are cut down to what may be sent: the
 members that a shape names, nulls and empty lists left out. A list that the live body does not show is empty only if the
-collection of the children says so.
+collection of the children is empty.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class _Keeper:
 
     def _find_shown(self, live: Mapping[str, Any]) -> Any:
         """What the resource shows at the path: None for nothing, `_ABSENT` if there can be no children, `_ODD` if
-        something on the way is no object.
+        something on the way is not an object.
         """
         found: Any = live
         for place, step in enumerate(self._path):
@@ -121,7 +121,7 @@ class _Keeper:
 
 
 def replace(_desired: list[Any], live: list[Any]) -> list[Any]:
-    """The live children, whatever the body says: ASO's manifests have no such field."""
+    """The live children, whatever the body has: ASO's manifests have no such field."""
     return live
 
 

@@ -43,7 +43,7 @@ class ErrorRule:
     becomes: Class = Class.RETRYABLE
 
     def fits(self, error: ArmError) -> bool:
-        """Tell whether the row matches this error."""
+        """Return whether the row matches this error."""
         return (
             self.code in {ANY_CODE, error.code}
             and all(text in error.message for text in self.says)

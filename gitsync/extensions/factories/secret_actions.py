@@ -77,7 +77,7 @@ class Keys:
         return frozenset(name for source in self._sources for name in source.fields)
 
     def reads_resource(self, wanted: Collection[str]) -> bool:
-        """Tell whether some fields come from the resource itself, and not from an action."""
+        """Return whether some fields come from the resource itself, and not from an action."""
         return any(isinstance(one, StatusFields) and not one.fields.keys().isdisjoint(wanted) for one in self._sources)
 
     def list_actions(self, wanted: Collection[str]) -> tuple[str, ...]:

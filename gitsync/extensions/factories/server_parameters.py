@@ -36,7 +36,7 @@ class OnlyWhatWasSet:
             return ""
         source, default_value = properties.get("source"), properties.get("defaultValue")
         if isinstance(source, str) and (source.casefold() if self.folds_case else source) == "system-default":
-            return "it is a default of the system, which needs no manifest"
+            return "it is a system default, which needs no manifest"
         read_only = properties.get("isReadOnly")
         if type(read_only) is type(self.read_only) and read_only == self.read_only:
             return "it is read-only"

@@ -14,7 +14,7 @@ from gitsync.model.live import Live
 TERMINAL = ("succeeded", "failed", "canceled")
 
 Allows = Callable[[str], bool]
-"""Tells whether a state lets the resource be acted on."""
+"""Returns whether a state lets the resource be acted on."""
 
 
 def allow_only(*states: str) -> Allows:
@@ -60,7 +60,7 @@ class OwnState(_StateCheck):
         return await self._judge(subject.live, subject, azure, next)
 
     def allows_listed(self, entry: Live) -> bool:
-        """Tell whether the entry of a list shows a state that is allowed. One without the state shows nothing."""
+        """Return whether the entry of a list shows a state that is allowed. One without the state shows nothing."""
         state = read_state(entry, self._field)
         return state is not None and self._allows(state)
 

@@ -1,7 +1,7 @@
-"""Paths of values in responses of Azure, and how to read them: the cells of the tables of exporters.
+"""Paths of values in Azure's responses, and how to read them: the cells of the tables of exporters.
 
-A place returns the text at its path, "" if there is none, and None to skip its field. Separate from the exporters,
-because a place knows nothing of requests.
+A reader returns the text at its path, "" if there is none, and None to skip its field. Separate from the exporters,
+because a reader sends no requests.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ValuePath = Callable[[Any], str | None]
 """Returns the value at one place of a document. Raises UnexpectedShapeError."""
 
 ValueReading = Callable[[Any], str]
-"""Converts the value at a place to text. Raises UnexpectedShapeError."""
+"""Converts the value at a path to text. Raises UnexpectedShapeError."""
 
 
 def format_text(value: Any) -> str:

@@ -113,11 +113,13 @@ class Checkout:
         return self.history.revisions_since(revision, self.wanted.path) if self.history else ()
 
     def has_history_since(self, revision: str) -> bool:
-        """Tell whether `revisions_since` misses no change."""
+        """Return whether `revisions_since` misses no change."""
         return self.history is not None and self.history.has_since(revision)
 
     def find_last_commits(self, revision: str, places: Collection[ManifestPaths]) -> Mapping[ManifestPaths, LastCommit]:
-        """Return the last commit, at or before a revision, that changed each place; none for a source without git."""
+        """Return the last commit, at or before a revision, that changed each group of paths; none for a source without
+        git.
+        """
         return self.history.find_last_commits(revision, places) if self.history else {}
 
     def close(self) -> None:
@@ -133,7 +135,7 @@ class Checkout:
         self.close()
 
 
-def open_checkout(  # noqa: PLR0913 - each says what is read
+def open_checkout(  # noqa: PLR0913 - each selects what is read
     location: str,
     *,
     ref: str | None = None,
@@ -175,7 +177,7 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
         )
     if tree is None:
         return _read_plain_folder(source, ref, wanted)
-    # From here on the mirror of the repository is to be removed, whatever happens.
+    # From here on the mirror of the repository must be removed, whatever happens.
     try:
         return _read_work_tree(source, tree, ref, wanted, access, trusted)
     except BaseException:
@@ -191,7 +193,7 @@ def _take(contents: SourceContents) -> dict[str, Any]:
 
 
 def _is_settings_file(folder: Path, config_file: Path) -> bool:
-    """Tell whether the operator's own file is the gitsync.yaml of a folder: then it has been read already."""
+    """Return whether the operator's own file is the gitsync.yaml of a folder: then it has been read already."""
     settings_file = folder / FILE_NAME
     return settings_file.exists() and config_file.exists() and settings_file.samefile(config_file)
 
@@ -255,7 +257,7 @@ def _read_work_tree(
         contents = read_contents(_find_signed(source, tree, commit, trusted) if trusted else listing, wanted)
         dirty = False
         if ref is None:
-            # What was read is signed, so what the folder has instead is listed anew.
+            # The contents come from signed commits, so the files of the folder are listed again.
             inputs = _read_unsigned(folder, contents, wanted) if trusted else contents.read_inputs()
             dirty = _is_dirty(inputs, revision, wanted, has_declared=contents.has_declared)
         if dirty and trusted:
@@ -320,7 +322,7 @@ def _read_unsigned(folder: FolderListing, signed: SourceContents, wanted: Source
 def _is_dirty(
     inputs: Mapping[str, bytes], revision: Revision | None, wanted: SourcePart, *, has_declared: bool
 ) -> bool:
-    """Tell whether the inputs of a folder differ from the commit: manifests that git ignores count, other files and
+    """Return whether the inputs of a folder differ from the commit: manifests that git ignores count, other files and
     line ends do not. `has_declared` is that of the folder: if only one of them declares units, files differ.
     """
     if revision is None:
@@ -331,7 +333,7 @@ def _is_dirty(
 
 
 def _has_inputs(revision: Revision, inputs: Mapping[str, bytes], wanted: SourcePart, *, has_declared: bool) -> bool:
-    """Tell whether these files are all that is read of a revision."""
+    """Return whether these files are all that is read of a revision."""
     try:
         committed = list_inputs(revision, wanted, has_declared=has_declared)
     except SourceError:  # the commit does not have the folder, or another kustomization
@@ -359,7 +361,7 @@ _ALGORITHMS = {40: hashlib.sha1, 64: hashlib.sha256}  # git's, by the length of 
 
 
 def is_content_of(blob: str, content: bytes) -> bool:
-    """Tell whether `content` is the blob with this id, unchanged or with the line ends that git stores (LF)."""
+    """Return whether `content` is the blob with this id, unchanged or with the line ends that git stores (LF)."""
     make_digest = _ALGORITHMS[len(blob)]
     texts = (content, content.replace(b"\r\n", b"\n")) if b"\r\n" in content else (content,)
     return any(make_digest(b"blob %d\0" % len(text) + text).hexdigest() == blob for text in texts)

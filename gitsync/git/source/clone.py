@@ -28,7 +28,7 @@ class Clone:
 
     def fetch(self, *refspecs: str, depth: tuple[str, ...] = ("--depth=1",)) -> None:
         """Fetch by refspec, with git's own options for the depth."""
-        # The URL stands after `--`, so git cannot take it for an option.
+        # The URL comes after `--`, so git cannot take it for an option.
         options = ("--quiet", "--no-tags", "--no-auto-maintenance", *depth)
         self.repository.run("fetch", *options, "--", self.url, *refspecs)
 
@@ -150,12 +150,12 @@ def _find_refusal(clone: Clone, commit: str) -> str | None:
         everything = ("+refs/heads/*:refs/gitsync/heads/*", "+refs/tags/*:refs/gitsync/tags/*")
         clone.fetch(*everything, depth=("--unshallow",) if clone.repository.is_shallow else ())
         if not has_commit(clone.repository, commit):
-            # A connection that broke looks like a refusal. The server has answered meanwhile, so ask it again.
+            # A connection that broke looks like a refusal. The server has answered since, so try again.
             with suppress(GitError):
                 clone.fetch(f"+{commit}:{_FETCHED}")
     return None if has_commit(clone.repository, commit) else refusal
 
 
 def has_commit(repository: Repository, commit: str) -> bool:
-    """Tell whether `commit` is a commit id, and its objects are in the repository."""
+    """Return whether `commit` is a commit id, and its objects are in the repository."""
     return is_commit_id(commit) and repository.confirms("cat-file", "-e", f"{commit}^{{commit}}")

@@ -76,11 +76,10 @@ def explain_nothing(paths: Collection[str]) -> Mapping[str, Problem]:  # noqa: A
 class SourceContents:
     """Manifest files by path from the root of the source, sorted; the units of those that are not plain files; warnings
     about skipped files; the paths of files that are ignored and of kustomizations that are skipped; and the source's
-    settings, None if it has none.
-    `has_declared` tells that objects of controllers are followed. `read_inputs` returns every file that all this was
-    made of, and `explain_unreadable` says why files cannot be read. `file` is the one that is wanted, "" for a folder,
-    and `read_whole` reads the whole source. `read_left_out` reads the files in folders of kustomizations that none of
-    them names, and `find_unread` finds the places that are not read.
+    settings, None if it has none. `has_declared` is true if objects of controllers are followed. `read_inputs` returns
+    every file that all this was made of, and `explain_unreadable` explains why files cannot be read. `file` is the
+    requested file, "" for a folder, and `read_whole` reads the whole source. `read_left_out` reads the files in folders
+    of kustomizations that none of them names, and `find_unread` finds the files that are not read.
 
     A kustomization replaces its whole folder: its own path leads to the result of its build.
     """
@@ -224,16 +223,15 @@ def _warn_endings(
             yield Problem(
                 code="PassedOver",
                 level=Level.WARNING,
-                message=f"{path} is not read: its ending is not in small letters.",
+                message=f"{path} is not read: its file extension is not in lower case.",
                 hint=f"Rename it to {stem}{dot}{ending.lower()}. If it is not a manifest, add it to .gitsyncignore.",
                 path=path,
             )
 
 
 def list_inputs(listing: SourceListing, wanted: SourcePart, *, has_declared: bool) -> Mapping[str, str]:
-    """List every file that `read_contents` reads of a listing, by path, with its id ("" in a
-    folder). `has_declared` tells that objects of controllers may declare some of its units: only
-    then are contents read.
+    """List every file that `read_contents` reads of a listing, by path, with its id ("" in a folder). `has_declared` is
+    true if objects of controllers may declare some of its units: only then are contents read.
     """
     entries = listing.entries(wanted.path)  # first: a revision that is listed finds its settings without git
     settings = _read_settings(listing, wanted)
@@ -247,7 +245,7 @@ def list_inputs(listing: SourceListing, wanted: SourcePart, *, has_declared: boo
 
 
 def _name_sources(wanted: SourcePart, settings: SourceFile | None) -> FollowContext:
-    """Add the sources of Flux that the operator, or else the source's settings, call this repository."""
+    """Add the Flux sources that the operator, or else the source's settings, call this repository."""
     own = find_source_names(settings) if settings else ()
     names = own if wanted.aliases is None else wanted.aliases
     if not names:
@@ -257,7 +255,7 @@ def _name_sources(wanted: SourcePart, settings: SourceFile | None) -> FollowCont
 
 
 def _find_unit_inputs(choice: _ChosenFiles, built: AllUnits | None) -> list[SourceEntry]:
-    """Find the files that units were built of, and those that say what to build."""
+    """Find the files that units were built of, and those that define what to build."""
     declared, inputs = (built.declared, built.inputs) if built and built.declared else ((), frozenset[str]())
     needed = list_unit_inputs((*choice.units.built, *declared), choice.reader) | inputs
     return [choice.source_files.find(path) for path in sorted(needed)]
@@ -352,11 +350,11 @@ def _check_file(entry: SourceEntry) -> None:
         )
     if name in KUSTOMIZATIONS or name == CHART:
         raise SourceError(
-            f"--path {entry.path} says how its folder is built, and is read with it alone.",
+            f"--path {entry.path} defines how its folder is built, and is read only with it.",
             hint=f"Set --path {posixpath.dirname(entry.path) or '.'}.",
         )
     if not entry.path.endswith(SUFFIXES):
-        raise SourceError(f"--path {entry.path} is no *.yaml, *.yml or *.json file.", hint="Check --path.")
+        raise SourceError(f"--path {entry.path} is not a *.yaml, *.yml or *.json file.", hint="Check --path.")
 
 
 def _find_missing_units(reader: KustomizationReader, entries: Iterable[UnitEntry]) -> Iterator[Problem]:
@@ -372,7 +370,7 @@ def _find_missing_units(reader: KustomizationReader, entries: Iterable[UnitEntry
         if missing:
             yield Problem(
                 code="UnitNotFound",
-                message=f"units: path: there is no {missing} {entry.path or '.'} in the source.",
+                message=f"units: path: the source has no {missing} {entry.path or '.'}.",
                 hint="Fix the path, or remove the unit.",
                 path=FILE_NAME,
                 line=entry.line,

@@ -160,13 +160,13 @@ def _check_owner(git_directory: GitDirectory, access: GitAccess) -> None:
 
 
 def is_owned_by(owners: Collection[int], user: int, sudo_user: str) -> bool:
-    """Tell whether all owners are the user or, for root, the user who called sudo."""
+    """Return whether all owners are the user or, for root, the user who called sudo."""
     trusted = {user, int(sudo_user)} if user == 0 and sudo_user.isascii() and sudo_user.isdigit() else {user}
     return trusted.issuperset(owners)
 
 
 def is_listed(top: Path, directories: Collection[str]) -> bool:
-    """Tell whether values of safe.directory name a folder. An empty value resets those before it."""
+    """Return whether values of safe.directory name a folder. An empty value resets those before it."""
     is_trusted = False
     for value in directories:
         folder = os.path.realpath(value.removesuffix("/*")) if value else ""
@@ -262,7 +262,7 @@ def _list_headers(
 
 
 def _does_apply(include: re.Match[str], git_directory: GitDirectory) -> bool:
-    """Tell whether an include applies: without a condition, or with one on the git directory (git-config(1),
+    """Return whether an include applies: without a condition, or with one on the git directory (git-config(1),
     includeIf).
     """
     pattern = include["pattern"]
@@ -292,7 +292,7 @@ def _list_settings(file: Path, access: GitAccess) -> Iterator[tuple[str, str]]:
     """List the settings of a file; git parses and prints it, without includes."""
     try:
         if file.stat().st_size > _LARGEST:
-            raise SourceError(f"{file} is too large for settings of git.")
+            raise SourceError(f"{file} is too large for a file of git settings.")
         output = use_no_repository(access).run("config", "--file", str(file), "--no-includes", "--null", "--list")
     except FileNotFoundError:
         return

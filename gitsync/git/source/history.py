@@ -62,7 +62,7 @@ class History:
                 return None
             try:
                 return read_contents(listing, wanted)
-            except ConfigError:  # the settings of that time are wrong; its manifests still say what it declared
+            except ConfigError:  # the settings of that time are wrong; its manifests still show what it declared
                 return read_contents(listing, replace(wanted, has_settings=False))
         except (GitError, SourceError):
             return None
@@ -106,11 +106,11 @@ class History:
             return (since,)
 
     def has_since(self, since: str) -> bool:
-        """Tell whether the history since a revision is here, so that `revisions_since` misses no change."""
+        """Return whether the history since a revision is here, so that `revisions_since` misses no change."""
         return any(self._has_history(repository, since) for repository in self._list_repositories())
 
     def find_last_commits(self, revision: str, places: Collection[ManifestPaths]) -> Mapping[ManifestPaths, LastCommit]:
-        """Return the last commit, at or before a revision, that added or changed a file of each place. The paths count
+        """Return the last commit, at or before a revision, that added or changed a file of each group. The paths count
         from the folder of the source. Nothing is fetched.
         """
         repository = next(
@@ -125,9 +125,7 @@ class History:
         return {place: commits[paths] for place, paths in inside.items()}
 
     def precedes(self, later: str) -> bool | None:
-        """Tell whether the checked-out commit is an ancestor of `later`; None if the history
-        between cannot be read.
-        """
+        """Return whether the checked-out commit is an ancestor of `later`; None if their history cannot be read."""
         if later == self._commit:
             return False
         try:
@@ -181,16 +179,16 @@ class History:
         return clone.repository if clone and fetch_commit(clone, revision) else None
 
     def _is_here(self, repository: Repository, revision: str) -> bool:
-        """Tell whether a revision is in a repository. Nearly always it is an earlier commit, which is asked anyway."""
+        """Return whether a revision is in a repository. Nearly always it is an earlier commit, read anyway."""
         return self._has_history(repository, revision) or self._has_commit(repository, revision)
 
     def _has_commit(self, repository: Repository, commit: str) -> bool:
-        """Tell whether a commit is in a repository. The one that was checked out is in its own."""
+        """Return whether a commit is in a repository. The one that was checked out is in its own."""
         is_checked_out = repository is self._repository and commit == self._commit
         return is_checked_out or has_commit(repository, commit)
 
     def _is_vouched_for(self, repository: Repository, revision: str) -> bool:
-        """Tell whether a revision may be read: who signs a commit signs its history."""
+        """Return whether a revision may be read: who signs a commit signs its history."""
         # The checked-out commit is signed, and its id covers its history.
         if self._trusted is None or self._has_history(repository, revision):
             return True
@@ -206,7 +204,7 @@ class History:
         return self._clone
 
     def _has_history(self, repository: Repository, since: str) -> bool:
-        """Tell whether the history from the checked-out commit back to `since` is in the repository."""
+        """Return whether the history from the checked-out commit back to `since` is in the repository."""
         return (
             is_commit_id(since)
             and self._has_commit(repository, self._commit)
@@ -235,9 +233,7 @@ class History:
 
 
 def _is_ancestor(repository: Repository, earlier: str, later: str) -> bool:
-    """Tell whether a commit is an ancestor of another, as far as the history is here. A commit is its own
-    ancestor.
-    """
+    """Return whether a commit is an ancestor of another, as far as the history is there. A commit counts as its own."""
     return earlier == later or repository.confirms("merge-base", "--is-ancestor", earlier, later)
 
 
@@ -254,10 +250,10 @@ _FETCHED = "refs/gitsync/heads/"
 
 
 def is_published(repository: Repository, commit: str, remote: Remote, status_branch: str) -> bool | None:
-    """Tell whether a branch of the remote has a commit; None if that cannot be known.
+    """Return whether a branch of the remote has a commit; None if that cannot be known.
 
-    What was fetched last is asked first, and the remote only if that does not have the commit. The
-    status branch has nothing but status.
+    The last fetch is checked first, and the remote only if the fetch does not have the commit. The status branch has
+    nothing but status.
     """
     try:
         if _has_ref_with(repository, "refs/remotes/", commit):
@@ -277,9 +273,7 @@ def is_published(repository: Repository, commit: str, remote: Remote, status_bra
 
 
 def _is_fetched(clone: Clone, repository: Repository, commit: str, heads: dict[str, str]) -> bool:
-    """Tell whether one of the branches that are not here has the commit. GitError if they cannot be
-    fetched.
-    """
+    """Return whether one of the branches that are not here has the commit. GitError if they cannot be fetched."""
     unknown = [name for name, tip in heads.items() if not has_commit(repository, tip)]
     if not unknown:
         return False
@@ -335,7 +329,7 @@ def find_last_commits(
     repository: Repository, revision: str, places: Collection[ManifestPaths]
 ) -> Mapping[ManifestPaths, LastCommit]:
     """Return the last commit, at or before a revision, that added or changed a file at or below one of the paths of
-    each place.
+    each group.
     """
     try:
         entries = list(_read_log(repository, revision, places))
@@ -359,7 +353,7 @@ def find_last_commits(
 
 
 def _read_log(repository: Repository, revision: str, places: Collection[ManifestPaths]) -> Iterator[_LogEntry]:
-    """Yield the commits, newest first. No text of git has a NUL in it."""
+    """Yield the commits, newest first. No text in git's output has a NUL in it."""
     paths = sorted({path for place in places for path in place})
     limited = replace(repository, timeout=min(repository.timeout, _TIMEOUT))
     lines = "".join(f"{line}\n" for line in (revision, "--", *paths))
@@ -373,7 +367,7 @@ def _read_log(repository: Repository, revision: str, places: Collection[Manifest
 
 
 def _find_places(paths: Collection[str], by_path: Mapping[str, Collection[ManifestPaths]]) -> Iterator[ManifestPaths]:
-    """Find the places that have one of the paths, or a folder around it."""
+    """Find the groups that have one of the paths, or a folder around it."""
     for path in paths:
         steps = path.split("/")
         for length in range(len(steps) + 1):

@@ -61,7 +61,7 @@ class SourceListing(Protocol):
 class EditedListing:
     """A source as another listing read it, with the files in `texts` replaced, or removed if their text is None.
 
-    What was read is kept in `contents`, which copies with other texts share: all see the files of one moment.
+    `contents` keeps every file that was read, and copies with other texts share it: all see the files of one moment.
     """
 
     source: SourceListing
@@ -95,7 +95,7 @@ class EditedListing:
 
 
 def is_printable(path: str) -> bool:
-    """Tell whether a path may be shown unchanged to people and in logs."""
+    """Return whether a path may be shown unchanged to people and in logs."""
     return path.isprintable()
 
 
@@ -207,7 +207,7 @@ def _split_batch(output: bytes) -> Iterator[bytes]:
         if len(header) != 3:
             raise SourceError(
                 f"The object {header[0].decode()} is not in the repository.",
-                hint="Run git fsck, or clone the whole repository: it is damaged or a partial clone.",
+                hint="Run git fsck, or clone the repository in full: it is damaged or a partial clone.",
             )
         size = int(header[2])
         yield output[end + 1 : end + 1 + size]

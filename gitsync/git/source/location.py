@@ -62,8 +62,7 @@ def parse_location(text: str) -> Folder | Url:
 
 
 def parse_remote(text: str, top: Path) -> Url:
-    """Parse the URL of a remote from the settings of git; a path is relative to `top`, the working
-    tree.
+    """Parse the URL of a remote from the git settings; a path is relative to `top`, the working tree.
 
     Raises SourceError for another transport, and for a path inside the working tree: it may come
     from a commit.
@@ -163,12 +162,12 @@ def _is_address(host: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether `host` can only be this machine."""
+    """Return whether `host` can only be this machine."""
     return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 
 def is_commit_id(ref: str) -> bool:
-    """Tell whether `ref` is a whole commit id (SHA-1 or SHA-256)."""
+    """Return whether `ref` is a full commit id (SHA-1 or SHA-256)."""
     return _COMMIT_ID.fullmatch(ref) is not None
 
 

@@ -79,7 +79,7 @@ class _RevisionName:
         return 1 + sum(int(count or 1) if sign == "~" else 1 for sign, count in steps)
 
 
-def read_revision(  # noqa: PLR0913 - each says what is read
+def read_revision(  # noqa: PLR0913 - each selects what is read
     location: str,
     name: str,
     opened: ExitStack,
@@ -127,7 +127,9 @@ def read_revision(  # noqa: PLR0913 - each says what is read
 def find_commits_before(
     location: str, commit: str, places: Collection[ManifestPaths], access: GitAccess
 ) -> Mapping[ManifestPaths, LastCommit]:
-    """Return the last commit, at or before `commit`, that changed each place. Only a local repository has a history."""
+    """Return the last commit, at or before `commit`, that changed each group of paths. Only a local repository has a
+    history.
+    """
     source = parse_location(location)
     tree = find_work_tree(source.path, access) if isinstance(source, Folder) else None
     if tree is None:

@@ -39,14 +39,14 @@ def select_visible(
 
 
 def is_hidden(path: str) -> bool:
-    """Tell whether a path is below a dot folder, or is a dot file: `*.yaml` does not mean
-    `.pre-commit-config.yaml` to a shell either.
+    """Return whether a path is below a dot folder, or is a dot file: `*.yaml` does not mean `.pre-commit-config.yaml`
+    to a shell either.
     """
     return path.startswith(".") or "/." in path
 
 
 def is_in_dot_folder(path: str) -> bool:
-    """Tell whether a path leads through a folder whose name begins with a dot."""
+    """Return whether a path leads through a folder whose name begins with a dot."""
     return is_hidden(path.rpartition("/")[0])
 
 
@@ -87,13 +87,11 @@ def warn_skipped(entries: Iterable[SourceEntry]) -> tuple[Problem, ...]:
 
 
 def warn_too_large(entries: Iterable[SourceEntry], budget: ReadLimits) -> tuple[Problem, ...]:
-    """Report every manifest file that is too large to be read: it may be no manifest, so the others
-    are read.
-    """
+    """Report every manifest file that is too large to be read: it may not be a manifest, so the others are read."""
     return tuple(
         Problem(
             code="FileTooLarge",
-            message=f"{entry.path} has {entry.size} bytes; more than {budget.file} are not read.",
+            message=f"{entry.path} has {entry.size} bytes; the limit is {budget.file}, so it is not read.",
             hint=f"Split it; if it is not a manifest, add it to .gitsyncignore: {entry.path}",
             path=entry.path,
         )
@@ -130,7 +128,7 @@ class IgnoreRules:
     by_folder: Mapping[str, IgnorePatterns]
 
     def ignores(self, path: str) -> bool:
-        """Tell whether `path` or one of its parent folders is ignored."""
+        """Return whether `path` or one of its parent folders is ignored."""
         if not self.by_folder:
             return False
         folder = path
@@ -232,7 +230,7 @@ class IgnorePatterns:
             raise InvalidPatternError(index + 1) from error
 
     def find_verdict(self, path: str) -> bool | None:
-        """Tell whether a path is ignored; None if no line matches it or one of its parents."""
+        """Return whether a path is ignored; None if no line matches it or one of its parents."""
         verdict, weighs = None, 0
         for index, weight in sorted((*self._find_plain(path), *self._find_special(path))):
             includes = not self._lines[index].startswith("!")
@@ -268,7 +266,7 @@ def _split(line: str) -> tuple[bool, str, bool]:
 
 
 def _find_literal(name: str) -> str:
-    """Find a part that a path must have to match; "" if that is hard to tell."""
+    """Find a part that a path must have to match; "" if that is not obvious."""
     if not _SPECIAL.isdisjoint(set(name) - {"*", "?"}):
         return ""
     return max(re.split(r"[*?/]+", name), key=len)

@@ -25,7 +25,7 @@ from gitsync.processes.programs import Program, ProgramCall, run, select_environ
 # The file of --trusted-keys: public keys, whose owners may sign the revisions that a run applies.
 #
 # It has PGP public key blocks, and lines of ssh: public keys as in a `.pub` file, or lines of an allowed signers file
-# (ssh-keygen(1)). Everything else is an error, since a key that is passed over in silence would surprise later.
+# (ssh-keygen(1)). Everything else is an error, since a key that is silently skipped would surprise later.
 
 
 _MOST_BYTES = 1_000_000
@@ -104,9 +104,7 @@ def _read_signer(name: str, number: int, line: str) -> str:
 
 
 def _is_of_type(key: str, kind: str) -> bool:
-    """Tell whether a key is valid base64 and begins with its type, each as RFC 4253 section 6.6
-    writes it.
-    """
+    """Return whether a key is valid base64 and begins with its type, each as RFC 4253 section 6.6 writes it."""
     try:
         decoded = base64.b64decode(key, validate=True)
     except ValueError:

@@ -1,7 +1,7 @@
-"""The places of a source that a run does not read, although a manifest may be there: for resources that were removed.
+"""The files of a source that a run does not read, although they may have a manifest: for resources that were removed.
 
-Some files are readable, and nothing uses them. Other entries cannot be read. What is ignored is no such place: people
-say there that it declares nothing.
+Some files are readable, and nothing uses them. Other entries cannot be read. Ignored files do not count: people state
+with the pattern that they declare nothing.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ def _ignore_nothing(path: str) -> bool:  # noqa: ARG001 - as `UnreadPlaces.ignor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadPlaces:
-    """What is below the `path` of a run, and not read. `files` are all files there, of which those in `plain` are
-    read as they are; `used` are those that units were built of, wherever they are. `closed` are entries that are no
-    files. `ignores` tells whether a path is no part of the source.
+    """What is below the `path` of a run, and not read. `files` are all files there, of which those in `plain` are read
+    as they are; `used` are those that units were built of, wherever they are. `closed` are entries that are not files.
+    `ignores` returns whether a path is excluded from the source.
     """
 
     files: Mapping[str, SourceEntry] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class UnreadPlaces:
         return frozenset(self.files.keys() - self.plain - self.used)
 
     def covers(self, path: str) -> bool:
-        """Tell whether a path is one that the run is about."""
+        """Return whether a path is one that the run is about."""
         return path == self.path or is_below(path, self.path)
 
     def read(self, paths: Iterable[str]) -> Mapping[str, bytes]:
@@ -62,5 +62,5 @@ FindUnread = Callable[[], UnreadPlaces]
 
 
 def may_have_manifests(path: str) -> bool:
-    """Tell whether a file has the ending of manifests, or of parts of templates, in any case."""
+    """Return whether a file has the ending of manifests, or of parts of templates, in any case."""
     return path.casefold().endswith((*SUFFIXES, ".tpl"))

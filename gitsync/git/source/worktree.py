@@ -36,7 +36,7 @@ from gitsync.units.declarations import ThisRepository
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderListing:
-    """Files below `root`. Links are followed only if `follow_links` says so, to files below `root` alone: a mounted
+    """Files below `root`. Links are followed only with `follow_links`, and to files below `root` alone: a mounted
     volume is made of them, while in a git work tree a link means what it means in the revision, nothing. `submodules`
     are the folders of submodules: one that is not checked out is empty, and still no empty folder.
     """
@@ -68,7 +68,7 @@ class FolderListing:
     def _make_entry(self, path: str, file: Path) -> SourceEntry:
         if file.is_symlink() and not self._leads_to_file_inside(file):
             return SourceEntry(path, EntryKind.LINK)
-        # `find` asks for a folder only where it has a `.git`.
+        # `find` returns a folder only where it has a `.git`.
         if file.is_dir():
             return SourceEntry(path, EntryKind.REPOSITORY)
         return (
@@ -112,7 +112,7 @@ class FolderListing:
         yield from self._walk(folder.path, path)
 
     def _is_repository(self, folder: str | Path, path: str) -> bool:
-        """Tell whether a folder is a nested repository, checked out or not."""
+        """Return whether a folder is a nested repository, checked out or not."""
         if os.path.lexists(f"{folder}/.git"):
             return True
         return path in self.submodules and Path(folder).is_dir() and not any(Path(folder).iterdir())
@@ -144,7 +144,7 @@ def _read_file(path: str, size: int) -> bytes:
 
 
 def _is_other_than_folder(path: Path) -> bool:
-    """Tell whether a path exists and is not a folder. SourceError if that is unknown."""
+    """Return whether a path exists and is not a folder. SourceError if that is unknown."""
     try:
         return not stat.S_ISDIR(path.lstat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -162,8 +162,7 @@ def _resolve_links(path: str | os.PathLike[str]) -> Path:
 class WorkTree:
     """The git working tree of a folder. `repository` is the mirror that git works in, `prefix` the path of the folder
     inside the working tree ("" for its top), `settings` are the used settings of the repository, and `index` is the
-    file that says what is checked out.
-    It is a context manager: leaving it removes the mirror.
+    file that lists what is checked out. It is a context manager: leaving it removes the mirror.
     """
 
     repository: Repository
@@ -173,7 +172,7 @@ class WorkTree:
     index: Path
 
     def list_left_out(self) -> frozenset[str]:
-        """List the files that a sparse checkout leaves out, by their paths in the folder; none if git cannot tell."""
+        """List the files that a sparse checkout leaves out, by their paths in the folder; none if git cannot."""
         environment = {**self.repository.environment, "GIT_INDEX_FILE": str(self.index)}
         try:
             output = replace(self.repository, environment=environment).run("ls-files", "-t", "-z", "--full-name")
@@ -374,9 +373,8 @@ def name_url(url: Url, ref: str | None) -> ThisRepository:
 
 
 def name_folder(folder: Path, access: GitAccess, ref: str | None) -> ThisRepository:
-    """Return the repository around a folder, read at `ref`, None for what is checked out. git is
-    asked when the name is needed, and once. A repository without a remote that is known has no
-    name.
+    """Return the repository around a folder, read at `ref`, None for what is checked out. git runs when the name is
+    needed, and once. A repository without a remote that is known has no name.
     """
 
     @cache

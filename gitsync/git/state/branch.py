@@ -103,8 +103,10 @@ class StatusBranch:
         """Push with `git push --dry-run`: what the branch has already or, before the first status, an empty commit."""
         try:
             self._check_folder()
-            probe = self._tip or self._commit({}, format_status_message("May we push?", None))
-            self._push(probe, "--dry-run", "--force")  # a lease could fail for another run, which is no lack of rights
+            probe = self._tip or self._commit({}, format_status_message("Check push access", None))
+            self._push(
+                probe, "--dry-run", "--force"
+            )  # a lease could fail because of another run, not of missing rights
         except GitError as error:
             raise self._make_refusal(error) from error
 
@@ -194,7 +196,7 @@ class StatusBranch:
             pin = settle_pin(clone, run_id, replace(wanted, status=self._tip or ""), self._seals, self._author)
             remove_old_pins(clone, wanted.time)
         if pin.status and pin.status != self._tip:
-            self.load()  # whoever wrote the pin may have pushed that status since this worker read the branch
+            self.load()  # the author of the pin may have pushed that status since this worker read the branch
             self._require_ancestor(run_id, pin.status)
         return pin
 
@@ -318,7 +320,7 @@ class StatusBranch:
             self._base = replace(merge(state, self._recorded.changes, state.revision), strays=self._recorded.strays)
 
     def _remove_workers(self, kept: str) -> None:
-        """Remove the branches of workers that have ended, but for those of the run `kept`, and of those that no run can
+        """Remove the branches of workers that have ended, except those of the run `kept`, and of those that no run can
         belong to any more: all that they have recorded is on the status branch. What cannot be removed stays for a
         later run.
         """

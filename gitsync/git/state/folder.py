@@ -112,7 +112,9 @@ class StatusFolder:
             self._place = self._find_place()
             with open_folder(self._place, makes=_FOLDER_MODE) as folder:
                 self._lock = acquire_lock(self._folder, folder)
-            for leftover in self._folder.rglob(_HALF_WRITTEN):  # of a run that was killed: the lock says it is gone
+            for leftover in self._folder.rglob(
+                _HALF_WRITTEN
+            ):  # of a run that was killed: the lock proves that it ended
                 leftover.unlink()
 
     def _replace(self, files: Files) -> None:
@@ -174,7 +176,7 @@ class StatusFolder:
 
     def move_heartbeat(self, heartbeat: Heartbeat) -> None:
         raise PublishError(
-            f"The {self.name} cannot have the heartbeat of {heartbeat.agent}.",
+            f"The {self.name} cannot store the heartbeat of {heartbeat.agent}.",
             hint="Use --status-branch, or --metrics.",
         )
 

@@ -1,9 +1,9 @@
-"""Heartbeats: a branch for each agent, beside the status branch, whose only commit says when a run last succeeded.
+"""Heartbeats: a branch for each agent, beside the status branch, whose only commit has the time of the last successful
+run.
 
-The status branch gets no commit from a run that changes nothing, so it cannot say that. The commit has no files and
-no parent, so that the branch never grows, and no pipeline is started by it: there is no definition of one in it. It
-is a branch and no ref of another kind, since hosts of git limit which refs may be pushed, and protect branches by
-pattern.
+The status branch gets no commit from a run that changes nothing, so it cannot have that time. The commit has no files
+and no parent, so that the branch never grows, and no pipeline is started by it: there is no definition of one in it. It
+is a branch and no ref of another kind, since git hosts limit which refs may be pushed, and protect branches by pattern.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class _Beat(NamedTuple):
 
 
 def name_heartbeats(branch: str) -> str:
-    """Return the folder of the heartbeat branches that belong to a status branch. It is no folder
-    of that branch: git cannot have a branch inside of another one.
+    """Return the folder of the heartbeat branches that belong to a status branch. It is not a folder of that branch:
+    git cannot have a branch inside of another one.
     """
     return f"{branch}-heartbeat/"
 

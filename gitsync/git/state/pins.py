@@ -1,4 +1,4 @@
-"""The pin of a run of many workers: a branch `gitsync/runs/ID` that says what all of them read.
+"""The pin of a run of many workers: a branch `gitsync/runs/ID` with the revisions that all of them read.
 
 The first worker to come writes it, and each that comes later or is started again reads it: so each makes the same cut.
 The commit has no files and no parent, as a heartbeat, and starts no pipeline. A pin that this run cannot have written
@@ -91,7 +91,7 @@ def settle_pin(clone: Clone, run_id: str, wanted: Pin, seals: RecordSeals, autho
         _write_pin(clone, run_id, replace(wanted, seal=_make_seal(run_id, wanted, seals)), author)
         pin = find_pin(clone, run_id, wanted, seals)
     if pin is None:
-        raise StateError(f"The pin {RUNS}{run_id} of {clone.url} was written, and is gone.", hint="Run this again.")
+        raise StateError(f"The pin {RUNS}{run_id} of {clone.url} was pushed, but is gone.", hint="Run this again.")
     return pin
 
 
@@ -104,7 +104,7 @@ def remove_old_pins(clone: Clone, now: datetime) -> None:
         if not seconds.isdigit() or int(seconds) > (now - KEPT).timestamp():
             continue
         name = f"refs/heads/{RUNS}{ref.removeprefix(_FETCHED)}"
-        # The lease leaves alone what somebody has written meanwhile.
+        # The lease keeps what somebody has written in between.
         clone.repository.succeeds("push", "--quiet", f"--force-with-lease={name}:{commit}", "--", clone.url, f":{name}")
 
 
@@ -167,14 +167,14 @@ def _check_pin(run_id: str, pin: Pin, wanted: Pin, seals: RecordSeals) -> None:
     faults = list(_find_faults(run_id, pin, wanted, seals))
     if faults:
         raise ConfigError(
-            f"The pin {RUNS}{run_id} is not one of this run: {faults[0]}.",
+            f"The pin {RUNS}{run_id} does not belong to this run: {faults[0]}.",
             hint="Use a --run-id that no other run has: the id of the pipeline's run, or of the Job.",
         )
 
 
 def _find_faults(run_id: str, pin: Pin, wanted: Pin, seals: RecordSeals) -> Iterator[str]:
     if pin.workers != wanted.workers:
-        yield f"it is for {pin.workers} workers, and this one is of {wanted.workers}"
+        yield f"it is for {pin.workers} workers, and this run has {wanted.workers}"
     if pin.branch != wanted.branch:
         yield f"it is for the status branch {pin.branch}"
     if pin.agent != wanted.agent:

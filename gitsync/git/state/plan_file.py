@@ -1,7 +1,7 @@
 """A plan file: what `plan --out` writes and `sync --plan` reads back.
 
-JSON, sorted, the same bytes for the same plan. It has digests instead of values of manifests or of Azure. Others may
-have edited it, so everything is checked before it is used; its seal (`plan_seal`) tells whether they did.
+JSON, sorted, the same bytes for the same plan. It has digests instead of values from manifests or Azure. Others may
+have edited it, so everything is checked before it is used; its seal (`plan_seal`) shows whether they did.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def decode_plan(content: bytes) -> Review:
 
 def _decode_node(nodes: CheckedMapping, name: str) -> Reviewed:
     node = nodes.within(name)
-    # Both are left out where they say nothing.
+    # Both members are omitted where they have their default.
     node = replace(node, values={"secrets": False, "later": [], **node.values})
     node.check_names(_NODE_MEMBERS)
     return Reviewed(

@@ -17,7 +17,7 @@ from gitsync.model.plan import Review
 from gitsync.model.secret import Secret
 
 _KEYED: Final = "hmac-sha256"
-_AGAIN: Final = "Create a new plan and have it reviewed."
+_AGAIN: Final = "Create a new plan, and have it reviewed."
 _SAME_KEY: Final = "Set GITSYNC_DIGEST_KEY to the same key for plan and sync, and create a new plan."
 
 
@@ -27,8 +27,8 @@ def seal_plan(review: Review, key: Secret | None) -> Review:
 
 
 def find_fault(review: Review, keys: Sequence[Secret]) -> tuple[str, str] | None:
-    """Say what is wrong with the seal of a plan, after "The plan FILE", and what to do; None if it holds. `keys` are
-    those of the run: the current one, and the one before.
+    """Explain what is wrong with the seal of a plan, after "The plan FILE", and how to fix it; None if it holds. `keys`
+    are those of the run: the current one, and the one before.
 
     Without a key a MAC cannot be checked, and a file of an older version, which has no seal, is taken.
     """

@@ -59,7 +59,7 @@ def _make_folder(namespace: str, group: str, kind: str) -> str:
 
 
 def is_record_path(path: str) -> bool:
-    """Tell whether a path can be that of a record; other files are ignored."""
+    """Return whether a path can be that of a record; other files are ignored."""
     return _RECORD.fullmatch(path) is not None
 
 
@@ -69,7 +69,7 @@ def make_config_map_path(address: Address) -> str:
 
 
 def is_config_map_path(path: str) -> bool:
-    """Tell whether a path can be that of an exported config map."""
+    """Return whether a path can be that of an exported config map."""
     parts = path.split("/")
     return len(parts) == _DEPTH - 1 and parts[1] == str(ObjectKind.CONFIG_MAP) and path.endswith(".yaml")
 
@@ -136,7 +136,7 @@ def _is_claimed(record: Record) -> bool:
 
 
 def _build_annotations(record: Record) -> Mapping[str, str]:
-    """Build the annotations of ASO, sorted. The agent stands for the namespace of the operator."""
+    """Build ASO's annotations, sorted. The agent stands for the namespace of the operator."""
     generation = record.reconciled_generation
     texts = {
         RECONCILED: str(generation) if generation else "",

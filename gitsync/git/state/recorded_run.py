@@ -1,7 +1,7 @@
 """What git has of one run of many workers: its pin, and the reports of its workers until they are gathered; afterwards
 the report of the whole, on the status branch.
 
-The commit that takes a run into the status branch says which run it was, and how its shards have ended. So a run can be
+The commit that takes a run into the status branch names the run, and how its shards have ended. So a run can be
 gathered twice, and a worker of it can be started again.
 """
 
@@ -61,7 +61,7 @@ def require_pin(clone: Clone, run_id: str, branch: str, seals: RecordSeals) -> P
     if pin is None:
         raise StateError(
             f"There is no run {run_id}: {clone.url} has no branch {RUNS}{run_id}.",
-            hint="Use the --run-id of its workers. After 7 days a run is forgotten.",
+            hint="Use the --run-id of its workers. The data of a run is deleted after 7 days.",
         )
     return pin
 
@@ -72,7 +72,7 @@ def format_trailers(run_id: str, ended: Mapping[int, int]) -> str:
 
 
 def read_trailers(clone: Clone, commit: str) -> tuple[str, dict[int, int]]:
-    """Read what `format_trailers` wrote: "" for a commit of another kind, and nothing of an odd form."""
+    """Read what `format_trailers` wrote: "" for a commit of another kind; malformed lines are skipped."""
     message = clone.repository.run("log", "-1", "--format=%b", commit, "--").decode("utf-8", "replace")
     lines = {name: value for name, _, value in (line.partition(": ") for line in message.splitlines())}
     pairs = [pair.partition("=") for pair in lines.get(_SHARDS, "").split()]

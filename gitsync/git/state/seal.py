@@ -1,13 +1,13 @@
 """The seal of a record: a MAC that only the agent's runs can make (RFC 2104), so that no one who can push to the status
 branch decides what is deleted.
 
-A seal covers the place of the record (repository and status branch), the identity of its status, its own, and
+A seal covers the location of the record (repository and status branch), the identity of its status, its own, and
 everything under `gitsync`: agent, ARM id, claim, policy, writes and what a later run compares with. It does not cover
 the condition, which decides nothing. It does not stop a replay on the same branch: an old file with its seal is valid
 again.
 
-The place tells a copy of a whole status, and the identity tells records that were moved between statuses of one place:
-all status folders of a repository are one, and so are all repositories without a name.
+The location reveals a copy of a complete status, and the identity records that were moved between statuses of one
+location: all status folders of a repository are one, and so are all repositories without a name.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from gitsync.model.secret import Secret
 
 SEAL = "seal"
 """The member of `gitsync` that has it: `hmac-sha256:<key>:<place>:<status>:<digest>`, the first three as names that do
-not reveal them. Seals of older versions have no status, and are as good in any status of their place; those before them
-have no place either, and are as good in any repository with the key.
+not reveal them. Seals of older versions have no status, and are as good in any status of their location; those before
+them have no location either, and are as good in any repository with the key.
 """
 
 _SCHEME = "hmac-sha256"
@@ -32,17 +32,17 @@ _SMALLEST, _LARGEST = -(1 << 63), (1 << 64) - 1
 _LONGEST_WHOLE = 1e21
 _NOT_COVERED = frozenset({SEAL, "requestId"})  # the id of the request belongs to the condition
 
-_PARTS = 5  # one less without a status, two less without a place
+_PARTS = 5  # one less without a status, two less without a location
 _VALID = frozenset({Trust.SIGNED, Trust.SIGNED_BEFORE})
 
 
 @dataclass(frozen=True, slots=True)
 class RecordSeals:
     """Makes and checks the seals of one agent, whose `former` name may be in its records. Without a `key` nothing is
-    made or checked; `previous` is the key that was used before, which still counts. `checks_all` says that the records
+    made or checked; `previous` is the key that was used before, which still counts. `checks_all` is true if the records
     of all agents are checked. `place` is where the records are (`name_place`), None if only a reader is there, who does
     not know how the runs that sign call it. `identity` is that of the status: "" if it has none yet, None where none is
-    asked for.
+    requested.
     """
 
     agent: str = ""
@@ -65,8 +65,8 @@ class RecordSeals:
         return _make_seal(self.key, document, _name_place(self.key, self.place or ""), status_name)
 
     def check(self, document: Mapping[str, Any]) -> Trust:
-        """Tell whether a run with one of the keys wrote the document of a record. Other agents may have other keys, so
-        the fault of a seal of theirs is left to their own runs.
+        """Return whether a run with one of the keys wrote the document of a record. Other agents may have other keys,
+        so the fault of a seal of theirs is left to their own runs.
         """
         trust = self._check_seal(document)
         is_own = document["gitsync"].get("agent", "") in {"", self.agent, self.former}
@@ -76,7 +76,7 @@ class RecordSeals:
 
     def _check_seal(self, document: Mapping[str, Any]) -> Trust:
         seal = document["gitsync"].get(SEAL)
-        if self.key is None:  # a seal that cannot be checked is no reason to trust a record
+        if self.key is None:  # a seal that cannot be checked does not make a record trusted
             return Trust.UNCHECKED if seal is None else Trust.NO_KEY
         if not isinstance(seal, str):
             return Trust.UNSIGNED
@@ -85,7 +85,7 @@ class RecordSeals:
         key = keys[0] if keys else None
         if key is None:
             return Trust.OTHER_KEY
-        # The place and the status are parts of what is sealed, so they are compared only once the digest is right.
+        # The location and the status are parts of what is sealed, so they are compared only once the digest is right.
         place_name, status_name = (*parts[2:-1], "", "")[:2] if len(parts) <= _PARTS else ("", "")
         if not hmac.compare_digest(seal.encode(), _make_seal(key, document, place_name, status_name).encode()):
             return Trust.ALTERED
@@ -97,7 +97,7 @@ class RecordSeals:
 
     def _check_status(self, key: Secret, status_name: str) -> Trust:
         """Check for which status a good seal was made. One of an older version, which names none, counts where the
-        place can have one status only.
+        location can have one status only.
         """
         own_name = _name_status(key, self.identity) if self.identity else ""
         is_own = self.identity is None or status_name == own_name
@@ -110,14 +110,14 @@ class RecordSeals:
 
 
 def name_place(repository: str, branch: str = "") -> str:
-    """Return the place of records: a repository (`normalize_repository`, "" if it has no name) and
-    its status branch, "" for a folder.
+    """Return the location of records: a repository (`normalize_repository`, "" if it has no name) and its status
+    branch, "" for a folder.
     """
     return f"{repository}#{branch}"
 
 
 def _has_one_status(place: str) -> bool:
-    """Tell whether a place can have one status only: a branch of a repository that has a name."""
+    """Return whether a location can have one status only: a branch of a repository that has a name."""
     return bool(place) and not place.startswith("#") and not place.endswith("#")
 
 
@@ -157,8 +157,9 @@ def _make_key_name(key: Secret) -> str:
 
 
 def _name_place(key: Secret, place: str) -> str:
-    """Make a name for a place that does not reveal it."""
-    return _make_hmac(key, f"the name of the place {place}")[:16]
+    """Make a name for a location that does not reveal it."""
+    kind = "place"  # part of the sealed text: another word would make every seal invalid
+    return _make_hmac(key, f"the name of the {kind} {place}")[:16]
 
 
 def _name_status(key: Secret, identity: str) -> str:

@@ -4,8 +4,8 @@
 nothing is read and nothing written. Only its revisions are used, but it must agree with the records: a removed record,
 or one with another id, would make gitsync forget a resource, or delete another one.
 
-`identity` is what tells the tree from all others: random, made with the first seal, and named by each. It is a file of
-its own, so that an older gitsync, which rewrites the inventory, leaves it alone.
+`identity` distinguishes the tree from all others: random, made with the first seal, and named by each. It is a file of
+its own, so that an older gitsync, which rewrites the inventory, keeps it.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def _check_index(content: bytes, records: Records) -> None:
 
 def _select_wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> list[SourceEntry]:
     """Select the identity, by which records are read, then the inventory, the records and the config maps. Other files
-    are left alone. A link is refused: it may lead anywhere.
+    are ignored. A link is refused: it may lead anywhere.
     """
     for entry in entries:
         if entry.kind is EntryKind.LINK:
@@ -175,8 +175,8 @@ def _select_wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> 
     ]
     if not any(entry.path == INVENTORY for entry in wanted):
         raise StateError(
-            f"{listing.name} has files but no {INVENTORY}, so it is not a status of gitsync.",
-            hint="Set --status-branch or --status-dir to another place.",
+            f"{listing.name} has files but no {INVENTORY}, so it is not a gitsync status.",
+            hint="Set --status-branch or --status-dir to another location.",
         )
     return [*(entry for entry in entries if entry.path == IDENTITY and entry.kind is EntryKind.FILE), *wanted]
 
@@ -189,7 +189,7 @@ def _read_identity(content: bytes) -> str:
 
 
 def lacks_identity(state: State, seals: RecordSeals) -> bool:
-    """Tell whether records of a state get seals, and it has no identity for them yet."""
+    """Return whether records of a state get seals, and it has no identity for them yet."""
     return seals.key is not None and not state.identity
 
 

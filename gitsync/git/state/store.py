@@ -42,7 +42,7 @@ class StateStore(Protocol):
 
     @property
     def name(self) -> str:
-        """The place of the state, for messages."""
+        """The location of the state, for messages."""
         ...
 
     def load(self) -> State:
@@ -191,7 +191,7 @@ def find_changed_records(base: Records, records: Mapping[Key, Record | None]) ->
     for key, new in sorted(records.items()):
         old = base.get(key)
         is_vouched_for = new.trust is Trust.SIGNED if new else old is not None and old.trust.is_former
-        # Whoever wrote a record without the key must not have it turned into a good one by the next run.
+        # A record that was written without the key must not become a valid one by the next run.
         if old is not None and old.trust.is_refused and not is_vouched_for:
             continue
         if new is None:
@@ -221,7 +221,7 @@ def _is_same_condition(new: Record, old: Record) -> bool:
 
 
 def _keep_time(new: Record, old: Record) -> Record:
-    """Give a condition that says the same the time of the old one: when it came to hold."""
+    """Keep the time of a condition that has not changed: when it came to hold."""
     if old.condition is None or new.condition is None or not new.condition.says_the_same(old.condition):
         return new
     return replace(new, condition=replace(new.condition, time=old.condition.time))

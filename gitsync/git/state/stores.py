@@ -42,10 +42,9 @@ def open_store(
     """Open the store: by default the branch `gitsync/status` of the remote, or `.gitsync` in a
     folder without a remote.
 
-    Without a remote, a named branch is one of the repository itself. The author of commits is
-    gitsync, unless git's own variables in `environment` name another. `seals` sign and check
-    records, as those of this place. ConfigError if the choice is not possible; StateError for a
-    `.gitsync` that git tracks.
+    Without a remote, a named branch is one of the repository itself. The author of commits is gitsync, unless git's own
+    variables in `environment` name another. `seals` sign and check records, as those of this location. ConfigError if
+    the choice is not possible; StateError for a `.gitsync` that git tracks.
     """
     if status_branch is not None and status_dir is not None:
         raise ConfigError("--status-branch and --status-dir exclude each other.", hint="Use only one of them.")
@@ -113,7 +112,7 @@ def make_author(environment: Mapping[str, str], default: Author | None = None) -
 
 # The status of other manifests, to read only: a branch of another repository, or a folder with the files of a status.
 #
-# A place is written `REPOSITORY[#BRANCH]`, with a URL or a folder. Without a repository it is a branch of the source.
+# A location is written `REPOSITORY[#BRANCH]`, with a URL or a folder. Without one it is a branch of the source.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,14 +127,14 @@ class StatusReader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignStatus:
-    """The recorded state at another place. `name` is that of the place, for messages."""
+    """The recorded state at another location. `name` is that of the location, for messages."""
 
     name: str
     state: State
 
 
 def read_foreign_status(place: str, reader: StatusReader, redact: Callable[[Secret], None]) -> ForeignStatus:
-    """Read the status at a place. `redact` gets the password in its URL.
+    """Read the status at a location. `redact` gets the password in its URL.
 
     Raises StateError if it cannot be read, or if there is none: unknown is not empty.
     """
@@ -147,17 +146,19 @@ def read_foreign_status(place: str, reader: StatusReader, redact: Callable[[Secr
             state = store.load()
     except GitsyncError as error:
         raise StateError(f"A status of --known-from cannot be read: {error.message}", hint=error.hint) from error
-    # An empty status says that nothing is declared there, which a misspelt place must not.
+    # An empty status means that nothing is declared there, which a misspelt location must not.
     if not state.records and state.revision is None:
-        raise StateError(f"The {store.name} has no status of gitsync.", hint="Fix the place in --known-from.")
+        raise StateError(f"The {store.name} has no gitsync status.", hint="Fix the location in --known-from.")
     return ForeignStatus(name=store.name, state=state)
 
 
 def _find_place(place: str, reader: StatusReader) -> Remote | Path:
-    """Find the repository that a place names, or its folder of status files."""
+    """Find the repository that a location names, or its folder of status files."""
     location = place.partition("#")[0]
     if not location and reader.source is None:
-        raise StateError(f"{place} is a branch of the source, which has none here.", hint="Name its repository.")
+        raise StateError(
+            f"{place} is a branch of the source, and this command has no source.", hint="Write it as REPOSITORY#BRANCH."
+        )
     if not location and reader.source is not None:
         return find_status_remote(reader.source)
     parsed = parse_location(location)

@@ -3,7 +3,7 @@ gathering of their reports takes it into the status branch.
 
 So workers that end in the same second do not race for one branch. A worker begins with the pinned commit of the status
 branch, so the difference between both is what it has recorded. A record that somebody else has changed on the status
-branch since is left alone, unless that only announced a write: the worker knows better how it ended.
+branch since is kept, unless that only announced a write: the worker recorded how it ended.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class Recorded:
 
 
 def name_workers(branch: str) -> str:
-    """Return the folder of the branches of workers that belong to a status branch. It is no folder of that branch: git
-    cannot have a branch inside of another one.
+    """Return the folder of the branches of workers that belong to a status branch. It is not a folder of that branch:
+    git cannot have a branch inside of another one.
     """
     return f"{branch}-shards/"
 
@@ -167,7 +167,7 @@ def read_recorded(clone: Clone, name: str, state: State, seals: RecordSeals) -> 
 def _may_take(
     now: Record | None, before: Record | None, after: Record | None, earlier: Collection[Record | None]
 ) -> bool:
-    """Tell whether the record of a worker replaces that of the status branch: no other run has changed it since the
+    """Return whether the record of a worker replaces that of the status branch: no other run has changed it since the
     worker began, or has only announced a write.
     """
     if now == after:

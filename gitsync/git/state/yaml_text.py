@@ -121,7 +121,7 @@ def _spell(text: str) -> str:
 
 
 def _is_read_back(text: str) -> bool:
-    """Tell whether text without quotes is read as the same text, by Kubernetes and by PyYAML."""
+    """Return whether text without quotes is read as the same text, by Kubernetes and by PyYAML."""
     patterns = yaml.SafeDumper.yaml_implicit_resolvers.get(text[:1], ())
     return resolve(text) == text and not any(pattern.match(text) for _, pattern in patterns)
 
@@ -177,7 +177,7 @@ class _Below:
 
 
 _Line = tuple[int, bool, str | None, str | None, Scalar | type]
-"""What a line says: its indent, which is that of its key or value, behind the dash of an entry in a list; whether it
+"""What a line has: its indent, which is that of its key or value, behind the dash of an entry in a list; whether it
 begins an entry; the mark of a long key (`?`) or of its value (`:`); the key; and the value: a scalar, or a type,
 `_Below`, or list or dict for an empty one. A plain tuple, since a run looks at some sixty of each record.
 """
@@ -232,7 +232,7 @@ def _read_line(text: str) -> _Line:
 
 @lru_cache(maxsize=1024)  # records have the same keys, and other values
 def _read_start(text: str) -> tuple[int, bool, str] | None:
-    """Read what stands before the value of a member; None if the line has another form."""
+    """Read the part of a line before the value of a member; None if the line has another form."""
     match = _START.fullmatch(text)
     if match is None:
         return None

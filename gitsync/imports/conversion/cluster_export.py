@@ -64,8 +64,8 @@ class ClusterExport:
 def read_cluster_export(files: Mapping[str, bytes], catalog: Catalog) -> ClusterExport:
     """Read the objects in the files of an export, by their names: lists, several documents, YAML or JSON.
 
-    Values of Secrets are not looked at. An export without an object of ASO is an error: the command that wrote it
-    selected nothing.
+    Values of Secrets are not looked at. An export without an ASO object is an error: the command that wrote it selected
+    nothing.
     """
     reader = _ObjectReader(catalog)
     for name in sorted(files):
@@ -97,7 +97,7 @@ class _ObjectReader:
         if value is None:
             return
         if not is_object(value):
-            text = "The document is no object of Kubernetes: it has no apiVersion and kind."
+            text = "The document is not a Kubernetes object: it has no apiVersion and kind."
             self.report(document, (), "NotAnObject", text, "Export objects with `kubectl get -o yaml`.")
         elif (value["apiVersion"], value["kind"]) == ("v1", "Namespace"):
             self.add_namespace(document)
@@ -134,7 +134,7 @@ class _ObjectReader:
         if document.value["metadata"].get("deletionTimestamp"):
             text = f"{_name(header)} is being deleted in the cluster, so it is left out."
             warning = Finding(code="BeingDeleted", path=("metadata",), message=text, level=Level.WARNING)
-            # An import would bring it back.
+            # An import would restore it.
             self.problems.append(locate_in_document(warning, document))
             return
         chosen = choose_version(header, document.value.get("spec") or {}, self._catalog)
@@ -163,7 +163,7 @@ class _ObjectReader:
         )
         other = self.manifests.setdefault(key, manifest)
         if other.document != manifest.document:
-            text = f"{_name(header)} is also at {other.source}, with other content."
+            text = f"{_name(header)} is also at {other.source}, with different content."
             self.report(document, ("metadata", "name"), "DuplicateManifest", text, "Keep the newer export.")
 
     def warn_of_versions(self) -> Iterator[Problem]:
@@ -173,7 +173,7 @@ class _ObjectReader:
             yield Problem(
                 code="OlderVersion",
                 message=(
-                    f"The export shows {gvk.kind} of {gvk.group} at {gvk.version}, and not at which version it was "
+                    f"The export shows {gvk.kind} of {gvk.group} at {gvk.version}, but not the version at which it was "
                     "applied. Fields that only a later version has are missing."
                 ),
                 hint=f"Run `kubectl get {gvk._replace(version=newest)} --all-namespaces -o yaml`, and import that.",
@@ -184,7 +184,7 @@ class _ObjectReader:
             )
 
     def check_content(self, names: Sequence[str]) -> None:
-        """Note that no file has an object of ASO to import, unless an error says more."""
+        """Note that no file has an ASO object to import, unless an error gives the reason."""
         if self.manifests or any(problem.is_error for problem in self.problems):
             return
         counts = [f"{count} {kind}" for kind, count in sorted(self.left_out.items())]
@@ -194,7 +194,7 @@ class _ObjectReader:
         self.problems.append(
             Problem(
                 code="NothingExported",
-                message=f"{join_with_or(names)} has no object of ASO to import{content}.",
+                message=f"{join_with_or(names)} has no ASO object to import{content}.",
                 hint="Export the kinds that `kubectl get crd` lists with groups that end in `.azure.com`.",
                 path=next(iter(names), ""),
             )
@@ -211,7 +211,7 @@ def _name(header: Header) -> str:
 # What an import takes over from ASO: the manifests of a cluster, in the form of those that an import makes itself.
 
 
-OTHER_OBJECTS: Final = "objects that are no manifests of Azure resources"
+OTHER_OBJECTS: Final = "objects that are not manifests of Azure resources"
 
 
 def find_only_subscription(export: ClusterExport) -> str | None:

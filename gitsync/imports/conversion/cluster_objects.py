@@ -28,14 +28,14 @@ _STORAGE = "storage"  # ends the versions in which ASO stores its objects
 
 @dataclass(frozen=True, slots=True)
 class ObjectVersion:
-    """The kind of a manifest at its version. `is_proven` says that the export has all fields that were applied."""
+    """The kind of a manifest at its version. `is_proven`: the export has all fields that were applied."""
 
     kind: Kind
     is_proven: bool
 
 
 def choose_version(header: Header, spec: Mapping[str, Any], catalog: Catalog) -> ObjectVersion | Finding:
-    """Return the version that an object was applied at, as far as the export says it; else the one that is exported. A
+    """Return the version that an object was applied at, as far as the export shows it; else the one that is exported. A
     finding if fields are missing in the export, or if the catalog has no such kind.
     """
     exported = header.gvk
@@ -48,7 +48,7 @@ def choose_version(header: Header, spec: Mapping[str, Any], catalog: Catalog) ->
         return _find_known(exported, spec, catalog, is_proven=bool(applied) or is_newest)
     shown, meant = catalog.kind(exported), catalog.kind(applied.gvk)
     # The export is made by the API server, which drops what its version does not have.
-    lacking = find_lacking(shown, applied.spec) if shown else "field that is known"
+    lacking = find_lacking(shown, applied.spec) if shown else "known field"
     if shown is None or lacking:
         return _make_lost(header, applied.gvk, f"The export shows it at {exported.version}, which has no {lacking}.")
     return ObjectVersion(meant if meant and not find_lacking(meant, spec) else shown, is_proven=True)
@@ -91,7 +91,7 @@ def _read_last_applied(header: Header) -> _Applied | None:
 
 
 def _find_bags(value: Any, path: FieldPath) -> Iterator[FieldPath]:
-    """Find the places of fields that the storage version has no place for."""
+    """Find the paths of fields that the storage version does not have."""
     members: Iterable[tuple[str | int, Any]] = ()
     if isinstance(value, dict):
         members = value.items()
@@ -118,7 +118,7 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation in which `kubectl apply` keeps what it applied."""
 
 ORIGINAL, BAG = "originalVersion", "$propertyBag"
-"""What ASO adds to a spec that it stores: the version that was applied, and fields that have no place."""
+"""What ASO adds to a spec that it stores: the version that was applied, and fields that this version does not have."""
 
 _TOOL_ANNOTATIONS = frozenset(
     {

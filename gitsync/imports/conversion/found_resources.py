@@ -54,8 +54,8 @@ class ForeignResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """What was found, sorted by ARM id. `foreign` are the resources without a kind. `unread` says which collections
-    were not asked for, or refused. `problems` are about ids and groups that were given and cannot be read.
+    """What was found, sorted by ARM id. `foreign` are the resources without a kind. `unread` lists the collections that
+    were not read, or refused. `problems` are about ids and groups that were given and cannot be read.
     """
 
     resources: tuple[FoundResource, ...]
@@ -67,8 +67,8 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainSecret:
-    """A value that looks like a secret, in a field that holds it in plain text. `way` says how to put a Secret in its
-    place.
+    """A value that looks like a secret, in a field that holds it in plain text. `way` describes how to put a Secret in
+    its place.
     """
 
     field: str
@@ -79,7 +79,7 @@ class PlainSecret:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedManifest:
     """A manifest and what it was made of. `secrets` are the values that are still to be provided: name and key of a
-    Secret, "" for all its keys. `unfit` are places in the body with values that the kind does not allow.
+    Secret, "" for all its keys. `unfit` are paths in the body with values that the kind does not allow.
     """
 
     key: Key

@@ -1,4 +1,4 @@
-"""Name imported manifests, and place them in files: a folder for each resource group, and in it a file for each topic.
+"""Name imported manifests, and assign them to files: a folder for each resource group, and in it a file for each topic.
 
 A name is legal in Kubernetes, readable, unique, and the same in every import.
 """
@@ -163,7 +163,7 @@ _DNS: Final = ("Dns", "PrivateDns", "TrafficManager")
 def place_manifests(
     manifests: Iterable[ImportedManifest], layout: Layout, taken: Collection[str] = ()
 ) -> dict[str, list[ImportedManifest]]:
-    """Place manifests in files, by their paths in the folder of the import.
+    """Assign manifests to files, by their paths in the folder of the import.
 
     No path is among those that are `taken`, nor differs from one in case alone: such a file gets a
     number.

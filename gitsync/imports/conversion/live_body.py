@@ -43,12 +43,12 @@ _WITHOUT_PASSWORD: Final = "disablePasswordAuthentication"  # noqa: S105 - the n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversionContext:
-    """The choices of a conversion, and what it asks the import.
+    """The choices of a conversion, and what it needs from the import.
 
     `refer` returns the reference for an ARM id. `refer_to_role` does so for the id of a role; None if no name is known.
-    `is_azures_own` tells whether Azure sets a leaf to a value by itself. `left_out` are places in the body that are not
-    read, and `is_separate` selects entries of lists that are not. `secret` is the name of the Secret that holds what
-    Azure does not show.
+    `is_azures_own` returns whether Azure sets a leaf to a value by itself. `left_out` are paths in the body that are
+    not read, and `is_separate` selects entries of lists that are not. `secret` is the name of the Secret that holds
+    what Azure does not show.
     """
 
     refer: Callable[[str], ManifestReference]
@@ -61,8 +61,8 @@ class ConversionContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvertedSpec:
-    """`fields` are those of the spec that the body gives. `unfit` are the places of values that the kind does not
-    allow, as JSON pointers.
+    """`fields` are those of the spec that the body gives. `unfit` are the paths of values that the kind does not allow,
+    as JSON pointers.
     """
 
     fields: Mapping[str, Any]
@@ -77,7 +77,7 @@ class _Part(NamedTuple):
 
 
 def convert_body(kind: Kind, body: Mapping[str, Any], conversion: ConversionContext) -> ConvertedSpec:
-    """Return the spec that asks for what a body shows, without owner and azureName."""
+    """Return the spec that declares what a body shows, without owner and azureName."""
     reading = _BodyReader(kind.types, conversion, find_kind_hints(kind), [])
     part = reading.read_mapping(kind.types[kind.spec], body, ())
     return ConvertedSpec(
@@ -107,8 +107,8 @@ def convert_value(kind: Kind, field: FieldPath, value: Any, refer: Callable[[str
 
 
 class FieldPlace(NamedTuple):
-    """The type of a field, and how its value is made (`mode`, "" for a plain one). `path` is its place in the body,
-    with `*` for the index of an entry.
+    """The type of a field, and how its value is made (`mode`, "" for a plain one). `path` is its path in the body, with
+    `*` for the index of an entry.
     """
 
     type: FieldType
@@ -117,9 +117,10 @@ class FieldPlace(NamedTuple):
 
 
 def find_field_place(kind: Kind, field: FieldPath) -> FieldPlace:
-    """Find the place of a field of a manifest, whose path begins with `spec`. Raises UnfitValueError for no such field.
+    """Find where a field of a manifest is in the body. Its path begins with `spec`. Raises UnfitValueError for no such
+    field.
 
-    What is below a value that is not copied, such as a reference, has the place of that.
+    A field below a value that is not copied, such as a reference, has the path of that value.
     """
     type_: FieldType = {"ref": kind.spec}
     path: JsonPath = ()
@@ -216,14 +217,12 @@ class _BodyReader:
             )
         if part is not None or not is_required or len(self.unfit) > unfit:
             return part
-        # The kind requires a field that Azure does not show: an empty value asks for nothing.
+        # The kind requires a field that Azure does not show: an empty value sets nothing.
         empty = "" if value == "" else self.make_empty(field["type"])
         return None if empty is None else _Part(empty, is_set=False)
 
     def make_empty(self, type_: FieldType) -> Any:
-        """Make a value that asks for nothing, for a field that must be there; None if the type has
-        none.
-        """
+        """Make a value that sets nothing, for a required field; None if the type has none."""
         if isinstance(type_, str) or "enum" in type_:
             return None
         if "base" in type_:
@@ -275,7 +274,7 @@ class _BodyReader:
             if part is not None:
                 parts.append(part)
             elif len(self.unfit) > unfit:
-                return None  # without one of its entries, the list would ask for another one
+                return None  # without one of its entries, the list would mean something else
         return _Part([part.value for part in parts], any(part.is_set for part in parts)) if parts else None
 
     def read_entry(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
@@ -353,7 +352,7 @@ class _BodyReader:
         return {name: self.make_secret(name, "secret", path).value for name in wanted}
 
     def give_up(self, path: JsonPath) -> _Part | None:
-        """Note a place whose value cannot be read."""
+        """Note a path whose value cannot be read."""
         self.unfit.append(path)
         return None
 
@@ -365,9 +364,8 @@ _MODES: Final[Mapping[str, Callable[[_BodyReader, FieldType, Any, JsonPath], _Pa
 
 
 def _list_fields(facts: TypeFacts) -> Iterator[tuple[str, Field]]:
-    """List the fields that stand for a place in the body, one for each: of a value and its
-    reference to a ConfigMap the value, of a value and its reference to a Secret the reference, of
-    two forms of a reference the one by name.
+    """List the fields for a path in the body, one for each: of a value and its reference to a ConfigMap the value, of a
+    value and its reference to a Secret the reference, of two forms of a reference the one by name.
     """
     by_place: dict[str, tuple[str, Field]] = {}
     for name, field in facts["fields"].items():
@@ -386,7 +384,7 @@ def _has_account(name: str, kept: Mapping[str, Any]) -> bool:
 
 
 def _find_flag(name: str, fields: Any) -> bool:
-    """Tell whether a field is true in a spec or in a part of it."""
+    """Return whether a field is true in a spec or in a part of it."""
     return isinstance(fields, Mapping) and (
         fields.get(name) is True or any(_find_flag(name, part) for part in fields.values())
     )
@@ -422,7 +420,7 @@ def _fit_choice(choices: list[Any], value: Any) -> Any:
 def _fit_text(value: Any) -> str:
     if isinstance(value, Mapping | list):
         raise UnfitValueError
-    return _format_text(value).replace("\r\n", "\n")  # how a line ends says nothing
+    return _format_text(value).replace("\r\n", "\n")  # line ends have no meaning
 
 
 def _format_text(value: Any) -> str:

@@ -58,7 +58,7 @@ def make_manifests(resources: Sequence[FoundResource], style: ManifestStyle) -> 
 
 
 def is_as_made(resource: FoundResource) -> bool:
-    """Tell whether a resource of a fixed name is as Azure made it with its parent: no one has set anything."""
+    """Return whether a resource of a fixed name is as Azure made it with its parent: no one has set anything."""
     if resource.kind.fixed_azure_name is None:
         return False
     fields = _convert(resource, ManifestIndex({}), "", is_full=False).fields
@@ -98,9 +98,7 @@ def _convert(resource: FoundResource, index: ManifestIndex, secret: str, *, is_f
 
 
 def _list_identity(resource: FoundResource, key: Key, index: ManifestIndex) -> Iterator[tuple[str, Any]]:
-    """List the fields that say which resource it is: its name in Azure if that differs, and its
-    owner.
-    """
+    """List the fields that identify the resource: its name in Azure if that differs, and its owner."""
     if resource.kind.fixed_azure_name is None and resource.name != key.name:
         yield "azureName", resource.name
     if resource.kind.has_owner:
@@ -159,9 +157,9 @@ class ManifestIndex:
 
 
 def fit_spec(kind: Kind, converted: ConvertedSpec) -> ConvertedSpec:
-    """Leave out the smallest parts of a spec without which it is valid, and add their places to the unfit ones.
+    """Leave out the smallest parts of a spec without which it is valid, and add their paths to the unfit ones.
 
-    A part that the kind requires goes with what holds it, and an entry with its list: a shorter list would ask for
+    A part that the kind requires goes with what holds it, and an entry with its list: a shorter list would mean
     something else. What the spec itself requires stays as it is.
     """
     fields, unfit = converted.fields, dict.fromkeys(converted.unfit)

@@ -1,4 +1,4 @@
-"""The proof of an import: its manifests ask for nothing that Azure does not show."""
+"""The proof of an import: its manifests set nothing that Azure does not show."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def prove(imported: Mapping[Key, FoundResource], shown: Iterable[Shown]) -> Iter
 
 def prove_handover(imported: Mapping[Key, FoundResource], shown: Iterable[Shown]) -> Iterator[ImportProof]:
     """Check that each manifest stands for the resource that ASO has recorded. A resource that ASO never created has no
-    id, and an id that only a run knows is not compared. The subscription counts if there is only one.
+    id, and an id that is known only during a run is not compared. The subscription counts if there is only one.
     """
     requests = {request.prepared.key: request for request in shown}
     ids = [resource.arm_id for resource in imported.values()]
@@ -65,7 +65,7 @@ def _find_problems(shown: Shown | None, key: Key) -> tuple[Problem, ...]:
 
 
 def _make_other(made: str, wanted: str) -> Difference:
-    return Difference("/id", made, wanted, "stands for another resource")
+    return Difference("/id", made, wanted, "declares another resource")
 
 
 def _prove_one(key: Key, resource: FoundResource, shown: Shown | None) -> ImportProof:

@@ -24,8 +24,8 @@ _SUBSCRIPTION_STEPS = 3
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportScope:
     """Where a search looks: in resource groups, by their names or patterns of these, at resources by their ids, or
-    without either in the whole subscription. With `may_lack_groups` a group that does not exist is passed over: git may
-    not have created it yet. With `goes_on` the search goes on past a group or an id that cannot be read, and says so.
+    without either in the whole subscription. With `may_lack_groups` a group that does not exist is skipped: git may not
+    have created it yet. With `goes_on` the search goes on past a group or an id that cannot be read, and reports it.
     `problems` are about texts that are none.
     """
 
@@ -46,7 +46,7 @@ class ImportScope:
 
 
 def read_scope(ids: Sequence[str], groups: Iterable[str], subscription: str | None, endpoint: str) -> ImportScope:
-    """Read ids and groups as typed. A text that is no id, or of another cloud, is a problem beside others.
+    """Read ids and groups as typed. A text that is not an id, or of another cloud, is a problem beside others.
 
     Raises ConfigError if there is nothing else, and for ids of several subscriptions, or none.
     """
@@ -81,7 +81,7 @@ def read_scope(ids: Sequence[str], groups: Iterable[str], subscription: str | No
 
 
 def is_pattern(name: str) -> bool:
-    """Tell whether the name of a resource group stands for several: no group has these characters in its name."""
+    """Return whether the name of a resource group stands for several: no group has these characters in its name."""
     return "*" in name or "?" in name
 
 
@@ -104,7 +104,7 @@ def _read_id(text: str, endpoint: str) -> str:
         # The address in the portal of another cloud: its id would be looked for in this one.
         if parts.netloc.casefold() != host.casefold():
             raise ConfigError(
-                f"{text} is at {parts.netloc}, and --endpoint is {host}.",
+                f"{text} is at {parts.netloc}, but --endpoint is {host}.",
                 hint="Set --endpoint to the cloud of the id, or give the ARM id alone.",
             )
         text = parts.path
@@ -128,7 +128,7 @@ class Filters:
     excluded: tuple[str, ...] = ()
 
     def admits(self, name: str, tags: Any) -> bool:
-        """Tell whether the filters by name and by tag admit a resource that is directly in a group."""
+        """Return whether the filters by name and by tag admit a resource that is directly in a group."""
         shown = {name.casefold(): value for name, value in tags.items()} if isinstance(tags, Mapping) else {}
         by_name = not self.names or any(_matches(name, pattern) for pattern in self.names)
         return by_name and all(
@@ -139,7 +139,7 @@ class Filters:
         return not self.types or arm_type.casefold() in self.types
 
     def leads_to(self, arm_type: str) -> bool:
-        """Tell whether a type, or one below it, is admitted."""
+        """Return whether a type, or one below it, is admitted."""
         prefix = f"{arm_type.casefold()}/"
         return self.admits_type(arm_type) or any(wanted.startswith(prefix) for wanted in self.types)
 
@@ -177,16 +177,18 @@ def find_type(text: str, catalog: Catalog) -> str:
     if home:
         return catalog.arm_type(*home) or text
     if "/" in text and "." in text.partition("/")[0] and not text.partition("/")[0].endswith(".azure.com"):
-        raise ConfigError(f"The catalog has no kind for the type {text}.", hint="Run gitsync explain for all kinds.")
+        raise ConfigError(
+            f"The catalog has no kind for the type {text}.", hint="Run `gitsync explain` to list all kinds."
+        )
     kind = find_kind(text, catalog).kind
     if not kind.is_arm:
         message = f"{kind.gvk.kind} of {kind.gvk.group} is not a resource of Azure Resource Manager."
-        raise ConfigError(message, hint="Write its manifest by hand: an import reads ARM alone.")
+        raise ConfigError(message, hint="Write its manifest by hand: an import reads only Azure Resource Manager.")
     return kind.arm_type
 
 
 def _is_kind(text: str, catalog: Catalog) -> bool:
-    """Tell whether a text names a type or a kind; otherwise it is an id or a pattern of names."""
+    """Return whether a text names a type or a kind; otherwise it is an id or a pattern of names."""
     if text.startswith("/") or "*" in text:
         return False
     try:

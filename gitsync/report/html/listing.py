@@ -23,6 +23,7 @@ from gitsync.report.ordering import (
     FAILED,
     IN_SYNC,
     Section,
+    count_waiting,
     describe_causes,
     find_causes,
     group_results,
@@ -44,7 +45,7 @@ def render_listing(
 ) -> Mapping[str, Markup]:
     """Render the sections that have resources, by name; with the names of people only if `names`."""
     causes = find_causes(report.results)
-    blocks = Counter(causes.values())
+    blocks = count_waiting(report.results)
     loud = {section: found for section, found in sections.items() if section != IN_SYNC}
     cards_wanted, quiet = list(chain.from_iterable(loud.values())), sections.get(IN_SYNC, ())
     context = CardContext(

@@ -196,7 +196,7 @@ class KeyVault:
                 index.drop(listed.name)
 
     async def _load_index(self) -> VaultIndex:
-        """Load the list of the vault, which is asked for once, whatever comes of it."""
+        """Load the list of the vault, which is requested once, even if that fails."""
         async with self._listing:
             if self._unlisted:
                 raise SecretStoreError(self._unlisted.message, hint=self._unlisted.hint)
@@ -273,7 +273,7 @@ class KeyVault:
         return listed if is_disabled else await self._requests.get(name)
 
     async def _get(self, name: str) -> VaultSecret | None:
-        """Read a secret. SecretStoreError if it is disabled, which not every server says: the list does."""
+        """Read a secret. SecretStoreError if it is disabled: not every server reports that here, but the list does."""
         try:
             return await self._requests.get(name)
         except StoreForbiddenError:
@@ -296,7 +296,7 @@ class KeyVault:
         conflict = await self._requests.put(name, value, tags)
         if conflict is None:
             return
-        # A deleted secret keeps its name until it is purged; only gitsync's own is brought back.
+        # A deleted secret keeps its name until it is purged; only gitsync's own is recovered.
         deleted = await self._requests.get_deleted(name)
         if deleted is None:
             raise conflict
@@ -334,7 +334,7 @@ def _is_same(stored: VaultSecret, value: Secret, tags: Mapping[str, str]) -> boo
 
 
 def _is_local(url: str) -> bool:
-    """Tell whether a vault is on this machine; ConfigError if the URL is not that of a vault."""
+    """Return whether a vault is on this machine; ConfigError if the URL is not that of a vault."""
     try:
         parts = urlsplit(url)
         port = parts.port

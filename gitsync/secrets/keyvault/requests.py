@@ -141,7 +141,7 @@ class KeyVaultRequests:
         await self._write("DELETE", f"/secrets/{name}", f"delete secret {name}")
 
     async def recover(self, name: str) -> None:
-        """Bring back a deleted secret, and wait until it is there."""
+        """Recover a deleted secret, and wait until it is there."""
         if await self._write("POST", f"/deletedsecrets/{name}/recover", f"recover secret {name}") is None:
             raise SecretStoreError(f"{self.vault} has no deleted secret {name} any more.", hint="Run again.")
         await self._retries.ask(lambda: self._check_recovered(name))
@@ -170,8 +170,8 @@ class KeyVaultRequests:
         raise SecretStoreError(f"The list of the secrets of {self.vault} does not end.")
 
     def _read_entries(self, page: Any) -> list[Any]:
-        """Read the entries of a page. An odd list is not an empty one: a secret that it leaves out
-        would be overwritten.
+        """Read the entries of a page. A malformed list is not an empty one: a secret that it leaves out would be
+        overwritten.
         """
         entries = page.get("value") if isinstance(page, dict) else None
         link = page.get("nextLink") if isinstance(page, dict) else None
@@ -257,7 +257,7 @@ class KeyVaultRequests:
             raise self._explain_token(error, request) from error
         except AzureError as error:
             raise self._explain_silence(error, request) from error
-        except ValueError as error:  # raised by the SDK if the vault asks for a token of another audience
+        except ValueError as error:  # raised by the SDK if the vault requests a token for another audience
             raise SecretStoreError(
                 f"{self.vault} requests a token for another audience; gitsync sends none.",
                 hint="Check the URL of the vault.",

@@ -26,7 +26,7 @@ _SUBJECT = "system:serviceaccount:"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAccount:
     """The token is a file, since the kubelet renews it before it expires. `name` is namespace:name of the account, ""
-    if its token does not tell.
+    if its token does not have it.
     """
 
     server: str

@@ -2,10 +2,9 @@
 
 Values are not shown: error texts of the API server are masked and bounded before they are reported.
 
-Most refusals have the status 403, whatever refused them: RBAC, a quota, the end of a namespace, a
-policy. The reason `Forbidden` does not tell them apart; the message and the causes do
-(https://kubernetes.io/docs/reference/access-authn-authz/). Policies and webhooks may choose 400 and
-422 too.
+Most refusals have the status 403, whatever refused them: RBAC, a quota, the end of a namespace, a policy. The reason
+`Forbidden` does not distinguish them; the message and the causes do
+(https://kubernetes.io/docs/reference/access-authn-authz/). Policies and webhooks may choose 400 and 422 too.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ NO_DRY_RUN = "does not support dry run"
 _ACCOUNT = re.compile(r'User "system:serviceaccount:([^":]+):([^":]+)"')
 _STARTING = re.compile(r'clusterrole\.rbac\.authorization\.k8s\.io "system:[^"]+" not found')
 _EXEMPT = "Exempt the service account from it."
-_POLICY = "Fix what it asks for in the annotations and labels of the export, or exempt the service account from it."
+_POLICY = "Fix the annotations and labels of the export that it checks, or exempt the service account from it."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +81,7 @@ def make_failure(
     kind = SecretStoreError
     if status == 404:
         kind = StoreNotFoundError
-    elif status == 400 and NO_DRY_RUN in reason:  # a webhook with side effects: it cannot be asked beforehand
+    elif status == 400 and NO_DRY_RUN in reason:  # a webhook with side effects: it does not support a dry run
         kind = DryRunUnsupportedError
     return kind(message, hint=_find_hint(api_call, status, cause))
 
@@ -108,7 +107,7 @@ def _find_hint(api_call: ApiCall, status: int, cause: Cause | None) -> str:
         return cause.hint
     return {
         401: "Check that the service account still exists: its token is not accepted.",
-        403: "Ask who runs the cluster which of its authorizers or admission plugins refuses this.",
+        403: "Ask an administrator of the cluster which authorizer or admission plugin denies this.",
         404: f"Create namespace {api_call.address.namespace}.",
         413: "Reduce its size: the limit of Kubernetes is 1 MiB.",
         422: "Fix the keys, annotations and labels that the resource exports.",
@@ -133,7 +132,7 @@ def find_cause(verb: str, address: Address, body: Any) -> Cause | None:
         hint = f"Wait until namespace {namespace} is gone and create it again, or remove what exports to it."
         return Cause(words="because the namespace is being deleted", hint=hint)
     if re.search(r"(exceeded|failed|insufficient) quota", message):
-        hint = f"Raise the quota of namespace {namespace}, or delete objects that nothing needs."
+        hint = f"Raise the quota of namespace {namespace}, or delete unused objects."
         return Cause(words="because of a quota", hint=hint)
     if "ValidatingAdmissionPolicy" in message:
         return Cause(words="because of an admission policy", hint=_EXEMPT if verb == "delete" else _POLICY)
@@ -143,7 +142,7 @@ def find_cause(verb: str, address: Address, body: Any) -> Cause | None:
 
 
 def is_starting(body: Any) -> bool:
-    """Tell whether the server misses roles that each server has: one that has just started has not read them yet."""
+    """Return whether the server misses roles that each server has: one that has just started has not read them yet."""
     return isinstance(body, Mapping) and _STARTING.search(str(body.get("message") or "")) is not None
 
 

@@ -76,7 +76,7 @@ class KubernetesRequests:
         self._was_away = False  # and has not served a request since
 
     async def may(self, right: Right, name: str = "") -> bool:
-        """Ask the server whether the service account has a right; on one object if there is a name."""
+        """Return whether the service account has a right, as the server reviews it; on one object if given a name."""
         attributes = ResourceAttributes(
             verb=right.verb, group="", version="v1", resource=right.resource, namespace=right.namespace, name=name
         )
@@ -91,7 +91,7 @@ class KubernetesRequests:
         is_allowed = bool(answer.status and answer.status.allowed)
         if was_away and not is_allowed:  # it may not have read all roles yet
             self._was_away = True
-            message = f"The API server was away, and does not allow to {right} yet."
+            message = f"The API server was unavailable, and does not allow the service account to {right} yet."
             raise TransientStoreError(message, attempts=PATIENT_ATTEMPTS, hint="Run again later.")
         return is_allowed
 
@@ -118,7 +118,7 @@ class KubernetesRequests:
         await self._write("update", stored, is_rehearsal=is_rehearsal)
 
     async def delete(self, stored: StoredObject) -> None:
-        """Delete an object if it still has the version that it carries. One that is gone already is no error."""
+        """Delete an object if it still has the version that it carries. Ignores one that is gone already."""
         kind, address = _KINDS[stored.address.object_kind], stored.address
         call = self._client.delete_at_version(kind, address.name, address.namespace, stored.version)
         with suppress(StoreNotFoundError):  # someone else was first, and the aim is reached

@@ -75,7 +75,7 @@ def make_refusal(missing: tuple[Right, ...], account: str) -> ConfigError:
     more = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
     who = f"The service account {account}" if account else "The service account of the job"
     return ConfigError(
-        f"{who} may not do in the cluster what this run needs: {named}{more}.", hint=format_grant(missing, account)
+        f"{who} lacks permissions that this run needs: {named}{more}.", hint=format_grant(missing, account)
     )
 
 

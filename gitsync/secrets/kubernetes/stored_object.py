@@ -47,12 +47,12 @@ class StoredObject:
         return self.annotations.get(REPOSITORY, "")
 
     def is_owned_by(self, owner: Owner) -> bool:
-        """Tell whether this resource exported it, from the same repository as far as both are known."""
+        """Return whether this resource exported it, from the same repository as far as both are known."""
         repositories = {unify_name(self.repository), owner.repository} - {""}
         return self.owner == str(owner) and len(repositories) <= 1
 
     def is_same_as(self, other: StoredObject) -> bool:
-        """Tell whether the content of two objects is the same."""
+        """Return whether the content of two objects is the same."""
         return (
             dict(self.data) == dict(other.data)
             and dict(self.annotations) == dict(other.annotations)
@@ -63,7 +63,7 @@ class StoredObject:
 
 
 def make_object(export: Export, existing: StoredObject | None) -> StoredObject:
-    """Make the object that an export asks for, as a replacement of the existing one.
+    """Make the object that an export requests, as a replacement of the existing one.
 
     It has no owner reference: its owner is not an object of the cluster, and Kubernetes collects objects without an
     existing owner. Manifests cannot change the marks of gitsync.

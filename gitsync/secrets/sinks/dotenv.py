@@ -48,7 +48,7 @@ class DotenvContent:
 
 
 class DotenvSink:
-    """A Sink. Annotations and labels have no place in such a file. No link of a checkout or of `source` leads to it."""
+    """A Sink. Such a file has no annotations and labels. No link of a checkout or of `source` leads to it."""
 
     name = "dotenv"
 
@@ -92,7 +92,7 @@ class DotenvSink:
         if multiline:
             raise SecretStoreError(
                 f"{multiline[0]} of {export.address} has several lines, and is not written to {self._file}: not all "
-                "readers of such files support values of several lines.",
+                "readers of such files support multi-line values.",
                 hint="Export to a folder instead.",
             )
 

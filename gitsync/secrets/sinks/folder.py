@@ -164,7 +164,7 @@ def _read_object(folder: Path) -> Mapping[str, bytes] | None:
     for file in folder.iterdir():
         mode = file.lstat().st_mode
         if not stat.S_ISREG(mode) or stat.S_IMODE(mode) != FILE_MODE:
-            return None  # written anew, with the right modes
+            return None  # written again, with the right modes
         files[file.name] = file.read_bytes()
     return files
 

@@ -38,7 +38,7 @@ class SopsSink:
 
     def __init__(self, folder: Path, sops: Sops, source: str | None = None) -> None:
         self._source = source
-        self._top = Path(os.path.abspath(folder))  # noqa: PTH100 - links are judged, and so not resolved
+        self._top = Path(os.path.abspath(folder))  # noqa: PTH100 - links are checked, and so not resolved
         self._sops = sops
 
     async def check(self) -> None:
@@ -65,7 +65,7 @@ class SopsSink:
         manifest = _make_manifest(export)
         document = self._read(export.address)
         file = self._find_file(export.address)
-        # Each encryption gives other bytes, so only the plain content tells whether there is something new.
+        # Each encryption gives other bytes, so only the plain content shows whether there is something new.
         if document is not None and await self._decrypt(document) == manifest:
             return
         self._make_folder(file.parent)
@@ -180,7 +180,7 @@ def _read_owner(manifest: Mapping[str, Any]) -> str:
 
 
 def _is_encrypted(encrypted: Any, manifest: Mapping[str, Any]) -> bool:
-    """Tell whether each value is encrypted. An empty one is not, as there is nothing to hide."""
+    """Return whether each value is encrypted. An empty one is not, as there is nothing to hide."""
     values = encrypted.get("stringData") if isinstance(encrypted, dict) else None
     if not isinstance(values, dict) or values.keys() != manifest["stringData"].keys():
         return not manifest["stringData"]

@@ -116,8 +116,8 @@ def _is_folder(path: Path) -> bool:
 
 
 def _is_object(path: Path) -> bool:
-    """Tell whether a path is the folder of an object. A folder of folders alone is a namespace,
-    which may have the name of an object.
+    """Return whether a path is the folder of an object. A folder of folders alone is a namespace, which may have the
+    name of an object.
     """
     if not _is_folder(path):
         return False
@@ -139,7 +139,7 @@ def _read_content(top: Path, file: Path) -> bytes | None:
             f"{file} is a link to a target outside {top}, which gitsync does not follow.",
             hint="Replace it with the file.",
         )
-    # Opened once and then judged: what is at a path may change between two looks at it.
+    # Opened once and then checked: the file at a path may change between two looks at it.
     descriptor = os.open(real, _READ)
     try:
         mode = os.fstat(descriptor).st_mode

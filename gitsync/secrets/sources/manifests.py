@@ -50,7 +50,7 @@ class ManifestSource:
 
 
 class EncryptedSource:
-    """A Source: `plain` is that of the manifests that are not encrypted, and is asked for all else."""
+    """A Source: `plain` is that of the manifests that are not encrypted, and has all other values."""
 
     name = "manifests"
     is_remote = False

@@ -1,0 +1,145 @@
+"""Folds the resources of a section: equal changes into one line, and many of which there is no more to say into counts
+by kind and resource group.
+
+Each resource has a line of its own or is in one fold, so that the numbers add up. Deletes, replacements and failures
+never fold: a reader must see each of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from gitsync.logging import escape_controls
+from gitsync.model.gvk import Key
+from gitsync.model.result import Outcome, Result
+from gitsync.model.verdict import Action, Verdict
+from gitsync.report.alike import name_first, split_alike
+from gitsync.report.authors import find_authors
+from gitsync.report.checks import format_remedy, list_shown
+from gitsync.report.differences import name_path
+from gitsync.report.ordering import CHANGES, HELD, OTHERS, WAITING, GroupName, Section
+from gitsync.report.wording import format_message, format_plural, format_state
+from gitsync.status.advice import find_condition_advice
+
+MOST_PLAIN: Final = 50
+"""Resources of one state without details that are listed; more than these are counted."""
+
+_FOLDED: Final = frozenset({CHANGES, WAITING, HELD, OTHERS})
+_TAKEN: Final = frozenset({Action.DELETE, Action.DETACH, Action.REPLACE})
+_LEAVING: Final = frozenset({Verdict.DELETE, Verdict.DETACH})
+
+
+class Fold(NamedTuple):
+    """Resources of one kind and state that are shown as one, in the order of the report. `has_details` tells that they
+    have details, all the same ones.
+    """
+
+    results: tuple[Result, ...]
+    has_details: bool
+
+    @property
+    def first(self) -> Result:
+        return self.results[0]
+
+
+def fold_results(
+    section: Section, results: Sequence[Result], causes: Mapping[Key, str], *, writes: bool
+) -> tuple[list[Result], list[Fold]]:
+    """Split the results of a section into those that are listed and those that fold. `causes` says what each resource
+    waits for, and `writes` tells a sync from a plan.
+    """
+    if section not in _FOLDED:
+        return list(results), []
+    details = {result.key: _find_details(result, causes, writes=writes) for result in results}
+    states = {result.key: (format_state(result), causes.get(result.key, "")) for result in results}
+    plain = Counter(states[key] for key, found in details.items() if found == ())
+    many = {key for key, found in details.items() if found == () and plain[states[key]] > MOST_PLAIN}
+
+    def find_likeness(result: Result) -> Hashable:
+        """Find what two resources have in common that are shown as one."""
+        return (states[result.key], result.key.kind, result.key.group, details[result.key])
+
+    counted: dict[Hashable, list[Result]] = {}
+    for result in results:
+        if result.key in many:
+            counted.setdefault(find_likeness(result), []).append(result)
+    others = (result for result in results if result.key not in many)
+    alike = split_alike(others, lambda result: find_likeness(result) if details[result.key] else None)
+    folds = [
+        *(Fold(tuple(same), has_details=True) for same in alike if len(same) > 1),
+        *(Fold(tuple(same), has_details=False) for same in counted.values()),
+    ]
+    return [same[0] for same in alike if len(same) == 1], folds
+
+
+def _find_details(result: Result, causes: Mapping[Key, str], *, writes: bool) -> tuple[Hashable, ...] | None:
+    """Find what a report says of a resource beside its state, its place and its ids: () for nothing, None for a
+    resource that must be listed whatever is said of it.
+    """
+    is_lost = result.action in _TAKEN or result.found in _LEAVING or result.replacement or result.last_commit
+    if is_lost or result.is_refused or result.outcome is Outcome.FAILED:
+        return None
+    message = "" if result.key in causes else format_message(result)
+    parts: tuple[Hashable, ...] = (
+        message,
+        find_condition_advice(result.condition, result.key),
+        tuple(
+            (one.check, one.verdict, one.statement, one.path, format_remedy(one))
+            for one in list_shown(result, writes=writes)
+        ),
+        tuple(
+            (name_path(result, one.path), _write_value(one.live), _write_value(one.desired), one.rule)
+            for one in sorted(result.differences, key=lambda one: one.path)
+        ),
+        tuple((path, result.because.get(path, "")) for path in sorted(result.unverified)) if result.differences else (),
+        find_authors(result),
+        frozenset((one.stage, one.status, one.code) for one in result.attempts),
+    )
+    return parts if any(parts) else ()
+
+
+def _write_value(value: object) -> str:
+    # A report shortens long values: those that only begin alike must not be shown as one.
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def name_kinds(keys: Iterable[Key]) -> Mapping[tuple[str, str], str]:
+    """Name each kind, by kind and group: with the group if two groups have such a kind."""
+    kinds = {(key.kind, key.group) for key in keys}
+    times = Counter(kind for kind, _ in kinds)
+    return {(kind, group): escape_controls(f"{kind}.{group}" if times[kind] > 1 else kind) for kind, group in kinds}
+
+
+def describe_members(fold: Fold, groups: Mapping[Key, GroupName], *, with_namespaces: bool) -> str:
+    """Describe which resources a fold has: the first names of equal changes, else how many are in each resource group,
+    the largest first.
+    """
+    times = Counter(groups[result.key].label for result in fold.results)
+    if fold.has_details or len(times) == len(fold.results):
+        keys = [result.key for result in fold.results]
+        return name_first(
+            [escape_controls(f"{key.namespace}/{key.name}" if with_namespaces else key.name) for key in keys]
+        )
+    if len(times) == 1:
+        (label,) = times
+        return label if label.startswith("in ") else f"in {label}"
+    ordered = sorted(times.items(), key=lambda row: (-row[1], row[0]))
+    return f"in {len(times)} resource groups: {name_first([f'{label} ({count})' for label, count in ordered])}"
+
+
+def describe_folds(folds: Sequence[Fold]) -> str:
+    """Describe how many resources folds have, as the subject of a sentence: `4,950 resources are folded`."""
+    count = sum(len(fold.results) for fold in folds)
+    return f"{format_plural(count, 'resource')} are folded"
+
+
+def list_attempts(fold: Fold) -> list[str]:
+    """List the failed tries that the resources of a fold had, each kind once."""
+    kinds = {(one.stage.value, one.status or "", one.code) for result in fold.results for one in result.attempts}
+    return [
+        f"failed tries, {stage}: {' '.join(filter(None, (str(status), code)))}"
+        for stage, status, code in sorted(kinds, key=str)
+    ]
