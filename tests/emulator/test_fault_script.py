@@ -124,7 +124,7 @@ WRONG = [
     ("rules:\n- move: {delete: true, set: {/a: b}}", 2, "needs one of create", "a move that moves twice"),
     ("moves:\n- {id: /x, delete: true}", 2, "either at or after", "a move without a time"),
     ("moves:\n- {at: 2026-01-01, delete: true}", 2, "needs an id", "a move of nothing"),
-    ("moves:\n- {at: soon, id: /x, delete: true}", 2, "no date", "a time that is none"),
+    ("moves:\n- {at: soon, id: /x, delete: true}", 2, "not a date", "a time that is none"),
     ("moves:\n- {at: 2026-01-01, id: /x}", 2, "needs one of create", "a move that does nothing"),
     ("rules:\n- hide: lots", 2, "number", "a text for a number"),
     ("rules: [", 1, "not YAML", "no YAML at all"),
