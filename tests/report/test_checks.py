@@ -47,7 +47,7 @@ def test_json_has_every_finding_with_all_that_is_known():
 def test_verbose_text_names_what_was_not_checked_and_counts_what_was():
     lines = text.render(CHECKED, verbose=True).splitlines()
     asked = lines.index(
-        "Policy check skipped for 2 resources: the identity is not allowed "
+        "Policy check skipped for 2 resources: the identity lacks the right "
         "Microsoft.PolicyInsights/checkPolicyRestrictions/read."
     )
     assert lines[asked + 1] == "  VirtualNetwork/hub, StorageAccount/old"
