@@ -56,7 +56,7 @@ def test_a_record_of_what_exists_is_believed(one, needs_seal, why):
         (replace(GROUP, claim=Claim.NONE), {}, "does not show yet that it exists"),
         (replace(GROUP, operation=PendingOperation("delete", "2026-01-01T00:00:00Z")), {}, "is being deleted"),
         (GROUP, {"needs_seal": True}, "not signed with the key of this run"),
-        (GROUP, {"needs_seal": True, "has_key": False}, "Set GITSYNC_DIGEST_KEY"),
+        (GROUP, {"needs_seal": True, "has_key": False}, "set GITSYNC_DIGEST_KEY"),
         (replace(GROUP, trust=Trust.ALTERED), {"needs_seal": True}, "was changed after it was signed"),
         (replace(GROUP, trust=Trust.OTHER_KEY), {"needs_seal": True}, "signed with a key that this run does not have"),
     ],

@@ -103,7 +103,7 @@ def test_both_change_by_one_put_of_the_parent(world, case):
     assert [result.action for result in plan.results if result.verdict is Verdict.PENDING] == [Action.UPDATE] * 2
     kind = next(line.split()[-1] for line in child.splitlines() if line.strip().startswith("kind:"))
     said = next(result.condition.message for result in plan.results if result.arm_id == parent_id)
-    assert f"Its PUT also brings {kind}/" in said
+    assert f"Its PUT also writes {kind}/" in said
     report = world.sync()
     assert (report.exit_code, world.writes) == (0, [f"PUT {parent_id}"])
     brought, foreseen = of(report, kind), next(result for result in plan.results if result.key.kind == kind)

@@ -218,7 +218,7 @@ def test_a_failed_write_is_reported_for_each_and_what_is_inside_goes_on(world):
     shared = next(r for r in report.results if r.key.namespace == "b" and r.key.kind == "ResourceGroup")
     assert (report.exit_code, shared.verdict) == (1, Verdict.BLOCKED)
     assert shared.condition.message.startswith(
-        "ResourceGroup.resources.azure.com/a/core writes this resource, and is not ready"
+        "ResourceGroup.resources.azure.com/a/core writes this resource, but is not ready"
     )
     assert said(of(report, "UserAssignedIdentity")) == READY
 

@@ -64,7 +64,7 @@ def test_a_signed_record_of_another_repository_is_an_owner_and_a_reference(platf
     [
         (None, KEY, "Its record is not signed. "),
         (OTHER_KEY, KEY, "Its record was signed with a key that this run does not have."),
-        (KEY, None, "Set GITSYNC_DIGEST_KEY"),
+        (KEY, None, "To use this id by itself, set GITSYNC_DIGEST_KEY"),
     ],
 )
 def test_an_id_without_a_valid_seal_is_suggested_only(platform, team, theirs, ours, hint):

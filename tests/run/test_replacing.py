@@ -102,7 +102,7 @@ def test_what_git_does_not_have_below_it_holds_it(agreed, arm_id, body, api_vers
     agreed.outside("PUT", arm_id, body, api_version=api_version)
     found = of(agreed.sync(**PRUNING), "VirtualNetwork")
     assert agreed.writes == []
-    assert f"Azure has {arm_id}" in found.replacement.held
+    assert f"Its delete would also delete {arm_id}" in found.replacement.held
     assert of(agreed.plan(**PRUNING), "VirtualNetwork").replacement.held == found.replacement.held
 
 

@@ -327,10 +327,10 @@ def test_a_worker_keeps_of_the_resources_of_others_what_they_export_alone(spec: 
 
 REFUSED = [
     ({"shard": "3/2", "run_id": "1"}, "is not one of 2 workers"),
-    ({"shard": "1/2"}, "--shard needs --run-id"),
+    ({"shard": "1/2"}, "--shard requires --run-id"),
     ({"shard": "1/2", "run_id": "a/b"}, "cannot name a run"),
     ({"shard": "1/2", "run_id": "1", "only": ("ResourceGroup/a",)}, "--shard cannot be used with --only"),
-    ({"shards": 2, "run_id": "1"}, "JOB_COMPLETION_INDEX does not say"),
+    ({"shards": 2, "run_id": "1"}, "JOB_COMPLETION_INDEX is not the number"),
     ({"shard": "1/2", "run_id": "1", "status_dir": "state"}, "Workers share a status branch"),
 ]
 

@@ -115,7 +115,7 @@ def test_a_detail_may_say_it():
         (CLUSTER, "The cluster is in stopped state.", "Start it", "a person has to"),
         (MACHINE, "The VM has to be running; its power state is deallocated.", "Start it", "a person has to"),
         (CLUSTER, "Not supported in the Basic SKU.", "tier", "another tier"),
-        (CLUSTER, "It is forbidden today.", "message says", "nothing is known"),
+        (CLUSTER, "It is forbidden today.", "has the cause", "nothing is known"),
     ],
 )
 def test_advice_looks_at_the_meaning(key, message, says, why):
