@@ -99,7 +99,7 @@ def show_first_syncs(demo: Demo) -> int:
 
 
 def owners_come_first(paths: list[str]) -> bool:
-    """Whether each path of a list stands behind those that it extends."""
+    """Whether each path of a list comes after those that it extends."""
     first = {path.casefold(): place for place, path in reversed(list(enumerate(paths)))}
     return all(first[owner] < place for path, place in first.items() for owner in first if path.startswith(f"{owner}/"))
 

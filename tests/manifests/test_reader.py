@@ -473,7 +473,7 @@ def test_a_document_with_a_placeholder_in_its_header_is_a_template(head, line, f
     assert [one.is_rejected for one in found.unread] == [True]
 
 
-def test_a_document_of_another_tool_with_a_placeholder_in_its_header_is_passed_over():
+def test_a_document_of_another_tool_with_a_placeholder_in_its_header_is_skipped():
     assert read("apiVersion: '{{ .Values.api }}'\nkind: Deployment\nmetadata: {name: a}\n").problems == ()
 
 
