@@ -99,7 +99,7 @@ def show_first_syncs(demo: Demo) -> int:
 
 
 def owners_come_first(paths: list[str]) -> bool:
-    """Whether each path of a list stands behind those that it extends."""
+    """Whether each path of a list comes after those that it extends."""
     first = {path.casefold(): place for place, path in reversed(list(enumerate(paths)))}
     return all(first[owner] < place for path, place in first.items() for owner in first if path.startswith(f"{owner}/"))
 
@@ -187,7 +187,10 @@ def show_rehearsal(demo: Demo) -> None:
     expect(rehearsal["first"]["summary"] == {"create": count}, "every resource would be created again")
     expect(rehearsal["silent"], "the sync after it would send no write")
     expect(demo.azure.ask("GET", "/_emulator/requests")["requests"] == [], "Azure received no request")
-    say.explain("It lists what git alone cannot restore. Azure received no request: gitsync simulates the sync.")
+    say.explain(
+        "It lists what git alone cannot restore. A second sync would change nothing. Azure received no request: "
+        "gitsync simulates both syncs."
+    )
 
 
 def show_what_next(demo: Demo, drift_page: Path) -> None:

@@ -36,7 +36,7 @@ SCRIPT = {
 _CORRELATION = re.compile(r" \(correlation [^)]*\)")
 
 
-class Unexpected(Exception):  # noqa: N818 - the demo says that this did not hold
+class Unexpected(Exception):  # noqa: N818 - the demo reports that this did not hold
     """Something that the demo claims did not happen."""
 
 
@@ -89,7 +89,7 @@ def cut(line: str, columns: int) -> str:
 class Demo:
     """A work tree with a remote, and an Azure to sync it to. `example` is the folder of its manifests.
 
-    Each command of gitsync has a folder of its own beside the work tree: its report, and all that it printed.
+    Each gitsync command has a folder of its own next to the work tree, with its report and all that it printed.
     """
 
     def __init__(self, folder: Path, azure: EmulatedAzure, example: str, name: str, transcript: Transcript) -> None:
@@ -119,7 +119,7 @@ class Demo:
         self.git("push", "--quiet", "--set-upstream", "origin", "main")
 
     def gitsync(self, command: str, *flags: str, head: int = 1, show: str = "", code: int = 0) -> dict[str, Any]:
-        """Run a command of gitsync, and return its report; what Azure was sent before is forgotten first.
+        """Run a gitsync command, and return its report. The log of earlier requests to Azure is cleared first.
 
         It prints the first lines of the output, `head` of them, and later ones that match the pattern `show`.
         """

@@ -62,7 +62,7 @@ def split_groups(words: Iterable[str]) -> list[list[str]]:
 
 
 def run(command: list[str], say: Callable[[str], None]) -> int:
-    """Run pip, and say what it does. Returns its exit code; all that it printed goes to stderr if that is not 0."""
+    """Run pip, and print its progress. Return its exit code; if that is not 0, all its output goes to stderr."""
     printed = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as pip:
 
@@ -80,7 +80,7 @@ def run(command: list[str], say: Callable[[str], None]) -> int:
 
 @contextmanager
 def watch_installs(folder: Path, say: Callable[[str], None], every: float = 1.0) -> Iterator[None]:
-    """Say how many packages are new while the context lasts: pip prints nothing as it installs them."""
+    """Print how many packages are new while the context lasts: pip prints nothing as it installs them."""
     before = count_packages(folder)
     ended = threading.Event()
 

@@ -79,7 +79,7 @@ def find_near_group(text: str) -> str | None:
 
 
 def mentions_aso(contents: Iterable[bytes]) -> bool:
-    """Return whether one of these files names an ASO group for an object. The files need not be built or rendered yet."""
+    """Return whether one of these files names an ASO group for an object. Files need not be built or rendered yet."""
     return any(map(_has_mention, contents))
 
 

@@ -66,7 +66,7 @@ def is_object(value: Any) -> bool:
 
 
 def read_header(document: Document, namespace: str) -> Header | Problem:
-    """Read the identity of a document with apiVersion and kind, or return why it has none. `namespace` is the default."""
+    """Read the identity of a document with apiVersion and kind, or why it has none. `namespace` is the default."""
     value = document.value
     gvk = _parse_gvk(value["apiVersion"], value["kind"])
     metadata = value.get("metadata")
@@ -222,7 +222,7 @@ def find_key_like(word: str, mapping: Mapping[str, Any]) -> str | None:
 
 
 def find_within_two_letters(word: str, choices: Iterable[str]) -> str | None:
-    """Find the nearest choice that differs from `word` only in case or in at most two letters; None if there is none."""
+    """Find the nearest choice that differs from `word` only in case or in at most two letters; None without one."""
     ranked = sorted((edits, choice) for choice in choices if (edits := _measure(word, choice)) is not None)
     return ranked[0][1] if ranked else None
 

@@ -31,7 +31,7 @@ class NameRule:
     words: str
 
     def explain_fault(self, text: str) -> str:
-        """Return how a text breaks the rule, as the end of a sentence that starts with "its name"; "" if it does not."""
+        """Return how a text breaks the rule, as the end of a sentence that starts with "its name"; "" if valid."""
         if len(text) > self.most:
             return f"has {len(text)} characters; at most {self.most} are allowed"
         return "" if self.pattern.fullmatch(text) else f"{format_name(text)!r} is not made of {self.words}"

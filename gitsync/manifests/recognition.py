@@ -245,7 +245,5 @@ def _make_arm_type(field: str, text: Any, home: tuple[str, str] | None) -> Findi
         code="ArmType",
         path=(field,),
         message=f"{field} is {quote_scalar(text)}: this is the format of ARM and Bicep, not of ASO.",
-        hint=f"Use kind {home[1]} of group {home[0]}."
-        if home
-        else "Use the apiVersion and the kind of an ASO resource.",
+        hint=f"Use kind {home[1]} of group {home[0]}." if home else "Use apiVersion and kind as in ASO.",
     )

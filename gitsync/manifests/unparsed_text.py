@@ -124,7 +124,7 @@ def explain_yaml_fault(error: Any, text: bytes) -> SyntaxFault:
 
 
 def explain_inner_mark(text: bytes) -> SyntaxFault | None:
-    """Report the first line, but not that of the text, that starts with a byte order mark: two files were joined there."""
+    """Report the first byte order mark after the start of the text: two files were joined there."""
     match = _INNER_MARK.search(text)
     if match is None:
         return None

@@ -173,7 +173,7 @@ def _is_meant(item: Any) -> bool:
 
 
 def _find_items(value: Any, likeness: Likeness) -> list[Any]:
-    """Find the items of a list that Kubernetes does not accept: without a header, or with a header in the core group."""
+    """Find the items of a list that Kubernetes does not accept: without a header, or with one in the core group."""
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):

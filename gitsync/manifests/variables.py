@@ -269,7 +269,7 @@ def make_too_large(document: Document, what: str) -> Problem:
 
 
 def _iterate_texts(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
-    """Yield the texts of a document that may have a variable, with their paths; none if it turns off the replacement."""
+    """Yield the texts of a document that may have a variable, with their paths; none if it turns that off."""
     if not path and is_disabled(value):
         return
     if isinstance(value, dict):

@@ -238,7 +238,7 @@ class _Splicer:
         return node.end, node.end
 
     def write_text(self, entry: TextEntry, value: str) -> tuple[str, str] | None:
-        """Write a text as a block, if the old one is a block, or if it has no quotes and the new one has several lines."""
+        """Write a text as a block, if the old one is a block, or if it is unquoted and the new one has line breaks."""
         old, column, layout = entry.value, self.column(entry.start), self.layout
         if old.style not in TEXT_BLOCKS:
             indent = column + (layout.step if entry.key else 2)

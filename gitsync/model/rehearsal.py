@@ -126,7 +126,7 @@ class Rehearsal:
 
     @property
     def exit_code(self) -> ExitCode:
-        """FAILED if the sync fails, is refused, writes again in the second run, or ends differently when interrupted."""
+        """FAILED if the sync fails, is refused, writes again in the second run, or does not survive an interrupt."""
         if self.first is None or self.first.exit_code is not ExitCode.FINE or not self.is_silent:
             return ExitCode.FAILED
         is_stopped = any(gap.stops for gap in self.gaps)

@@ -328,7 +328,7 @@ FLUX = [
         },
         changes={"f08": {"/tags/env": "${other}"}},
         left=("clusters/f08.yaml:12",),
-        reason="The new value has ${ or {{ in it",
+        reason="The new value contains ${ or {{",
     ),
     BuiltDrift(
         why="variables in gitsync.yaml, of a folder and of a kustomization",

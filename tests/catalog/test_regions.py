@@ -20,7 +20,7 @@ from gitsync.catalog.regions import REGIONS, is_known_region
         ("unitedstates", "a geography, as Azure AD B2C has it"),
     ],
 )
-def test_a_name_of_azure_is_known(name, why):
+def test_a_region_is_known(name, why):
     assert is_known_region(name), why
 
 

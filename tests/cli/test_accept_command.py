@@ -188,5 +188,5 @@ def test_what_only_a_pattern_selects_may_be_skipped_beside_a_name(estate: Estate
 def test_a_kind_is_not_a_name(estate: Estate, name: str) -> None:
     ended = estate.run("accept", name)
     assert ended.code not in {0, 1}
-    assert f"{name} is a kind, and no resource has that name." in ended.err
+    assert f"{name} is a kind, not the name of a resource." in ended.err
     assert "Use StorageAccount/orders or StorageAccount/*." in ended.err

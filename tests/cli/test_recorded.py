@@ -209,7 +209,7 @@ def test_namespaces_can_be_chosen(folder):
 def test_a_namespace_that_nothing_is_recorded_of_is_refused(folder):
     for command in (["status"], ["describe", "core"]):
         ended = run_here(*command, "-n", "othr", folder=folder)
-        assert (ended.code, "No resource is in the namespace othr. Did you mean other?" in ended.err) == (2, True)
+        assert (ended.code, "Namespace othr has no resources. Did you mean other?" in ended.err) == (2, True)
 
 
 def test_nothing_recorded_is_not_a_mistake(tmp_path):

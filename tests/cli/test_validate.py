@@ -367,7 +367,7 @@ def test_a_namespace_that_nothing_is_in_is_refused(command, source, capsys):
     folder = source(a=GOOD.replace("name: core", "name: core, namespace: lab"))
     assert run([command, folder, "-n", "labb"]) != 0
     told = capsys.readouterr()
-    assert "No resource is in the namespace labb. Did you mean lab?" in told.out + told.err
+    assert "Namespace labb has no resources. Did you mean lab?" in told.out + told.err
 
 
 SERVER = """\

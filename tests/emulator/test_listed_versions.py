@@ -53,7 +53,7 @@ KNOWN = {
 
 
 async def test_known_types_are_listed_and_not_enforced():
-    """They are no list of all that exists, and the emulator takes any version and location of them."""
+    """They are not a list of all that exists, and the emulator accepts any version and location of them."""
     settings = replace(LISTED, list_known_types=lambda: KNOWN)
     async with emulated(settings, has_group=True) as azure:
         network = await azure.get(f"{SUBSCRIPTION}/providers/microsoft.network")

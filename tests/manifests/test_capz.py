@@ -128,7 +128,7 @@ def test_variables_are_replaced_in_what_is_filled_in(version, expected):
     [
         ("AzureASOManagedCluster", False, Policy.SKIP, "CAPZ manages it: it is part of an AzureASOManagedCluster."),
         ("AzureASOManagedCluster", True, Policy.MANAGE, ""),
-        ("AzureASOManagedClusterTemplate", True, Policy.SKIP, "It is part of a template, AzureASOManagedClusterTemplate, which CAPZ makes clusters of."),
+        ("AzureASOManagedClusterTemplate", True, Policy.SKIP, "It is part of a template, AzureASOManagedClusterTemplate, from which CAPZ creates clusters."),
     ],
 )  # fmt: skip
 def test_capz_manages_what_it_wraps_unless_the_unit_sets_otherwise(kind, manages, policy, reason):

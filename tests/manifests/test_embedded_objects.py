@@ -32,12 +32,12 @@ CLASS = named("cluster.x-k8s.io/v1beta1", "ClusterClass", f"  patches:\n  - defi
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (KRO, "ResourceGraphDefinition web has 2 ASO objects inside, which gitsync does not apply."),
-        (COMPOSITION, "Composition web has 1 ASO object inside, which gitsync does not apply."),
-        (PIPELINE, "Composition web has 1 ASO object inside, which gitsync does not apply."),
-        (INLINE, "Composition web has 2 ASO objects inside, which gitsync does not apply."),
-        (WORKFLOW, "WorkflowTemplate web has 2 ASO objects inside, which gitsync does not apply."),
-        (CLASS, "ClusterClass web has 1 ASO object inside, which gitsync does not apply."),
+        (KRO, "ResourceGraphDefinition web contains 2 ASO objects, which gitsync does not apply."),
+        (COMPOSITION, "Composition web contains 1 ASO object, which gitsync does not apply."),
+        (PIPELINE, "Composition web contains 1 ASO object, which gitsync does not apply."),
+        (INLINE, "Composition web contains 2 ASO objects, which gitsync does not apply."),
+        (WORKFLOW, "WorkflowTemplate web contains 2 ASO objects, which gitsync does not apply."),
+        (CLASS, "ClusterClass web contains 1 ASO object, which gitsync does not apply."),
     ],
 )
 def test_a_document_of_another_tool_is_named_with_the_objects_inside(text, said):

@@ -20,7 +20,12 @@ def told(name, value):
         (DESTINATION, {"name": "a", "key": "../b"}, "spec.x.key '../b' is not made of letters", "leads away"),
         (DESTINATION, {"name": "Upper", "key": "k"}, "spec.x.name 'Upper' is not made of lower-case", "a capital"),
         (DESTINATION, {"name": "", "key": "k"}, "spec.x.name '' is not", "it is there, and says nothing"),
-        (DESTINATION, {"name": "a" * 254, "key": "k"}, "spec.x.name has 254 characters, and may have 253", "too long"),
+        (
+            DESTINATION,
+            {"name": "a" * 254, "key": "k"},
+            "spec.x.name has 254 characters; at most 253 are allowed",
+            "too long",
+        ),
         (EXPRESSION, {"name": "a", "value": "x", "key": "a b"}, "spec.x.key 'a b' is not", "a space"),
         (REFERENCE, {"name": "a/b", "key": "k"}, "spec.x.name 'a/b' is not", "no way into another namespace"),
         ("secretMapReference", {"name": ".."}, "spec.x.name '..' is not", "the folder above"),

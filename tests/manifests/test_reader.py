@@ -399,14 +399,14 @@ UNPARSED = [
         Level.ERROR,
         "InvalidYaml",
         6,
-        "the line does not continue the mapping that begins on",
+        "the line does not continue the mapping that starts on",
     ),
     (
         ASO + "spec: {location: a\n",
         Level.ERROR,
         "InvalidYaml",
         5,
-        "the mapping in braces that begins on line 4 is not closed",
+        "the mapping in braces that starts on line 4 is not closed",
     ),
     (ASO + "spec: {location: {{ .Values.region }}}\n", Level.ERROR, "Template", 4, "{{ }} of Helm"),
     (
@@ -418,15 +418,21 @@ UNPARSED = [
     ),
     (ASO.replace("name: x", "name: {{ .Values.name }}"), Level.WARNING, "Template", 3, "{{ }} of Helm"),
     ("kind: Secret\nmetadata: {name: {{ name }}}\n", Level.NOTE, "Template", 2, "{{ }} of Helm"),
-    ("<<<<<<< HEAD\n" + ASO + "=======\n>>>>>>> x\n", Level.ERROR, "MergeConflict", 2, "markers of a merge conflict"),
+    ("<<<<<<< HEAD\n" + ASO + "=======\n>>>>>>> x\n", Level.ERROR, "MergeConflict", 2, "merge conflict markers"),
     (
         ASO.replace("resources.azure.com", "apps") + "a: b: c\n",
         Level.WARNING,
         "InvalidYaml",
         4,
-        "a key stands inside of a value",
+        "unexpected key: check the indentation of the lines above",
     ),
-    ("kind: Secret\na: b: c\n", Level.NOTE, "InvalidYaml", 2, "a key stands inside of a value"),
+    (
+        "kind: Secret\na: b: c\n",
+        Level.NOTE,
+        "InvalidYaml",
+        2,
+        "unexpected key: check the indentation of the lines above",
+    ),
 ]
 
 
@@ -473,7 +479,7 @@ def test_a_document_with_a_placeholder_in_its_header_is_a_template(head, line, f
     assert [one.is_rejected for one in found.unread] == [True]
 
 
-def test_a_document_of_another_tool_with_a_placeholder_in_its_header_is_passed_over():
+def test_a_document_of_another_tool_with_a_placeholder_in_its_header_is_skipped():
     assert read("apiVersion: '{{ .Values.api }}'\nkind: Deployment\nmetadata: {name: a}\n").problems == ()
 
 

@@ -87,11 +87,11 @@ def redis(old, new):
         ),
         (
             "apiVersion: 2023-08-01\nkind: Microsoft.Cache/redis\nmetadata:\n  name: x\n",
-            "ArmType", 2, "kind", "kind Redis of cache.azure.com", "half ARM, half Kubernetes",
+            "ArmType", 2, "kind", "kind Redis of group cache.azure.com", "half ARM, half Kubernetes",
         ),
         (
             "apiVersion: Microsoft.Cache/v1\nkind: Redis\nmetadata:\n  name: x\n",
-            "ArmType", 1, "apiVersion", "as ASO does", "ARM's namespace as the group",
+            "ArmType", 1, "apiVersion", "as in ASO", "ARM's namespace as the group",
         ),
         (
             REDIS.replace("cache.azure.com/v1api20230801", "ENC[AES256_GCM,data:a]").replace("Redis", "ENC[AES256_GCM,data:b]"),
@@ -128,7 +128,7 @@ def test_a_resource_in_the_form_of_arm_beside_manifests_is_reported(text, level,
     found = read(text)
     (problem,) = found.problems
     assert (problem.code, problem.level, problem.field) == ("ArmType", level, "type"), why
-    assert "kind Redis of cache.azure.com" in problem.hint
+    assert "kind Redis of group cache.azure.com" in problem.hint
     assert [one.is_rejected for one in found.unread] == [True]
 
 
@@ -285,7 +285,7 @@ def test_two_documents_without_a_separator_are_an_error(text, kept, why):
     problems = [*found.problems, *(problem for one in found.resources for problem in one.problems)]
     assert {problem.code for problem in problems} == {"DuplicateKey"}, why
     first = problems[0]
-    assert first.message == f"A second manifest begins on line {first.line}, and no --- separates it from the first."
+    assert first.message == f"A second manifest starts on line {first.line}, and no --- separates it from the first."
     assert text.splitlines()[first.line - 1].startswith(("apiVersion:", "kind:"))
     assert UnreadDocument(source=SourceLocation("a.yaml", 1), is_rejected=True) in found.unread
 

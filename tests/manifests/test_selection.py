@@ -87,10 +87,10 @@ def check(text, *namespaces, records=()):
 @pytest.mark.parametrize(
     ("namespaces", "message", "why"),
     [
-        (("labb",), "No resource is in the namespace labb. Did you mean lab?", "a slip"),
-        (("Lab",), "No resource is in the namespace Lab. Did you mean lab?", "names have case"),
-        (("lab", "prd"), "No resource is in the namespace prd. Did you mean prod?", "one of several"),
-        (("elsewhere",), "No resource is in the namespace elsewhere.", "like none"),
+        (("labb",), "Namespace labb has no resources. Did you mean lab?", "a slip"),
+        (("Lab",), "Namespace Lab has no resources. Did you mean lab?", "names have case"),
+        (("lab", "prd"), "Namespace prd has no resources. Did you mean prod?", "one of several"),
+        (("elsewhere",), "Namespace elsewhere has no resources.", "like none"),
     ],
 )
 def test_a_namespace_that_nothing_is_in_is_refused(namespaces, message, why):

@@ -81,5 +81,5 @@ def test_what_is_built_has_no_such_lines(value):
     variables = VariableSet(by_unit={"apps": values})
     (resource,) = read_manifests({"apps.yaml": text.encode()}, units={"apps.yaml": unit}, variables=variables).resources
     (problem,) = resource.problems
-    assert (problem.code, "begins with a variable" in problem.message) == ("InvalidVariable", True)
+    assert (problem.code, "starts with a variable" in problem.message) == ("InvalidVariable", True)
     assert resource.others == {}

@@ -66,7 +66,7 @@ def test_a_variable_without_a_value_is_one_problem_with_all_of_its_locations():
     (problem,) = one.problems
     assert (two.problems, three.problems, found.problems) == ((problem,), (), ())
     assert (problem.path, problem.line, problem.field) == ("a.yaml", 6, "spec.location")
-    assert problem.message == "The variable ZONE has no value. It is used in 2 places: a.yaml:6, b.yaml:6."
+    assert problem.message == "The variable ZONE has no value. It is used in 2 locations: a.yaml:6, b.yaml:6."
     assert "--set ZONE=VALUE" in problem.hint
     assert "GITSYNC_VAR_ZONE" in problem.hint
 
@@ -317,10 +317,10 @@ def test_a_name_without_braces_is_not_a_name_in_a_unit_with_variables(unit):
 @pytest.mark.parametrize(
     ("has_variables", "unit", "hint", "why"),
     [
-        (False, None, "give ENV by `substitute` there or by --set ENV=VALUE", "both are missing"),
-        (True, None, "or write ${ENV}, and $$ENV for the text itself", "what a unit with variables reads"),
+        (False, None, "set ENV with `substitute` there or with --set ENV=VALUE", "both are missing"),
+        (True, None, "or write ${ENV}, or $$ENV for the literal text", "what a unit with variables reads"),
         (False, FLUX, "Add ENV to spec.postBuild.substitute", "Flux has its own place"),
-        (True, FLUX, "Write ${ENV}, and $$ENV for the text itself", "Flux reads braces only"),
+        (True, FLUX, "Write ${ENV}, or $$ENV for the literal text", "Flux reads braces only"),
     ],
 )
 def test_the_hint_names_envsubst_where_gitsync_yaml_counts(has_variables, unit, hint, why):

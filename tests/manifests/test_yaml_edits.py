@@ -255,22 +255,22 @@ def test_an_edit_changes_its_field_and_nothing_else(text, edits, expected, why):
 
 
 REFUSED = [
-    ("a: &x 1\nb: *x\n", [("a", 2)], 1, "Aliases use its anchor, &x, in other places.", "an anchor in use"),
-    ("a: &x 1\nb: *x\n", [("b", 2)], 2, "The value is that of another place: an alias of &x.", "an alias"),
-    ("a: 1\nb: &x {c: 1}\nd: *x\n", [("b.c", 2)], 2, "Aliases use its anchor, &x, in other places.", "below an anchor"),
-    ("a: 1\nb: &x {c: 1}\nd: *x\n", [("d.e", 2)], 3, "The value is that of another place: an alias of &x.", "below an alias"),
-    ("a: &x 1\nb: *x\n", [("a", REMOVED)], 1, "Aliases use its anchor, &x, in other places.", "an anchor that goes"),
-    ("a:\n  b: &x 1\nc: *x\n", [("a", "z")], 1, "Aliases use its anchor, &x, in other places.", "an anchor inside of it"),
+    ("a: &x 1\nb: *x\n", [("a", 2)], 1, "Aliases of its anchor, &x, are used elsewhere.", "an anchor in use"),
+    ("a: &x 1\nb: *x\n", [("b", 2)], 2, "The value is an alias of &x, which is defined elsewhere.", "an alias"),
+    ("a: 1\nb: &x {c: 1}\nd: *x\n", [("b.c", 2)], 2, "Aliases of its anchor, &x, are used elsewhere.", "below an anchor"),
+    ("a: 1\nb: &x {c: 1}\nd: *x\n", [("d.e", 2)], 3, "The value is an alias of &x, which is defined elsewhere.", "below an alias"),
+    ("a: &x 1\nb: *x\n", [("a", REMOVED)], 1, "Aliases of its anchor, &x, are used elsewhere.", "an anchor that goes"),
+    ("a:\n  b: &x 1\nc: *x\n", [("a", "z")], 1, "Aliases of its anchor, &x, are used elsewhere.", "an anchor inside of it"),
     ("a: &x {b: 1}\nc:\n  <<: *x\n  d: 1\n", [("c.b", 2)], 3, "The value comes from a merge key (<<).", "a merged key"),
-    ("a: &x {b: 1}\nc:\n  <<: *x\n  b: 2\n", [("c.b", REMOVED)], 4, "No text here says just this.", "one that would come back"),
-    ("a: ${X}\n", [("a", "y")], 1, "The value is made of a variable or a template.", "a variable"),
-    ("a: '{{ x }}'\n", [("a", "y")], 1, "The value is made of a variable or a template.", "a template"),
-    ("b: 1\na: x\n", [("a", "${X}")], 2, "The new value has ${ or {{ in it, which Flux, Helm or gitsync may take for a variable.", "a new variable"),
-    ("a: x\n", [("b", [{"{{ x }}": 1}])], 1, "The new value has ${ or {{ in it, which Flux, Helm or gitsync may take for a variable.", "in a new key"),
+    ("a: &x {b: 1}\nc:\n  <<: *x\n  b: 2\n", [("c.b", REMOVED)], 4, "The text cannot be edited without changing other values.", "one that would come back"),
+    ("a: ${X}\n", [("a", "y")], 1, "The value comes from a variable or a template.", "a variable"),
+    ("a: '{{ x }}'\n", [("a", "y")], 1, "The value comes from a variable or a template.", "a template"),
+    ("b: 1\na: x\n", [("a", "${X}")], 2, "The new value contains ${ or {{, which Flux, Helm or gitsync may read as a variable.", "a new variable"),
+    ("a: x\n", [("b", [{"{{ x }}": 1}])], 1, "The new value contains ${ or {{, which Flux, Helm or gitsync may read as a variable.", "in a new key"),
     ("a: x\n", [("a.b", 1)], 1, "a is not a mapping.", "a text has no keys"),
     ("a: {}\n", [("a.0", 1)], 1, "a is not a list.", "a mapping has no items"),
     ("a:\n- 1\n", [("a.3", 1)], 1, "a has only 1 items.", "a list has no gaps"),
-    ("a: 1\n", [("b" * 2000, 1)], 1, "No text here says just this.", "a key that YAML cannot have"),
+    ("a: 1\n", [("b" * 2000, 1)], 1, "The text cannot be edited without changing other values.", "a key that YAML cannot have"),
 ]  # fmt: skip
 
 

@@ -89,7 +89,7 @@ def test_a_pointer_holds_what_its_file_declared_for_as_long_as_it_is_one(world):
     found = of(report, "VirtualNetwork")
     assert (found.verdict, found.condition.reason, world.writes) == (Verdict.BLOCKED, "PruneHeld", [])
     assert found.condition.message == (
-        "Held: net/hub.yaml declared this resource, and cannot be read now. This is a pointer of git LFS, not YAML. "
+        "Held: net/hub.yaml declared this resource, and cannot be read now. This is a git LFS pointer, not YAML. "
         "Run `git lfs pull`. To delete the resource, remove the file."
     )
     assert ("InvalidText", "net/hub.yaml") in [(one.code, one.path) for one in report.problems]
@@ -135,7 +135,7 @@ def test_a_plan_of_two_revisions_holds_it_too(world):
         config = Config(source=str(world.folder), from_revision="HEAD~1", to_revision=after, prune=True)
         found = of(plan_revisions(config, world.clock, Redactions()), "VirtualNetwork")
         assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "PruneHeld")
-        assert "This is a pointer of git-annex" in found.condition.message
+        assert "This is a git-annex pointer" in found.condition.message
 
 
 CLUSTER = "clusters/prod"

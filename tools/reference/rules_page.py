@@ -17,7 +17,7 @@ PAGE = "docs/drift-rules.md"
 TEXT = """# Drift rules
 
 Azure returns many values in another spelling than it was sent. gitsync compares them by these rules, and a report names
-the rule of each difference. [Drift](drift.md) explains when they apply. "Recorded" means: seen in recordings of Azure.
+the rule of each difference. [Drift](drift.md) explains when they apply. "Recorded" means: seen in recorded responses.
 
 ## Rules for any type
 
