@@ -69,14 +69,20 @@ _FORMS: Mapping[str, tuple[str, _Render]] = {
 
 
 def tell(
-    report: Report, config: Config, variables: Mapping[str, str], *, verbose: bool = False, quiet: bool = False
+    report: Report,
+    config: Config,
+    variables: Mapping[str, str],
+    *,
+    verbose: bool = False,
+    quiet: bool = False,
+    extent: text.Extent = text.Extent.ALL,
 ) -> None:
-    """Write the report of a run to every place that the settings and the pipeline require, as `publish` does. A quiet
-    one is printed as text only if something failed, or if the run was interrupted.
+    """Write the report of a run wherever the settings and the pipeline require it, as `publish` does. As text, a quiet
+    one is printed only if something failed, or if the run was interrupted.
     """
 
     def render_text(report: Report) -> str:
-        return format_text(report, config, variables, verbose=verbose, quiet=quiet)
+        return format_text(report, config, variables, verbose=verbose, quiet=quiet, extent=extent)
 
     publish(report, config, variables, {"text": render_text})
 
@@ -88,16 +94,14 @@ def format_text(
     *,
     verbose: bool = False,
     quiet: bool = False,
-    is_prelude: bool = False,
+    extent: text.Extent = text.Extent.ALL,
 ) -> str:
-    """Format a report as stdout has it; "" for a quiet one, unless something failed or the run was interrupted. The
-    run that a prelude announces follows.
-    """
+    """Format a report as stdout has it; "" for a quiet one, unless something failed or the run was interrupted."""
     if quiet and report.exit_code in SUCCESS and not report.interrupted:
         return ""
     names = may_name_people(report.who, variables)
     width, colour = find_terminal_width(), use_colour(config)
-    return text.render(report, width=width, colour=colour, verbose=verbose, names=names, is_prelude=is_prelude)
+    return text.render(report, width=width, colour=colour, verbose=verbose, names=names, extent=extent)
 
 
 def may_name_people(who: Who, variables: Mapping[str, str], *, is_file: bool = False) -> bool:

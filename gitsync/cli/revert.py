@@ -48,6 +48,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.git.state.plan_file import encode_plan
     from gitsync.git.state.plan_seal import seal_plan
     from gitsync.processes.temporary_folders import open_temporary_folder
+    from gitsync.report.text import Extent
 
     if not options.names:
         raise ConfigError("Nothing is named to revert.", hint="Name resources, such as VirtualNetwork/hub.")
@@ -67,7 +68,8 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
         file.write_text(encode_plan(seal_plan(_limit(report.review, drifted), config.digest_key)))
         only = tuple(str(result.key) for result in drifted)
         # What could not be planned has failed, too.
-        return execute_run(options, replace(config, only=only, plan_file=str(file)), writes=True) or code
+        limited = replace(config, only=only, plan_file=str(file))
+        return execute_run(options, limited, writes=True, extent=Extent.RESULT) or code
 
 
 def _plan(options: argparse.Namespace, config: Config) -> tuple[Report, ExitCode]:
@@ -78,6 +80,7 @@ def _plan(options: argparse.Namespace, config: Config) -> tuple[Report, ExitCode
     from gitsync.cli.output import format_text
     from gitsync.cli.running import execute_quietly
     from gitsync.logging import neutralize
+    from gitsync.report.text import Extent
 
     interruption = Interruption()
     try:
@@ -85,7 +88,7 @@ def _plan(options: argparse.Namespace, config: Config) -> tuple[Report, ExitCode
     finally:
         interruption.close()
     stream = sys.stdout if config.output == "text" else sys.stderr
-    shown = format_text(report, config, os.environ, verbose=options.verbose, quiet=options.quiet, is_prelude=True)
+    shown = format_text(report, config, os.environ, verbose=options.verbose, quiet=options.quiet, extent=Extent.PLAN)
     print(neutralize(shown), file=stream, flush=True)
     return report, interruption.exit_code(report)
 

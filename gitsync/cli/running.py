@@ -24,6 +24,7 @@ from gitsync.git.state.plan_file import encode_plan
 from gitsync.logging import neutralize
 from gitsync.model.report import Report, RunTarget
 from gitsync.redaction import Redactions
+from gitsync.report.text import Extent
 from gitsync.run.guards import ChangeCounts, Confirm
 
 Pause = Callable[[], AbstractContextManager[None]]
@@ -68,8 +69,8 @@ def format_question(target: RunTarget, counts: ChangeCounts) -> str:
     return "\n".join([*lines, "Continue? [y/N] "])
 
 
-def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) -> ExitCode:
-    """Run once, print the report and return the exit code.
+def execute_run(options: argparse.Namespace, config: Config, *, writes: bool, extent: Extent = Extent.ALL) -> ExitCode:
+    """Run once, print the report and return the exit code. `extent` is how much of the report is printed.
 
     Raises GitsyncError if the run is refused. After everything is written, it raises the internal errors that ended the
     reconciliation of single resources.
@@ -78,7 +79,7 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) ->
     with _log_end(options, "sync" if writes else "plan") as end:
         try:
             end.report = report = execute_quietly(options, config, interruption, writes=writes)
-            _hand_out(options, report, config)
+            _hand_out(options, report, config, extent=extent)
         finally:
             interruption.close()
         faults = [result.fault for result in report.results if result.fault]
@@ -136,13 +137,13 @@ def _log_end(options: argparse.Namespace, command: str) -> Iterator[_RunEnd]:
         log_end(command, end.code, end.report)
 
 
-def _hand_out(options: argparse.Namespace, report: Report, config: Config) -> None:
+def _hand_out(options: argparse.Namespace, report: Report, config: Config, *, extent: Extent) -> None:
     try:
         if config.plan_out and report.review and not report.interrupted:
             file = Path(config.plan_out)
             write_files(file.parent, {file.name: partial(encode_plan, report.review)}, config, "plan")
     finally:
-        tell(report, config, os.environ, verbose=options.verbose, quiet=options.quiet)
+        tell(report, config, os.environ, verbose=options.verbose, quiet=options.quiet, extent=extent)
         list_left_out(options, config, report.coverage)
 
 

@@ -9,7 +9,7 @@ summary of its details, or in the table of those without.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, takewhile
+from itertools import accumulate, chain, takewhile
 from typing import NamedTuple
 
 from gitsync.model.attribution import Who
@@ -30,7 +30,7 @@ from gitsync.report.checks import (
     list_unchecked,
     repeats_check,
 )
-from gitsync.report.differences import Change, list_changes
+from gitsync.report.differences import Change, find_compared_section, list_changes, name_sides
 from gitsync.report.escape import format_advice, format_block, format_code, format_prose, format_value, shorten
 from gitsync.report.folding import Fold, describe_folds, describe_members, fold_results, list_attempts, name_kinds
 from gitsync.report.nextsteps import list_next_steps
@@ -123,6 +123,7 @@ class _Listing:
 
     def __init__(self, report: Report) -> None:
         self._writes, self._names_people = report.command == "sync", report.who is Who.NAMES
+        self._sides = name_sides(report)
         self._names = shorten_names(result.key for result in report.results)
         self._kinds = name_kinds(result.key for result in report.results)
         self._groups = group_results(report.results)
@@ -139,6 +140,8 @@ class _Listing:
         what has none. All tables share their own room.
         """
         formatted, table_room = {}, _TABLE_ROOM
+        compared = find_compared_section(chain.from_iterable(sections.values()))
+        legend = "Values: `-` {}, `+` {}.".format(*self._sides)
         for section, results in sections.items():
             listed, folds = fold_results(section, results, self._causes, writes=self._writes)
             entries = [self._make_entry(section, result, results) for result in listed]
@@ -152,6 +155,7 @@ class _Listing:
             shortened = format_plural(len(detailed) - shown, "resource") if shown < len(detailed) else ""
             formatted[section] = [
                 f"#### {section.find_title(writes=self._writes)} ({len(results)})",
+                *([legend] if section == compared else []),
                 *(entry.details for entry in detailed[:shown]),
                 *table,
                 *([f"… without the details of {shortened}, to keep this short."] if shortened else []),

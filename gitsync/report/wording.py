@@ -66,9 +66,14 @@ def format_subject(report: Report) -> str:
 
 
 def format_ready(report: Report) -> str:
-    """Format how many are Ready of those that are there: `8 of 9 Ready`. What was deleted or detached is not."""
-    there = [result for result in report.results if not (result.action in _GONE and result.is_fine)]
-    return f"{sum(result.condition.is_ready for result in there)} of {len(there)} Ready"
+    """Format how many are Ready of those that exist: `8 of 9 Ready`."""
+    existing = _list_existing(report)
+    return f"{sum(result.condition.is_ready for result in existing)} of {len(existing)} Ready"
+
+
+def _list_existing(report: Report) -> list[Result]:
+    """List the results without what a sync deleted or detached."""
+    return [result for result in report.results if not (result.action in _GONE and result.is_fine)]
 
 
 def format_baseline_note(report: Report) -> str:
@@ -149,11 +154,30 @@ def format_replacing(records: Iterable[Record]) -> str:
 
 
 def format_found(report: Report) -> str:
-    """Format the number of resources, of each verdict, and after a sync of those that are Ready."""
-    times = Counter(map(_name_verdict, report.results))
-    verdicts = [f"{count} {name}" for name, count in sorted(times.items())]
-    ready = [format_ready(report)] if report.command == "sync" else []
-    return ", ".join([format_plural(len(report.results), "resource"), *ready, *verdicts])
+    """Format the number of resources: of a plan with each verdict, of a sync with those that are Ready or in sync."""
+    total = format_plural(len(report.results), "resource")
+    if report.command == "sync":
+        return ", ".join([total, *_list_found_by_sync(report)])
+    return ", ".join([total, *_list_verdicts(report.results)])
+
+
+def _list_found_by_sync(report: Report) -> list[str]:
+    """List what the headline does not have: it counts what the sync wrote, what failed and what waits."""
+    unwritten = [one for one in report.results if one.action is Action.NONE and one.is_fine]
+    in_sync = sum(one.verdict is Verdict.IN_SYNC for one in unwritten)
+    others = _list_verdicts(one for one in unwritten if one.verdict is not Verdict.IN_SYNC)
+    existing = _list_existing(report)
+    is_ready = bool(existing) and all(result.condition.is_ready for result in existing)
+    every = "all " if len(report.results) > 1 else ""
+    if is_ready and in_sync == len(report.results):
+        return [f"{every}in sync and Ready"]
+    ready = f"{every}Ready" if is_ready else format_ready(report) if existing else ""
+    return list(filter(None, (ready, f"{in_sync} in sync" if in_sync else "", *others)))
+
+
+def _list_verdicts(results: Iterable[Result]) -> list[str]:
+    """List the number of each verdict, by name."""
+    return [f"{count} {name}" for name, count in sorted(Counter(map(_name_verdict, results)).items())]
 
 
 def _name_verdict(result: Result) -> str:
