@@ -53,7 +53,7 @@ def format_prose(text: str) -> str:
     return "".join(marked)
 
 
-_SPAN = re.compile(r"`([^`]*[^`\s][^`]*)`")
+_SPAN = re.compile(r"`([^`\s](?:[^`]*[^`\s])?)`")
 _WORD = re.compile(r"(?P<start>^)?(?P<word>\S+?)(?P<end>[.,;:!?]*)(?=\s|$)")
 _HARMLESS = re.compile(r"""[("'“]*[^\W_]+(?:[-.,/'\u2019][^\W_]+)*(?::[0-9]+)?[)"'”…%]*|[-\u2013—→….,;:!?]""")
 _REFERENCE = re.compile(r"www\.|GH-[0-9]|[0-9a-f]{7,}$", re.IGNORECASE)

@@ -50,6 +50,7 @@ def list_section(shown, title):
 def test_equal_changes_are_one_line_with_their_number_and_the_first_three():
     shown = text.render(plan(*(update(number) for number in range(83))))
     assert list_section(shown, "To change (83)") == [
+        "  Values: Azure → git",
         "  update   83 VirtualNetwork   n000, n001, n002 and 80 more",
         '    ~ spec.tags.env: "test" → "prod"',
         "  83 resources are folded; -v lists them.",

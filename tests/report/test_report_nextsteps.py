@@ -38,7 +38,7 @@ def steps(value, words):
     ],
 )
 def test_what_a_plan_did_not_request_is_not_skipped(value, count, why):
-    assert len(steps(value, "A plan does not know every exported or external value")) == count, why
+    assert len(steps(value, "This plan did not read every exported or external value")) == count, why
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ SIDES = [
 @pytest.mark.parametrize(("difference", "lines", "why"), SIDES, ids=[s[-1] for s in SIDES])
 def test_a_difference_is_shown_as_a_diff(difference, lines, why):
     shown = render(report(replace(DRIFTED, differences=(difference,), unverified=()))).splitlines()
-    start = shown.index("Changed (1)") + 2
+    start = next(number for number, line in enumerate(shown) if "/a:" in line)
     assert shown[start : start + len(lines)] == lines, why
 
 
@@ -118,7 +118,7 @@ def test_what_comes_is_green_and_what_goes_is_red():
 
 
 def test_an_empty_run_reports_it():
-    assert render(report()).startswith("Nothing changed\nsync of 0123456789ab: 0 resources, 0 of 0 Ready\n")
+    assert render(report()).startswith("Nothing changed\nsync of 0123456789ab: 0 resources\n")
 
 
 def test_an_interrupted_run_reports_it():
@@ -179,7 +179,7 @@ STEPS = [
         "the next command",
     ),
     (report(REFUSED), "gitsync describe KIND/NAME", "where to look"),
-    (FULL, "`gitsync validate` shows", "problems can be seen offline"),
+    (FULL, "Run `gitsync validate`", "problems can be seen offline"),
 ]
 
 
