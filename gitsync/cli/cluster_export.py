@@ -80,7 +80,7 @@ def _refuse_inside(names: Iterable[str], repository: Path, existing: ExistingMan
         if path.is_relative_to(top) and path.relative_to(top).as_posix() in existing.paths:
             raise ConfigError(
                 f"{name} is in {repository}, where gitsync reads its objects as manifests.",
-                hint="Move it out of there, and import it then.",
+                hint="Move the file elsewhere, then import it.",
             )
 
 

@@ -1,11 +1,11 @@
 """Describe a kind or one of its fields: types, constraints, and the path in ARM's body. Offline.
 
 KIND is a kind (StorageAccount), a kind with its group (Account.batch.azure.com) or with its group and version
-(storage.azure.com/v20230101/StorageAccount), an everyday name (aks, postgres, "key vault") or an ARM type
-(Microsoft.Storage/storageAccounts). Append fields with dots: StorageAccount.spec.sku.name. Without KIND, it lists all
-known kinds. With --example, it prints a manifest of the kind instead. A kind is also known by the name of its resource
-in Terraform (azurerm_storage_account). With the code of a problem (OwnerNotFound), the reason of a condition, a verdict
-(drifted) or an error code of Azure (SkuNotAvailable), it shows what that means and what to do.
+(storage.azure.com/v20230101/StorageAccount), an everyday name (aks, postgres, "key vault"), an ARM type
+(Microsoft.Storage/storageAccounts) or a Terraform resource (azurerm_storage_account). Append fields with dots:
+StorageAccount.spec.sku.name. Without KIND, it lists all supported kinds. With --example, it prints a manifest of the
+kind instead. For the code of a problem (OwnerNotFound), the reason of a condition, a verdict (drifted) or an Azure
+error code (SkuNotAvailable), it shows the meaning and what to do.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _find_word(name: str) -> dict[str, str]:
 
     if verdict := find_verdict_meaning(name):
         return {"Verdict": verdict.means, "A sync": verdict.does}
-    found = {"Error code of Azure, what to do": find_advice(name, "", "")}
+    found = {"Azure error code, what to do": find_advice(name, "", "")}
     for (code, group, kind), advice in sorted(BY_KIND.items()):
         if code == name.casefold():
             found[f"For {kind}.{group}"] = advice

@@ -1,4 +1,4 @@
-"""Prepare a folder for manifests: settings of editors, their schemas, .gitignore, .gitsyncignore and gitsync.yaml.
+"""Prepare a folder for manifests: editor settings, their schemas, .gitignore, .gitsyncignore and gitsync.yaml.
 
 A file that exists is never changed: init lists it as kept, with what to add to it. Only the schemas in .gitsync-schemas
 are written again, so run init in each clone, and after an update of gitsync.

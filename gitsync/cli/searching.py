@@ -78,5 +78,5 @@ async def open_search(options: argparse.Namespace, config: Config) -> AsyncItera
             except ArmError as error:
                 raise SourceError(
                     f"{error.resource_id} cannot be read: {error.message}",
-                    hint="Run this again. Nothing was written.",
+                    hint="Run the command again. Nothing was written.",
                 ) from error

@@ -16,7 +16,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.report.wording import format_plural
 
-_WORDS = {CheckVerdict.REFUSED: "Refused by", CheckVerdict.WARNING: "Warning of"}
+_WORDS = {CheckVerdict.REFUSED: "Refused by", CheckVerdict.WARNING: "Warning from"}
 
 _TITLES = {
     CheckName.PREFLIGHT: "Preflight",
@@ -72,8 +72,8 @@ def format_way_on(report: Report) -> str:
     if not refusing:
         return ""
     names = [name.value for name in CheckName if name in refusing]
-    subject = f"the check {names[0]} is" if len(names) == 1 else f"one of the checks {', '.join(names)} is"
-    return f"If {subject} wrong, run again with `{make_flag(report, refusing)}`."
+    subject = " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f"If the {subject} check is wrong, run again with `{make_flag(report, refusing)}`."
 
 
 def make_flag(report: Report, without: Iterable[CheckName]) -> str:

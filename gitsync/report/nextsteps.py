@@ -183,7 +183,7 @@ def _format_sync_step(report: Report) -> str:
 _NOTES = (
     _NextStep(
         _has_verdict(Verdict.ADOPT, command="plan"),
-        "`gitsync sync` adopts existing resources that have no record. Use `--adopt report` to leave them unchanged.",
+        "`gitsync sync` adopts existing resources that have no record. Set `--adopt report` to leave them unchanged.",
     ),
     _NextStep(
         _has_unknown_values,

@@ -199,7 +199,7 @@ def _format_left_out(results: Sequence[Result], unreached: int) -> list[str]:
     incomplete = sum(any(_is_not_returned(result.because.get(p, "")) for p in result.unverified) for result in results)
     notes = (
         f"; for {incomplete} of them, Azure does not return all desired values" if incomplete else "",
-        f"; for {unknown} of them, the plan does not know all desired values" if unknown else "",
+        f"; for {unknown} of them, the plan did not read all desired values" if unknown else "",
     )
     return [*lines, f"{format_in_sync(results)}, not listed{''.join(notes)}."]
 

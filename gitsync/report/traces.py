@@ -65,7 +65,7 @@ def _open_exporter(environment: Mapping[str, str], options: Mapping[str, Any]) -
     found = entry_points(group="opentelemetry_traces_exporter", name=_EXPORTERS.get(protocol, protocol))
     if not found:
         raise PublishError(
-            f"No exporter of traces for the protocol {protocol} is installed.",
+            f"No trace exporter for the protocol {protocol} is installed.",
             hint="Set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or install the exporter.",
         )
     exporter: SpanExporter = next(iter(found)).load()(**options)
@@ -95,7 +95,9 @@ class _Sender:
 
         spans, self._ended = self._ended, []
         if spans and self._exporter.export(spans) is not SpanExportResult.SUCCESS:
-            raise PublishError("The traces cannot be sent.", hint="Check OTEL_EXPORTER_OTLP_ENDPOINT and its headers.")
+            raise PublishError(
+                "The traces could not be sent.", hint="Check OTEL_EXPORTER_OTLP_ENDPOINT and its headers."
+            )
 
 
 class _Moments(NamedTuple):
