@@ -29,7 +29,7 @@ from gitsync.imports.report import ImportReport
 from gitsync.report.masked import mask_problem
 
 _OF_AZURE = ("ids", "resource_group", "type", "name", "tag", "exclude", "api_version", "full", "policy")
-"""Options that say what is read from Azure, and how it is written."""
+"""Options for what is read from Azure, and how it is written."""
 
 
 def import_objects(options: argparse.Namespace, config: Config) -> ExitCode:

@@ -32,7 +32,7 @@ EXAMPLES = (
     Example("After the run, also if it failed", "gitsync comment report/report.md --status report --name production"),
 )
 
-_WITHOUT_REPORT = "### gitsync gave no report\n\nThe run ended before there was one. Its log says why.\n"
+_WITHOUT_REPORT = "### gitsync wrote no report\n\nThe run ended before it wrote one. See its log.\n"
 _LONGEST = 65_000
 """Characters: GitHub refuses a comment of more than 65,536, and a line is added."""
 _PENDING: Final = "pending"
@@ -44,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--name",
         default="",
-        help="Name of the target, such as production, if a repository has several: each has its own comment and status.",
+        help="Name of the target, such as production, if a repository has several: each has its comment and status.",
     )
     parser.add_argument("--number", default="", help="Number of the pull request. [default the job's]")
     parser.add_argument(
@@ -56,7 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--deployment",
         action="store_true",
-        help="With --status, also record a deployment to the environment NAME. A job of an environment has one already.",
+        help="With --status, also record a deployment to environment NAME. A job of an environment has one already.",
     )
 
 

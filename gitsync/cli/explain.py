@@ -106,7 +106,7 @@ def _print_code(meaning: CodeMeaning, config: Config) -> None:
 
 
 def _find_word(name: str) -> dict[str, str]:
-    """What a verdict or an error code of Azure means and what to do, by title; empty for any other word."""
+    """What a verdict or an Azure error code means and what to do, by title; empty for any other word."""
     from gitsync.problems.problem_codes import find_verdict_meaning
     from gitsync.status.advice import BY_KIND, find_advice
 
@@ -132,7 +132,7 @@ def _print_word(name: str, found: dict[str, str], config: Config) -> None:
 
 
 def _label_mistakes(meaning: CodeMeaning) -> list[str]:
-    """The lines of the example; those with the mistake say what is wrong."""
+    """The lines of the example; those with the mistake have a comment."""
     from gitsync.catalog.catalog import open_catalog
     from gitsync.manifests.reader import read_manifests
     from gitsync.request.build import prepare
@@ -183,7 +183,7 @@ _MEMBERS = {
     "Azure can": "operations",
     "called": "everydayNames",
 }
-"""The headings of facts that are no names of JSON members, with the member."""
+"""The headings of facts that are not names of JSON members, with the member."""
 
 
 def _build_document(explanation: Explanation) -> dict[str, object]:

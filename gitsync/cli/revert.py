@@ -1,8 +1,8 @@
 """Write the values in git over drift in Azure, for the named resources only.
 
-It plans them, shows the plan, and applies exactly that plan: later changes are not touched. On a terminal it asks for
-confirmation, unless --yes is set. Name a resource as Kind/name. A name may be abbreviated if it is unambiguous, and a
-pattern names several. An argument that is a folder or a URL is SOURCE.
+It plans them, shows the plan, and applies exactly that plan: later changes are not touched. On a terminal it prompts
+for confirmation, unless --yes is set. Name a resource as Kind/name. A name may be abbreviated if it is unambiguous, and
+a pattern names several. An argument that is a folder or a URL is SOURCE.
 
 Only drift is reverted (drifted, missing, conflict). Changes that were made only in git wait for a sync, nothing is
 deleted, and a held resource is refused.

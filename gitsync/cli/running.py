@@ -1,4 +1,4 @@
-"""Runs sync and plan: with signals and progress, the question before the first sync of a target, and the report at the
+"""Runs sync and plan: with signals and progress, the prompt before the first sync of a target, and the report at the
 end.
 """
 
@@ -34,8 +34,8 @@ _YES = frozenset({"y", "yes"})
 
 
 def make_confirm(config: Config, pause: Pause) -> Confirm | None:
-    """Make the question `Continue? [y/N]` before the first sync of a target; None for runs without a question: with
-    `--yes`, with a reviewed plan, for the emulator, and if stdin or stderr is no terminal.
+    """Make the prompt `Continue? [y/N]` before the first sync of a target; None for runs without a prompt: with
+    `--yes`, with a reviewed plan, for the emulator, and if stdin or stderr is not a terminal.
     """
     if config.plan_file or not asks(config):
         return None
@@ -43,12 +43,12 @@ def make_confirm(config: Config, pause: Pause) -> Confirm | None:
 
 
 def asks(config: Config) -> bool:
-    """Tell whether a person is there to answer a question, and Azure is real."""
+    """Return whether a person can answer a prompt, and the target is not the emulator."""
     return not config.yes and config.emulator is None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def read_yes() -> bool:
-    """Read the answer to a question. No answer means no."""
+    """Read the answer to a prompt. No answer means no."""
     return sys.stdin.readline().strip().casefold() in _YES
 
 
@@ -60,7 +60,7 @@ def _ask(target: RunTarget, counts: ChangeCounts, pause: Pause) -> bool:
 
 
 def format_question(target: RunTarget, counts: ChangeCounts) -> str:
-    """Write the question, without a newline at its end."""
+    """Write the prompt, without a newline at its end."""
     from gitsync.report.text import format_target
 
     would = f"create {counts.creates}, update or adopt {counts.updates}, delete {counts.deletes}"
@@ -122,7 +122,7 @@ class _RunEnd:
 @contextmanager
 def _log_end(options: argparse.Namespace, command: str) -> Iterator[_RunEnd]:
     """Log the end of a run, also of one that an error ends: an alert may wait for it. Where a person reads the log, the
-    report or the message of the error says it.
+    report or the error message has it.
     """
     from gitsync.run.watch import log_end
 

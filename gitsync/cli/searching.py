@@ -41,7 +41,7 @@ class Search:
 
 @contextmanager
 def watch_search(options: argparse.Namespace, config: Config, command: str) -> Iterator[RunWatch]:
-    """Watch a search; what is asked for about one that an error ends is written."""
+    """Watch a search. If an error ends it, its metrics are written anyway."""
     import os
 
     from gitsync.arm.clock import SystemClock

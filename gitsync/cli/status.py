@@ -47,7 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
-    """Print the records that the names and the settings select, and sign them if that was asked for."""
+    """Print the records that the names and the settings select, and sign them with --sign."""
     if options.sign:
         return _sign(config, options.names)
     with open_recorded(config) as store:
@@ -209,7 +209,7 @@ def _find_doubtful(state: State) -> frozenset[Trust]:
 
 
 def _sign(config: Config, names: Sequence[str]) -> ExitCode:
-    """Show what the selected records claim, and sign those that no run with the key has signed for this place."""
+    """Show what the selected records claim, and sign those that no run with the key has signed for this status."""
     from gitsync.git.state.store import Update
     from gitsync.model.record import Trust
     from gitsync.report.wording import format_plural

@@ -1,7 +1,7 @@
 """Reads a command line, reports errors in it, and shows the help of a command.
 
-argparse only parses. Its error messages are replaced, since it neither suggests a spelling nor explains that a secret has
-no flag. The help is a value: `--help`, the man pages and the page of commands print the same.
+argparse only parses. Its error messages are replaced, since it neither suggests a spelling nor explains that a secret
+has no flag. The help is a value: `--help`, the man pages and the page of commands print the same.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _explain_unknown(name: str, argument: str, flags: list[str]) -> str:
     flag = argument.partition("=")[0]
     if flag in _SECRET_FLAGS:
         variable = _SECRET_FLAGS[flag].variables[0]
-        return f"Unknown flag {flag}: a secret on a command line shows in process lists. Set the environment variable {variable}."
+        return f"Unknown flag {flag}: process lists show secrets on command lines. Set the variable {variable} instead."
     takers = sorted({taker for setting in SETTINGS.values() if flag == setting.flag for taker in setting.commands})
     if takers:
         return f"gitsync {name} has no flag {flag}. These commands have it: {', '.join(takers)}."

@@ -16,7 +16,7 @@ from gitsync.report.wording import shorten_revision
 
 class Change(NamedTuple):
     """A value in Azure and in git, None where it is absent. `name` is its field, or its path in the request where no
-    field is known; `notes` are the place of the field, and what else is known of it.
+    field is known; `notes` are the location of the field, and what else is known of it.
     """
 
     name: str

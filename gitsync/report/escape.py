@@ -45,7 +45,7 @@ def format_code(text: str) -> str:
 def format_prose(text: str) -> str:
     """Format a sentence in Markdown, on one line, inside a table or a summary too. What backticks mark is code, and so
     is each word with a character that may be markup, a link or a mention: a host looks for these after it has decoded
-    entities, and leaves out code alone.
+    entities, and skips only code.
     """
     line = escape_controls(" ".join(text.split()))
     parts = _SPAN.split(line)  # every second one was in backticks

@@ -269,7 +269,7 @@ def find_weight(rule: str) -> Weight:
     if rule in {FAILED, REPLACE_RULE} or rule in {verdict.value for verdict in _HINDERED}:
         return Weight.ERROR
     # What is merely to be done is a note: a pull request that adds a resource is not broken. A delete is more than
-    # that: what it takes away, no later commit brings back. And what failed before may fail again.
+    # that: no later commit restores what it takes away. And what failed before may fail again.
     warned = {verdict.value for verdict in (*DRIFTED, Verdict.DELETE, Verdict.FAILED_BEFORE)}
     return Weight.WARNING if rule in warned | {REPLACED_RULE} else Weight.NOTE
 
@@ -290,7 +290,7 @@ def make_problem_finding(problem: Problem, report: Report) -> ReportFinding:
 
 
 def _say_renderers(names: Sequence[str]) -> str:
-    """Say which units rendered the manifest, as a sentence; "" if none did."""
+    """Name the units that rendered the manifest, as a sentence; "" if none did."""
     renderers = format_renderers(names)
     return f"The manifest was {renderers}." if renderers else ""
 
@@ -308,7 +308,7 @@ def _describe_result(result: Result, rule: str, cause: str) -> tuple[str, str]:
     if rule == REPLACED_RULE:
         return _PLANNED[rule].format(name), describe_replacement(result)
     if result.needs_replacement:
-        description = describe_replacement(result)  # begins with what Azure says, where the plan knows no more
+        description = describe_replacement(result)  # begins with Azure's message, if the plan has nothing to add
         more = "" if description.startswith(message) else message
         return f"{name} {_STATES[REPLACE_RULE]}", " ".join(filter(None, (more, description)))
     if condition.reason == Hold.NOT_REACHED:

@@ -210,7 +210,7 @@ class _Listing:
         return _Entry(cells, _fold(cells, parts, is_open=True))
 
     def _has_details(self, result: Result) -> bool:
-        """Tell whether a resource has details. The row of what waits for another resource says all of it."""
+        """Return whether a resource has details. The row of what waits for another resource is complete."""
         is_explained = result.is_fine or result.blocked_by or result.key in self._told_elsewhere
         has_checks = list_shown(result, writes=self._writes)
         has_content = has_checks or result.differences or result.attempts or result.last_commit or result.changed_by
@@ -225,7 +225,7 @@ class _Listing:
         return bool(result.differences) and self._is_small
 
     def _list_details(self, section: Section, result: Result, *, with_statements: bool) -> list[str]:
-        """List what a resource shows when it is unfolded: what checks say of it, advice, differences (live values with
+        """List what a resource shows when it is unfolded: results of checks, advice, differences (live values with
         a minus, desired with a plus), its id, failed attempts.
         """
         condition = result.condition
@@ -253,7 +253,7 @@ class _Listing:
         ]
 
     def _format_checks(self, result: Result, *, with_statements: bool = True, with_place: bool = True) -> Iterator[str]:
-        """Format what the checks say of the change, with what to do about it."""
+        """Format the results of the checks, with what to do about them."""
         for finding in list_shown(result, writes=self._writes):
             statement = shorten(format_statement(finding, result, with_place=with_place), _LONG_MESSAGE)
             if with_statements:
@@ -360,7 +360,7 @@ def _format_problems(word: str, problems: Sequence[Problem]) -> list[str]:
 
 
 def format_problem(problem: Problem) -> str:
-    """Format one problem as an item of a list: its code, field and place, then what is wrong and what to do."""
+    """Format one problem as an item of a list: its code, field and location, then what is wrong and what to do."""
     head = (f"**{problem.code}**" if problem.code else "", format_code(problem.field), format_code(problem.place))
     renderers = format_prose(format_renderers(problem.rendered_by))
     place = ", ".join(filter(None, (" ".join(filter(None, head)), renderers)))

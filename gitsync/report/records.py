@@ -80,7 +80,7 @@ def _tabulate(
 
 
 def _find_rank(condition: Condition | None) -> int:
-    """Find the place of a record in a list, the most urgent first."""
+    """Find the sort key of a record, the most urgent first."""
     if condition is None or condition.is_ready:
         return 1 if condition is None else 2
     return 1 if is_waiting(condition) else 0
@@ -264,7 +264,7 @@ def _format_body(body: Any) -> list[str]:
 
 
 def _format_baseline(record: Record) -> Iterator[str]:
-    """Format a line that tells whether a baseline is recorded."""
+    """Format whether a baseline is recorded, as a line."""
     if record.applied is not None:
         has_baseline = record.baseline is not None
         yield f"Baseline:  {'recorded' if has_baseline else 'none: the next run compares with git only'}"
@@ -272,7 +272,7 @@ def _format_baseline(record: Record) -> Iterator[str]:
 
 def format_age(since: str, now: datetime) -> str:
     """Format the time from an RFC 3339 moment until now, such as `5m30s`, `3h` or `12d`;
-    `<unknown>` if it is no moment.
+    `<unknown>` if it is not a time.
     """
     try:
         seconds = int((now - datetime.fromisoformat(since)) / timedelta(seconds=1))

@@ -46,7 +46,7 @@ _HELP = {
     ),
     "drifted": (
         "A resource was changed in Azure and not in git.",
-        "Run `gitsync sync` to restore the values in git, or `gitsync accept` to write the values in Azure into the manifest.",
+        "Run `gitsync sync` to restore the values in git, or `gitsync accept` to keep the values in Azure.",
     ),
     "missing": (
         "A resource was deleted outside git.",
@@ -54,7 +54,7 @@ _HELP = {
     ),
     "conflict": (
         "A resource was changed both in git and in Azure.",
-        "Run `gitsync sync` to write the values in git, or `gitsync accept` to write the values in Azure into the manifest.",
+        "Run `gitsync sync` to write the values in git, or `gitsync accept` to keep the values in Azure.",
     ),
     "failed-before": (
         "A create or update failed in an earlier run.",

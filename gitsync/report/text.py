@@ -225,7 +225,7 @@ def _format_unchecked(report: Report, width: int | None, *, verbose: bool) -> li
 
 
 class _Row(NamedTuple):
-    """The line of a resource, or of a fold: what happens, its name, and its place, what it waits for or what it has."""
+    """The line of a resource or a fold: what happens, its name, and its location, what it waits for or what it has."""
 
     word: str
     name: str
@@ -300,7 +300,7 @@ class _Listing:
         return _Row(self._make_row(section, fold.first).word, f"{len(fold.results)} {kind}", last)
 
     def _format_heads(self, rows: Sequence[_Row]) -> list[list[str]]:
-        """Format the line of each row: what happens, its name, and its place or what it waits for."""
+        """Format the line of each row: what happens, its name, and its location or what it waits for."""
         if {row.word for row in rows} == {Verdict.BLOCKED.value}:
             rows = [row._replace(word="") for row in rows]
         longest = max(len(row.word) for row in rows)
@@ -338,10 +338,10 @@ class _Listing:
             yield from indent(escape_controls(note), self._width, by=4)
 
     def _find_message(self, section: Section, result: Result) -> str:
-        # The cause takes the place of a message that only says that something is missing.
+        # The cause replaces a message that only reports that something is missing.
         if section is WAITING and result.key in self._causes:
             return ""
-        # The reason for a replacement is shown with what it takes, and what a check says below the name.
+        # The reason for a replacement is shown with what it takes, and the result of a check below the name.
         return "" if result.replacement or repeats_check(result) else escape_controls(format_message(result))
 
     def _format_detail(self, section: Section, result: Result, message: str) -> Iterator[str]:
@@ -374,7 +374,7 @@ class _Listing:
         yield from self._format_attempts(result)
 
     def _format_checks(self, result: Result) -> Iterator[str]:
-        """Format what the checks say of the change, with what to do about it."""
+        """Format the results of the checks, with what to do about them."""
         for finding in list_shown(result, writes=self._writes):
             yield from self._format_check(finding, format_statement(finding, result))
 
@@ -386,7 +386,7 @@ class _Listing:
             yield from indent(f"What to do: {escape_controls(remedy)}", self._width, by=4)
 
     def _format_attempts(self, result: Result) -> Iterator[str]:
-        """Format the failed tries. That a stop of the run has ended one is what the message says already."""
+        """Format the failed tries. The message already states that a stop of the run ended one."""
         for attempt in result.attempts:
             if attempt.code != Hold.INTERRUPTED or self._verbose:
                 yield from indent(escape_controls(format_attempt(attempt, result)), self._width, by=4)
@@ -440,9 +440,7 @@ def _format_problem_section(word: str, problems: Sequence[Problem], width: int |
 
 
 def explain_codes(problems: Sequence[Problem]) -> list[str]:
-    """Say how to learn more of problems: of the first code that the table has, and of those that
-    are not shown.
-    """
+    """List how to learn more about problems: the first code in the table, and those that are not shown."""
     shown = shorten_problems(problems)
     known = (problem.code for problem in shown if find_code_meaning(problem.code))
     every = ["`--output json` has every problem."] if len(shown) < len(problems) else []
@@ -450,7 +448,7 @@ def explain_codes(problems: Sequence[Problem]) -> list[str]:
 
 
 def format_problems(problems: Sequence[Problem], *, width: int | None = None, colour: bool = False) -> list[str]:
-    """Format problems of the input as lines: place, problem and remedy, in the order of the files."""
+    """Format problems of the input as lines: location, problem and remedy, in the order of the files."""
     paint = Paint(on=colour)
     lines: list[str] = []
     for problem in shorten_problems(problems):

@@ -38,7 +38,7 @@ _Attributes = Mapping[str, str | int]
 
 
 def is_traced(environment: Mapping[str, str]) -> bool:
-    """Tell whether there is an endpoint for traces, and the extra is installed."""
+    """Return whether there is an endpoint for traces, and the extra is installed."""
     if environment.get("OTEL_SDK_DISABLED", "").casefold() == "true":
         return False
     if (environment.get("OTEL_TRACES_EXPORTER") or "otlp") != "otlp" or not _find_first(environment, ENDPOINTS):

@@ -181,7 +181,7 @@ def _list_verdicts(results: Iterable[Result]) -> list[str]:
 
 
 def _name_verdict(result: Result) -> str:
-    """Name a verdict in a count. What was removed from git and stays in Azure is no delete."""
+    """Name a verdict in a count. What was removed from git and stays in Azure is not a delete."""
     stays = result.verdict in {Verdict.DELETE, Verdict.DETACH} and result.action is Action.NONE
     return "removed from git" if stays else result.verdict.value
 
@@ -267,7 +267,7 @@ def list_actions(report: Report, words: Mapping[Action, str]) -> list[str]:
 
 
 def is_quiet(result: Result) -> bool:
-    """Tell whether a resource is in sync, unchanged, and Ready as far as that is known."""
+    """Return whether a resource is in sync, unchanged, and Ready as far as that is known."""
     in_sync = result.verdict is Verdict.IN_SYNC and result.action is Action.NONE and result.is_fine
     return in_sync and (result.condition.is_ready or result.condition.reason == _UNTOUCHED)
 
@@ -294,7 +294,7 @@ def format_state(result: Result) -> str:
 
 
 def format_message(result: Result) -> str:
-    """Format what is said of a resource: the message, after the reason where it is not Ready; "" for nothing."""
+    """Format the message of a resource, after the reason where it is not Ready; "" for nothing."""
     condition = result.condition
     if condition.is_ready or condition.reason == _UNTOUCHED or not result.message:
         return result.message
@@ -321,7 +321,7 @@ def describe_replacement(result: Result) -> str:
         return ""
     refers, verb = list_takes(replacement.refers, _MOST_TAKEN), "refers" if len(replacement.refers) == 1 else "refer"
     referring, lost = (f" {refers} {verb} to it.", f"what {refers} {verb} to") if replacement.refers else ("", "")
-    # That nothing goes along is said only where it is so.
+    # "Nothing else" is written only where it is true.
     below = list_takes(replacement.below, _MOST_TAKEN) if replacement.below or not lost else ""
     along = f", with {below}" if below else ""
     if replacement.away is not None:
@@ -356,7 +356,7 @@ def shorten_problems(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def _find_cause(problem: Problem) -> str:
-    """Find what a problem says without what differs from place to place: whatever is not a word in
+    """Find the text of a problem without what differs between locations: whatever is not a word in
     lower case is a name, a path or a value, and so is a word of the field.
     """
     names = set(re.split(r"\W+", problem.field))

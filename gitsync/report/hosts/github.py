@@ -40,7 +40,7 @@ _HINTS = {
 }
 _REF = re.compile(r"refs/pull/([0-9]+)/")
 _TASK = "gitsync"
-"""Tells our deployments from those of jobs with an environment."""
+"""Marks our deployments: jobs with an environment make others."""
 _DEPLOYMENT_STATES = {
     StatusState.PENDING: "in_progress",
     StatusState.SUCCESS: "success",

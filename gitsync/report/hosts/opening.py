@@ -26,7 +26,8 @@ def open_host(environment: Mapping[str, str], use: HostUse) -> PipelineHost:
     if host := find_host(environment):
         return _OPENINGS[host](environment, use)
     raise ConfigError(
-        "Not running in GitHub Actions, GitLab CI or Azure Pipelines: neither GITHUB_ACTIONS, GITLAB_CI nor TF_BUILD is true.",
+        "Not running in GitHub Actions, GitLab CI or Azure Pipelines: none of GITHUB_ACTIONS, GITLAB_CI and TF_BUILD "
+        "is true.",
         hint="Run this command in a job of one of them.",
     )
 

@@ -19,8 +19,8 @@ WITHOUT_REPORT = Status(StatusState.FAILURE, "The run wrote no report. See its l
 
 
 def read_status(document: Any) -> Status:
-    """Read how a run or a validation ended from its report.json. Raises KeyError, TypeError or ValueError for a file with
-    another form.
+    """Read how a run or a validation ended from its report.json. Raises KeyError, TypeError or ValueError for a file
+    with another form.
     """
     is_fine = int(document["exitCode"]) in SUCCESS and not document.get("interrupted")
     return Status(StatusState.SUCCESS if is_fine else StatusState.FAILURE, str(document["headline"]))

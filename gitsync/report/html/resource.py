@@ -58,9 +58,9 @@ _AROUND = 3  # lines that are the same, around those that are not
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardContext:
     """What a resource is shown among: names and resource groups of all, those that the page has and links can lead to,
-    and whose the side is that git's is compared with. `causes` says in words what a resource waits for, `roots` is the
-    resource itself, and `blocks` counts what waits for each. `namespaces` tells whether there are several, and
-    `names_people` whether the names of people are shown.
+    and whose the side is that git's is compared with. `causes` has in words what a resource waits for, `roots` the
+    resource itself, and `blocks` counts what waits for each. `namespaces` is true if there are several, and
+    `names_people` if the names of people are shown.
     """
 
     names: Mapping[Key, str]
