@@ -112,7 +112,7 @@ def test_what_a_check_and_an_author_say_of_equal_changes_is_said_once():
         for number in range(MANY)
     ]
     shown = text.render(plan(*changes))
-    assert shown.count("Warning of policy: Audit: TLS. (spec.tags.env)\n") == 1
+    assert shown.count("Warning from policy: Audit: TLS. (spec.tags.env)\n") == 1
     assert shown.count("Changed by Azure itself, 2026-11-23 22:00 to 22:10 UTC\n") == 1
 
 

@@ -178,7 +178,7 @@ def resource(**members):
         (changed(FULL, **resource(verdict="fine")), "resources[0].verdict is 'fine', not one of"),
         (changed(FULL, **resource(outcome="changed")), "outcome is 'changed', which its other members contradict"),
         (changed(FULL, **resource(blockedBy="me")), "blockedBy must be Kind.group/namespace/name"),
-        (changed(FULL, **resource(hold={"until": "x", "reason": "", "verdict": "held"})), "hold.until must be a day"),
+        (changed(FULL, **resource(hold={"until": "x", "reason": "", "verdict": "held"})), "hold.until must be a date"),
         (
             changed(FULL, coverage=build_document(FULL)["coverage"] | {"rejected": MOST_DOCUMENTS + 1}),
             "coverage.rejected is more than 1000000",
