@@ -84,7 +84,9 @@ RECORD, TYPE, PUBLISHED, DEFAULT = Estimate
         pytest.param(
             make_schedule(RECORD, RECORD), "1 write, 16 polls, and take about 3m.", id="as long as the last time"
         ),
-        pytest.param(make_schedule(TYPE), "take about 3m (estimated from recordings).", id="one write, of a known type"),
+        pytest.param(
+            make_schedule(TYPE), "take about 3m (estimated from recordings).", id="one write, of a known type"
+        ),
         pytest.param(make_schedule(DEFAULT), "take at least 3m (guessed).", id="one write, of an unknown type"),
         pytest.param(
             make_schedule(RECORD, TYPE, RECORD),

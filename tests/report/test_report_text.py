@@ -12,7 +12,7 @@ from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.result import Attempt, Stage
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.reconcile.result_builder import NO_TURN
-from gitsync.report.text import format_problems, render
+from gitsync.report.text import Extent, format_problems, render
 from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, REFUSED, failed, key, report, result
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -119,6 +119,48 @@ def test_what_comes_is_green_and_what_goes_is_red():
 
 def test_an_empty_run_reports_it():
     assert render(report()).startswith("Nothing changed\nsync of 0123456789ab: 0 resources\n")
+
+
+def count(*results):
+    return render(report(*results)).splitlines()[1].partition(": ")[2]
+
+
+FOUND = [
+    ((IN_SYNC,), "1 resource, in sync and Ready", "one"),
+    ((IN_SYNC, replace(IN_SYNC, key=key("A", "b"))), "2 resources, all in sync and Ready", "several"),
+    ((IN_SYNC, DRIFTED), "2 resources, all Ready, 1 in sync", "what was written is in the headline"),
+    ((IN_SYNC, REFUSED), "2 resources, 1 of 2 Ready, 1 in sync", "what failed is in the headline, too"),
+    (
+        (IN_SYNC, replace(IN_SYNC, key=key("A", "b"), verdict=Verdict.SKIP)),
+        "2 resources, all Ready, 1 in sync, 1 skip",
+        "no other line counts it",
+    ),
+]
+
+
+@pytest.mark.parametrize(("results", "found", "why"), FOUND, ids=[row[-1] for row in FOUND])
+def test_a_sync_counts_what_its_headline_does_not(results, found, why):
+    assert count(*results) == found, why
+
+
+def test_the_sides_of_a_difference_are_named_once():
+    twice = render(report(DRIFTED, replace(DRIFTED, key=key("A", "b"), is_fine=False)))
+    assert twice.count("Values: Azure → git") == 1
+    assert twice.index("Failed (1)") < twice.index("Values: ") < twice.index("Changed (1)")
+    assert "Values: " not in render(report(IN_SYNC))
+
+
+def test_a_result_repeats_nothing_of_the_plan_before_it():
+    value = report(DRIFTED, REFUSED)
+    in_full, short = render(value), render(value, extent=Extent.RESULT)
+    assert "VirtualNetwork/hub" in in_full
+    assert "VirtualNetwork/hub" not in short
+    assert "StorageAccount/logs" in short, "what failed is shown"
+    assert render(report(DRIFTED), extent=Extent.RESULT).splitlines()[:3] == [
+        "Updated 1",
+        "sync of 0123456789ab: 1 resource, Ready",
+        "",
+    ]
 
 
 def test_an_interrupted_run_reports_it():
