@@ -96,7 +96,7 @@ class _Sender:
         spans, self._ended = self._ended, []
         if spans and self._exporter.export(spans) is not SpanExportResult.SUCCESS:
             raise PublishError(
-                "The traces could not be sent.", hint="Check OTEL_EXPORTER_OTLP_ENDPOINT and its headers."
+                "The traces cannot be sent.", hint="Check OTEL_EXPORTER_OTLP_ENDPOINT and its headers."
             )
 
 

@@ -171,7 +171,7 @@ def resource(**members):
         (changed(FULL, schemaVersion=2), "schemaVersion is not 1"),
         (changed(FULL, command="validate"), "command is neither sync nor plan"),
         (changed(FULL, started="yesterday"), "started is 'yesterday', not a time"),
-        (changed(FULL, exitCode=99), "exitCode is not an exit code"),
+        (changed(FULL, exitCode=99), "exitCode is not a gitsync exit code"),
         (changed(FULL, requests={}), "requests.reads is missing"),
         (changed(FULL, target=None), "target is missing"),
         (changed(FULL, resources={}), "resources must be a list"),
