@@ -95,9 +95,7 @@ class _Sender:
 
         spans, self._ended = self._ended, []
         if spans and self._exporter.export(spans) is not SpanExportResult.SUCCESS:
-            raise PublishError(
-                "The traces cannot be sent.", hint="Check OTEL_EXPORTER_OTLP_ENDPOINT and its headers."
-            )
+            raise PublishError("The traces cannot be sent.", hint="Check OTEL_EXPORTER_OTLP_ENDPOINT and its headers.")
 
 
 class _Moments(NamedTuple):

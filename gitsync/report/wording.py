@@ -41,7 +41,7 @@ PLANNED = {action: action.value for action in PAST}
 
 _GONE = frozenset({Action.DELETE, Action.DETACH})
 
-_UNTOUCHED = "Planned"
+UNTOUCHED = "Planned"
 """The reason of a condition that no run has set yet: a plan sets none."""
 
 REPLACE_NEEDED = "replace needed"
@@ -269,7 +269,7 @@ def list_actions(report: Report, words: Mapping[Action, str]) -> list[str]:
 def is_quiet(result: Result) -> bool:
     """Return whether a resource is in sync, unchanged, and Ready as far as that is known."""
     in_sync = result.verdict is Verdict.IN_SYNC and result.action is Action.NONE and result.is_fine
-    return in_sync and (result.condition.is_ready or result.condition.reason == _UNTOUCHED)
+    return in_sync and (result.condition.is_ready or result.condition.reason == UNTOUCHED)
 
 
 def format_in_sync(results: Iterable[Result]) -> str:
@@ -296,7 +296,7 @@ def format_state(result: Result) -> str:
 def format_message(result: Result) -> str:
     """Format the message of a resource, after the reason where it is not Ready; "" for nothing."""
     condition = result.condition
-    if condition.is_ready or condition.reason == _UNTOUCHED or not result.message:
+    if condition.is_ready or condition.reason == UNTOUCHED or not result.message:
         return result.message
     return f"{condition.reason}: {result.message}"
 

@@ -39,6 +39,7 @@ from gitsync.report.html.markup import render_template
 from gitsync.report.ordering import REPLACED, REPLACES, GroupName
 from gitsync.report.wording import (
     REPLACE_NEEDED,
+    UNTOUCHED,
     describe_replacement,
     format_action,
     format_last_commit,
@@ -129,14 +130,17 @@ def _list_counts(result: Result) -> Iterator[str]:
         yield format_plural(len(result.differences), "difference")
     if result.attempts and result.outcome is not Outcome.FAILED:
         yield format_plural(len(result.attempts), "failed try").replace("trys", "tries")
-    if result.condition.reason not in {"Succeeded", "Planned"}:
+    if result.condition.reason not in {"Succeeded", UNTOUCHED}:
         yield result.condition.reason
 
 
 def render_details(result: Result, context: CardContext) -> Markup:
     """Render what a resource shows when it is unfolded."""
     condition = result.condition
-    ready = (condition.status.value, condition.severity.value, condition.reason)
+    # A plan has no condition to show.
+    ready = (
+        () if condition.reason == UNTOUCHED else (condition.status.value, condition.severity.value, condition.reason)
+    )
     return render_template(
         "details.html",
         result=result,
