@@ -115,7 +115,7 @@ def show_drift(demo: Demo, count: int) -> None:
     say.begin_step("Two people change Azure by hand: the plan shows what, and who")
     demo.change(AMY, CACHE, ("properties", "sku", "capacity"), 2)
     demo.change(ROB, RULE, ("properties", "access"), "Allow")
-    lines = r"^ +update|^ +~ |@contoso\.com"
+    lines = r"^ +Values:|^ +update|^ +~ |@contoso\.com"
     plan = demo.gitsync("plan", "--detailed-exitcode", "--who", "names", show=lines, code=DRIFTED)
     expect(plan["summary"] == {"drifted": 2, "in-sync": count - 2}, "two resources have drifted")
     drifted = {one["kind"]: one for one in plan["resources"] if one["verdict"] == "drifted"}

@@ -1,13 +1,13 @@
-"""Take drift into git: edit the manifests so that they say what Azure has. Nothing in Azure is changed.
+"""Accept drift: edit the manifests to match Azure. Nothing in Azure is changed.
 
-It plans, and edits the manifests of the working folder for what was changed in Azure since the last sync: all of it, or
-that of the resources NAME. Only the text of these fields changes. Before anything is written, the edited manifests are
-read and compared with Azure again: the drift is gone, and no other request has changed. What cannot be taken so is left
-alone with the reason. So is what makes the estate weaker, and a resource that was deleted in Azure, whose manifest
-would go, unless its name is given; a pattern is no name. The exit code is 0 if everything was taken, or
-everything of the resources that were named; 1 if something was left alone.
+It plans, and edits the manifests in the working folder for what was changed in Azure since the last sync: everything,
+or the resources NAME only. Only the text of these fields changes. Before it writes a file, it reads the edited
+manifests and compares them with Azure again: the drift must be gone, and no other request may change. Drift that cannot
+be accepted this way is skipped, with the reason. Two changes are accepted only by name, not by a pattern: a change that
+weakens security, and a resource that was deleted in Azure, whose manifest is removed. The exit code is 0 if all drift
+was accepted, or all drift of the named resources; 1 if something was skipped.
 
-With --branch or --pull-request the files stay as they are, and branches have the edits. A job of GitHub Actions, GitLab
+With --branch or --pull-request the files stay as they are, and branches have the edits. A job in GitHub Actions, GitLab
 CI or Azure Pipelines opens pull requests with gh (GH_TOKEN), glab (GITLAB_TOKEN) or az (AZURE_DEVOPS_EXT_PAT). Nothing
 is merged.
 """
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 SETTINGS = list_settings("accept")
 OUTPUTS = ("text", "json")
 EXAMPLES = (
-    Example("Keep all that was changed in Azure", "gitsync accept"),
-    Example("Keep one field of one resource", "gitsync accept StorageAccount/orders --field spec.sku.name"),
+    Example("Accept all drift", "gitsync accept"),
+    Example("Accept one field of one resource", "gitsync accept StorageAccount/orders --field spec.sku.name"),
     Example("Offer it in pull requests, in a scheduled job", "gitsync accept --pull-request"),
 )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the names, `-q`, and the flags that say what is taken and where it goes: all others are settings."""
+    """Add the names, `-q`, and the flags for what is accepted and where it goes: all others are settings."""
     parser.add_argument(
         "names",
         metavar="NAME",
@@ -55,21 +55,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FIELD",
         action="append",
         default=[],
-        help="Only this field, and what is below it, as plans print it: spec.sku.name. May be repeated.",
+        help="Only this field and its subfields, as a plan prints it: spec.sku.name. May be repeated.",
     )
     places = parser.add_mutually_exclusive_group()
-    places.add_argument("--branch", metavar="NAME", help="Commit to this branch, made from HEAD, and edit no file.")
+    places.add_argument(
+        "--branch", metavar="NAME", help="Create this branch from HEAD and commit to it. No file is edited."
+    )
     places.add_argument(
         "--pull-request",
         action="store_true",
         help="Open a pull request for each actor and correlation id, and close those whose drift is gone.",
     )
-    parser.add_argument("--together", action="store_true", help="With --pull-request: one for all drift.")
-    add_quiet(find_group(parser, HelpGroup.OUTPUT), "Print only what was left alone, and no progress.")
+    parser.add_argument(
+        "--together", action="store_true", help="With --pull-request: open one pull request for all drift."
+    )
+    add_quiet(find_group(parser, HelpGroup.OUTPUT), "Print only what was skipped, and no progress.")
 
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
-    """Plan, take the drift, print what was taken, and return the exit code."""
+    """Plan, accept the drift, print it, and return the exit code."""
     from gitsync.accept.fields import find_named
     from gitsync.accept.proof import open_tree
     from gitsync.arm.clock import SystemClock
@@ -79,7 +83,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.report.people import leave_out_people
 
     check_flags(options, config)
-    # What the working tree says is read before the plan: a tree that cannot be edited needs no requests.
+    # The working tree is read before the plan: a tree that cannot be edited needs no requests.
     interruption = Interruption()
     in_branches = bool(options.branch or options.pull_request)
     tree = open_tree(config, SystemClock(), options.redactions, interruption.grace, is_committed=in_branches)
@@ -100,12 +104,12 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
         interruption.close()
     print_accepted(accepted, published, options, config)
     named = find_named(options.names, [result.key for result in report.results])
-    # A pattern is no name: what only that selects may be left alone if names were given, too.
+    # What only a pattern selects may be skipped if names were given, too.
     return ExitCode.FAILED if any(not named or one.key in named for one in accepted.left) else ExitCode.FINE
 
 
 def check_flags(options: argparse.Namespace, config: Config) -> None:
-    """Raise ConfigError for flags that do not fit each other or this job, before anything is asked."""
+    """Raise ConfigError for flags that do not fit each other or this job, before the first request."""
     from gitsync.accept.publish import check_branch_name
     from gitsync.accept.wanted_fields import check_fields
     from gitsync.git.state.stores import DEFAULT_BRANCH
@@ -125,7 +129,7 @@ def check_flags(options: argparse.Namespace, config: Config) -> None:
 def take(
     report: Report, tree: Tree, options: argparse.Namespace, config: Config
 ) -> tuple[Accepted, Iterable[Published]]:
-    """Take the drift of a report into the files, or return with it the branches and pull requests that are made while
+    """Accept the drift of a report into the files, or return with it the branches and pull requests that are made while
     one iterates over them.
     """
     from gitsync.accept.accept import accept_drift
@@ -157,7 +161,7 @@ def take(
 def take_in_groups(
     report: Report, tree: Tree, options: argparse.Namespace, publication: Publication
 ) -> tuple[Accepted, Iterable[Published]]:
-    """Take the drift of each author by itself, for pull requests, which are made while one iterates over them."""
+    """Accept the drift of each author by itself, for pull requests, which are made while one iterates over them."""
     from gitsync.accept.accept import accept_resources
     from gitsync.accept.drift import Accepted
     from gitsync.accept.fields import find_drift
@@ -187,7 +191,7 @@ def write(accepted: Accepted, tree: Tree) -> None:
 def print_accepted(
     accepted: Accepted, published: Sequence[Published], options: argparse.Namespace, config: Config
 ) -> None:
-    """Print what was taken, what was left alone, and where the edits are if not in the files."""
+    """Print what was accepted, what was skipped, and where the edits are if not in the files."""
     import json
 
     from gitsync.accept import report

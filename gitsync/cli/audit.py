@@ -1,7 +1,7 @@
-"""Show who wrote the resources of git: each write, delete and key action in Azure's activity log.
+"""Show who wrote to the resources in git: each write, delete and key action in Azure's activity log.
 
-Each is one of a run, with its revision; one of an identity of gitsync that no run recorded; or one of somebody else,
-also if a run has undone it since. It only reads. The exit code is 4 if somebody else wrote, and 1 if a log could not be
+Each is one of three: of a run, with its revision; of gitsync's identity, without a recorded run; or of somebody else,
+even if a run has undone it since. It only reads. The exit code is 4 if somebody else wrote, and 1 if a log could not be
 read.
 """
 
@@ -24,7 +24,7 @@ SETTINGS = list_settings("audit")
 OUTPUTS = ("text", "json", "html")
 EXAMPLES = (
     Example("Who wrote in the last week?", "gitsync audit"),
-    Example("The last night as a page", "gitsync audit --since 12h --output html > audit.html"),
+    Example("The last 12 hours as a page", "gitsync audit --since 12h --output html > audit.html"),
 )
 MOST_RUNS = 300
 """Runs whose reports are read: those that changed something."""
@@ -38,12 +38,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--since",
         metavar="TIME",
         default="7d",
-        help="Begin there: an age such as 7d, 12h or 30m, or a time in RFC 3339; 90 days at most. [default 7d]",
+        help="Start of the audit: an age such as 7d, 12h or 30m, or a time in RFC 3339; 90 days at most. [default 7d]",
     )
 
 
 def read_since(text: str, now: datetime) -> datetime:
-    """Read the beginning of an audit. ConfigError for a text that is none, or one that Azure's log does not reach."""
+    """Read the beginning of an audit. ConfigError for another text, or one that Azure's log does not reach."""
     from gitsync.attribution.activity_log import RETENTION
     from gitsync.attribution.change import read_time
 
@@ -51,11 +51,11 @@ def read_since(text: str, now: datetime) -> datetime:
     since = now - int(age[1]) * _UNITS[age[2]] if age else read_time(text)
     if since is None:
         raise ConfigError(
-            f"--since {text!r} is no age and no time.",
-            hint="Give an age such as 7d, or a time such as 2026-11-23T18:00Z.",
+            f"--since {text!r} is neither an age nor a time.",
+            hint="Use an age such as 7d, or a time such as 2026-11-23T18:00Z.",
         )
     if since > now:
-        raise ConfigError(f"--since {text} is in the future.", hint="Give an earlier time.")
+        raise ConfigError(f"--since {text} is in the future.", hint="Use an earlier time.")
     if since < now - RETENTION:
         raise ConfigError(
             f"--since {text} is more than {RETENTION.days} days ago, and Azure keeps its activity log no longer.",

@@ -29,7 +29,7 @@ from gitsync.imports.report import ImportReport
 from gitsync.report.masked import mask_problem
 
 _OF_AZURE = ("ids", "resource_group", "type", "name", "tag", "exclude", "api_version", "full", "policy")
-"""Options that say what is read from Azure, and how it is written."""
+"""Options for what is read from Azure, and how it is written."""
 
 
 def import_objects(options: argparse.Namespace, config: Config) -> ExitCode:
@@ -80,7 +80,7 @@ def _refuse_inside(names: Iterable[str], repository: Path, existing: ExistingMan
         if path.is_relative_to(top) and path.relative_to(top).as_posix() in existing.paths:
             raise ConfigError(
                 f"{name} is in {repository}, where gitsync reads its objects as manifests.",
-                hint="Move it out of there, and import it then.",
+                hint="Move the file elsewhere, then import it.",
             )
 
 

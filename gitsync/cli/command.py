@@ -81,12 +81,10 @@ def make_number_reader(least: int, most: int) -> Callable[[str], int]:
 
 
 def add_verbosity(parser: argparse.ArgumentParser, more: str = "") -> None:
-    """Add `-v` and `-q`, of which a command line may have one. They are no settings: they only affect output. `more`
-    says what else -v shows.
+    """Add `-v` and `-q`, of which a command line may have one. They are not settings: they only affect output. `more`
+    is what else -v shows.
     """
-    text = (
-        f"List what was passed over, rejected or ignored, and problems in what is not used, with file and line{more}."
-    )
+    text = f"List skipped, rejected and ignored documents, and problems in unused files, with file and line{more}."
     flags = find_group(parser, HelpGroup.OUTPUT).add_mutually_exclusive_group()
     flags.add_argument("-v", "--verbose", action="store_true", help=text)
     add_quiet(flags, "Print the report only if something failed, and no progress.")

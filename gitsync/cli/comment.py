@@ -1,12 +1,12 @@
-"""Post a report as a comment on the pull request of this pipeline, or replace the comment before it.
+"""Post a report as a comment on the pull request of this pipeline, or replace the previous comment.
 
-FILE is the report.md of `--report`. If it does not exist, the comment says that the run gave no report.
+FILE is the report.md of `--report`. If it does not exist, the comment states that the run wrote no report.
 
 With --status it posts a commit status instead, in jobs of every event: `pending` before the run, and `report` after it,
-which reads the report.json beside FILE. The same is not posted twice.
+which reads the report.json beside FILE. The same status is not posted twice.
 
-It uses the program of the host with the token of the job: gh on GitHub Actions (GH_TOKEN), glab on GitLab CI
-(GITLAB_TOKEN), az on Azure Pipelines (AZURE_DEVOPS_EXT_PAT).
+It uses the host's program with the token of the job: gh on GitHub Actions (GH_TOKEN), glab on GitLab CI (GITLAB_TOKEN),
+az on Azure Pipelines (AZURE_DEVOPS_EXT_PAT).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ SETTINGS = ()
 OUTPUTS = ()
 EXAMPLES = (
     Example("In the job of a pull request", "gitsync plan --report report; gitsync comment report/report.md"),
-    Example("Before a run, at its commit", "gitsync comment --status pending --name production"),
-    Example("After it, also if it failed", "gitsync comment report/report.md --status report --name production"),
+    Example("Before a run, on its commit", "gitsync comment --status pending --name production"),
+    Example("After the run, also if it failed", "gitsync comment report/report.md --status report --name production"),
 )
 
-_WITHOUT_REPORT = "### gitsync gave no report\n\nThe run ended before there was one. Its log says why.\n"
+_WITHOUT_REPORT = "### gitsync wrote no report\n\nThe run ended before it wrote one. See its log.\n"
 _LONGEST = 65_000
 """Characters: GitHub refuses a comment of more than 65,536, and a line is added."""
 _PENDING: Final = "pending"
@@ -44,19 +44,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--name",
         default="",
-        help="Name of the target, such as production, if one repository has several: each has a comment and a status.",
+        help="Name of the target, such as production, if a repository has several: each has its comment and status.",
     )
-    parser.add_argument("--number", default="", help="Number of the pull request. [default that of the job]")
+    parser.add_argument("--number", default="", help="Number of the pull request. [default the job's]")
     parser.add_argument(
         "--status",
         choices=(_PENDING, _FROM_REPORT),
         metavar="STATE",
-        help="Post a commit status instead of a comment: pending if the run has begun, report for how it ended.",
+        help="Post a commit status instead of a comment: pending before the run, report for its result.",
     )
     parser.add_argument(
         "--deployment",
         action="store_true",
-        help="With --status, record a deployment to the environment NAME, too; a job of an environment has one.",
+        help="With --status, also record a deployment to environment NAME. A job of an environment has one already.",
     )
 
 
@@ -75,12 +75,16 @@ def _check(options: argparse.Namespace) -> None:
     refusals = (
         (
             number and not (number.isascii() and number.isdigit()),
-            f"--number {number!r} is no number of a pull request.",
-            "Give digits alone.",
+            f"--number {number!r} is not the number of a pull request.",
+            "Use digits only.",
         ),
-        (not options.file and status != _PENDING, "No report is named.", "Give the report.md of --report."),
-        (options.file and status == _PENDING, "Before a run there is no report.", "Leave out FILE, or --status."),
-        (number and status, "A status is about a commit, and has no --number.", "Leave out --number, or --status."),
+        (not options.file and status != _PENDING, "FILE is missing.", "Name the report.md of --report."),
+        (options.file and status == _PENDING, "There is no report before a run.", "Remove FILE or --status."),
+        (
+            number and status,
+            "--number cannot be combined with --status, which is for a commit.",
+            "Remove --number or --status.",
+        ),
         (
             options.deployment and not (status and options.name),
             "--deployment needs --status and --name.",
@@ -110,7 +114,7 @@ def _read(path: str) -> str:
         return _WITHOUT_REPORT
     if not text.strip() or len(text) > _LONGEST:
         size = "is empty" if not text.strip() else f"has {len(text):,} characters, and a comment at most {_LONGEST:,}"
-        raise ConfigError(f"{path} {size}.", hint="Give the report.md of --report.")
+        raise ConfigError(f"{path} {size}.", hint="Name the report.md of --report.")
     return text
 
 
@@ -123,7 +127,7 @@ def _read_file(path: Path) -> str | None:
         return None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ConfigError(f"{path} cannot be read: {reason}.", hint="Give the report.md of --report.") from error
+        raise ConfigError(f"{path} cannot be read: {reason}.", hint="Name the report.md of --report.") from error
 
 
 def _post_status(options: argparse.Namespace) -> ExitCode:
@@ -160,7 +164,7 @@ def _read_status(options: argparse.Namespace) -> Status:
         document = json.loads(text)
         command, status = document["command"], read_status(document)
     except (KeyError, TypeError, ValueError, RecursionError):
-        raise ConfigError(f"{path} is no report of this version.", hint="Give the report.md of --report.") from None
+        raise ConfigError(f"{path} is not a report of this version.", hint="Name the report.md of --report.") from None
     if options.deployment and command != "sync":
-        raise ConfigError(f"{path} is of a {command}, which deploys nothing.", hint="Leave out --deployment.")
+        raise ConfigError(f"{path} is the report of a {command}, which deploys nothing.", hint="Remove --deployment.")
     return status

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SETTINGS = list_settings("compare")
 OUTPUTS = ("text", "json")
 EXAMPLES = (
-    Example("Is what Azure has what was sent?", "gitsync compare desired.json live.json --type Microsoft.Cache/redis"),
+    Example("Does Azure have what was sent?", "gitsync compare desired.json live.json --type Microsoft.Cache/redis"),
 )
 
 
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     files = (options.desired, options.live)
     if options.jsonl is not None:
         if any(files):
-            raise ConfigError("--jsonl cannot be combined with DESIRED and LIVE.", hint="Give one of them.")
+            raise ConfigError("--jsonl cannot be combined with DESIRED and LIVE.", hint="Use one of them.")
         return _compare_many(options.jsonl)
     if not all(files):
         raise ConfigError("compare needs two documents.", hint="Run gitsync compare DESIRED LIVE, or use --jsonl FILE.")

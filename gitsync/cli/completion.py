@@ -1,11 +1,11 @@
-"""Print a script that completes command lines of gitsync in a shell: bash, zsh or fish.
+"""Print a shell completion script for gitsync: bash, zsh or fish.
 
-Add the line of your shell to its start-up file:
+Add the line for your shell to its start-up file:
   bash  ~/.bashrc                    source <(gitsync completion bash)
   zsh   ~/.zshrc, after compinit     source <(gitsync completion zsh)
   fish  ~/.config/fish/config.fish   gitsync completion fish | source
-Commands, flags, values, kinds and resources are completed. Resources are those of the status branch, as far as it was
-fetched, and of the YAML files in SOURCE; no request is sent.
+It completes commands, flags, values, kinds and resources. Resources come from the status branch, as last fetched, and
+from the YAML files in SOURCE; no request is sent.
 """
 
 from __future__ import annotations

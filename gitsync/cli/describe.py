@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SETTINGS = list_settings("describe")
 OUTPUTS = ("text", "json", "yaml")
-EXAMPLES = (Example("One resource, by a name that is clear", "gitsync describe hub"),)
+EXAMPLES = (Example("One resource, by an unambiguous name", "gitsync describe hub"),)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

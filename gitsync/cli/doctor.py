@@ -1,11 +1,11 @@
-"""Check the set-up before a run: tools, git, the identity and its rights, the places of secrets. Read-only.
+"""Check the set-up before a run: tools, git, the identity and its rights, the sources of secrets. Read-only.
 
-A line for each check: ok, warning or error, with what to do. It pushes nothing (`git push --dry-run`), and sends only
-reads to Azure. Exits 1 if there is an error. It does not see deny assignments and policies of Azure.
+It prints a line for each check: ok, warning or error, with what to do. It pushes nothing (`git push --dry-run`), and
+sends only reads to Azure. Exits 1 if there is an error. It does not see deny assignments and Azure policies.
 
-With --role it makes no checks, and prints a custom role with just the actions that a sync with the same settings needs,
-as JSON for `az role definition create`. With --from too, it prints what the change needs that the revision does not.
-Neither needs Azure.
+With --role it makes no checks, and prints a custom role with exactly the actions that a sync with the same settings
+needs, as JSON for `az role definition create`. With --from too, it prints what the change needs in addition to that
+revision. Neither needs Azure.
 """
 
 from __future__ import annotations
@@ -29,15 +29,13 @@ OUTPUTS = ("text", "json")
 EXAMPLES = (
     Example("Before a first run, as the pipeline will run it", "gitsync doctor --path clusters/prod"),
     Example("A role for the identity of a sync that prunes", "gitsync doctor --role --prune >role.json"),
-    Example("Which rights does this branch need in addition?", "gitsync doctor --role --from origin/main"),
+    Example("Which additional rights does this branch need?", "gitsync doctor --role --from origin/main"),
 )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add `--role`: all other flags are settings."""
-    text = (
-        "Print a custom role with the actions that the manifests need. With --from: what the change needs in addition."
-    )
+    text = "Print a custom role with the actions that the manifests need. With --from: only what the change adds."
     find_group(parser, HelpGroup.OUTPUT).add_argument("--role", action="store_true", help=text)
 
 

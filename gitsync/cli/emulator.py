@@ -1,8 +1,7 @@
 """Serve an emulated Azure Resource Manager, for tests and rehearsals without credentials.
 
-The first line of output is its URL. It runs until it receives SIGTERM or SIGINT. The script has
-settings and faults. It does not authenticate clients, so it listens on this machine only, unless the script requires
-tokens.
+The first line of output is its URL. It runs until it receives SIGTERM or SIGINT. The script has settings and faults. It
+does not authenticate clients, so it listens on this machine only, unless the script requires tokens.
 """
 
 from __future__ import annotations

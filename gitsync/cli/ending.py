@@ -135,7 +135,7 @@ def _print_error(lines: list[str], mask: Callable[[str], str]) -> None:
     try:
         print(neutralize(mask(text)), file=sys.stderr, flush=True)
     except OSError:
-        _discard(sys.stderr)  # stderr is closed; the exit code is returned all the same
+        _discard(sys.stderr)  # stderr is closed; the exit code is returned anyway
 
 
 def _discard(stream: TextIO) -> None:

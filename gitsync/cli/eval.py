@@ -1,10 +1,9 @@
-"""Evaluate an expression of an export for one resource of SOURCE.
+"""Evaluate an export expression for one resource in SOURCE.
 
-Name the resource as Kind/name; a name that is clear may be abbreviated. `self.status` has what the last run recorded:
-what git sets, the id and the condition. With --live, it is what Azure answers to a GET. Secrets are not read: each has
-the value <secret>. With --jsonl, each line is a JSON object with apiVersion, kind, self, secret and expression, and
-gets a line with what ASO makes of it; secrets are shown there as they were given. Expressions are those of ASO,
-in CEL.
+Name the resource as Kind/name; an unambiguous name may be abbreviated. `self.status` has what the last run recorded:
+the values in git, the id and the condition. With --live, it is Azure's response to a GET. Secrets are not read: each
+has the value <secret>. With --jsonl, each line is a JSON object with apiVersion, kind, self, secret and expression, and
+gets a line with ASO's result; secrets are shown there as they were given. Expressions are those of ASO, in CEL.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ if TYPE_CHECKING:
 
 SETTINGS = list_settings("eval")
 OUTPUTS = ("text", "json")
-EXAMPLES = (Example("What would this export give?", "gitsync eval VirtualNetwork/hub 'self.status.id'"),)
+EXAMPLES = (Example("What would this export return?", "gitsync eval VirtualNetwork/hub 'self.status.id'"),)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("resource", metavar="KIND/NAME", nargs="?", help="The resource, such as VirtualNetwork/hub.")
     parser.add_argument("expression", metavar="EXPRESSION", nargs="?", help="The expression, in CEL.")
     parser.add_argument("--live", action="store_true", help="Read the status from Azure.")
-    parser.add_argument("--jsonl", metavar="FILE", help="Answer many: one JSON object per line; - is stdin.")
+    parser.add_argument("--jsonl", metavar="FILE", help="Evaluate many: one JSON object per line; - is stdin.")
 
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
@@ -47,7 +46,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     named = (options.resource, options.expression)
     if options.jsonl is not None:
         if any(named) or options.live:
-            raise ConfigError("--jsonl takes no resource and no --live.", hint="Give one of them.")
+            raise ConfigError("--jsonl takes no resource and no --live.", hint="Use one of them.")
         return _answer_many(options.jsonl)
     if not all(named):
         raise ConfigError(
@@ -83,7 +82,7 @@ def _answer_one(options: argparse.Namespace, config: Config) -> ExitCode:
     if body is None and options.live:
         raise SourceError(f"{prepared.key} does not exist in Azure.", hint="Run gitsync sync.")
     if body is None:
-        message = f"Nothing is recorded of the status of {prepared.key}."
+        message = f"No status is recorded for {prepared.key}."
         raise SourceError(message, hint="Use --live, or run gitsync sync.")
     subject = _build_self(prepared, kind, record, body, is_live=options.live)
     answer = answer_program(program, subject, dict.fromkeys(list_secret_names(kind), MASKED))
@@ -106,14 +105,14 @@ def _find_prepared(name: str, config: Config, redactions: Redactions) -> tuple[P
     key = find_key(name, [one.key for one in offline.everything])
     found = [one for one in offline.everything if one.key == key]
     if len(found) > 1:
-        raise ConfigError(f"Several manifests declare {key}.", hint="Read one environment: set --path.")
+        raise ConfigError(f"Several manifests declare {key}.", hint="Set --path to read one environment.")
     return found[0], _find_kind(found[0], offline.catalog)
 
 
 def _find_kind(prepared: Prepared, catalog: Catalog) -> Kind:
     kind = catalog.kind(prepared.resource.gvk)
     if kind is None:
-        raise SourceError(f"{prepared.key} has no kind that gitsync knows.", hint="Run gitsync validate.")
+        raise SourceError(f"{prepared.key} has an unsupported kind.", hint="Run gitsync validate.")
     return kind
 
 
@@ -136,7 +135,9 @@ async def _read_live(
 
     arm_id = prepared.arm_id or (record.arm_id if record else "")
     if not arm_id:
-        raise SourceError(f"The ARM id of {prepared.key} is not known.", hint="Fix what gitsync validate shows.")
+        raise SourceError(
+            f"The ARM id of {prepared.key} is not known.", hint="Run gitsync validate and fix what it shows."
+        )
     async with open_connections(config, asyncio.Event(), redactions=redactions, writes=False) as connections:
         session = Session(deadline=connections.clock.monotonic() + config.resource_timeout)
         live = await connections.arm.reader(session).get(arm_id, prepared.api_version or kind.api_version)

@@ -1,11 +1,11 @@
 """Describe a kind or one of its fields: types, constraints, and the path in ARM's body. Offline.
 
 KIND is a kind (StorageAccount), a kind with its group (Account.batch.azure.com) or with its group and version
-(storage.azure.com/v20230101/StorageAccount), an everyday name (aks, postgres, "key vault") or an ARM type
-(Microsoft.Storage/storageAccounts). Append fields with dots: StorageAccount.spec.sku.name. Without KIND, it lists all
-known kinds. With --example, it prints a manifest of the kind instead. A kind is also known by the name of its resource
-in Terraform (azurerm_storage_account). With the code of a problem (OwnerNotFound), the reason of a condition, a verdict
-(drifted) or an error code of Azure (SkuNotAvailable), it shows what that means and what to do.
+(storage.azure.com/v20230101/StorageAccount), an everyday name (aks, postgres, "key vault"), an ARM type
+(Microsoft.Storage/storageAccounts) or a Terraform resource (azurerm_storage_account). Append fields with dots:
+StorageAccount.spec.sku.name. Without KIND, it lists all supported kinds. With --example, it prints a manifest of the
+kind instead. For the code of a problem (OwnerNotFound), the reason of a condition, a verdict (drifted) or an Azure
+error code (SkuNotAvailable), it shows the meaning and what to do.
 """
 
 from __future__ import annotations
@@ -106,13 +106,13 @@ def _print_code(meaning: CodeMeaning, config: Config) -> None:
 
 
 def _find_word(name: str) -> dict[str, str]:
-    """What a verdict or an error code of Azure means and what to do, by title; empty for any other word."""
+    """What a verdict or an Azure error code means and what to do, by title; empty for any other word."""
     from gitsync.problems.problem_codes import find_verdict_meaning
     from gitsync.status.advice import BY_KIND, find_advice
 
     if verdict := find_verdict_meaning(name):
         return {"Verdict": verdict.means, "A sync": verdict.does}
-    found = {"Error code of Azure, what to do": find_advice(name, "", "")}
+    found = {"Azure error code, what to do": find_advice(name, "", "")}
     for (code, group, kind), advice in sorted(BY_KIND.items()):
         if code == name.casefold():
             found[f"For {kind}.{group}"] = advice
@@ -132,7 +132,7 @@ def _print_word(name: str, found: dict[str, str], config: Config) -> None:
 
 
 def _label_mistakes(meaning: CodeMeaning) -> list[str]:
-    """The lines of the example; those with the mistake say what is wrong."""
+    """The lines of the example; those with the mistake have a comment."""
     from gitsync.catalog.catalog import open_catalog
     from gitsync.manifests.reader import read_manifests
     from gitsync.request.build import prepare
@@ -183,7 +183,7 @@ _MEMBERS = {
     "Azure can": "operations",
     "called": "everydayNames",
 }
-"""The headings of facts that are no names of JSON members, with the member."""
+"""The headings of facts that are not names of JSON members, with the member."""
 
 
 def _build_document(explanation: Explanation) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """Draw owners and references as Mermaid, Graphviz or JSON. Offline.
 
 Arrows point from a resource to its dependencies. Manifests with errors and missing dependencies are red. Exits 1 if
-there are errors; the graph is drawn in any case.
+there are errors; the graph is drawn anyway.
 """
 
 from __future__ import annotations

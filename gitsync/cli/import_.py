@@ -1,9 +1,9 @@
-"""Write manifests of resources that exist in Azure. Nothing in Azure is changed.
+"""Write manifests for resources that exist in Azure. Nothing in Azure is changed.
 
 Give the ARM ids of resources or resource groups, or --resource-group; without either, everything in the subscription is
-imported. What is below a resource comes with it. No file in --out is changed, and a resource that a manifest of the
-repository stands for already is skipped. At the end, what was written is validated and compared with what was read: the
-exit code is 0 if nothing differs, else 1.
+imported. Child resources are included. No existing file in --out is changed, and a resource that a manifest of the
+repository already declares is skipped. At the end, the new manifests are validated and compared with Azure: the exit
+code is 0 if nothing differs, else 1.
 """
 
 from __future__ import annotations
@@ -49,20 +49,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         nargs="+",
         default=[],
-        help="Import the objects of a cluster that runs ASO from these files, and not from Azure.",
+        help="Import the objects of a cluster that runs ASO from these files instead of Azure.",
     )
     parser.add_argument("--resource-group", metavar="NAME", action="append", default=[], help="Import a group.")
     parser.add_argument("--type", metavar="TYPE", action="append", default=[], help="Only this kind or ARM type.")
-    parser.add_argument("--name", metavar="PATTERN", action="append", default=[], help="Only resources of this name.")
+    parser.add_argument("--name", metavar="PATTERN", action="append", default=[], help="Only resources with this name.")
     parser.add_argument("--tag", metavar="NAME[=VALUE]", action="append", default=[], help="Only with this tag.")
     parser.add_argument(
-        "--exclude", metavar="WHAT", action="append", default=[], help="Leave out an id, a type or a pattern of names."
+        "--exclude", metavar="WHAT", action="append", default=[], help="Leave out an id, a type or a name pattern."
     )
     parser.add_argument(
-        "--api-version", metavar="VERSION", action="append", default=[], help="Use this version of kinds that have it."
+        "--api-version", metavar="VERSION", action="append", default=[], help="Use this version for kinds that have it."
     )
-    parser.add_argument("--full", action="store_true", help="Keep what Azure sets by itself, and ask for everything.")
-    parser.add_argument("--layout", choices=LAYOUTS, default=LAYOUTS[0], help="One file for each. [default topic]")
+    parser.add_argument(
+        "--full", action="store_true", help="Keep values that Azure sets by itself, and read every type."
+    )
+    parser.add_argument("--layout", choices=LAYOUTS, default=LAYOUTS[0], help="One file per what. [default topic]")
     parser.add_argument(
         "--policy",
         choices=[policy.value for policy in Policy],
@@ -156,8 +158,8 @@ async def _search(
         findings = await Discovery(reader, tree, acceptance).search(scope)
         if unused := sorted(set(options.api_version) - tree.used):
             raise ConfigError(
-                f"No kind that was looked for has the api-version {', '.join(unused)}.",
-                hint="Run gitsync explain KIND for the versions of a kind.",
+                f"No imported kind has the api-version {', '.join(unused)}.",
+                hint="Run gitsync explain KIND to list its versions.",
             )
         return findings, search.requests
 

@@ -1,4 +1,4 @@
-"""Prepare a folder for manifests: settings of editors, their schemas, .gitignore, .gitsyncignore and gitsync.yaml.
+"""Prepare a folder for manifests: editor settings, their schemas, .gitignore, .gitsyncignore and gitsync.yaml.
 
 A file that exists is never changed: init lists it as kept, with what to add to it. Only the schemas in .gitsync-schemas
 are written again, so run init in each clone, and after an update of gitsync.
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:  # noqa: ARG00
 
 
 def prepare_folder(target: TargetFolder) -> Iterator[str]:
-    """Write the files that are missing, and say what became of each. ConfigError if one cannot be written."""
+    """Write the files that are missing, and list the result for each. ConfigError if one cannot be written."""
     from gitsync.editor.workspace import build_workspace
 
     for file in build_workspace():
@@ -58,7 +58,7 @@ def prepare_folder(target: TargetFolder) -> Iterator[str]:
 
 
 def update_schemas(target: TargetFolder, files: Iterable[tuple[str, bytes]]) -> str:
-    """Write the schemas, and say what became of them. ConfigError if one cannot be written."""
+    """Write the schemas, and describe the result. ConfigError if one cannot be written."""
     from gitsync.cli.schema import write_schemas
     from gitsync.editor.schema_files import ENTRY
     from gitsync.editor.workspace import SCHEMAS

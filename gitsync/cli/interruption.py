@@ -51,7 +51,7 @@ class Interruption:
         self._say_unfinished: SayUnfinished | None = None
 
     def ends(self, stop: asyncio.Event, say_unfinished: SayUnfinished) -> None:
-        """From now on, shut down gracefully: set `stop` in the running loop, and say what is unfinished."""
+        """From now on, shut down gracefully: set `stop` in the running loop, and print what is unfinished."""
         self._loop, self._stop, self._say_unfinished = asyncio.get_running_loop(), stop, say_unfinished
 
     def close(self) -> None:

@@ -52,14 +52,12 @@ class CommandEntry(NamedTuple):
 
 COMMANDS = {
     "sync": CommandEntry("gitsync.cli.sync", "Reconcile Azure with git, and write the status back.", CommandGroup.RUN),
-    "plan": CommandEntry("gitsync.cli.plan", "Show what sync would do, and write nothing.", CommandGroup.RUN),
+    "plan": CommandEntry("gitsync.cli.plan", "Show what a sync would do, and write nothing.", CommandGroup.RUN),
     "rehearse": CommandEntry(
-        "gitsync.cli.rehearse", "Play the sync in the built-in Azure, and the sync after it. Offline.", CommandGroup.RUN
+        "gitsync.cli.rehearse", "Simulate the sync and the next one in the emulator. Offline.", CommandGroup.RUN
     ),
-    "accept": CommandEntry(
-        "gitsync.cli.accept", "Take drift into git: edit the manifests to what Azure has.", CommandGroup.RUN
-    ),
-    "revert": CommandEntry("gitsync.cli.revert", "Write the values of git over drift in Azure.", CommandGroup.RUN),
+    "accept": CommandEntry("gitsync.cli.accept", "Accept drift: edit the manifests to match Azure.", CommandGroup.RUN),
+    "revert": CommandEntry("gitsync.cli.revert", "Write the values in git over drift in Azure.", CommandGroup.RUN),
     "comment": CommandEntry(
         "gitsync.cli.comment",
         "Post a report on the pull request of this pipeline.",
@@ -67,23 +65,23 @@ COMMANDS = {
     ),
     "report": CommandEntry(
         "gitsync.cli.report",
-        "Make one report of the workers of a run, and record it.",
+        "Combine the reports of a run's workers, and record the result.",
         CommandGroup.RUN,
     ),
     "validate": CommandEntry(
         "gitsync.cli.validate",
-        "Show every problem of the manifests. Offline.",
+        "Show every problem in the manifests. Offline.",
         CommandGroup.MANIFESTS,
     ),
     "render": CommandEntry(
         "gitsync.cli.render",
-        "Show the requests that the manifests result in. Offline.",
+        "Show the requests that the manifests produce. Offline.",
         CommandGroup.MANIFESTS,
     ),
     "graph": CommandEntry("gitsync.cli.graph", "Draw owners and references. Offline.", CommandGroup.MANIFESTS),
     "shards": CommandEntry(
         "gitsync.cli.shards",
-        "Show the parts of many workers, or the matrix of a pipeline. Offline.",
+        "Show how workers would share a run, or a pipeline matrix. Offline.",
         CommandGroup.MANIFESTS,
     ),
     "explain": CommandEntry(
@@ -93,7 +91,7 @@ COMMANDS = {
     ),
     "eval": CommandEntry(
         "gitsync.cli.eval",
-        "Evaluate an expression of an export for one resource.",
+        "Evaluate an export expression for one resource.",
         CommandGroup.MANIFESTS,
     ),
     "compare": CommandEntry(
@@ -113,12 +111,12 @@ COMMANDS = {
     ),
     "unmanaged": CommandEntry(
         "gitsync.cli.unmanaged",
-        "Show what exists in Azure and is not in git. Read-only.",
+        "List resources that exist in Azure but not in git. Read-only.",
         CommandGroup.AZURE,
     ),
     "audit": CommandEntry(
         "gitsync.cli.audit",
-        "Show who wrote the resources of git, gitsync or somebody else. Read-only.",
+        "Show who wrote to the resources in git: gitsync or somebody else. Read-only.",
         CommandGroup.AZURE,
     ),
     "doctor": CommandEntry(
@@ -128,12 +126,12 @@ COMMANDS = {
     ),
     "import": CommandEntry(
         "gitsync.cli.import_",
-        "Write manifests of resources that exist in Azure.",
+        "Write manifests for resources that exist in Azure.",
         CommandGroup.SET_UP,
     ),
     "init": CommandEntry(
         "gitsync.cli.init",
-        "Write settings of editors, and a first gitsync.yaml. Offline.",
+        "Write editor settings and a first gitsync.yaml. Offline.",
         CommandGroup.SET_UP,
     ),
     "schema": CommandEntry(
@@ -148,7 +146,7 @@ COMMANDS = {
     ),
     "completion": CommandEntry(
         "gitsync.cli.completion",
-        "Print a script that completes command lines in bash, zsh or fish.",
+        "Print a completion script for bash, zsh or fish.",
         CommandGroup.SET_UP,
     ),
 }

@@ -133,7 +133,7 @@ def read_whole(config: Config, redactions: Redactions) -> Offline:
     if unread:
         raise SourceError(
             f"{config.source} has manifests that cannot be read: {unread[0].path}: {unread[0].message}",
-            hint="Fix what gitsync validate shows, and run this again.",
+            hint="Run gitsync validate, fix what it shows, then run this command again.",
         )
     return offline
 

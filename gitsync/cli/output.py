@@ -69,14 +69,20 @@ _FORMS: Mapping[str, tuple[str, _Render]] = {
 
 
 def tell(
-    report: Report, config: Config, variables: Mapping[str, str], *, verbose: bool = False, quiet: bool = False
+    report: Report,
+    config: Config,
+    variables: Mapping[str, str],
+    *,
+    verbose: bool = False,
+    quiet: bool = False,
+    extent: text.Extent = text.Extent.ALL,
 ) -> None:
-    """Write the report of a run to every place that the settings and the pipeline require, as `publish` does. A quiet
-    one is printed as text only if something failed, or if the run was interrupted.
+    """Write the report of a run wherever the settings and the pipeline require it, as `publish` does. As text, a quiet
+    one is printed only if something failed, or if the run was interrupted.
     """
 
     def render_text(report: Report) -> str:
-        return format_text(report, config, variables, verbose=verbose, quiet=quiet)
+        return format_text(report, config, variables, verbose=verbose, quiet=quiet, extent=extent)
 
     publish(report, config, variables, {"text": render_text})
 
@@ -88,21 +94,19 @@ def format_text(
     *,
     verbose: bool = False,
     quiet: bool = False,
-    is_prelude: bool = False,
+    extent: text.Extent = text.Extent.ALL,
 ) -> str:
-    """Format a report as stdout has it; "" for a quiet one, unless something failed or the run was interrupted. The
-    run that a prelude announces follows.
-    """
+    """Format a report as stdout has it; "" for a quiet one, unless something failed or the run was interrupted."""
     if quiet and report.exit_code in SUCCESS and not report.interrupted:
         return ""
     names = may_name_people(report.who, variables)
     width, colour = find_terminal_width(), use_colour(config)
-    return text.render(report, width=width, colour=colour, verbose=verbose, names=names, is_prelude=is_prelude)
+    return text.render(report, width=width, colour=colour, verbose=verbose, names=names, extent=extent)
 
 
 def may_name_people(who: Who, variables: Mapping[str, str], *, is_file: bool = False) -> bool:
-    """Tell whether stdout, or a file of --report if `is_file`, may have names of people, whatever its form. What a job
-    or a pod prints or writes is kept in a log or an artifact, which many may read.
+    """Return whether stdout, or a file of --report if `is_file`, may have names of people, in any form. The output
+    of a job or a pod is kept in a log or an artifact, which many may read.
     """
     if who is not Who.AUTO:
         return who is Who.NAMES
@@ -118,7 +122,7 @@ def publish(
     *,
     files: Collection[str] = REPORT_OUTPUTS,
 ) -> None:
-    """Write a report to every place that the settings and the pipeline require. `variables` is the environment, which
+    """Write a report wherever the settings and the pipeline require it. `variables` is the environment, which
     identifies the pipeline. `forms` renders some values of --output in another way than usual; `files` are the forms
     that --report writes.
 
@@ -190,8 +194,8 @@ def show_progress(
     """Show progress on stderr while the context lasts: live on a terminal, else a line every minute. `mask` takes
     secrets out of a text.
 
-    `prints` says that each failure is a line for a person, and with `says_changes` each change if there is no terminal;
-    without it, the log has all that. A quiet one only counts: the report says the rest.
+    With `prints`, each failure is a line for a person, and with `says_changes` each change if there is no terminal;
+    without it, the log has them. A quiet one only counts: the report has the rest.
     """
     from loguru import logger
 
@@ -209,7 +213,7 @@ def show_progress(
 
 
 def _print_to_stderr(line: str) -> None:
-    """Print a line. The reader may be gone, which is no reason to end a run."""
+    """Print a line. If the reader is gone, the run goes on."""
     with suppress(OSError, ValueError):
         sys.stderr.write(f"{neutralize(line)}\n")  # at once, or a live view would come between
         sys.stderr.flush()
@@ -221,5 +225,5 @@ def find_terminal_width() -> int | None:
 
 
 def use_colour(config: Config) -> bool:
-    """Tell whether output to stdout is coloured."""
+    """Return whether output to stdout is coloured."""
     return config.color == "always" or (config.color == "auto" and sys.stdout.isatty())

@@ -1,6 +1,6 @@
-"""Show what sync would do, and write nothing.
+"""Show what a sync would do, and write nothing.
 
-It runs the same stages as sync except those that write, and needs only read access. With --from it shows what changes
+It runs the stages of a sync except those that write, and needs only read access. With --from it shows what changes
 between two revisions, from the manifests alone: it sends no request to Azure, and needs no login and no subscription.
 """
 
@@ -17,7 +17,7 @@ OUTPUTS = REPORT_OUTPUTS
 EXAMPLES = (
     Example("What would a sync of the working folder change?", "gitsync plan"),
     Example("What does this branch change? Offline, without a login", "gitsync plan --from origin/main"),
-    Example("Keep a plan; `gitsync sync --plan` does just that", "gitsync plan --out ../plan.json"),
+    Example("Save a plan for `gitsync sync --plan`", "gitsync plan --out ../plan.json"),
 )
 
 

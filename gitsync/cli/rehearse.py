@@ -1,9 +1,9 @@
-"""Play the sync of a revision before it runs: in the built-in Azure, on the estate that the records describe.
+"""Simulate the sync of a revision in the emulator, with the resources that the records describe.
 
-It needs no login and no key, and nothing leaves the process. It shows what would be written, in which order, what the
-guards refuse, and whether the sync after it would be silent. With --from-nothing the subscription is empty, as after a
-disaster; with --interrupt the sync is killed after each write, and resumed. The exit code is 1 if the rehearsal finds
-something that would go wrong.
+It needs no login and no key, and sends no request. It shows what the sync would write, in which order, what the guards
+refuse, and whether the next sync would be silent. With --from-nothing the subscription is empty, as after a disaster.
+With --interrupt the sync is killed after each write, and resumed. The exit code is 1 if the rehearsal finds something
+that would go wrong.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ SETTINGS = list_settings("rehearse")
 OUTPUTS = ("text", "json", "markdown", "html")
 EXAMPLES = (
     Example("How would the sync of the working folder go?", "gitsync rehearse --prune"),
-    Example("Does it survive a kill at any moment?", "gitsync rehearse --prune --interrupt"),
-    Example("Can git bring everything back into an empty subscription?", "gitsync rehearse --from-nothing"),
+    Example("Does it survive a kill after any write?", "gitsync rehearse --prune --interrupt"),
+    Example("Can git restore everything in an empty subscription?", "gitsync rehearse --from-nothing"),
 )
 
 _ENDINGS = {"json": "json", "markdown": "md", "html": "html"}
@@ -36,7 +36,7 @@ _ENDINGS = {"json": "json", "markdown": "md", "html": "html"}
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--from-nothing", action="store_true", help="Begin with an empty subscription: a drill of disaster recovery."
+        "--from-nothing", action="store_true", help="Begin with an empty subscription: a disaster recovery drill."
     )
     parser.add_argument(
         "--interrupt",

@@ -1,7 +1,7 @@
-"""Show the requests that the manifests result in: method, URL and body of each. Offline.
+"""Show the requests that the manifests produce: method, URL and body of each. Offline.
 
-Values that only a run can read are shown as placeholders: <secret NAME/KEY>, <configmap NAME/KEY>. Exits 1 if there
-are errors; all other requests are shown in any case.
+Values that only a run reads are shown as placeholders: <secret NAME/KEY>, <configmap NAME/KEY>. Exits 1 if there are
+errors; all other requests are shown anyway.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Make one report of the workers of a run: the last job of a pipeline with many of them.
+"""Combine the reports of a run with several workers: the last job of such a pipeline.
 
-It reads what they have left beside the status branch, prints the report of all of them as a sync does, and takes their
-records into the status branch with one commit. A shard that did not end is a problem of the report, and the exit code
-is 1: run that shard again with the same --run-id, and gather again. It sends no request to Azure.
+It reads what the workers left beside the status branch, prints one report as a sync does, and records their results on
+the status branch with one commit. A shard that did not end is a problem in the report, and the exit code is 1: run that
+shard again with the same --run-id, then gather again. It sends no request to Azure.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ EXAMPLES = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is reported."""
-    parser.add_argument(
-        "--gather", action="store_true", help="Gather the reports of all workers of the run that --run-id names."
-    )
+    parser.add_argument("--gather", action="store_true", help="Combine the reports of all workers of the run --run-id.")
 
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
@@ -39,7 +37,8 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
     if not options.gather or not config.run_id:
         raise ConfigError(
-            "gitsync report makes one report of a run of many workers.", hint="Use --gather, and --run-id of the run."
+            "gitsync report combines the reports of a run with several workers.",
+            hint="Add --gather and the --run-id of the run.",
         )
     tell_settings(options.redactions, config, os.environ)
     report = gather(config, options.redactions)

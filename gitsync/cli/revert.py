@@ -1,11 +1,11 @@
-"""Write the values of git over drift in Azure, of just the resources that are named.
+"""Write the values in git over drift in Azure, for the named resources only.
 
-It plans them, shows the plan, and applies just that: what has changed since is left alone. On a terminal it asks
-before, unless --yes is set. Name a resource as Kind/name; a name may be abbreviated as long as it is clear, and a
-pattern names several. An argument that is a folder or a URL is SOURCE.
+It plans them, shows the plan, and applies exactly that plan: later changes are not touched. On a terminal it prompts
+for confirmation, unless --yes is set. Name a resource as Kind/name. A name may be abbreviated if it is unambiguous, and
+a pattern names several. An argument that is a folder or a URL is SOURCE.
 
-Only drift is reverted (drifted, missing, conflict). What git alone has changed is left to a sync, nothing is deleted,
-and a held resource is refused.
+Only drift is reverted (drifted, missing, conflict). Changes that were made only in git wait for a sync, nothing is
+deleted, and a held resource is refused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SETTINGS = list_settings("revert")
 OUTPUTS = REPORT_OUTPUTS
 EXAMPLES = (
     Example("Undo a change in the portal", "gitsync revert VirtualNetwork/hub"),
-    Example("All databases that drifted, without a question", "gitsync revert 'FlexibleServersDatabase/*' --yes"),
+    Example("All databases that drifted, without a prompt", "gitsync revert 'FlexibleServersDatabase/*' --yes"),
 )
 
 
@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
-    """Plan the named resources, show the plan, and sync those that drifted as it says. ConfigError for a name that no
+    """Plan the named resources, show the plan, and sync those that drifted. ConfigError for a name that no
     resource has, and for a held resource; DeclinedError if the answer is no.
     """
     from gitsync.cli.output import tell
@@ -48,18 +48,19 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.git.state.plan_file import encode_plan
     from gitsync.git.state.plan_seal import seal_plan
     from gitsync.processes.temporary_folders import open_temporary_folder
+    from gitsync.report.text import Extent
 
     if not options.names:
-        raise ConfigError("Nothing is named to revert.", hint="Name resources, such as VirtualNetwork/hub.")
+        raise ConfigError("No resource is named.", hint="Name the resources to revert, such as VirtualNetwork/hub.")
     with open_temporary_folder() as folder:
         file = folder / "plan.json"
-        # What is for the end of a run is for that of the sync.
+        # Reports and metrics are those of the sync.
         quiet = replace(config, report_dir=None, metrics=None, fail_on=())
         report, code = _plan(options, replace(quiet, only=tuple(options.names), plan_out=str(file)))
         drifted = [] if report.interrupted else _find_drifted(report)
         if code is ExitCode.REFUSED or not drifted or report.review is None:
             has_drift = drifted or report.interrupted
-            _say("Nothing is reverted." if has_drift else "Nothing has drifted, so nothing is reverted.")
+            _say("Nothing was reverted." if has_drift else "Nothing has drifted, so nothing was reverted.")
             if config.output != "text":  # a program reads it: there is no report of a sync
                 tell(report, config, os.environ)
             return code
@@ -67,7 +68,8 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
         file.write_text(encode_plan(seal_plan(_limit(report.review, drifted), config.digest_key)))
         only = tuple(str(result.key) for result in drifted)
         # What could not be planned has failed, too.
-        return execute_run(options, replace(config, only=only, plan_file=str(file)), writes=True) or code
+        limited = replace(config, only=only, plan_file=str(file))
+        return execute_run(options, limited, writes=True, extent=Extent.RESULT) or code
 
 
 def _plan(options: argparse.Namespace, config: Config) -> tuple[Report, ExitCode]:
@@ -78,6 +80,7 @@ def _plan(options: argparse.Namespace, config: Config) -> tuple[Report, ExitCode
     from gitsync.cli.output import format_text
     from gitsync.cli.running import execute_quietly
     from gitsync.logging import neutralize
+    from gitsync.report.text import Extent
 
     interruption = Interruption()
     try:
@@ -85,24 +88,24 @@ def _plan(options: argparse.Namespace, config: Config) -> tuple[Report, ExitCode
     finally:
         interruption.close()
     stream = sys.stdout if config.output == "text" else sys.stderr
-    shown = format_text(report, config, os.environ, verbose=options.verbose, quiet=options.quiet, is_prelude=True)
+    shown = format_text(report, config, os.environ, verbose=options.verbose, quiet=options.quiet, extent=Extent.PLAN)
     print(neutralize(shown), file=stream, flush=True)
     return report, interruption.exit_code(report)
 
 
 def _find_drifted(report: Report) -> list[Result]:
-    """Find the results that a revert writes, and say why it leaves the others alone. ConfigError for a held one."""
+    """Find the results that a revert writes, and print why it skips the others. ConfigError for a held one."""
     from gitsync.model.verdict import DRIFTED, Action, Verdict
 
     for result in report.results:
         if result.verdict is Verdict.HELD and result.hold:
             raise ConfigError(
-                f"{result.key} is held {result.hold}. It is not reverted.",
+                f"{result.key} is held {result.hold}, so it was not reverted.",
                 hint="Remove the annotation gitsync/hold to revert it now.",
             )
     left = [r for r in report.results if r.verdict not in DRIFTED and r.action is not Action.NONE]
     for result in left:
-        _say(f"{result.key} is left alone: it is {result.verdict}, which is no drift. A sync would {result.action} it.")
+        _say(f"Skipped {result.key}: it is {result.verdict}, not drifted. A sync would {result.action} it.")
     return [result for result in report.results if result.verdict in DRIFTED and result.action is not Action.NONE]
 
 

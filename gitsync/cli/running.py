@@ -1,4 +1,4 @@
-"""Runs sync and plan: with signals and progress, the question before the first sync of a target, and the report at the
+"""Runs sync and plan: with signals and progress, the prompt before the first sync of a target, and the report at the
 end.
 """
 
@@ -24,6 +24,7 @@ from gitsync.git.state.plan_file import encode_plan
 from gitsync.logging import neutralize
 from gitsync.model.report import Report, RunTarget
 from gitsync.redaction import Redactions
+from gitsync.report.text import Extent
 from gitsync.run.guards import ChangeCounts, Confirm
 
 Pause = Callable[[], AbstractContextManager[None]]
@@ -33,8 +34,8 @@ _YES = frozenset({"y", "yes"})
 
 
 def make_confirm(config: Config, pause: Pause) -> Confirm | None:
-    """Make the question `Continue? [y/N]` before the first sync of a target; None for runs without a question: with
-    `--yes`, with a reviewed plan, for the emulator, and if stdin or stderr is no terminal.
+    """Make the prompt `Continue? [y/N]` before the first sync of a target; None for runs without a prompt: with
+    `--yes`, with a reviewed plan, for the emulator, and if stdin or stderr is not a terminal.
     """
     if config.plan_file or not asks(config):
         return None
@@ -42,12 +43,12 @@ def make_confirm(config: Config, pause: Pause) -> Confirm | None:
 
 
 def asks(config: Config) -> bool:
-    """Tell whether a person is there to answer a question, and Azure is real."""
+    """Return whether a person can answer a prompt, and the target is not the emulator."""
     return not config.yes and config.emulator is None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def read_yes() -> bool:
-    """Read the answer to a question. No answer means no."""
+    """Read the answer to a prompt. No answer means no."""
     return sys.stdin.readline().strip().casefold() in _YES
 
 
@@ -59,7 +60,7 @@ def _ask(target: RunTarget, counts: ChangeCounts, pause: Pause) -> bool:
 
 
 def format_question(target: RunTarget, counts: ChangeCounts) -> str:
-    """Write the question, without a newline at its end."""
+    """Write the prompt, without a newline at its end."""
     from gitsync.report.text import format_target
 
     would = f"create {counts.creates}, update or adopt {counts.updates}, delete {counts.deletes}"
@@ -68,8 +69,8 @@ def format_question(target: RunTarget, counts: ChangeCounts) -> str:
     return "\n".join([*lines, "Continue? [y/N] "])
 
 
-def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) -> ExitCode:
-    """Run once, print the report and return the exit code.
+def execute_run(options: argparse.Namespace, config: Config, *, writes: bool, extent: Extent = Extent.ALL) -> ExitCode:
+    """Run once, print the report and return the exit code. `extent` is how much of the report is printed.
 
     Raises GitsyncError if the run is refused. After everything is written, it raises the internal errors that ended the
     reconciliation of single resources.
@@ -78,7 +79,7 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) ->
     with _log_end(options, "sync" if writes else "plan") as end:
         try:
             end.report = report = execute_quietly(options, config, interruption, writes=writes)
-            _hand_out(options, report, config)
+            _hand_out(options, report, config, extent=extent)
         finally:
             interruption.close()
         faults = [result.fault for result in report.results if result.fault]
@@ -121,7 +122,7 @@ class _RunEnd:
 @contextmanager
 def _log_end(options: argparse.Namespace, command: str) -> Iterator[_RunEnd]:
     """Log the end of a run, also of one that an error ends: an alert may wait for it. Where a person reads the log, the
-    report or the message of the error says it.
+    report or the error message has it.
     """
     from gitsync.run.watch import log_end
 
@@ -136,13 +137,13 @@ def _log_end(options: argparse.Namespace, command: str) -> Iterator[_RunEnd]:
         log_end(command, end.code, end.report)
 
 
-def _hand_out(options: argparse.Namespace, report: Report, config: Config) -> None:
+def _hand_out(options: argparse.Namespace, report: Report, config: Config, *, extent: Extent) -> None:
     try:
         if config.plan_out and report.review and not report.interrupted:
             file = Path(config.plan_out)
             write_files(file.parent, {file.name: partial(encode_plan, report.review)}, config, "plan")
     finally:
-        tell(report, config, os.environ, verbose=options.verbose, quiet=options.quiet)
+        tell(report, config, os.environ, verbose=options.verbose, quiet=options.quiet, extent=extent)
         list_left_out(options, config, report.coverage)
 
 

@@ -1,9 +1,9 @@
-"""Write JSON Schemas of manifests and of gitsync.yaml, for editors and for checks of other tools. Offline.
+"""Write JSON Schemas of manifests and of gitsync.yaml, for editors and other tools. Offline.
 
 DIR/manifest.json is the schema of any manifest: it selects the schema of a kind by apiVersion and kind, and accepts
-documents of other tools. DIR/GROUP/KIND_VERSION.json are the schemas of the kinds, DIR/gitsync.json is that of the
-gitsync.yaml in a repository, DIR/operator-settings.json that of a file for --config. Run it again after an update of
-gitsync.
+documents of other tools. DIR/GROUP/KIND_VERSION.json are the schemas of the kinds, DIR/gitsync.json is the schema of
+gitsync.yaml in a repository, and DIR/operator-settings.json the schema of a file for --config. Run it again after an
+update of gitsync.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Search:
 
 @contextmanager
 def watch_search(options: argparse.Namespace, config: Config, command: str) -> Iterator[RunWatch]:
-    """Watch a search; what is asked for about one that an error ends is written."""
+    """Watch a search. If an error ends it, its metrics are written anyway."""
     import os
 
     from gitsync.arm.clock import SystemClock
@@ -78,5 +78,5 @@ async def open_search(options: argparse.Namespace, config: Config) -> AsyncItera
             except ArmError as error:
                 raise SourceError(
                     f"{error.resource_id} cannot be read: {error.message}",
-                    hint="Run this again. Nothing was written.",
+                    hint="Run the command again. Nothing was written.",
                 ) from error

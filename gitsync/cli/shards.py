@@ -1,7 +1,7 @@
-"""Show how many workers would share one run: what is whose part, and what waits for another's.
+"""Show how several workers would share one run: the resources of each, and the references between them.
 
-Offline, unless --run-id is given: then the run is pinned, as the first job of a pipeline does. The forms github, gitlab
-and azure are the matrix of such a pipeline.
+Offline, unless --run-id is given: then it pins the run, as the first job of a pipeline does. The outputs github, gitlab
+and azure are the matrix for such a pipeline.
 """
 
 from __future__ import annotations

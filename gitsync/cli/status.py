@@ -1,9 +1,9 @@
 """Show what the last run recorded, like `kubectl get`: one line per resource.
 
-Name what to show as KIND, or as KIND/NAME; a name may be abbreviated as long as it is clear. An argument that is a
-folder or a URL is SOURCE. Reads only the status branch or folder of SOURCE, and sends no request to Azure. Exits 0
-whatever the condition of the resources: only `plan` and `sync` fail because of it. With --sign it signs the records
-that it shows.
+Name what to show as KIND, or as KIND/NAME. A name may be abbreviated if it is unambiguous. An argument that is a folder
+or a URL is SOURCE. Reads only the status branch or folder of SOURCE, and sends no request to Azure. Exits 0 whatever
+the condition of the resources: only `plan` and `sync` fail because of it. With --sign it signs the records that it
+shows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sign",
         action="store_true",
-        help="Sign the records shown with GITSYNC_DIGEST_KEY. Check them first: --prune may delete what they name. "
+        help="Sign the shown records with GITSYNC_DIGEST_KEY. Check them first: --prune may delete what they name. "
         "A record that was changed after it was signed, or signed for another repository or status, is signed only if "
         "its name or --only selects it.",
     )
@@ -47,7 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
-    """Print the records that the names and the settings select, and sign them if that was asked for."""
+    """Print the records that the names and the settings select, and sign them with --sign."""
     if options.sign:
         return _sign(config, options.names)
     with open_recorded(config) as store:
@@ -163,7 +163,7 @@ def _print_leftovers(state: State) -> None:
 
     if not state.leftovers:
         return
-    print(f"\n{format_plural(len(state.leftovers), 'export')} left over:")
+    print(f"\n{format_plural(len(state.leftovers), 'export')} not removed:")
     lines = (f"{one.address} of {one.owner}, in the sink {one.sink}" for one in sorted(state.leftovers))
     print(neutralize("\n".join(f"  {line}" for line in lines)))
 
@@ -173,7 +173,7 @@ def _print_strays(state: State) -> None:
     from gitsync.logging import neutralize
 
     if state.strays:
-        print("\nBranches among those of workers that are not read:")
+        print("\nIgnored branches among the workers' branches:")
         lines = (f"{branch}: {reason}" for branch, reason in sorted(state.strays.items()))
         print(neutralize("\n".join(f"  {line}" for line in lines)))
 
@@ -209,7 +209,7 @@ def _find_doubtful(state: State) -> frozenset[Trust]:
 
 
 def _sign(config: Config, names: Sequence[str]) -> ExitCode:
-    """Show what the selected records claim, and sign those that no run with the key has signed for this place."""
+    """Show what the selected records claim, and sign those that no run with the key has signed for this status."""
     from gitsync.git.state.store import Update
     from gitsync.model.record import Trust
     from gitsync.report.wording import format_plural

@@ -1,7 +1,7 @@
 """Reconcile Azure with git, and write the status back.
 
-Reads one revision of SOURCE, takes every resource through the staged checks in the order of their owners, sends what
-differs, and records the results on the status branch or in the status folder.
+Reads one revision of SOURCE, processes every resource in stages (owners first), sends what differs, and records the
+results on the status branch or in the status folder.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ SETTINGS = list_settings("sync")
 OUTPUTS = REPORT_OUTPUTS
 EXAMPLES = (
     Example("Reconcile what the working folder declares", "gitsync sync"),
-    Example("Delete what was removed from git too, but three at most", "gitsync sync --prune --max-deletes 3"),
-    Example("Try it without Azure: the built-in one keeps its state in a file", "gitsync sync --emulator ../azure.db"),
+    Example(
+        "Also delete what was removed from git, but three resources at most", "gitsync sync --prune --max-deletes 3"
+    ),
+    Example("Try it without Azure: the emulator keeps its state in a file", "gitsync sync --emulator ../azure.db"),
 )
 
 

@@ -1,9 +1,9 @@
-"""Show what exists in Azure and is not in git: neither in a manifest nor in a record.
+"""List resources that exist in Azure but not in git: neither in a manifest nor in a record.
 
-It looks into the resource groups that git has, and for other groups, role assignments, locks and policy assignments of
-their subscriptions; or into the groups of --resource-group. What Azure made by itself, or with another resource, is
-left out. It only reads. The exit code is 1 if something could not be read, and 4 with --fail-above
-if there is more than that.
+It searches the resource groups in git, and for other groups, role assignments, locks and policy assignments their
+subscriptions; or the groups of --resource-group. Resources that Azure created itself, or with another resource, are
+left out. It only reads. The exit code is 1 if something could not be read, and 4 with --fail-above if it finds more
+than that.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ SETTINGS = list_settings("unmanaged")
 OUTPUTS = ("text", "json", "markdown")
 _EVERY = "*"
 EXAMPLES = (
-    Example("What is in the groups of the working folder, and not in git?", "gitsync unmanaged"),
-    Example("What is in all groups of the subscription, and not in git?", "gitsync unmanaged --resource-group '*'"),
+    Example("What is not in git, in the resource groups of the working folder?", "gitsync unmanaged"),
+    Example("What is not in git, in all groups of the subscription?", "gitsync unmanaged --resource-group '*'"),
     Example(
-        "A job that fails if there is anything in one group", "gitsync unmanaged --resource-group shop --fail-above 0"
+        "A job that fails if a group has anything that is not in git",
+        "gitsync unmanaged --resource-group shop --fail-above 0",
     ),
 )
 
@@ -43,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="Look into this group, or all that match a pattern: '*' for every group. May be repeated.",
+        help="Search this group, or all that match a pattern: '*' for every group. May be repeated.",
     )
     parser.add_argument(
         "--fail-above",
@@ -52,11 +53,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="Exit with 4 if more resources than this are not in git.",
     )
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--full", action="store_true", help="Ask every collection, and not a sample where there are many.")
+    how.add_argument("--full", action="store_true", help="Read every collection, not only a sample of many.")
     how.add_argument(
         "--fast",
         action="store_true",
-        help="Ask Resource Graph, and confirm what it finds. It has no children, and may be hours late.",
+        help="Query Resource Graph, and confirm what it finds. It has no child resources, and may be hours late.",
     )
 
 
@@ -102,9 +103,7 @@ def _choose_scopes(names: Sequence[str], inventory: Inventory, config: Config) -
         return dict.fromkeys(subscriptions, tuple(dict.fromkeys(names)))
     check_subscription(config, inventory.bodies)
     if not inventory.groups:
-        raise ConfigError(
-            f"{config.source} has no resource in a resource group.", hint="Name a group with --resource-group."
-        )
+        raise ConfigError(f"{config.source} has no resource in a resource group.", hint="Set --resource-group.")
     return inventory.groups
 
 
@@ -166,7 +165,7 @@ async def _search_scopes(
         missing &= {*looks.missing}
     if missing:
         raise SourceError(
-            f"There is no resource group {', '.join(sorted(missing))} in subscription {', '.join(scopes)}.",
+            f"Resource group {', '.join(sorted(missing))} does not exist in subscription {', '.join(scopes)}.",
             hint="Check --resource-group and --subscription.",
         )
     return estates

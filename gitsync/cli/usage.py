@@ -1,7 +1,7 @@
 """Reads a command line, reports errors in it, and shows the help of a command.
 
-argparse only parses. Its error messages are replaced, since it neither suggests a spelling nor knows that a secret has
-no flag. The help is a value: `--help`, the man pages and the page of commands print the same.
+argparse only parses. Its error messages are replaced, since it neither suggests a spelling nor explains that a secret
+has no flag. The help is a value: `--help`, the man pages and the page of commands print the same.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class CommandParser(argparse.ArgumentParser):
         group.add_argument("--help-all", **ends, help="Show all flags.")
 
     def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{message[:1].upper()}{message[1:].removesuffix('.')}.", hint=f"See {self.prog} --help.")
+        raise ConfigError(f"{message[:1].upper()}{message[1:].removesuffix('.')}.", hint=f"Run {self.prog} --help.")
 
 
 class _ShowHelp(argparse.Action):
@@ -106,13 +106,13 @@ def read_arguments(name: str, command: Command, arguments: list[str]) -> argpars
     options, unknown_arguments = parser.parse_known_intermixed_args(arguments)
     if unknown_arguments:
         flags = [flag for action in parser._actions for flag in action.option_strings]  # noqa: SLF001 - no public way
-        raise ConfigError(_explain_unknown(name, unknown_arguments[0], flags), hint=f"See {parser.prog} --help.")
+        raise ConfigError(_explain_unknown(name, unknown_arguments[0], flags), hint=f"Run {parser.prog} --help.")
     return options
 
 
 def suggest_word(word: str, known_words: Iterable[str]) -> str:
     """` Did you mean X?`, or "". Leading dashes are not compared."""
-    from difflib import get_close_matches  # only those who made a slip pay for it
+    from difflib import get_close_matches  # imported for a misspelt word only
 
     names_without_dashes = {name.lstrip("-"): name for name in sorted(known_words)}
     near = get_close_matches(word.lstrip("-"), names_without_dashes, n=1)
@@ -123,7 +123,7 @@ def _explain_unknown(name: str, argument: str, flags: list[str]) -> str:
     flag = argument.partition("=")[0]
     if flag in _SECRET_FLAGS:
         variable = _SECRET_FLAGS[flag].variables[0]
-        return f"Unknown flag {flag}: process lists show command lines. Set the environment variable {variable}."
+        return f"Unknown flag {flag}: process lists show secrets on command lines. Set the variable {variable} instead."
     takers = sorted({taker for setting in SETTINGS.values() if flag == setting.flag for taker in setting.commands})
     if takers:
         return f"gitsync {name} has no flag {flag}. These commands have it: {', '.join(takers)}."
@@ -143,7 +143,7 @@ def make_unknown_command(name: str, known_names: Iterable[str]) -> ConfigError:
         return ConfigError(f"The command comes first, before {name}.", hint="Run gitsync COMMAND [SOURCE] [flags].")
     meant = _OTHER_COMMANDS.get(name.lower())
     suggestion = f" Did you mean `{meant}`?" if meant else suggest_word(name, known_names)
-    return ConfigError(f"Unknown command {name!r}.{suggestion}", hint="See gitsync --help.")
+    return ConfigError(f"Unknown command {name!r}.{suggestion}", hint="Run gitsync --help.")
 
 
 class Option(NamedTuple):

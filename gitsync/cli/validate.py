@@ -1,7 +1,7 @@
-"""Show every problem of the manifests: what is wrong, where, and how to fix it. Offline.
+"""Show every problem in the manifests: what is wrong, where, and how to fix it. Offline.
 
-Exits 0 if there is no error, else 1; with --strict, warnings count as errors. In a pipeline, the problems are also
-annotations and a summary of the job.
+Exits 0 if there is no error, else 1. With --strict, warnings count as errors. In a pipeline, the problems are also
+shown as annotations and in the job summary.
 """
 
 from __future__ import annotations

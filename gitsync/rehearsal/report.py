@@ -32,7 +32,7 @@ from gitsync.rehearsal.writes import (
     list_requests,
     list_rows,
 )
-from gitsync.report.escape import format_code, shorten
+from gitsync.report.escape import format_code, format_prose, shorten
 from gitsync.report.json import build_document as build_report
 from gitsync.report.json import build_source
 from gitsync.report.markdown import MARKER, select_fitting
@@ -164,7 +164,7 @@ def _format_requests(report: Report | None, paint: Paint, width: int | None) -> 
 
 def format_markdown(rehearsal: Rehearsal) -> str:
     """Format a rehearsal as Markdown, for a job summary or a comment. What stops the sync comes first; everything else
-    is folded. Foreign text is code.
+    is folded. Sentences are prose, in which foreign text is code.
     """
     first, rows = rehearsal.first, list_rows(rehearsal, name_resources(rehearsal))
     about = f"gitsync rehearse of {format_code(shorten_revision(first.revision))}." if first else ""
@@ -185,7 +185,7 @@ def format_markdown(rehearsal: Rehearsal) -> str:
         items = select_fitting([_format_item(finding) for finding in group.findings], _NOTES_ROOM, "finding")
         parts.append(_fold(f"{group.title} ({len(group.findings)})", "\n".join(items)))
     for title, lines in list_conditions(rehearsal, _FEW_NAMES):
-        items = [f"- {format_code(shorten(line, _LONGEST))}" for line in lines]
+        items = [f"- {format_prose(shorten(line, _LONGEST))}" for line in lines]
         parts.append(_fold(title, "\n".join(select_fitting(items, _NOTES_ROOM, "line"))))
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -196,10 +196,10 @@ def _fold(title: str, content: str) -> str:
 
 def _format_item(finding: RehearsalFinding) -> str:
     place = f" {format_code(shorten(finding.place, _LONGEST))}" if finding.place else ""
-    message = f"<br>{format_code(shorten(finding.message, _LONGEST))}" if finding.message else ""
+    message = f"<br>{format_prose(shorten(finding.message, _LONGEST))}" if finding.message else ""
     lines = [shorten(line, _LONGEST) for line in finding.details[:_MOST_DETAILS]]
-    details = "".join(f"<br>{format_code(line)}" for line in lines)
-    return f"- **{format_code(shorten(finding.title, _LONGEST))}**{place}{message}{details}"
+    details = "".join(f"<br>{format_prose(line)}" for line in lines)
+    return f"- **{format_prose(shorten(finding.title, _LONGEST))}**{place}{message}{details}"
 
 
 def _format_table(rehearsal: Rehearsal, rows: Sequence[WriteRow]) -> str:

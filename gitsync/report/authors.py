@@ -1,7 +1,7 @@
 """Writes the words of all forms of a report for who changed resources in Azure (docs/how-to/drift.md).
 
-Names of people are personal data: a form shows them only if it asks for `names`, and says `a person` otherwise. Names
-are text of Azure, too: each is one short line, which `quote` makes code where the form has markup.
+Names of people are personal data: a form shows them only with `names`, and `a person` otherwise. Names are
+also text from Azure: each is one short line, which `quote` makes code where the form has markup.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _is_delete(change: Attribution) -> bool:
 
 
 def clean(text: str, most: int = _LONGEST) -> str:
-    """Make one short line of a text of Azure, which may be anything."""
+    """Make one short line of a text from Azure, which may be anything."""
     return shorten(escape_controls(" ".join(text.split())), most)
 
 
@@ -148,7 +148,7 @@ def _format_span(times: list[str]) -> str:
 
 
 def list_busy_authors(report: Report, *, names: bool = False, quote: Quote = str) -> list[str]:
-    """List the authors who changed many resources, those who changed most first: a line for each, with how many and
+    """List the authors of many changes, the busiest first: a line for each, with how many and
     when. Those without a name are left out: they may be several.
     """
     times: defaultdict[Attribution, list[str]] = defaultdict(list)

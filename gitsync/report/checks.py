@@ -16,7 +16,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.report.wording import format_plural
 
-_WORDS = {CheckVerdict.REFUSED: "Refused by", CheckVerdict.WARNING: "Warning of"}
+_WORDS = {CheckVerdict.REFUSED: "Refused by", CheckVerdict.WARNING: "Warning from"}
 
 _TITLES = {
     CheckName.PREFLIGHT: "Preflight",
@@ -33,28 +33,28 @@ MOST_REASONS = 20
 
 
 def list_shown(result: Result, *, writes: bool) -> list[CheckFinding]:
-    """List what a reader must see: refusals, and warnings, unless a sync has made the change all the same."""
+    """List what a reader must see: refusals, and warnings, unless a sync has made the change anyway."""
     warnings = [] if writes and result.is_fine else result.list_found(CheckVerdict.WARNING)
     return [*result.list_found(CheckVerdict.REFUSED), *warnings]
 
 
 def is_left_out(result: Result) -> bool:
-    """Tell whether a sync left out a resource that Azure would refuse. Its findings say all that its condition says."""
+    """Return whether a sync skipped a resource that Azure would refuse. Its findings repeat its condition."""
     return result.is_refused and not result.is_fine
 
 
 def repeats_check(result: Result) -> bool:
-    """Tell whether the condition of a resource says the same as its refusals: of this run, or of the last one."""
+    """Return whether the condition of a resource repeats its refusals, of this run or the last one."""
     return is_left_out(result) or (result.is_refused and result.condition.reason == REFUSED)
 
 
 def format_check(finding: CheckFinding) -> str:
-    """Format which check says what: `Refused by policy`."""
+    """Format the check and its verdict: `Refused by policy`."""
     return f"{_WORDS[finding.verdict]} {finding.check}"
 
 
 def format_statement(finding: CheckFinding, result: Result, *, with_place: bool = True) -> str:
-    """Format what a check says, with the field behind it, and its place in the manifest."""
+    """Format the statement of a check, with its field and the location in the manifest."""
     field = result.fields.get(finding.path)
     name = ", ".join(filter(None, (field.name, str(field.source) if with_place else ""))) if field else ""
     place = f" ({name})" if name else f" ({finding.path})" if finding.path else ""
@@ -62,7 +62,7 @@ def format_statement(finding: CheckFinding, result: Result, *, with_place: bool 
 
 
 def format_remedy(finding: CheckFinding) -> str:
-    """Format what to change, and who to ask; "" if the check does not say."""
+    """Format what to change, and the owner to contact; "" if the check has neither."""
     return " ".join(filter(None, (finding.advice, finding.contact)))
 
 
@@ -72,8 +72,8 @@ def format_way_on(report: Report) -> str:
     if not refusing:
         return ""
     names = [name.value for name in CheckName if name in refusing]
-    subject = f"the check {names[0]} is" if len(names) == 1 else f"one of the checks {', '.join(names)} is"
-    return f"If {subject} wrong, run again with `{make_flag(report, refusing)}`."
+    subject = " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f"If the {subject} check is wrong, run again with `{make_flag(report, refusing)}`."
 
 
 def make_flag(report: Report, without: Iterable[CheckName]) -> str:
@@ -83,7 +83,7 @@ def make_flag(report: Report, without: Iterable[CheckName]) -> str:
 
 
 def _follow_on(reason: str) -> str:
-    """Write a sentence as it stands after a colon: its first word is small, unless it is a name."""
+    """Write a sentence as it follows a colon: its first word is in lower case, unless it is a name."""
     return reason[:1].lower() + reason[1:] if reason.partition(" ")[0] in _ORDINARY_WORDS else reason
 
 
@@ -105,8 +105,8 @@ class Unchecked(NamedTuple):
 
 
 def list_unchecked(report: Report) -> list[Unchecked]:
-    """List what was not checked, by check and reason, with the right that is missing. What a sync has changed all the
-    same is left out: Azure has given the answer.
+    """List what was not checked, by check and reason, with the right that is missing. What a sync has changed anyway
+    is left out: Azure has given the answer.
     """
     results = [result for result in report.results if not (report.command == "sync" and result.is_fine)]
     keys: defaultdict[tuple[CheckName, str], set[Key]] = defaultdict(set)

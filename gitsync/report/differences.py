@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gitsync.diff.list_elements import split_lists
 from gitsync.diff.three_way import REMOVED
 from gitsync.model.problem import SourceLocation
+from gitsync.model.report import Report
 from gitsync.model.result import Result
+from gitsync.report.ordering import SECTIONS, Section, find_section
+from gitsync.report.wording import shorten_revision
 
 
 class Change(NamedTuple):
     """A value in Azure and in git, None where it is absent. `name` is its field, or its path in the request where no
-    field is known; `notes` are the place of the field, and what else is known of it.
+    field is known; `notes` are the location of the field, and what else is known of it.
     """
 
     name: str
@@ -40,6 +43,23 @@ def list_changes(
                 part.path if field and with_paths else "",
             )
             yield Change(field.name if field else part.path, part.live, part.desired, tuple(filter(None, notes)))
+
+
+def find_compared_section(results: Iterable[Result]) -> Section | None:
+    """Find the first section with a value that changes into another one. There a report names the two sides, once."""
+    compared = {find_section(result) for result in results if any(map(_has_two_sides, list_changes(result)))}
+    return next((section for section in SECTIONS if section in compared), None)
+
+
+def _has_two_sides(change: Change) -> bool:
+    return change.live is not None and change.desired is not None
+
+
+def name_sides(report: Report) -> tuple[str, str]:
+    """Name the live and the desired side of all differences of a report."""
+    if report.base is not None:
+        return shorten_revision(report.base), shorten_revision(report.revision)
+    return "Azure", "git"
 
 
 def find_first_place(result: Result) -> SourceLocation | None:

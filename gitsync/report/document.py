@@ -32,9 +32,9 @@ from gitsync.report.run_facts import estimate_sync
 from gitsync.status.advice import find_code_advice
 
 MOST_DOCUMENTS: Final = 1_000_000
-"""Of one kind that a source passed over: they are only counted, and a count can be any number."""
+"""Documents of one kind that were skipped in a source: they are only counted, and a count can be any number."""
 
-_HINT = "Remove this branch, and run its worker again."
+_HINT = "Remove this branch, then run its worker again."
 _NOWHERE: Final = SourceLocation("", 0)
 
 
@@ -101,7 +101,7 @@ def read_exit_code(document: CheckedMapping, name: str) -> ExitCode:
     try:
         return ExitCode(document.count(name))
     except ValueError:
-        raise document.refusal(name, "is not an exit code of gitsync") from None
+        raise document.refusal(name, "is not a gitsync exit code") from None
 
 
 def _read_optional(fields: CheckedMapping, name: str) -> str | None:
@@ -240,7 +240,7 @@ def _read_hold(fields: CheckedMapping) -> HeldUntil | None:
     try:
         return HeldUntil(date.fromisoformat(hold.text("until")), hold.text("reason"))
     except ValueError:
-        raise hold.refusal("until", "must be a day such as 2030-12-31") from None
+        raise hold.refusal("until", "must be a date such as 2030-12-31") from None
 
 
 def _read_condition(fields: CheckedMapping, key: Key) -> Condition:

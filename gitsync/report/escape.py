@@ -62,7 +62,7 @@ def format_code(text: str) -> str:
 def format_prose(text: str) -> str:
     """Format a sentence in Markdown, on one line, inside a table or a summary too. What backticks mark is code, and so
     is each word with a character that may be markup, a link or a mention: a host looks for these after it has decoded
-    entities, and leaves out code alone.
+    entities, and skips only code.
     """
     line = escape_controls(" ".join(text.split()))
     parts = _SPAN.split(line)  # every second one was in backticks
@@ -70,7 +70,7 @@ def format_prose(text: str) -> str:
     return "".join(marked)
 
 
-_SPAN = re.compile(r"`([^`]*[^`\s][^`]*)`")
+_SPAN = re.compile(r"`([^`\s](?:[^`]*[^`\s])?)`")
 _WORD = re.compile(r"(?P<start>^)?(?P<word>\S+?)(?P<end>[.,;:!?]*)(?=\s|$)")
 _HARMLESS = re.compile(r"""[("'“]*[^\W_]+(?:[-.,/'\u2019][^\W_]+)*(?::[0-9]+)?[)"'”…%]*|[-\u2013—→….,;:!?]""")
 _REFERENCE = re.compile(r"www\.|GH-[0-9]|[0-9a-f]{7,}$", re.IGNORECASE)

@@ -21,7 +21,7 @@ from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
 from gitsync.planning.data_types import describe_loss
 from gitsync.report.authors import list_authors
-from gitsync.report.checks import format_remedy, format_statement, is_left_out, list_shown
+from gitsync.report.checks import format_check, format_remedy, format_statement, is_left_out, list_shown
 from gitsync.report.differences import find_first_place, list_changes
 from gitsync.report.escape import format_sides
 from gitsync.report.ordering import describe_causes, find_causes, sort_by_urgency
@@ -61,8 +61,8 @@ class Weight(StrEnum):
 class ReportFinding:
     """`rule` is a problem's code, a verdict or FAILED. `identity` is the same in the next run, even if the manifest
     moves. `path` is relative to the root of the repository, "" if there is no file; `line` is 0 if unknown. `title`
-    says in a few words what it is about, `message` why, on one line ("" if there is no more to say), and `details` has
-    the lines below. `is_advice` means that it is not a failure. `outcome` is that of the resource, "" for a problem.
+    names the subject in a few words, `message` is the cause on one line ("" if the title has it), and `details` are the
+    lines below. `is_advice` means that it is not a failure. `outcome` is that of the resource, "" for a problem.
     """
 
     rule: str
@@ -90,7 +90,7 @@ class ReportFinding:
 
 def list_findings(report: Report) -> list[ReportFinding]:
     """List errors of manifests in the order of the files, then resources: what failed, what waits for that, and the
-    rest. Warnings come last, or they would take the places of deletes where a host shows only the first.
+    rest. Warnings come last, or they would displace deletes where a host shows only the first.
 
     One cause is one error: what waits for it is a number in that, and so is what a run did not reach.
     """
@@ -190,7 +190,7 @@ def list_result_findings(result: Result, report: Report, cause: str = "") -> lis
 
 
 def _make_check_finding(finding: CheckFinding, result: Result, report: Report) -> ReportFinding:
-    """Make the finding for what a check says of a change, at the field that it is about."""
+    """Make the finding for the result of a check, at the field that it is about."""
     is_refusal = finding.verdict is CheckVerdict.REFUSED
     field = result.fields.get(finding.path)
     source = field.source if field else result.source or result.last_source
@@ -201,8 +201,8 @@ def _make_check_finding(finding: CheckFinding, result: Result, report: Report) -
         identity=f"{CHECK_RULE}{finding.check}\n{finding.code}\n{finding.path}\n{result.key}",
         path=_make_path_from_root(source.path, report) if source else "",
         line=source.line if source else 0,
-        title=f"Azure would refuse {name}" if is_refusal else f"Azure would take {name} with a warning",
-        message=f"The check {finding.check} says: {format_statement(finding, result)}",
+        title=f"Azure would refuse {name}" if is_refusal else f"Azure would accept {name} with a warning",
+        message=f"{format_check(finding)}: {format_statement(finding, result)}",
         details=(*([f"What to do: {remedy}"] if remedy else []), *_format_references(result)),
         is_advice=not is_refusal,
         outcome=result.outcome.value,
@@ -217,7 +217,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
     if not rule:
         return None
     # A removed manifest is shown where it was last, though its file may be gone: GitHub rejects a SARIF result without
-    # a place, and shows one in a missing file without a preview. Another file would be the wrong one.
+    # a location, and shows one in a missing file without a preview. Another file would be the wrong one.
     changed = find_first_place(result) if result.is_fine or result.replacement else None
     source, advice = changed or result.source or result.last_source, find_condition_advice(result.condition, result.key)
     title, message = _describe_result(result, rule, cause)
@@ -269,7 +269,7 @@ def find_weight(rule: str) -> Weight:
     if rule in {FAILED, REPLACE_RULE} or rule in {verdict.value for verdict in _HINDERED}:
         return Weight.ERROR
     # What is merely to be done is a note: a pull request that adds a resource is not broken. A delete is more than
-    # that: what it takes away, no later commit brings back. And what failed before may fail again.
+    # that: no later commit restores what it takes away. And what failed before may fail again.
     warned = {verdict.value for verdict in (*DRIFTED, Verdict.DELETE, Verdict.FAILED_BEFORE)}
     return Weight.WARNING if rule in warned | {REPLACED_RULE} else Weight.NOTE
 
@@ -290,7 +290,7 @@ def make_problem_finding(problem: Problem, report: Report) -> ReportFinding:
 
 
 def _say_renderers(names: Sequence[str]) -> str:
-    """Say which units rendered the manifest, as a sentence; "" if none did."""
+    """Name the units that rendered the manifest, as a sentence; "" if none did."""
     renderers = format_renderers(names)
     return f"The manifest was {renderers}." if renderers else ""
 
@@ -308,7 +308,7 @@ def _describe_result(result: Result, rule: str, cause: str) -> tuple[str, str]:
     if rule == REPLACED_RULE:
         return _PLANNED[rule].format(name), describe_replacement(result)
     if result.needs_replacement:
-        description = describe_replacement(result)  # begins with what Azure says, where the plan knows no more
+        description = describe_replacement(result)  # begins with Azure's message, if the plan has nothing to add
         more = "" if description.startswith(message) else message
         return f"{name} {_STATES[REPLACE_RULE]}", " ".join(filter(None, (more, description)))
     if condition.reason == Hold.NOT_REACHED:
@@ -336,7 +336,7 @@ _PLANNED = {
     "adopt": "Would adopt {}",
     "drifted": "Would update {}, which was changed in Azure",
     "conflict": "Would update {}, which was changed both in git and in Azure",
-    "missing": "Would create {} again, which is gone from Azure",
+    "missing": "Would create {} again, which was deleted from Azure",
     "delete": "Would delete {}",
     "detach": "Would stop managing {}",
 }
@@ -345,11 +345,11 @@ _PLANNED = {
 _STATES = {
     FAILED: "is not Ready",
     REPLACE_RULE: "cannot be changed in place",
-    "adopt": "exists, and gitsync did not create it",
+    "adopt": "exists, but gitsync did not create it",
     "failed-before": "failed before",
     "drifted": "was changed in Azure",
     "conflict": "was changed both in git and in Azure",
-    "missing": "is gone from Azure",
+    "missing": "was deleted from Azure",
     "delete": "is no longer in git",
     "detach": "is no longer in git",
     "held": "is held",

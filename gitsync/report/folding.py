@@ -33,7 +33,7 @@ _LEAVING: Final = frozenset({Verdict.DELETE, Verdict.DETACH})
 
 
 class Fold(NamedTuple):
-    """Resources of one kind and state that are shown as one, in the order of the report. `has_details` tells that they
+    """Resources of one kind and state that are shown as one, in the order of the report. With `has_details` they
     have details, all the same ones.
     """
 
@@ -48,8 +48,8 @@ class Fold(NamedTuple):
 def fold_results(
     section: Section, results: Sequence[Result], causes: Mapping[Key, str], *, writes: bool
 ) -> tuple[list[Result], list[Fold]]:
-    """Split the results of a section into those that are listed and those that fold. `causes` says what each resource
-    waits for, and `writes` tells a sync from a plan.
+    """Split the results of a section into those that are listed and those that fold. `causes` has what each resource
+    waits for, and `writes` is true for a sync.
     """
     if section not in _FOLDED:
         return list(results), []
@@ -76,8 +76,8 @@ def fold_results(
 
 
 def _find_details(result: Result, causes: Mapping[Key, str], *, writes: bool) -> tuple[Hashable, ...] | None:
-    """Find what a report says of a resource beside its state, its place and its ids: () for nothing, None for a
-    resource that must be listed whatever is said of it.
+    """Find what a report shows of a resource beside its state, location and ids: () for nothing, None for a resource
+    that must be listed in any case.
     """
     is_lost = result.action in _TAKEN or result.found in _LEAVING or result.replacement or result.last_commit
     if is_lost or result.is_refused or result.outcome is Outcome.FAILED:

@@ -1,6 +1,6 @@
 """Renders a report for machines: `report.json`, schema version 1 (docs/schemas/report.schema.json).
 
-The order is fixed (resources by key, problems by place, differences by path), so that equal reports are equal bytes.
+The order is fixed (resources by key, problems by location, differences by path), so that equal reports are equal bytes.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def build_problem(problem: Problem) -> dict[str, Any]:
 
 
 def build_source(source: SourceLocation | None) -> dict[str, Any] | None:
-    """Build the place of a manifest; null if there is none."""
+    """Build the location of a manifest; null if there is none."""
     return None if source is None else {"path": source.path, "line": source.line}
 
 
@@ -161,7 +161,7 @@ def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[s
 
 
 def _is_open(result: Result) -> bool:
-    """Tell whether a write had no good end, or has none yet."""
+    """Return whether a write failed, or has not ended yet."""
     return result.written is Written.UNKNOWN or (result.written is not Written.NOTHING and not result.is_fine)
 
 

@@ -25,7 +25,7 @@ from gitsync.report.wording import format_headline
 
 
 class _Case(TestCase):
-    """A test case with the place of its manifest, in the attributes that pytest and GitLab use for it."""
+    """A test case with the location of its manifest, in the attributes that pytest and GitLab use for it."""
 
     file = Attr()
     line = IntAttr()
@@ -89,7 +89,7 @@ def _make_resource_cases(report: Report) -> Iterable[TestCase]:
 
 
 def _make_case(name: str, group: str, *findings: ReportFinding) -> _Case:
-    """Make a case of its findings: the first has the place, and each that is a failure fails it."""
+    """Make a case of its findings: the first has the location, and each that is a failure fails it."""
     case = _Case(_clean_text(name), _clean_text(group))
     if findings and findings[0].path:
         case.file = _clean_text(findings[0].path)

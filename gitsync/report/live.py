@@ -51,7 +51,7 @@ def show_live(tally: Tally, stream: TextIO) -> Iterator[Tally]:
 
 def format_rows(tally: Tally, width: int) -> list[str]:
     """Format the resources in progress as lines of columns. Where the terminal is narrow, the middle of the names is
-    cut: what a resource does or waits for says more.
+    cut: what a resource does or waits for matters more.
     """
     rows, more = tally.list_under_way()
     if not rows:

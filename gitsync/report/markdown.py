@@ -9,7 +9,7 @@ summary of its details, or in the table of those without.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, takewhile
+from itertools import accumulate, chain, takewhile
 from typing import NamedTuple
 
 from gitsync.model.attribution import Who
@@ -30,7 +30,7 @@ from gitsync.report.checks import (
     list_unchecked,
     repeats_check,
 )
-from gitsync.report.differences import Change, list_changes
+from gitsync.report.differences import Change, find_compared_section, list_changes, name_sides
 from gitsync.report.escape import format_advice, format_block, format_code, format_prose, format_sides, shorten
 from gitsync.report.folding import Fold, describe_folds, describe_members, fold_results, list_attempts, name_kinds
 from gitsync.report.nextsteps import list_next_steps
@@ -123,6 +123,7 @@ class _Listing:
 
     def __init__(self, report: Report) -> None:
         self._writes, self._names_people = report.command == "sync", report.who is Who.NAMES
+        self._sides = name_sides(report)
         self._names = shorten_names(result.key for result in report.results)
         self._kinds = name_kinds(result.key for result in report.results)
         self._groups = group_results(report.results)
@@ -139,6 +140,8 @@ class _Listing:
         what has none. All tables share their own room.
         """
         formatted, table_room = {}, _TABLE_ROOM
+        compared = find_compared_section(chain.from_iterable(sections.values()))
+        legend = "Values: `-` {}, `+` {}.".format(*self._sides)
         for section, results in sections.items():
             listed, folds = fold_results(section, results, self._causes, writes=self._writes)
             entries = [self._make_entry(section, result, results) for result in listed]
@@ -152,6 +155,7 @@ class _Listing:
             shortened = format_plural(len(detailed) - shown, "resource") if shown < len(detailed) else ""
             formatted[section] = [
                 f"#### {section.find_title(writes=self._writes)} ({len(results)})",
+                *([legend] if section == compared else []),
                 *(entry.details for entry in detailed[:shown]),
                 *table,
                 *([f"… without the details of {shortened}, to keep this short."] if shortened else []),
@@ -206,7 +210,7 @@ class _Listing:
         return _Entry(cells, _fold(cells, parts, is_open=True))
 
     def _has_details(self, result: Result) -> bool:
-        """Tell whether a resource has details. The row of what waits for another resource says all of it."""
+        """Return whether a resource has details. The row of what waits for another resource is complete."""
         is_explained = result.is_fine or result.blocked_by or result.key in self._told_elsewhere
         has_checks = list_shown(result, writes=self._writes)
         has_content = has_checks or result.differences or result.attempts or result.last_commit or result.changed_by
@@ -221,7 +225,7 @@ class _Listing:
         return bool(result.differences) and self._is_small
 
     def _list_details(self, section: Section, result: Result, *, with_statements: bool) -> list[str]:
-        """List what a resource shows when it is unfolded: what checks say of it, advice, differences (live values with
+        """List what a resource shows when it is unfolded: results of checks, advice, differences (live values with
         a minus, desired with a plus), its id, failed attempts.
         """
         condition = result.condition
@@ -249,7 +253,7 @@ class _Listing:
         ]
 
     def _format_checks(self, result: Result, *, with_statements: bool = True, with_place: bool = True) -> Iterator[str]:
-        """Format what the checks say of the change, with what to do about it."""
+        """Format the results of the checks, with what to do about them."""
         for finding in list_shown(result, writes=self._writes):
             statement = shorten(format_statement(finding, result, with_place=with_place), _LONG_MESSAGE)
             if with_statements:
@@ -357,7 +361,7 @@ def _format_problems(word: str, problems: Sequence[Problem]) -> list[str]:
 
 
 def format_problem(problem: Problem) -> str:
-    """Format one problem as an item of a list: its code, field and place, then what is wrong and what to do."""
+    """Format one problem as an item of a list: its code, field and location, then what is wrong and what to do."""
     head = (f"**{problem.code}**" if problem.code else "", format_code(problem.field), format_code(problem.place))
     renderers = format_prose(format_renderers(problem.rendered_by))
     place = ", ".join(filter(None, (" ".join(filter(None, head)), renderers)))

@@ -32,22 +32,22 @@ class Metric(NamedTuple):
 
 METRICS: Mapping[str, Metric] = {
     "gitsync_run_end_timestamp_seconds": Metric("When the last run ended, in seconds since 1970."),
-    LAST_SUCCESS: Metric("When the last whole run that succeeded ended, in seconds since 1970."),
+    LAST_SUCCESS: Metric("When the last complete run that succeeded ended, in seconds since 1970."),
     "gitsync_run_duration_seconds": Metric("How long the last run took."),
     "gitsync_run_success": Metric("1 if the last run succeeded, 0 if not."),
     "gitsync_run_exit_code": Metric("The exit code of the last run."),
     "gitsync_run_results": Metric("Resources by verdict and outcome.", ("verdict", "outcome")),
     "gitsync_run_failures": Metric("Resources that failed or are blocked, by reason.", ("outcome", "reason")),
-    "gitsync_run_problems": Metric("Problems of the manifests and of the run.", ("severity", "code")),
+    "gitsync_run_problems": Metric("Problems in the manifests and of the run.", ("severity", "code")),
     "gitsync_run_requests": Metric("Requests to Azure Resource Manager by kind.", ("kind",)),
-    "gitsync_run_request_limit_ratio": Metric("Used share of what Azure allows in an hour, by kind.", ("kind",)),
+    "gitsync_run_request_limit_ratio": Metric("Used share of Azure's hourly limit, by kind.", ("kind",)),
     "gitsync_run_throttled_requests": Metric("Requests that Azure answered with 429."),
-    "gitsync_run_throttled_seconds": Metric("How long at least one request was held back by limits of Azure."),
+    "gitsync_run_throttled_seconds": Metric("How long at least one request was held back by Azure's limits."),
     "gitsync_run_stage_seconds": Metric("Time of all resources at a stage, waits included.", ("stage",)),
     "gitsync_run_stage_longest_seconds": Metric("Time of the slowest resource at a stage.", ("stage",)),
-    MANAGED: Metric("Resources that git has in the groups of a search, by kind.", ("kind",)),
-    UNMANAGED: Metric("Resources in the same groups that git does not have, by kind.", ("kind",)),
-    AUDITED: Metric("Writes, deletes and key actions on resources of git, by whose they were.", ("origin",)),
+    MANAGED: Metric("Resources in git in the searched groups, by kind.", ("kind",)),
+    UNMANAGED: Metric("Resources in the same groups that are not in git, by kind.", ("kind",)),
+    AUDITED: Metric("Writes, deletes and key actions on resources in git, by origin.", ("origin",)),
 }
 """Every metric by name, in the order of the file. A refused run has those up to the exit code; the last three are those
 of `unmanaged` and `audit`."""
@@ -57,7 +57,7 @@ def render(end: RunEnd, before: str = "") -> str:
     """Render the file of a run. `before` is the text of the last one: a run that fails keeps the
     last success that it has.
     """
-    from prometheus_client import CollectorRegistry  # noqa: PLC0415 - imported where metrics are asked for
+    from prometheus_client import CollectorRegistry  # noqa: PLC0415 - imported only if metrics are set
     from prometheus_client.openmetrics.exposition import generate_latest  # noqa: PLC0415 - as above
 
     registry = CollectorRegistry()
@@ -97,7 +97,7 @@ def _list_labels(end: RunEnd) -> dict[str, str]:
 
 
 def _clean(text: str) -> str:
-    """Make a text valid in UTF-8: a path, and a code in an answer of Azure, can have halves of characters."""
+    """Make a text valid in UTF-8: a path, and a code in Azure's response, can have halves of characters."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

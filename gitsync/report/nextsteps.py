@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice
 from typing import NamedTuple
 
 from gitsync.diff.unknown_values import is_not_known
@@ -38,17 +37,17 @@ def _is_flapping(result: Result) -> bool:
 
 
 def _is_paused(result: Result) -> bool:
-    """Tell whether no sync writes a resource before git or Azure changes."""
+    """Return whether no sync writes a resource before git or Azure changes."""
     return _is_flapping(result) or (result.condition.reason == KEPT and not result.is_fine)
 
 
 def _is_unread(result: Result) -> bool:
-    """Tell whether a read failed. Resources that were not reached or had an internal error do not count."""
+    """Return whether a read failed. Resources that were not reached or had an internal error do not count."""
     return result.verdict is Verdict.UNKNOWN and result.condition.reason == "Failed" and not result.fault
 
 
 def _is_denied(result: Result) -> bool:
-    """Tell whether the last answer refused the identity: any other error of a read is no missing right."""
+    """Return whether the last answer refused the identity: another error of a read does not mean a missing right."""
     return bool(result.attempts) and result.attempts[-1].status in _DENIED
 
 
@@ -60,7 +59,7 @@ def _has_not_ready(report: Report) -> bool:
 
 
 def _has_unknown_values(report: Report) -> bool:
-    """Tell whether a resource is in sync for a plan, which does not know all of its values."""
+    """Return whether a resource is in sync for a plan that did not read all of its values."""
     return report.command == "plan" and any(
         r.action is Action.NONE and any(map(is_not_known, r.because.values())) for r in report.results
     )
@@ -81,16 +80,11 @@ _FOUND_ELSEWHERE = frozenset({"ExportNotOwned"})
 _EXPORTS = frozenset({"ExportNotRemoved"})
 _DENIED = frozenset({401, 403})
 _OWN_WRITES = frozenset({"StatusNotWritten", "HeartbeatNotMoved", "MetricsNotWritten"})
-"""Codes of what the run itself could not write; their hints say how to fix it."""
-
-
-def _can_sync(report: Report) -> bool:
-    """Tell whether a plan was compared with Azure, and a sync is not refused."""
-    return report.command == "plan" and report.base is None and not is_refused(report.problems)
+"""Codes of what the run itself could not write; their hints have the fix."""
 
 
 def _has_delete(report: Report, action: Action) -> bool:
-    """Tell whether the plan of a run deletes a removed resource, or leaves it, as one without --prune does. A
+    """Return whether the plan of a run deletes a removed resource, or leaves it, as one without --prune does. A
     replacement deletes, too.
     """
     replaces = action is Action.DELETE and any(r.action is Action.REPLACE for r in report.results)
@@ -102,30 +96,30 @@ def _list_error_codes(report: Report) -> frozenset[str]:
 
 
 def _has_bad_manifests(report: Report) -> bool:
-    """Tell whether a manifest is wrong. An error without a file, such as a record that is not trusted, has a hint."""
+    """Return whether a manifest is wrong. An error without a file, such as a record that is not trusted, has a hint."""
     errors = {problem.code for problem in report.problems if problem.is_error and problem.path} - REFUSALS
     return bool(errors - _CREDENTIALS - _FOUND_ELSEWHERE - _EXPORTS - _OWN_WRITES) or (
         not errors and _has_verdict(Verdict.INVALID)(report)
     )
 
 
-_STEPS = (
+_FIXES = (
     _NextStep(
         lambda report: is_refused(report.problems),
         "`gitsync sync` refuses this run and changes nothing. Fix the errors, or set the flags that they name.",
     ),
     _NextStep(
         lambda report: bool(_list_error_codes(report) & _CREDENTIALS),
-        "Could not determine the credential of some resources. Fix the credential Secret or its source, then run "
-        "again.",
+        "The credential of some resources could not be determined. Fix the credential Secret or its source, then "
+        "run again.",
     ),
     _NextStep(
         _has_bad_manifests,
-        "Fix the manifests. `gitsync validate` shows every problem without a login.",
+        "Fix the manifests. Run `gitsync validate` to show every problem, without a login.",
     ),
     _NextStep(
         lambda report: bool(_list_error_codes(report) & _EXPORTS),
-        "Some exports of deleted resources are left over. `gitsync status` lists them, and the next run tries again.",
+        "Some exports of deleted resources remain. Run `gitsync status` to list them. The next run tries again.",
     ),
     _NextStep(
         lambda report: any(r.fault for r in report.results),
@@ -137,74 +131,81 @@ _STEPS = (
     ),
     _NextStep(
         lambda report: any(_is_unread(r) and not _is_denied(r) for r in report.results),
-        "Some resources could not be read and were left unchanged. Fix the cause that the message of each has, then "
-        "run again.",
+        "Some resources could not be read and were left unchanged. Fix the cause that each message names, then run "
+        "again.",
     ),
     _NextStep(
         lambda report: report.command == "plan" and any(r.is_refused for r in report.results),
-        "Fix what Azure would refuse before a sync: it leaves that out, or fails there.",
+        "Fix what Azure would refuse before you sync. A sync skips these resources, or fails to write them.",
     ),
     _NextStep(
         lambda report: any(map(_is_flapping, report.results)),
-        "Flapping resources are paused until git or Azure changes. Find what keeps resetting the field, then ignore it "
-        "with gitsync/ignore or set its value in git.",
+        "Flapping resources are paused until git or Azure changes. Find what resets the field, then ignore the field "
+        "with gitsync/ignore, or set its value in git.",
     ),
     _NextStep(
         lambda report: any(r.needs_replacement for r in report.results),
-        "`gitsync sync` replaces no resource without consent. Follow the advice of each, or restore its old values in "
-        "git.",
+        "`gitsync sync` does not replace a resource without consent. Follow the advice for each resource, or restore "
+        "its old values in git.",
     ),
     _NextStep(
         _has_verdict(Verdict.HELD),
-        "Held resources stay as they are until their day. To end a hold earlier, remove its annotation gitsync/hold.",
-    ),
-    _NextStep(
-        _has_verdict(Verdict.DRIFTED, Verdict.CONFLICT, command="plan"),
-        "`gitsync sync` writes the values in git. To keep those in Azure, run `gitsync accept`, which writes them into "
-        "the manifests.",
+        "Held resources stay as they are until the date of their hold. To end a hold earlier, remove the annotation "
+        "gitsync/hold.",
     ),
     _NextStep(
         _has_verdict(Verdict.FAILED_BEFORE, command="plan"),
         "Fix the causes of the writes that failed before, or the next sync fails again.",
     ),
+)
+"""What to do before a sync, or about a failed one."""
+
+
+def _format_sync_step(report: Report) -> str:
+    """Format how to apply a plan, and how to keep the values in Azure where they have drifted; "" for nothing to do."""
+    if report.command != "plan" or report.base is not None:
+        return ""
+    has_drift = _has_verdict(Verdict.DRIFTED, Verdict.CONFLICT)(report)
+    keep = "To keep the values in Azure, run `gitsync accept`: it writes them into the manifests." if has_drift else ""
+    if is_refused(report.problems):
+        return keep
+    apply = prune = ""
+    if _has_delete(report, Action.DELETE):
+        apply = "Run `gitsync sync` with the flags of this plan to apply these changes."
+    elif _has_verdict(*_TO_WRITE)(report):
+        apply = "Run `gitsync sync` to apply these changes."
+    if _has_delete(report, Action.NONE):
+        order = "Add `--prune` to also" if apply else "Run `gitsync sync --prune` to"
+        prune = f"{order} delete resources that were removed from git."
+    return " ".join(filter(None, (apply, prune, keep)))
+
+
+_NOTES = (
     _NextStep(
         _has_verdict(Verdict.ADOPT, command="plan"),
-        "`gitsync sync` adopts existing resources that have no record. Use `--adopt report` to leave them unchanged.",
-    ),
-    _NextStep(
-        lambda report: _can_sync(report) and _has_delete(report, Action.DELETE),
-        "Run `gitsync sync` with the flags of this plan to apply these changes.",
-    ),
-    _NextStep(
-        lambda report: _can_sync(report) and _has_delete(report, Action.NONE),
-        "Run `gitsync sync --prune` to also delete resources that were removed from git.",
-    ),
-    _NextStep(
-        lambda report: (
-            _can_sync(report)
-            and _has_verdict(*_TO_WRITE, command="plan")(report)
-            and not _has_delete(report, Action.DELETE)
-        ),
-        "Run `gitsync sync` to apply these changes.",
+        "`gitsync sync` adopts existing resources that have no record. Set `--adopt report` to leave them unchanged.",
     ),
     _NextStep(
         _has_unknown_values,
-        "A plan does not know every exported or external value. If one changed, `gitsync sync` writes it. "
-        "`--plan-secrets` lets a plan read external Secrets.",
+        "This plan did not read every exported or external value. If one changed, `gitsync sync` writes it. "
+        "Set `--plan-secrets` to let a plan read external Secrets.",
     ),
     _NextStep(
         lambda report: report.base is not None,
         "Run `gitsync plan` without --from to compare with Azure.",
     ),
     _NextStep(
-        _has_not_ready, "`gitsync describe KIND/NAME` shows everything recorded about a resource. The next run retries."
+        _has_not_ready,
+        "Run `gitsync describe KIND/NAME` to show everything recorded about a resource. The next run retries.",
     ),
 )
 
 
 def list_next_steps(report: Report) -> list[str]:
-    """List the first advice that applies, in the order of the table. Problems alone, as of `validate`, have
+    """List the first advice that applies, in the order of the tables. Problems alone, as of `validate`, have
     their own hints.
     """
-    steps = () if report.command == "validate" else (step.advice for step in _STEPS if step.applies(report))
-    return list(islice(steps, _MOST))
+    if report.command == "validate":
+        return []
+    fixes, notes = ([step.advice for step in steps if step.applies(report)] for steps in (_FIXES, _NOTES))
+    return list(filter(None, (*fixes, _format_sync_step(report), *notes)))[:_MOST]

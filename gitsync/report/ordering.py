@@ -46,7 +46,7 @@ def _walk(root: Result, owned: Mapping[Key | None, Sequence[Result]]) -> Iterato
 
 
 def _find_group_order(result: Result) -> tuple[bool, str]:
-    """Find the place of a resource group in the order: by name, those without one first, those
+    """Find the sort key of a resource group: by name, those without one first, those
     without an id last.
     """
     words = (result.arm_id or "").casefold().split("/")
@@ -71,7 +71,7 @@ def find_reading_order(key: Key) -> tuple[str, Key]:
 
 
 def has_namespaces(keys: Iterable[Key]) -> bool:
-    """Tell whether there is more than one namespace."""
+    """Return whether there is more than one namespace."""
     return len({key.namespace for key in keys}) > 1
 
 
@@ -102,7 +102,7 @@ LOSING: Final = frozenset({DELETES, REPLACED, REPLACES})
 """Whose resources a delete takes, with what is in them."""
 
 TITLED: Final = frozenset({DELETES, REMOVED, REPLACED, REPLACES})
-"""Whose title says what happens to each resource, so that no line has to."""
+"""Whose title names what happens to each resource, so that no line has to."""
 
 SECTIONS: Final = (FAILED, REFUSED, DELETES, REPLACED, REPLACES, REMOVED, CHANGES, WAITING, HELD, OTHERS, IN_SYNC)
 """In the order of a report."""
@@ -152,7 +152,7 @@ def find_urgency(result: Result) -> tuple[int, int]:
 
 
 def takes_away(section: Section, result: Result) -> bool:
-    """Tell whether a delete takes, or would take, a resource of a section."""
+    """Return whether a delete takes, or would take, a resource of a section."""
     is_refused_delete = section is REFUSED and (result.action is Action.DELETE or result.replacement is not None)
     return section in LOSING or is_refused_delete
 

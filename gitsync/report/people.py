@@ -1,4 +1,4 @@
-"""Names of people in what a report quotes of Azure: left out where those of who changed a resource are.
+"""Names of people in what a report quotes from Azure: left out where the authors of changes are.
 
 Only what may quote Azure is gone through: conditions, failed tries, findings of checks, doubts, problems of the run.
 Values of manifests stay, since git has them.

@@ -2,7 +2,7 @@
 workflow commands and Azure Pipelines' logging commands.
 
 Both are lines of a log with foreign text: each escapes it in its own way, so that no text of a
-manifest or of Azure can end a command or begin one. The most severe come first, up to the limit of
+manifest or from Azure can end a command or begin one. The most severe come first, up to the limit of
 GitHub; the report has all.
 
 The outputs of a run are counts and a commit, so that later steps and jobs can decide without
@@ -56,7 +56,7 @@ def _select_heaviest(report: Report, weights: Mapping[Weight, str]) -> Iterable[
 
 def _format_github(finding: ReportFinding) -> str:
     # GitHub shows the title in bold, and the message below it. The title of a problem needs its code, which that of a
-    # resource says in words.
+    # resource has in words.
     title = finding.title if finding.outcome else f"{finding.rule}: {finding.title}"
     message = "\n".join(filter(None, (finding.message, *finding.details))) or finding.headline
     properties = {"file": finding.path, "line": str(finding.line or ""), "title": shorten(title, _LONGEST_TITLE)}

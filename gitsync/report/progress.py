@@ -36,7 +36,7 @@ class Work(Protocol):
 
 
 ListLimits = Callable[[], Sequence[LimitUse]]
-"""Returns how a run uses the limits of Azure just now: each at the same place every time, new ones at the end."""
+"""Returns how a run uses Azure's limits just now: always in the same order, new ones at the end."""
 
 
 class Progress(Protocol):
@@ -230,7 +230,7 @@ def _format_rate(rate: float) -> str:
 
 
 def format_ordinal(number: int) -> str:
-    """Format a place in a row: 1st, 2nd, 11th."""
+    """Format an ordinal: 1st, 2nd, 11th."""
     end = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{end}"
 
@@ -318,7 +318,7 @@ Figures = Mapping[str, Sequence[tuple[tuple[str, ...], float]]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd:
     """`report` is None if the run was refused or broke off, and for a search, which has `figures`; it is masked.
-    `started` is `started_at` in the clock's monotonic seconds, in which `visits` are. `is_whole` says that the run was
+    `started` is `started_at` in the clock's monotonic seconds, in which `visits` are. `is_whole`: the run was
     not restricted to some resources.
 
     `source` is a URL without a password, or a folder; `status` is the branch or folder that the settings name, "" for

@@ -24,7 +24,7 @@ _MOST_NAMES = 10
 _GAP = 2  # blanks after the longest label
 
 _CLAIMS = {
-    Claim.NONE: "none: it is read-only, another manifest writes it, or it was never reached",
+    Claim.NONE: "none: read-only, written by another manifest, or never reached",
     Claim.EXPECTED: "expected: a create may have been sent",
     Claim.CREATED: "created",
     Claim.ADOPTED: "adopted",
@@ -80,7 +80,7 @@ def _tabulate(
 
 
 def _find_rank(condition: Condition | None) -> int:
-    """Find the place of a record in a list, the most urgent first."""
+    """Find the sort key of a record, the most urgent first."""
     if condition is None or condition.is_ready:
         return 1 if condition is None else 2
     return 1 if is_waiting(condition) else 0
@@ -225,7 +225,7 @@ def describe_record(record: Record, *, revision: str | None, width: int | None =
 
 def _format_streak(row: WriteStreak) -> str:
     """Format how often the writes of gitsync were undone, and in which fields."""
-    fields = ", ".join(filter(None, row.paths)) or "the whole resource"
+    fields = ", ".join(filter(None, row.paths)) or "the complete resource"
     pause_note = "; writes are paused" if row.held else ""
     return f"{format_plural(row.count, 'write')} in a row, last at {row.at}: {fields}{pause_note}"
 
@@ -264,15 +264,15 @@ def _format_body(body: Any) -> list[str]:
 
 
 def _format_baseline(record: Record) -> Iterator[str]:
-    """Format a line that tells whether a baseline is recorded."""
+    """Format whether a baseline is recorded, as a line."""
     if record.applied is not None:
         has_baseline = record.baseline is not None
-        yield f"Baseline:  {'recorded' if has_baseline else 'none: the next run compares only with git'}"
+        yield f"Baseline:  {'recorded' if has_baseline else 'none: the next run compares with git only'}"
 
 
 def format_age(since: str, now: datetime) -> str:
     """Format the time from an RFC 3339 moment until now, such as `5m30s`, `3h` or `12d`;
-    `<unknown>` if it is no moment.
+    `<unknown>` if it is not a time.
     """
     try:
         seconds = int((now - datetime.fromisoformat(since)) / timedelta(seconds=1))

@@ -22,10 +22,14 @@ MOST_KINDS = 10  # in a sentence
 _LEAST_SHARE = 0.01
 _WRITES = frozenset({Action.CREATE, Action.UPDATE})
 _BASES = {
-    Estimate.TYPE: "from recordings of Azure",
-    Estimate.PUBLISHED: "from published figures",
+    Estimate.TYPE: "estimated from recordings",
+    Estimate.PUBLISHED: "estimated from published figures",
     Estimate.DEFAULT: "guessed",
 }
+
+
+_TOOLS = {"fluxcd.io": "Flux", "argoproj.io": "Argo CD"}
+"""Whose objects are followed, by the end of their API group."""
 
 
 class Fact(NamedTuple):
@@ -75,8 +79,8 @@ def build_target(target: RunTarget) -> dict[str, Any]:
 
 
 def format_coverage(coverage: Coverage) -> str:
-    """Format what was read and what was not: `20 resources in 8 files; followed: 1
-    Application.argoproj.io; passed over: 12 Deployment.apps; 2 files ignored`.
+    """Format what was read and what was not: `20 resources in 8 files; followed 1 Argo CD Application; skipped: 12
+    Deployment.apps; 2 files ignored`.
     """
     counts = f"{format_plural(coverage.resources, 'resource')} in {format_plural(coverage.files, 'file')}"
     return "; ".join([counts, *format_left_out(coverage)])
@@ -85,8 +89,8 @@ def format_coverage(coverage: Coverage) -> str:
 def format_left_out(coverage: Coverage) -> list[str]:
     """Format the parts of the sentence about documents that did not become resources; empty if all did."""
     parts = (
-        _format_kinds("followed", coverage.followed),
-        _format_kinds("passed over", coverage.passed_over),
+        _format_kinds("followed", {_name_followed(kind, times): times for kind, times in coverage.followed.items()}),
+        _format_kinds("skipped:", coverage.passed_over),
         f"{format_plural(coverage.rejected, 'document')} rejected" if coverage.rejected else "",
         f"{format_plural(len(coverage.ignored), 'file')} ignored" if coverage.ignored else "",
         f"{format_plural(len(coverage.skipped), 'kustomization')} skipped" if coverage.skipped else "",
@@ -102,11 +106,18 @@ def _format_unnamed(coverage: Coverage) -> str:
     return f"{objects} in {files} that no kustomization names" if coverage.unnamed else ""
 
 
+def _name_followed(kind: str, count: int) -> str:
+    """Name a kind of another tool as its users do: `Flux Kustomizations`."""
+    name, _, group = kind.partition(".")
+    tool = next((tool for suffix, tool in _TOOLS.items() if group.endswith(suffix)), "")
+    return f"{tool} {name}{'s' if count > 1 else ''}" if tool else kind
+
+
 def _format_kinds(word: str, times: Mapping[str, int]) -> str:
     kinds = [f"{count} {kind}" for kind, count in times.items()]
     if len(kinds) > MOST_KINDS:
         kinds = [*kinds[:MOST_KINDS], f"{format_plural(len(kinds) - MOST_KINDS, 'more kind')}"]
-    return f"{word}: {', '.join(kinds)}" if kinds else ""
+    return f"{word} {', '.join(kinds)}" if kinds else ""
 
 
 def list_left_out(coverage: Coverage) -> Iterator[str]:
@@ -129,7 +140,7 @@ def _describe(document: UnreadDocument) -> str:
     if document.is_rejected and not (document.kind or document.name):
         return "rejected"
     title = f"{format_title(document)} {escape_controls(document.name)}".rstrip()
-    word = "rejected" if document.is_rejected else "followed" if document.is_followed else "passed over"
+    word = "rejected" if document.is_rejected else "followed" if document.is_followed else "skipped"
     return f"{word}: {title}"
 
 
@@ -172,16 +183,16 @@ def format_costs(report: Report) -> list[str]:
 
 
 def _format_expected_time(schedule: Schedule) -> str:
-    """Format how long the writes of a sync are expected to take, and which part of that its records do not tell."""
+    """Format how long the writes of a sync are expected to take, and for how many of them that is an estimate."""
     if not schedule.bars:
         return ""
     total = len(schedule.bars)
-    parts = (
-        f"{times} of {total} {_BASES[estimate]}"
-        for estimate, times in schedule.count_estimates().items()
-        if times and estimate in _BASES
-    )
-    basis = ", ".join(parts).removeprefix("1 of 1 ")
+    counts = {basis: times for basis, times in schedule.count_estimates().items() if times and basis in _BASES}
+    if list(counts.values()) == [total]:
+        basis = _BASES[next(iter(counts))]
+    else:
+        parts = [f"{times} {_BASES[estimate]}" for estimate, times in counts.items()]
+        basis = ", ".join(parts).replace(" ", f" of {total} durations ", 1)  # after the first number
     return f", and take {format_about(schedule)}{f' ({basis})' if basis else ''}"
 
 
@@ -198,7 +209,7 @@ def estimate_sync(report: Report) -> RequestCounts | None:
     A sync reads what the plan has read, and once more what it has written or deleted. It repeats the checks that it has
     too.
     """
-    # A plan of two revisions did not read Azure, so it does not know what a sync would do.
+    # A plan of two revisions did not read Azure, so what a sync would do is not known.
     if report.command != "plan" or report.base is not None:
         return None
     times = Counter(result.action for result in report.results)

@@ -34,37 +34,37 @@ _ROOT = "SRCROOT"
 _HELP = {
     FAILED: (
         "A resource is not Ready.",
-        "The message has the response of Azure. `gitsync describe KIND/NAME` shows everything recorded about it.",
+        "The message has Azure's response. Run `gitsync describe KIND/NAME` to show everything recorded about it.",
     ),
     REPLACE_RULE: (
         "Azure refuses a change in place.",
-        "Restore the old value in git. Or consent to its replacement: the message has the annotation.",
+        "Restore the old value in git, or set the annotation in the message to allow a replacement.",
     ),
     REPLACED_RULE: (
         "A sync deletes the resource and creates it again.",
-        "The manifest consents to it. To keep the resource, restore the old value in git.",
+        "The manifest allows it. To keep the resource, restore the old value in git.",
     ),
     "drifted": (
         "A resource was changed in Azure and not in git.",
-        "`gitsync sync` restores the values in git. `gitsync accept` writes the values in Azure into the manifest.",
+        "Run `gitsync sync` to restore the values in git, or `gitsync accept` to keep the values in Azure.",
     ),
     "missing": (
         "A resource was deleted outside git.",
-        "`gitsync sync` creates it again. `gitsync accept` removes its manifest.",
+        "Run `gitsync sync` to create it again, or `gitsync accept` to remove its manifest.",
     ),
     "conflict": (
         "A resource was changed both in git and in Azure.",
-        "`gitsync sync` writes the values in git. `gitsync accept` writes the values in Azure into the manifest.",
+        "Run `gitsync sync` to write the values in git, or `gitsync accept` to keep the values in Azure.",
     ),
     "failed-before": (
         "A create or update failed in an earlier run.",
-        "Fix the cause that the message has. `gitsync sync` tries again.",
+        "Fix the cause in the message, then run `gitsync sync` again.",
     ),
-    "pending": ("A change in git is not in Azure yet.", "`gitsync sync` applies it."),
-    "create": ("A resource does not exist yet.", "`gitsync sync` creates it."),
+    "pending": ("A change in git is not in Azure yet.", "Run `gitsync sync` to apply it."),
+    "create": ("A resource does not exist yet.", "Run `gitsync sync` to create it."),
     "adopt": (
-        "A resource exists that gitsync did not create.",
-        "`gitsync sync` adopts it and writes the values in git. Use `--adopt report` to leave it unchanged.",
+        "A resource exists, but gitsync did not create it.",
+        "Run `gitsync sync` to adopt it and write the values in git. Set `--adopt report` to leave it unchanged.",
     ),
     "delete": ("A resource was removed from git.", "Run `gitsync sync --prune` to delete it from Azure."),
     "detach": (
@@ -72,34 +72,34 @@ _HELP = {
         "Run `gitsync sync --prune` to stop managing it.",
     ),
     "held": (
-        "A resource differs from git, and a hold leaves it as it is.",
-        "Remove the annotation gitsync/hold to end the hold before its day.",
+        "A resource differs from git, and is held.",
+        "Remove the annotation gitsync/hold to end the hold before its date.",
     ),
     "blocked": (
         "A resource waits for a missing dependency.",
-        "Fix the dependency that the message names. This resource follows.",
+        "Fix the dependency in the message. The next sync then writes this resource.",
     ),
-    "invalid": ("A manifest is invalid.", "`gitsync validate` shows every problem without a login."),
+    "invalid": ("A manifest is invalid.", "Run `gitsync validate` to show every problem, without a login."),
     "unknown": (
         "A resource could not be read.",
-        "It was left unchanged. Fix the cause that the message has, such as a missing right to read, then run again.",
+        "It was left unchanged. Fix the cause in the message, such as a missing right to read, then run again.",
     ),
 }
 """Rules for resources: description and remedy."""
 
 _CHECKS = {
-    CheckName.PREFLIGHT: "Azure Resource Manager validates the request of a change, and would refuse it.",
+    CheckName.PREFLIGHT: "Azure Resource Manager would refuse a change.",
     CheckName.POLICY: "An Azure Policy denies a change, alters it, or audits it.",
-    CheckName.NAMES: "The name of a resource is not free.",
+    CheckName.NAMES: "The name of a resource is taken.",
     CheckName.LOCKS: "A lock or a deny assignment forbids a change.",
-    CheckName.QUOTA: "A quota or an offer of the region is not enough for a change.",
+    CheckName.QUOTA: "The quota or the offer in a region is too small for a change.",
     CheckName.VERSIONS: "The resource provider does not list the api-version or the location.",
 }
 """What is found by each check."""
 
 _PROBLEM_HELP = (
-    "The message explains the problem and how to fix it. `gitsync validate` shows every problem of the manifests, "
-    "without a login."
+    "The message explains the problem and how to fix it. Run `gitsync validate` to show every problem in the "
+    "manifests, without a login."
 )
 
 
@@ -125,7 +125,7 @@ def build_log(report: Report) -> dict[str, Any]:
         },
         "automationDetails": {"id": f"gitsync-{report.command}/"},
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository of the manifests."}}},
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository with the manifests."}}},
         "invocations": [_build_invocation(report, [finding for finding in all_findings if not finding.path])],
         "results": _build_results(findings, rules),
         "properties": {
@@ -186,7 +186,7 @@ def _build_rule(rule: str, findings: Sequence[ReportFinding], report: Report) ->
 def _explain_check(check: CheckName, report: Report) -> tuple[str, str]:
     """Explain what a check finds, and how to go on if it is wrong."""
     way_on = f"If the check is wrong, run again with `{make_flag(report, [check])}`."
-    return _CHECKS[check], f"Follow the message: change the manifest, or ask the owner that it names. {way_on}"
+    return _CHECKS[check], f"Change the manifest as the message states, or ask the owner that it names. {way_on}"
 
 
 def _explain_code(rule: str, meaning: CodeMeaning | None) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from gitsync.model.result import Result
 
 def join_reports(reports: Sequence[Report]) -> Report:
     """Join the reports of shards, at least one. Each resource is in one of them; a worker that was started again
-    reports its shard once more, and what it says last counts. Each of them has read the whole source, so problems of it
+    reports its shard once more, and its last report counts. Each of them has read the whole source, so problems of it
     are in all of them, and shown once.
     """
     first = reports[0]

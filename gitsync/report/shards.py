@@ -31,7 +31,7 @@ def format_lines(shards: Sequence[Shard], costs: Sequence[ShardCost], *, verbose
     if across:
         shown = across if verbose else across[:_MOST_REFERENCES]
         yield ""
-        yield f"References to other shards ({len(across)}): a worker waits there for what another one creates."
+        yield f"References to other shards ({len(across)}): a worker waits until another one has created the resource."
         yield from (f"  {one} → {other}" for one, other in shown)
         if len(shown) < len(across):
             yield f"  and {len(across) - len(shown)} more; -v lists them."

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from enum import Enum, auto
 from itertools import islice
 from typing import NamedTuple
 
@@ -36,7 +37,7 @@ from gitsync.report.checks import (
     list_unchecked,
     repeats_check,
 )
-from gitsync.report.differences import Change, list_changes, name_path
+from gitsync.report.differences import Change, find_compared_section, list_changes, name_path, name_sides
 from gitsync.report.escape import format_sides
 from gitsync.report.folding import Fold, describe_folds, describe_members, fold_results, list_attempts, name_kinds
 from gitsync.report.nextsteps import list_next_steps
@@ -95,6 +96,16 @@ _SHORT = 100  # characters of both sides of a difference; longer ones get a line
 _WITH_ID = frozenset({FAILED, REFUSED, DELETES, REPLACED, REPLACES, REMOVED})
 
 
+class Extent(Enum):
+    """How much of a report is printed."""
+
+    ALL = auto()
+    PLAN = auto()
+    """Of a plan that its sync follows: neither next steps nor costs."""
+    RESULT = auto()
+    """Of that sync: what the plan has not shown, or what did not end well."""
+
+
 def render(
     report: Report,
     *,
@@ -102,38 +113,41 @@ def render(
     colour: bool = False,
     verbose: bool = False,
     names: bool = False,
-    is_prelude: bool = False,
+    extent: Extent = Extent.ALL,
 ) -> str:
     """Render the report as text, with a newline at its end. `width` is the terminal's; None for no
     wrapping. A `verbose` one has paths in requests, all values of creates, and the requests by type. With `names` it
-    has the names of people. A prelude is followed by what does it, so it has no next steps and no costs.
+    has the names of people.
     """
     report, paint, requests = report if names else leave_out_people(report), Paint(on=colour), list_by_type(report)
     # Of a run that was stopped, what came of it matters; what it did not reach is a number.
     not_reached = {result.key for result in report.results if result.condition.reason == Hold.NOT_REACHED}
     unlisted = frozenset() if verbose else not_reached
-    results = split_results(result for result in report.results if result.key not in unlisted)
+    is_result, has_end = extent is Extent.RESULT, extent is not Extent.PLAN
+    results = split_results(
+        result for result in report.results if result.key not in unlisted and not (is_result and result.is_fine)
+    )
     quiet = results.get(IN_SYNC, [])
     listing = _Listing(report, width, paint, verbose=verbose, names=names)
     errors, warnings = (
         [problem for problem in report.problems if problem.is_error is is_error] for is_error in (True, False)
     )
     way_on = format_way_on(report)
-    steps = [line for step in list_next_steps(report) if not is_prelude for line in indent(step, width, by=0)]
-    costs = [line for cost in format_costs(report) if not is_prelude for line in indent(cost, width, by=0)]
+    steps = [line for step in list_next_steps(report) if has_end for line in indent(step, width, by=0)]
+    costs = [line for cost in format_costs(report) if has_end for line in indent(cost, width, by=0)]
     parts = (
-        _format_summary(report, width, paint, names=names),
+        _format_summary(report, width, paint, names=names, is_result=is_result),
         listing.format_section(FAILED, results.get(FAILED, [])),
         listing.format_section(REFUSED, results.get(REFUSED, [])),
         indent(way_on, width, by=0) if way_on else [],
         _format_problem_section("Errors", errors, width, paint),
         *(listing.format_section(section, found) for section, found in results.items() if section not in _APART),
-        _format_problem_section("Warnings", warnings, width, paint),
+        _format_problem_section("Warnings", () if is_result else warnings, width, paint),
         [line for text in _format_left_out(quiet, len(unlisted)) for line in indent(text, width, by=0)],
-        _format_unchecked(report, width, verbose=verbose),
+        [] if is_result else _format_unchecked(report, width, verbose=verbose),
         steps,
         format_table(["TYPE", "REQUESTS"], requests, width=width) if verbose and requests else [],
-        [*format_target(report.target, width=width), *costs],
+        [*([] if is_result else format_target(report.target, width=width)), *costs],
     )
     text = "\n\n".join("\n".join(lines) for lines in parts if lines)
     # The end of a long report is what a terminal shows.
@@ -157,14 +171,15 @@ def _format_headline(report: Report, width: int | None, paint: Paint) -> list[st
     return [paint.bold(line) for line in indent(format_headline(report), width, by=0)]
 
 
-def _format_summary(report: Report, width: int | None, paint: Paint, *, names: bool) -> list[str]:
+def _format_summary(report: Report, width: int | None, paint: Paint, *, names: bool, is_result: bool) -> list[str]:
     revision = escape_controls(shorten_revision(report.revision))
-    lines = [
-        f"{report.command} of {revision}: {format_found(report)}",
+    has_read = report.coverage.files or report.coverage.ignored
+    about = (
         format_baseline_note(report),
-        f"read {format_coverage(report.coverage)}" if report.coverage.files or report.coverage.ignored else "",
+        f"read {format_coverage(report.coverage)}" if has_read else "",
         *list_busy_authors(report, names=names),
-    ]
+    )
+    lines = [f"{report.command} of {revision}: {format_found(report)}", *(() if is_result else about)]
     interrupted = "Interrupted: the next run continues with the resources that were not reached."
     return [
         *_format_headline(report, width, paint),
@@ -184,7 +199,7 @@ def _format_left_out(results: Sequence[Result], unreached: int) -> list[str]:
     incomplete = sum(any(_is_not_returned(result.because.get(p, "")) for p in result.unverified) for result in results)
     notes = (
         f"; for {incomplete} of them, Azure does not return all desired values" if incomplete else "",
-        f"; for {unknown} of them, the plan does not know all desired values" if unknown else "",
+        f"; for {unknown} of them, the plan did not read all desired values" if unknown else "",
     )
     return [*lines, f"{format_in_sync(results)}, not listed{''.join(notes)}."]
 
@@ -210,7 +225,7 @@ def _format_unchecked(report: Report, width: int | None, *, verbose: bool) -> li
 
 
 class _Row(NamedTuple):
-    """The line of a resource, or of a fold: what happens, its name, and its place, what it waits for or what it has."""
+    """The line of a resource or a fold: what happens, its name, and its location, what it waits for or what it has."""
 
     word: str
     name: str
@@ -222,6 +237,7 @@ class _Listing:
 
     def __init__(self, report: Report, width: int | None, paint: Paint, *, verbose: bool, names: bool) -> None:
         self._writes = report.command == "sync"
+        self._compared, self._sides = find_compared_section(report.results), " → ".join(name_sides(report))
         self._paint, self._verbose, self._names_people = paint, verbose, names
         self._names = shorten_names(result.key for result in report.results)
         self._causes = describe_causes(report.results)
@@ -243,6 +259,7 @@ class _Listing:
         common = messages[results[0].key] if len(results) > 1 and len(set(messages.values())) == 1 else ""
         lines = [self._paint.bold(f"{section.find_title(writes=self._writes)} ({len(results)})")]
         lines += indent(common, self._width, by=2) if common else []
+        lines += [f"  Values: {self._sides}"] if section == self._compared else []
         listed, folds = self._fold(section, results)
         rows = [self._make_row(section, result) for result in listed]
         rows += [self._make_fold_row(section, fold) for fold in folds]
@@ -283,7 +300,7 @@ class _Listing:
         return _Row(self._make_row(section, fold.first).word, f"{len(fold.results)} {kind}", last)
 
     def _format_heads(self, rows: Sequence[_Row]) -> list[list[str]]:
-        """Format the line of each row: what happens, its name, and its place or what it waits for."""
+        """Format the line of each row: what happens, its name, and its location or what it waits for."""
         if {row.word for row in rows} == {Verdict.BLOCKED.value}:
             rows = [row._replace(word="") for row in rows]
         longest = max(len(row.word) for row in rows)
@@ -321,10 +338,10 @@ class _Listing:
             yield from indent(escape_controls(note), self._width, by=4)
 
     def _find_message(self, section: Section, result: Result) -> str:
-        # The cause takes the place of a message that only says that something is missing.
+        # The cause replaces a message that only reports that something is missing.
         if section is WAITING and result.key in self._causes:
             return ""
-        # The reason for a replacement is shown with what it takes, and what a check says below the name.
+        # The reason for a replacement is shown with what it takes, and the result of a check below the name.
         return "" if result.replacement or repeats_check(result) else escape_controls(format_message(result))
 
     def _format_detail(self, section: Section, result: Result, message: str) -> Iterator[str]:
@@ -357,7 +374,7 @@ class _Listing:
         yield from self._format_attempts(result)
 
     def _format_checks(self, result: Result) -> Iterator[str]:
-        """Format what the checks say of the change, with what to do about it."""
+        """Format the results of the checks, with what to do about them."""
         for finding in list_shown(result, writes=self._writes):
             yield from self._format_check(finding, format_statement(finding, result))
 
@@ -369,7 +386,7 @@ class _Listing:
             yield from indent(f"What to do: {escape_controls(remedy)}", self._width, by=4)
 
     def _format_attempts(self, result: Result) -> Iterator[str]:
-        """Format the failed tries. That a stop of the run has ended one is what the message says already."""
+        """Format the failed tries. The message already states that a stop of the run ended one."""
         for attempt in result.attempts:
             if attempt.code != Hold.INTERRUPTED or self._verbose:
                 yield from indent(escape_controls(format_attempt(attempt, result)), self._width, by=4)
@@ -423,9 +440,7 @@ def _format_problem_section(word: str, problems: Sequence[Problem], width: int |
 
 
 def explain_codes(problems: Sequence[Problem]) -> list[str]:
-    """Say how to learn more of problems: of the first code that the table has, and of those that
-    are not shown.
-    """
+    """List how to learn more about problems: the first code in the table, and those that are not shown."""
     shown = shorten_problems(problems)
     known = (problem.code for problem in shown if find_code_meaning(problem.code))
     every = ["`--output json` has every problem."] if len(shown) < len(problems) else []
@@ -433,7 +448,7 @@ def explain_codes(problems: Sequence[Problem]) -> list[str]:
 
 
 def format_problems(problems: Sequence[Problem], *, width: int | None = None, colour: bool = False) -> list[str]:
-    """Format problems of the input as lines: place, problem and remedy, in the order of the files."""
+    """Format problems of the input as lines: location, problem and remedy, in the order of the files."""
     paint = Paint(on=colour)
     lines: list[str] = []
     for problem in shorten_problems(problems):

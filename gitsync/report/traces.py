@@ -38,7 +38,7 @@ _Attributes = Mapping[str, str | int]
 
 
 def is_traced(environment: Mapping[str, str]) -> bool:
-    """Tell whether there is an endpoint for traces, and the extra is installed."""
+    """Return whether there is an endpoint for traces, and the extra is installed."""
     if environment.get("OTEL_SDK_DISABLED", "").casefold() == "true":
         return False
     if (environment.get("OTEL_TRACES_EXPORTER") or "otlp") != "otlp" or not _find_first(environment, ENDPOINTS):
@@ -65,7 +65,7 @@ def _open_exporter(environment: Mapping[str, str], options: Mapping[str, Any]) -
     found = entry_points(group="opentelemetry_traces_exporter", name=_EXPORTERS.get(protocol, protocol))
     if not found:
         raise PublishError(
-            f"No exporter of traces for the protocol {protocol} is installed.",
+            f"No trace exporter for the protocol {protocol} is installed.",
             hint="Set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or install the exporter.",
         )
     exporter: SpanExporter = next(iter(found)).load()(**options)

@@ -41,7 +41,7 @@ PLANNED = {action: action.value for action in PAST}
 
 _GONE = frozenset({Action.DELETE, Action.DETACH})
 
-_UNTOUCHED = "Planned"
+UNTOUCHED = "Planned"
 """The reason of a condition that no run has set yet: a plan sets none."""
 
 REPLACE_NEEDED = "replace needed"
@@ -66,9 +66,14 @@ def format_subject(report: Report) -> str:
 
 
 def format_ready(report: Report) -> str:
-    """Format how many are Ready of those that are there: `8 of 9 Ready`. What was deleted or detached is not."""
-    there = [result for result in report.results if not (result.action in _GONE and result.is_fine)]
-    return f"{sum(result.condition.is_ready for result in there)} of {len(there)} Ready"
+    """Format how many are Ready of those that exist: `8 of 9 Ready`."""
+    existing = _list_existing(report)
+    return f"{sum(result.condition.is_ready for result in existing)} of {len(existing)} Ready"
+
+
+def _list_existing(report: Report) -> list[Result]:
+    """List the results without what a sync deleted or detached."""
+    return [result for result in report.results if not (result.action in _GONE and result.is_fine)]
 
 
 def format_baseline_note(report: Report) -> str:
@@ -149,15 +154,34 @@ def format_replacing(records: Iterable[Record]) -> str:
 
 
 def format_found(report: Report) -> str:
-    """Format the number of resources, of each verdict, and after a sync of those that are Ready."""
-    times = Counter(map(_name_verdict, report.results))
-    verdicts = [f"{count} {name}" for name, count in sorted(times.items())]
-    ready = [format_ready(report)] if report.command == "sync" else []
-    return ", ".join([format_plural(len(report.results), "resource"), *ready, *verdicts])
+    """Format the number of resources: of a plan with each verdict, of a sync with those that are Ready or in sync."""
+    total = format_plural(len(report.results), "resource")
+    if report.command == "sync":
+        return ", ".join([total, *_list_found_by_sync(report)])
+    return ", ".join([total, *_list_verdicts(report.results)])
+
+
+def _list_found_by_sync(report: Report) -> list[str]:
+    """List what the headline does not have: it counts what the sync wrote, what failed and what waits."""
+    unwritten = [one for one in report.results if one.action is Action.NONE and one.is_fine]
+    in_sync = sum(one.verdict is Verdict.IN_SYNC for one in unwritten)
+    others = _list_verdicts(one for one in unwritten if one.verdict is not Verdict.IN_SYNC)
+    existing = _list_existing(report)
+    is_ready = bool(existing) and all(result.condition.is_ready for result in existing)
+    every = "all " if len(report.results) > 1 else ""
+    if is_ready and in_sync == len(report.results):
+        return [f"{every}in sync and Ready"]
+    ready = f"{every}Ready" if is_ready else format_ready(report) if existing else ""
+    return list(filter(None, (ready, f"{in_sync} in sync" if in_sync else "", *others)))
+
+
+def _list_verdicts(results: Iterable[Result]) -> list[str]:
+    """List the number of each verdict, by name."""
+    return [f"{count} {name}" for name, count in sorted(Counter(map(_name_verdict, results)).items())]
 
 
 def _name_verdict(result: Result) -> str:
-    """Name a verdict in a count. What was removed from git and stays in Azure is no delete."""
+    """Name a verdict in a count. What was removed from git and stays in Azure is not a delete."""
     stays = result.verdict in {Verdict.DELETE, Verdict.DETACH} and result.action is Action.NONE
     return "removed from git" if stays else result.verdict.value
 
@@ -243,9 +267,9 @@ def list_actions(report: Report, words: Mapping[Action, str]) -> list[str]:
 
 
 def is_quiet(result: Result) -> bool:
-    """Tell whether a resource is in sync, unchanged, and Ready as far as that is known."""
+    """Return whether a resource is in sync, unchanged, and Ready as far as that is known."""
     in_sync = result.verdict is Verdict.IN_SYNC and result.action is Action.NONE and result.is_fine
-    return in_sync and (result.condition.is_ready or result.condition.reason == _UNTOUCHED)
+    return in_sync and (result.condition.is_ready or result.condition.reason == UNTOUCHED)
 
 
 def format_in_sync(results: Iterable[Result]) -> str:
@@ -270,9 +294,9 @@ def format_state(result: Result) -> str:
 
 
 def format_message(result: Result) -> str:
-    """Format what is said of a resource: the message, after the reason where it is not Ready; "" for nothing."""
+    """Format the message of a resource, after the reason where it is not Ready; "" for nothing."""
     condition = result.condition
-    if condition.is_ready or condition.reason == _UNTOUCHED or not result.message:
+    if condition.is_ready or condition.reason == UNTOUCHED or not result.message:
         return result.message
     return f"{condition.reason}: {result.message}"
 
@@ -297,7 +321,7 @@ def describe_replacement(result: Result) -> str:
         return ""
     refers, verb = list_takes(replacement.refers, _MOST_TAKEN), "refers" if len(replacement.refers) == 1 else "refer"
     referring, lost = (f" {refers} {verb} to it.", f"what {refers} {verb} to") if replacement.refers else ("", "")
-    # That nothing goes along is said only where it is so.
+    # "Nothing else" is written only where it is true.
     below = list_takes(replacement.below, _MOST_TAKEN) if replacement.below or not lost else ""
     along = f", with {below}" if below else ""
     if replacement.away is not None:
@@ -332,7 +356,7 @@ def shorten_problems(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def _find_cause(problem: Problem) -> str:
-    """Find what a problem says without what differs from place to place: whatever is not a word in
+    """Find the text of a problem without what differs between locations: whatever is not a word in
     lower case is a name, a path or a value, and so is a word of the field.
     """
     names = set(re.split(r"\W+", problem.field))

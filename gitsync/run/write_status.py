@@ -66,7 +66,7 @@ def write_expected(
                 agent=agent,
                 summary=None,
                 report=None,
-                headline=headline or f"Expect {wording.format_plural(len(records), 'new resource')}",
+                headline=headline or f"Record {wording.format_plural(len(records), 'resource')} to create",
             )
         )
     except PublishError as error:

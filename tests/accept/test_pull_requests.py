@@ -359,7 +359,7 @@ def leave_the_pipeline(run):
         (commit_without_a_push, "does not have the commit"),
         (check_an_unknown_branch_out, "has no branch mine"),
         (remove_the_remote, "has no remote"),
-        (leave_the_pipeline, "This is no job of a pipeline that gitsync knows"),
+        (leave_the_pipeline, "Not running in GitHub Actions, GitLab CI or Azure Pipelines"),
     ],
 )
 def test_what_is_refused_before_anything_is_written(on_github, change, message):

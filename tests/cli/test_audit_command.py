@@ -134,8 +134,8 @@ def test_the_page_has_all_of_it(night):
         ("91d", "more than 90 days ago"),
         ("2019-01-01", "more than 90 days ago"),
         ("2999-01-01T00:00:00Z", "in the future"),
-        ("yesterday", "is no age and no time"),
-        ("7w", "is no age and no time"),
+        ("yesterday", "is neither an age nor a time"),
+        ("7w", "is neither an age nor a time"),
     ],
 )
 def test_a_beginning_that_cannot_be_audited_is_refused(night, since, message):

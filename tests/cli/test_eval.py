@@ -107,7 +107,7 @@ def test_what_cannot_be_evaluated_is_reported(repository, monkeypatch, capsys, a
 def test_nothing_is_recorded_before_a_sync(tmp_path, capsys):
     (tmp_path / "shop.yaml").write_text(MANIFESTS)
     assert evaluate((tmp_path, None), "self.status.id") == 2
-    assert "Nothing is recorded of the status" in capsys.readouterr().err
+    assert "No status is recorded for" in capsys.readouterr().err
 
 
 def ask(tmp_path, *lines):

@@ -369,7 +369,7 @@ def test_status_shows_exports_that_no_run_could_remove(folder):
         store.load()
         store.save(replace(UPDATE, leftovers={left: True}))
     shown = run_here("status", ".", folder=folder).out
-    assert f"1 export left over:\n  Secret default/keys of {HUB}, in the sink kubernetes\n" in shown
+    assert f"1 export not removed:\n  Secret default/keys of {HUB}, in the sink kubernetes\n" in shown
     listed = json.loads(run_here("status", ".", "--output", "json", folder=folder).out)
     assert listed["gitsync"] == {
         "leftovers": [{"object": "Secret/default/keys", "owner": str(HUB), "sink": "kubernetes"}]

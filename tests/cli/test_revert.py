@@ -80,7 +80,7 @@ def test_what_is_not_drift_is_skipped(world, network, drifted, expected, said, w
     ended, writes = revert(world, "hub", "VirtualNetworksSubnet/one")
     assert (ended.code, writes) == (0, expected), why
     assert said in ended.err
-    assert "VirtualNetworksSubnet.network.azure.com/default/one is left alone: it is create" in ended.err
+    assert "Skipped VirtualNetworksSubnet.network.azure.com/default/one: it is create" in ended.err
 
 
 def test_what_was_deleted_is_created_again(world):
@@ -103,7 +103,7 @@ def test_a_held_resource_is_refused(world):
     [
         (["hubb"], "No resource is called hubb. Did you mean"),
         (["VirtualNetwork/h*", "nothing"], "No resource is called nothing."),
-        (["."], "Nothing is named to revert."),
+        (["."], "No resource is named."),
         ([], "The following arguments are required: KIND/NAME."),
     ],
 )

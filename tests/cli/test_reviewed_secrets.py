@@ -72,7 +72,7 @@ def test_a_reviewed_plan_holds_what_it_saw_and_reports_what_it_could_not(estate,
     vault.make("default--db--password", "Marker-two")
     quiet = plan()
     assert "5 resources in sync" in quiet.out
-    assert "A plan does not know every exported or external value" in quiet.out
+    assert "This plan did not read every exported or external value" in quiet.out
     held = sync("--plan", "../plan.json")
     assert (held.code, verdicts(held)["two"]) == (1, ("pending", "NotReviewed")), "it changed, and nobody reviewed that"
     assert estate.password("two") == "Marker-one"

@@ -50,7 +50,7 @@ def test_what_is_read(line, expected, why):
 @pytest.mark.parametrize(
     ("line", "message", "why"),
     [
-        ("", "The following arguments are required: KIND/NAME. See gitsync describe --help.", "argparse's own"),
+        ("", "The following arguments are required: KIND/NAME. Run gitsync describe --help.", "argparse's own"),
         ("A/b --pruen", "Unknown flag --pruen. Did you mean --prune?", "a slip"),
         ("A/b --outptu=json", "Unknown flag --outptu. Did you mean --output?", "with a value"),
         ("A/b --branch main", "Unknown flag --branch. Did you mean --ref?", "another word for it"),

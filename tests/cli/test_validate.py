@@ -86,7 +86,7 @@ spec: {path: ./b, sourceRef: {kind: GitRepository, name: flux-system}}
         ({"a": "kind: Group\napiVersion: app.azure.com/v1\na: [\n"}, [], 1, "0 resources in 1 file: 1 error; 1 document rejected.", "a file that does not parse"),
         ({"a": GOOD, "b": "kind: Secret\na: [\n"}, ["--strict"], 0, "1 resource in 2 files: no problems; 1 document rejected; 1 problem in what is not used.", "one that nothing uses"),
         ({}, [], 0, "0 resources in 0 files: nothing to validate. Check SOURCE and --path.", "an empty folder"),
-        ({"a": LEADS_NOWHERE, "b__c": "a: 1\n"}, [], 0, "0 resources in 2 files: nothing to validate; followed: 1 Kustomization.kustomize.toolkit.fluxcd.io. The followed sources have no ASO resource: check their values.", "a unit without resources"),
+        ({"a": LEADS_NOWHERE, "b__c": "a: 1\n"}, [], 0, "0 resources in 2 files: nothing to validate; followed 1 Flux Kustomization. The followed sources have no ASO resource: check their values.", "a unit without resources"),
         ({"a": GOOD, "b__c": BAD}, ["--path", "b"], 1, "1 resource in 1 file: 2 errors.", "only what lies at the path"),
         (
             {"a": GOOD, "b": BAD.replace("core", "other")},
@@ -171,13 +171,12 @@ metadata: {name: store}
 replicas: 1
 """
 COUNTED = (
-    "1 resource in 2 files: 1 error; passed over: 1 Deployment.apps, 1 without a kind; 1 document rejected; "
-    "1 file ignored."
+    "1 resource in 2 files: 1 error; skipped: 1 Deployment.apps, 1 without a kind; 1 document rejected; 1 file ignored."
 )
 LISTED = """
-others.yaml:1: passed over: Deployment.apps web
+others.yaml:1: skipped: Deployment.apps web
 others.yaml:5: rejected: Redis.cache.azure.cm store
-others.yaml:9: passed over: without a kind
+others.yaml:9: skipped: without a kind
 out.yaml: ignored
 """
 
@@ -239,7 +238,7 @@ def test_gitsync_yaml_reports_which_source_is_this_repository(source, capsys):
         (Path(folder) / "gitsync.yaml").write_text(f"this-repository: {text}\n")
         assert run(["validate", folder]) == 0
         told = capsys.readouterr().out
-        assert "followed: 1 Kustomization" in told
+        assert "followed 1 Flux Kustomization" in told
         assert "OtherSource" not in told
     (Path(folder) / "gitsync.yaml").write_text("this-repository: cluster-config\n")
     assert run(["validate", folder]) == 2
@@ -280,7 +279,7 @@ RUN = ["--emulator", "--credential", "anonymous", "--subscription", "00000000-00
 def test_plan_and_sync_count_and_list_the_same(command, mixed, capsys, tmp_path):
     run([command, mixed, "-v", *RUN, "--status-dir", str(tmp_path / "status")])
     told = capsys.readouterr().out
-    assert "\nread 1 resource in 2 files; passed over: 1 Deployment.apps, 1 without a kind; " in told
+    assert "\nread 1 resource in 2 files; skipped: 1 Deployment.apps, 1 without a kind; " in told
     assert told.endswith(LISTED)
 
 

@@ -67,7 +67,7 @@ def test_a_scheduled_job_opens_a_pull_request_and_closes_it(estate, tmp_path):
     [
         (["--together"], "--together needs --pull-request."),
         (["--branch", "x", "--pull-request"], "not allowed with argument"),
-        (["--pull-request"], "This is no job of a pipeline that gitsync knows"),
+        (["--pull-request"], "Not running in GitHub Actions, GitLab CI or Azure Pipelines"),
     ],
 )
 def test_flags_that_are_refused_before_the_first_request(tmp_path, flags, message):

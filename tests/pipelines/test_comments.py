@@ -103,7 +103,7 @@ def test_a_run_without_a_report_replaces_the_comment_as_well(tmp_path, folder, p
     (folder / "report.md").unlink()
     ended = comment(folder, host, job)
     assert (ended.code, ended.err) == (0, "report.md does not exist: the run ended without a report.\n")
-    assert text_of(host.comments[0]).startswith(f"{MARK}\n### gitsync gave no report\n")
+    assert text_of(host.comments[0]).startswith(f"{MARK}\n### gitsync wrote no report\n")
 
 
 def test_the_same_report_is_not_sent_again(tmp_path, folder):
@@ -148,13 +148,13 @@ def test_an_enterprise_server_gets_its_own_variable(tmp_path, folder):
 @pytest.mark.parametrize(
     ("job", "arguments", "message"),
     [
-        ({}, [], "This is no job of a pipeline that gitsync knows"),
-        ({**GITHUB, "GITHUB_REF": "refs/heads/main"}, [], "This job is not about a pull request."),
+        ({}, [], "Not running in GitHub Actions, GitLab CI or Azure Pipelines"),
+        ({**GITHUB, "GITHUB_REF": "refs/heads/main"}, [], "This job is not for a pull request."),
         ({**GITHUB, "GITHUB_REPOSITORY": ""}, [], "GITHUB_REPOSITORY is not set"),
-        ({**GITLAB, "CI_MERGE_REQUEST_IID": ""}, [], "This job is not about a merge request."),
-        ({**AZURE, "SYSTEM_PULLREQUEST_PULLREQUESTID": ""}, [], "This run is not about a pull request of Azure Repos."),
+        ({**GITLAB, "CI_MERGE_REQUEST_IID": ""}, [], "This job is not for a merge request."),
+        ({**AZURE, "SYSTEM_PULLREQUEST_PULLREQUESTID": ""}, [], "This run is not for a pull request in Azure Repos."),
         (GITHUB, ["--number", "1/../2"], "--number '1/../2' is no number of a pull request."),
-        (GITHUB, ["--name", "a --> b"], "'a --> b' is no name of a target."),
+        (GITHUB, ["--name", "a --> b"], "'a --> b' is not a valid name of a target."),
     ],
 )
 def test_what_is_refused(tmp_path, folder, job, arguments, message):
@@ -182,7 +182,7 @@ def test_an_answer_of_another_form_is_an_error(tmp_path, folder):
     host.put({"number": 1})
     ended = comment(folder, host, GITHUB)
     assert ended.code == 1
-    assert "gh gave an answer of an unknown form" in ended.err
+    assert "gh returned an unexpected response" in ended.err
 
 
 def test_a_program_that_is_missing_is_named(tmp_path, folder):

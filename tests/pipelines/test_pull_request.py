@@ -101,7 +101,7 @@ def test_a_plan_that_is_refused_fails_the_step_and_replaces_the_comment(estate):
     estate.host.put({"id": "IC_1", "viewerDidAuthor": True, "body": "<!-- gitsync -->\nAn older plan."})
     job = estate.job("pull_request", "0" * 40, path="../elsewhere")
     assert job.run("Install gitsync")["exit-code"] == "2"
-    assert estate.host.comments[0]["body"].startswith("<!-- gitsync -->\n### gitsync gave no report")
+    assert estate.host.comments[0]["body"].startswith("<!-- gitsync -->\n### gitsync wrote no report")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_commit_reports_how_its_runs_stand(estate):
         ("pending", "The run has begun."),
         ("success", "Created 1"),
         ("pending", "The run has begun."),
-        ("failure", "The run gave no report. Its log says why."),
+        ("failure", "The run wrote no report. See its log."),
     ]
 
 

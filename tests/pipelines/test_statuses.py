@@ -108,7 +108,7 @@ def test_a_run_without_a_report_has_failed(tmp_path, folder, program, job):
         "Posted the status gitsync: failure.\n",
         "report.json does not exist: the run ended without a report.\n",
     )
-    assert host.statuses[-1]["description"] == "The run gave no report. Its log says why."
+    assert host.statuses[-1]["description"] == "The run wrote no report. See its log."
 
 
 @by_host
@@ -196,13 +196,17 @@ def test_a_deployment_whose_state_was_never_posted_is_used(tmp_path, folder):
 @pytest.mark.parametrize(
     ("job", "arguments", "message"),
     [
-        ({}, ["--status=pending"], "This is no job of a pipeline that gitsync knows"),
+        ({}, ["--status=pending"], "Not running in GitHub Actions, GitLab CI or Azure Pipelines"),
         ({**GITHUB, "GITHUB_SHA": ""}, ["--status=pending"], "GITHUB_SHA is not set"),
-        (GITHUB, ["--status=report"], "No report is named."),
-        (GITHUB, [], "No report is named."),
-        (GITHUB, ["report.md", "--status=pending"], "Before a run there is no report."),
-        (GITHUB, ["--status=pending", "--number=3"], "A status is about a commit, and has no --number."),
-        (GITHUB, ["--status=pending", "--name=a\nb"], r"'a\nb' is no name of a target."),
+        (GITHUB, ["--status=report"], "FILE is missing."),
+        (GITHUB, [], "FILE is missing."),
+        (GITHUB, ["report.md", "--status=pending"], "There is no report before a run."),
+        (
+            GITHUB,
+            ["--status=pending", "--number=3"],
+            "--number cannot be combined with --status, which is for a commit.",
+        ),
+        (GITHUB, ["--status=pending", "--name=a\nb"], r"'a\nb' is not a valid name of a target."),
         (GITHUB, ["--status=pending", "--deployment"], "--deployment needs --status and --name."),
         (GITHUB, ["report.md", "--name=a", "--deployment"], "--deployment needs --status and --name."),
         (GITHUB, ["report.md", "--status=report", "--name=a", "--deployment"], "is of a plan, which deploys nothing."),
@@ -237,7 +241,7 @@ def test_an_answer_of_another_form_is_an_error(tmp_path, folder, program, job):
     (host.home / program).write_text("#!/bin/sh\necho '[3]'\n")
     ended = say(folder, host, job, "--status=pending")
     assert ended.code == 1
-    assert f"{program} gave an answer of an unknown form" in ended.err
+    assert f"{program} returned an unexpected response" in ended.err
 
 
 def test_a_real_report_has_what_a_status_needs(tmp_path, folder):

@@ -84,21 +84,23 @@ RECORD, TYPE, PUBLISHED, DEFAULT = Estimate
         pytest.param(
             make_schedule(RECORD, RECORD), "1 write, 16 polls, and take about 3m.", id="as long as the last time"
         ),
-        pytest.param(make_schedule(TYPE), "take about 3m (from recordings of Azure).", id="one write, of a known type"),
+        pytest.param(
+            make_schedule(TYPE), "take about 3m (estimated from recordings).", id="one write, of a known type"
+        ),
         pytest.param(make_schedule(DEFAULT), "take at least 3m (guessed).", id="one write, of an unknown type"),
         pytest.param(
             make_schedule(RECORD, TYPE, RECORD),
-            "take about 3m (1 of 3 from recordings of Azure).",
+            "take about 3m (1 of 3 durations estimated from recordings).",
             id="one of several is not from a record",
         ),
         pytest.param(
             make_schedule(RECORD, TYPE, DEFAULT, TYPE),
-            "take at least 3m (2 of 4 from recordings of Azure, 1 of 4 guessed).",
+            "take at least 3m (2 of 4 durations estimated from recordings, 1 guessed).",
             id="of several sources, and a guess makes it a least",
         ),
         pytest.param(
             make_schedule(RECORD, PUBLISHED),
-            "take about 3m (1 of 2 from published figures).",
+            "take about 3m (1 of 2 durations estimated from published figures).",
             id="a published figure is no guess",
         ),
         pytest.param(make_schedule(RECORD, seconds=12.4), "take about 12s.", id="seconds"),

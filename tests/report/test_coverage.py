@@ -32,7 +32,7 @@ COVERAGE = Coverage(
     notes=(Problem(code="DuplicateManifest", message="Secret a/b is declared twice.", path="c.yml", line=2),),
 )
 SENTENCE = (
-    "20 resources in 3 files; followed: 1 Application.argoproj.io; passed over: 2 Deployment.apps, 1 HelmRelease.helm.toolkit.fluxcd.io, "
+    "20 resources in 3 files; followed 1 Argo CD Application; skipped: 2 Deployment.apps, 1 HelmRelease.helm.toolkit.fluxcd.io, "
     "1 without a kind; 1 document rejected; 2 files ignored; 1 kustomization skipped; 1 problem in what is not used"
 )
 
@@ -43,22 +43,22 @@ SENTENCE = (
         (COVERAGE, SENTENCE, "all that there can be"),
         (Coverage(files=1, resources=1), "1 resource in 1 file", "nothing was left out"),
         (UNNAMED, "1 resource in 1 file; 3 ASO objects in 2 files that no kustomization names", "files beside those that are built"),
-        (Coverage(files=1, unread=(unread(1),)), "0 resources in 1 file; passed over: 1 without a kind", "no kind"),
+        (Coverage(files=1, unread=(unread(1),)), "0 resources in 1 file; skipped: 1 without a kind", "no kind"),
         (
             Coverage(files=1, unread=(unread(1, form="ARM template"),)),
-            "0 resources in 1 file; passed over: 1 ARM template", "something else that can be recognised",
+            "0 resources in 1 file; skipped: 1 ARM template", "something else that can be recognised",
         ),
         (
             Coverage(files=1, unread=(unread(1, "Service", "v1"),)),
-            "0 resources in 1 file; passed over: 1 Service", "the core group has no name",
+            "0 resources in 1 file; skipped: 1 Service", "the core group has no name",
         ),
         (
             Coverage(files=1, unread=(unread(1, "{{ .kind }}", "v1"), unread(2, "x\n##vso[x]", "a/v1"))),
-            "0 resources in 1 file; passed over: 2 of an invalid kind", "foreign text is not repeated",
+            "0 resources in 1 file; skipped: 2 of an invalid kind", "foreign text is not repeated",
         ),
         (
             Coverage(files=1, unread=tuple(unread(n, f"Kind{n:02}", "g/v1") for n in range(12))),
-            "0 resources in 1 file; passed over: "
+            "0 resources in 1 file; skipped: "
             + ", ".join(f"1 Kind{n:02}.g" for n in range(10))
             + ", 2 more kinds", "a sentence stays a sentence",
         ),
@@ -97,10 +97,10 @@ def test_the_order_of_the_documents_changes_nothing():
 
 def test_the_list_has_each_with_its_location():
     assert list(list_left_out(COVERAGE)) == [
-        "a.yaml:1: passed over: Deployment.apps web",
-        "a.yaml:5: passed over: Deployment.apps api",
-        "a.yaml:9: passed over: HelmRelease.helm.toolkit.fluxcd.io",
-        "a.yaml:12: passed over: without a kind",
+        "a.yaml:1: skipped: Deployment.apps web",
+        "a.yaml:5: skipped: Deployment.apps api",
+        "a.yaml:9: skipped: HelmRelease.helm.toolkit.fluxcd.io",
+        "a.yaml:12: skipped: without a kind",
         "a.yaml:15: rejected",
         "a.yaml:18: followed: Application.argoproj.io shop",
         "b.yaml: ignored",
@@ -112,7 +112,7 @@ def test_the_list_has_each_with_its_location():
 
 def test_the_list_shows_no_control_character():
     odd = replace(WEB, name="web\x1b[2J\n")
-    assert list(list_left_out(Coverage(unread=(odd,)))) == ["a.yaml:1: passed over: Deployment.apps web\\x1b[2J\\n"]
+    assert list(list_left_out(Coverage(unread=(odd,)))) == ["a.yaml:1: skipped: Deployment.apps web\\x1b[2J\\n"]
 
 
 def test_every_form_reports_it():

@@ -50,6 +50,7 @@ def list_section(shown, title):
 def test_equal_changes_are_one_line_with_their_number_and_the_first_three():
     shown = text.render(plan(*(update(number) for number in range(83))))
     assert list_section(shown, "To change (83)") == [
+        "  Values: Azure → git",
         "  update   83 VirtualNetwork   n000, n001, n002 and 80 more",
         '    ~ spec.tags.env: "test" → "prod"',
         "  83 resources are folded; -v lists them.",
@@ -111,7 +112,7 @@ def test_what_a_check_and_an_author_say_of_equal_changes_is_said_once():
         for number in range(MANY)
     ]
     shown = text.render(plan(*changes))
-    assert shown.count("Warning of policy: Audit: TLS. (spec.tags.env)\n") == 1
+    assert shown.count("Warning from policy: Audit: TLS. (spec.tags.env)\n") == 1
     assert shown.count("Changed by Azure itself, 2026-11-23 22:00 to 22:10 UTC\n") == 1
 
 

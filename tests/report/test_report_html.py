@@ -78,7 +78,7 @@ HELD = [
     ("0123456789abcdef0123456789abcdef01234567", "the revision"),
     ("2026-01-02T03:05:17Z", "when it ended"),
     ("4 reads, 1 write, 2 polls in 1m12s", "requests and time"),
-    ("something failed, is invalid, or is not Ready", "what the exit code means"),
+    ("a resource failed, is invalid or is not Ready", "what the exit code means"),
     ("1 failed, 1 error in manifests; updated 1, deleted 1", "a sentence on the whole"),
     ("4 resources, 2 of 3 Ready", "how many there are"),
     ("changed in Azure", "what a verdict means"),

@@ -195,7 +195,7 @@ async def test_a_resource_group_of_the_picture_narrows_the_list_to_it(opened):
     async with opened(LARGE) as page:
         before = await page.value(COUNT)
         click = "dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}))"
-        await page.value(f"document.querySelector('[data-place*=app-005] rect').{click}")
+        await page.value(f"document.querySelector('[data-group*=app-005] rect').{click}")
         assert (await counted(page, before)) == "13 of 1,003 resources"
 
 

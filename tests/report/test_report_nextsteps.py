@@ -9,11 +9,36 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.secret_digest import NO_KEY
 from gitsync.report.nextsteps import list_next_steps
-from tests.report.report_builders import IN_SYNC, report
+from tests.report.report_builders import IN_SYNC, key, report
 
 PASSWORD = "/properties/password"
 A_PLAN = replace(report(replace(IN_SYNC, because={PASSWORD: f"{NOT_KNOWN}: it is exported."})), command="plan")
 INVALID = replace(IN_SYNC, verdict=Verdict.INVALID)
+
+
+APPLY, KEEP, ALSO_PRUNE, PRUNE = (
+    "to apply these changes",
+    "run `gitsync accept`",
+    "Add `--prune`",
+    "Run `gitsync sync --prune`",
+)
+SYNC_STEPS = [
+    ([Verdict.CREATE], [APPLY], "a change"),
+    ([Verdict.DRIFTED], [APPLY, KEEP], "drift has two ways"),
+    ([Verdict.CREATE, Verdict.CONFLICT], [APPLY, KEEP], "both"),
+    ([Verdict.CREATE, Verdict.DELETE], [APPLY, ALSO_PRUNE], "a delete that needs a flag"),
+    ([Verdict.DELETE], [PRUNE], "nothing else"),
+    ([Verdict.IN_SYNC], [], "nothing to do"),
+]
+
+
+@pytest.mark.parametrize(("verdicts", "words", "why"), SYNC_STEPS, ids=[row[-1] for row in SYNC_STEPS])
+def test_a_plan_has_one_hint_for_its_sync(verdicts, words, why):
+    results = (replace(IN_SYNC, key=key("A", verdict.value), verdict=verdict) for verdict in verdicts)
+    shown = list_next_steps(replace(report(*results), command="plan"))
+    assert len(shown) == bool(words), why
+    every = (APPLY, KEEP, ALSO_PRUNE, PRUNE)
+    assert [each for each in every if each in " ".join(shown)] == words, why
 
 
 def problem(code):
@@ -38,7 +63,7 @@ def steps(value, words):
     ],
 )
 def test_what_a_plan_did_not_request_is_not_skipped(value, count, why):
-    assert len(steps(value, "A plan does not know every exported or external value")) == count, why
+    assert len(steps(value, "This plan did not read every exported or external value")) == count, why
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.reconcile.result_builder import NO_TURN
 from gitsync.report import junit, markdown, sarif
 from gitsync.report.html import page
-from gitsync.report.text import format_problems, render
+from gitsync.report.text import Extent, format_problems, render
 from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, REFUSED, failed, key, report, result
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -107,7 +107,7 @@ SIDES = [
 @pytest.mark.parametrize(("difference", "lines", "why"), SIDES, ids=[s[-1] for s in SIDES])
 def test_a_difference_is_shown_as_a_diff(difference, lines, why):
     shown = render(report(replace(DRIFTED, differences=(difference,), unverified=()))).splitlines()
-    start = shown.index("Changed (1)") + 2
+    start = next(number for number, line in enumerate(shown) if "/a:" in line)
     assert shown[start : start + len(lines)] == lines, why
 
 
@@ -120,7 +120,49 @@ def test_what_comes_is_green_and_what_goes_is_red():
 
 
 def test_an_empty_run_reports_it():
-    assert render(report()).startswith("Nothing changed\nsync of 0123456789ab: 0 resources, 0 of 0 Ready\n")
+    assert render(report()).startswith("Nothing changed\nsync of 0123456789ab: 0 resources\n")
+
+
+def count(*results):
+    return render(report(*results)).splitlines()[1].partition(": ")[2]
+
+
+FOUND = [
+    ((IN_SYNC,), "1 resource, in sync and Ready", "one"),
+    ((IN_SYNC, replace(IN_SYNC, key=key("A", "b"))), "2 resources, all in sync and Ready", "several"),
+    ((IN_SYNC, DRIFTED), "2 resources, all Ready, 1 in sync", "what was written is in the headline"),
+    ((IN_SYNC, REFUSED), "2 resources, 1 of 2 Ready, 1 in sync", "what failed is in the headline, too"),
+    (
+        (IN_SYNC, replace(IN_SYNC, key=key("A", "b"), verdict=Verdict.SKIP)),
+        "2 resources, all Ready, 1 in sync, 1 skip",
+        "no other line counts it",
+    ),
+]
+
+
+@pytest.mark.parametrize(("results", "found", "why"), FOUND, ids=[row[-1] for row in FOUND])
+def test_a_sync_counts_what_its_headline_does_not(results, found, why):
+    assert count(*results) == found, why
+
+
+def test_the_sides_of_a_difference_are_named_once():
+    twice = render(report(DRIFTED, replace(DRIFTED, key=key("A", "b"), is_fine=False)))
+    assert twice.count("Values: Azure → git") == 1
+    assert twice.index("Failed (1)") < twice.index("Values: ") < twice.index("Changed (1)")
+    assert "Values: " not in render(report(IN_SYNC))
+
+
+def test_a_result_repeats_nothing_of_the_plan_before_it():
+    value = report(DRIFTED, REFUSED)
+    in_full, short = render(value), render(value, extent=Extent.RESULT)
+    assert "VirtualNetwork/hub" in in_full
+    assert "VirtualNetwork/hub" not in short
+    assert "StorageAccount/logs" in short, "what failed is shown"
+    assert render(report(DRIFTED), extent=Extent.RESULT).splitlines()[:3] == [
+        "Updated 1",
+        "sync of 0123456789ab: 1 resource, Ready",
+        "",
+    ]
 
 
 def test_an_interrupted_run_reports_it():
@@ -191,7 +233,7 @@ STEPS = [
         "the next command",
     ),
     (report(REFUSED), "gitsync describe KIND/NAME", "where to look"),
-    (FULL, "`gitsync validate` shows", "problems can be seen offline"),
+    (FULL, "Run `gitsync validate`", "problems can be seen offline"),
 ]
 
 

@@ -114,7 +114,7 @@ def test_a_name_or_a_pattern_without_a_group_is_an_error(tmp_path, name, subscri
     sources = [GROUP, FAR] if subscriptions == "two" else [GROUP]
     done, _ = look(tmp_path, f"--resource-group={name}", "--resource-group=l*", bodies=ESTATE, sources=sources)
     assert (done.code, done.out) == (2, "")
-    assert f"There is no resource group {name} in subscription" in done.err
+    assert f"Resource group {name} does not exist in subscription" in done.err
 
 
 FAR = f"""\

@@ -138,7 +138,7 @@ def test_a_missing_right_is_not_an_empty_list(estate):
 def test_a_group_that_is_named_must_exist(estate):
     done, _ = look(estate, "--resource-group", "nowhere")
     assert done.code == 2
-    assert "There is no resource group nowhere" in done.err
+    assert "Resource group nowhere does not exist" in done.err
 
 
 def test_a_named_group_is_searched_although_git_does_not_have_it(estate):

@@ -126,7 +126,7 @@ def _list_keys(wanted: _Wanted) -> tuple[Key, ...]:
 
 
 def _find_resources(wanted: _Wanted) -> Iterator[Candidate]:
-    """Resources by the shortest name that is clear; their kinds first, if there are many."""
+    """Resources by their shortest unambiguous name; their kinds first, if there are many."""
     keys = _list_keys(wanted)
     if len(keys) > _MOST_NAMES and "/" not in wanted.slot.text:
         yield from (Candidate(f"{kind}/", _count(count)) for kind, count in _count_kinds(keys).items())

@@ -1,7 +1,7 @@
 """Resources to complete: those of the recorded status, and those that the files of a folder seem to declare.
 
 This must be fast, so nothing is read as a run reads it: a record is known by its path, a manifest by a few lines. More
-may be offered than a run would have. No server is asked: of a status branch, what was fetched last is read.
+may be offered than a run would have. No request is sent: a status branch is read as last fetched.
 """
 
 from __future__ import annotations

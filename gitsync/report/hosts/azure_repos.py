@@ -1,7 +1,7 @@
 """Threads, pull requests and statuses of Azure Repos, with `az devops invoke` and `az repos pr` (the extension
 azure-devops of the Azure CLI). Deployments are those of deployment jobs alone.
 
-Threads are closed when they are created: a branch policy may require that all are resolved, and a plan asks for no
+Threads are closed when they are created: a branch policy may require that all are resolved, and a plan expects no
 answer. The identity of the build needs the right "Contribute to pull requests" in the repository.
 """
 
@@ -71,8 +71,8 @@ class AzureRepos:
         number = self.environment.get("SYSTEM_PULLREQUEST_PULLREQUESTID", "")
         if not number:
             raise ConfigError(
-                "This run is not about a pull request of Azure Repos.",
-                hint="Run it by a build validation policy, or give the number with --number.",
+                "This run is not for a pull request in Azure Repos.",
+                hint="Run it in a build validation policy, or set --number.",
             )
         return number
 
@@ -148,8 +148,8 @@ class AzureRepos:
 
     def find_deployment(self, commit: str, environment: str) -> Deployment | None:
         raise ConfigError(
-            f"Azure Repos takes no deployment of {commit[:12]} to {environment} from a program.",
-            hint="Leave out --deployment; a deployment job of Azure Pipelines is recorded by itself.",
+            f"Azure Repos does not accept a deployment of {commit[:12]} to {environment} from a program.",
+            hint="Remove --deployment. Azure Pipelines records its deployment jobs itself.",
         )
 
     def post_deployment(self, commit: str, environment: str, status: Status, running: str) -> None:  # noqa: ARG002 - all are refused

@@ -41,8 +41,8 @@ def check_name(name: str) -> None:
     """
     if name and not _NAME.fullmatch(name):
         raise ConfigError(
-            f"{name!r} is no name of a target.",
-            hint="Use letters, digits, blanks, dots, underscores and single dashes; 60 characters at most.",
+            f"{name!r} is not a valid name of a target.",
+            hint="Use letters, digits, spaces, dots, underscores and single dashes; 60 characters at most.",
         )
 
 

@@ -34,13 +34,13 @@ from gitsync.report.hosts.host import (
 _HINTS = {
     HostUse.COMMENT: "Set GH_TOKEN to the token of the job, and grant the job pull-requests: write.",
     HostUse.PULL_REQUEST: "Set GH_TOKEN to a token with pull-requests: write. For the token of the job, let GitHub "
-    "Actions create pull requests, too (Settings, Actions, General).",
+    "Actions create pull requests as well (Settings, Actions, General).",
     HostUse.STATUS: "Set GH_TOKEN to the token of the job, and grant the job statuses: write; with --deployment "
-    "deployments: write, too.",
+    "also deployments: write.",
 }
 _REF = re.compile(r"refs/pull/([0-9]+)/")
 _TASK = "gitsync"
-"""Tells our deployments from those of jobs with an environment."""
+"""Marks our deployments: jobs with an environment make others."""
 _DEPLOYMENT_STATES = {
     StatusState.PENDING: "in_progress",
     StatusState.SUCCESS: "success",
@@ -75,8 +75,8 @@ class GitHub:
         number = self._read_event("number")
         if number is None:
             raise ConfigError(
-                "This job is not about a pull request.",
-                hint="Run it for the event pull_request, or give the number with --number.",
+                "This job is not for a pull request.",
+                hint="Run it for the event pull_request, or set --number.",
             )
         return number
 

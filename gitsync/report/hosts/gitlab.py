@@ -33,7 +33,7 @@ _HINTS = {
     HostUse.PULL_REQUEST: "Set GITLAB_TOKEN to an access token of the project with the scope api and the role "
     "Developer; CI_JOB_TOKEN cannot open merge requests.",
     HostUse.STATUS: "Set GITLAB_TOKEN to an access token of the project with the scope api and the role Developer; "
-    "CI_JOB_TOKEN cannot post statuses. With --deployment, a protected environment must allow it to deploy, too.",
+    "CI_JOB_TOKEN cannot post statuses. With --deployment, a protected environment must also allow it to deploy.",
 }
 _STATES = {"opened": RequestState.OPEN, "locked": RequestState.OPEN, "merged": RequestState.MERGED}
 _STATUS_STATES = {
@@ -62,8 +62,8 @@ class GitLab:
         number = self.environment.get("CI_MERGE_REQUEST_IID", "")
         if not number:
             raise ConfigError(
-                "This job is not about a merge request.",
-                hint="Run it in merge request pipelines, or give the number with --number.",
+                "This job is not for a merge request.",
+                hint="Run it in a merge request pipeline, or set --number.",
             )
         return number
 

@@ -23,7 +23,7 @@ class HostUse(StrEnum):
 
 
 class Comment(NamedTuple):
-    """A comment as its host knows it. `address` has what the host needs to replace it."""
+    """A comment as its host shows it. `address` has what the host needs to replace it."""
 
     address: tuple[str, ...]
     text: str
@@ -36,7 +36,7 @@ class RequestState(StrEnum):
 
 
 class PullRequest(NamedTuple):
-    """A pull request as its host knows it. `url` is where people read it."""
+    """A pull request as its host shows it. `url` is where people read it."""
 
     number: str
     state: RequestState
@@ -92,7 +92,7 @@ class PullRequestHost(Protocol):
 
 
 class StatusState(StrEnum):
-    """What is said of a commit. Each host has its own words for these."""
+    """The state of a commit. Each host has its own words for these."""
 
     PENDING = "pending"
     SUCCESS = "success"
@@ -100,7 +100,7 @@ class StatusState(StrEnum):
 
 
 class Status(NamedTuple):
-    """What is said of a commit by one context. `description` is one line of plain text."""
+    """The state of a commit in one context. `description` is one line of plain text."""
 
     state: StatusState
     description: str
@@ -156,7 +156,7 @@ def choose_request(requests: Iterable[PullRequest]) -> PullRequest | None:
 
 @dataclass(frozen=True, slots=True)
 class HostClient:
-    """One of the programs, with the environment of the job. `hint` says how to give it the right for its `use`."""
+    """One of the programs, with the environment of the job. `hint` is how to grant it the right for its `use`."""
 
     program: Program
     environment: Mapping[str, str] = field(repr=False)
@@ -204,7 +204,7 @@ class HostClient:
 
     def make_unexpected(self) -> PublishError:
         """Make the error for an answer of another form than the documented one."""
-        return self._fail("gave an answer of an unknown form", f"Update {self.program.value}.")
+        return self._fail("returned an unexpected response", f"Update {self.program.value}.")
 
     def _fail(self, what: str, hint: str) -> PublishError:
         return PublishError(f"{self.use.value}: {self.program.value} {what}.", hint=hint)
@@ -214,5 +214,7 @@ def get_variable(environment: Mapping[str, str], name: str) -> str:
     """Get a variable that the host sets in every job. Raises ConfigError without it."""
     value = environment.get(name, "")
     if not value:
-        raise ConfigError(f"{name} is not set, which the host sets in every job.", hint="Run it in a job of the host.")
+        raise ConfigError(
+            f"{name} is not set. The host sets it in every job.", hint="Run this command in a job of the host."
+        )
     return value

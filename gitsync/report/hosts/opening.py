@@ -22,12 +22,13 @@ _TOKENS = ("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITLAB_TOKEN", "A
 
 
 def open_host(environment: Mapping[str, str], use: HostUse) -> PipelineHost:
-    """Open the repository of a job. Raises ConfigError outside of the pipelines that gitsync knows."""
+    """Open the repository of a job. Raises ConfigError outside of the supported pipelines."""
     if host := find_host(environment):
         return _OPENINGS[host](environment, use)
     raise ConfigError(
-        "This is no job of a pipeline that gitsync knows: neither GITHUB_ACTIONS, GITLAB_CI nor TF_BUILD is true.",
-        hint="Run it in GitHub Actions, GitLab CI or Azure Pipelines.",
+        "Not running in GitHub Actions, GitLab CI or Azure Pipelines: none of GITHUB_ACTIONS, GITLAB_CI and TF_BUILD "
+        "is true.",
+        hint="Run this command in a job of one of them.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Says of a commit how a run stands: as a status, of one context for each target, and as a deployment.
+"""Reports the state of a run on a commit: as a status, with one context for each target, and as a deployment.
 
 What the host lists already is not sent again. A host keeps all that it gets, GitHub at most 1,000 statuses of a
 context, and a scheduled sync runs on the same commit for weeks.
@@ -15,19 +15,19 @@ from gitsync.report.hosts.comment import check_name
 from gitsync.report.hosts.host import Status, StatusHost, StatusState
 
 RUNNING = Status(StatusState.PENDING, "The run has begun.")
-WITHOUT_REPORT = Status(StatusState.FAILURE, "The run gave no report. Its log says why.")
+WITHOUT_REPORT = Status(StatusState.FAILURE, "The run wrote no report. See its log.")
 
 
 def read_status(document: Any) -> Status:
-    """Read how a run or a validation ended from its report.json. Raises KeyError, TypeError or ValueError for a file of
-    another form.
+    """Read how a run or a validation ended from its report.json. Raises KeyError, TypeError or ValueError for a file
+    with another form.
     """
     is_fine = int(document["exitCode"]) in SUCCESS and not document.get("interrupted")
     return Status(StatusState.SUCCESS if is_fine else StatusState.FAILURE, str(document["headline"]))
 
 
 def name_context(name: str) -> str:
-    """Name the context of a target; "" is that of a repository with one. Raises ConfigError for a name that is none."""
+    """Name the context of a target; "" is that of a repository with one. Raises ConfigError for an invalid name."""
     check_name(name)
     return f"gitsync/{name}" if name else "gitsync"
 

@@ -51,7 +51,7 @@ class Placed(Generic[NameT]):
 
 
 def place_forest(children: Mapping[NameT, Sequence[NameT]], roots: Sequence[NameT], size: Size) -> Placed[NameT]:
-    """Place trees; `children` names those of every box in their order, and nothing in a circle."""
+    """Lay out trees; `children` names those of every box in their order, and nothing in a circle."""
     trees = [_place_tree(children, root) for root in roots]
     wanted = min(_MOST_COLUMNS, -(-sum(map(_count_rows, trees)) // _ROWS_A_COLUMN))
     for columns in range(wanted, 1, -1):
@@ -62,7 +62,7 @@ def place_forest(children: Mapping[NameT, Sequence[NameT]], roots: Sequence[Name
 
 
 def _place_columns(trees: Sequence[Mapping[NameT, tuple[int, int]]], columns: int, size: Size) -> Placed[NameT]:
-    """Place trees below each other; once a column has about its share, start the next one."""
+    """Lay out trees below each other; once a column has about its share, start the next one."""
     share = sum(map(_count_rows, trees)) / columns
     corners: dict[NameT, tuple[int, int]] = {}
     left = row = tallest = deepest = 0
@@ -96,7 +96,7 @@ def _place_tree(children: Mapping[NameT, Sequence[NameT]], root: NameT) -> dict[
 def place_layers(
     targets: Mapping[NameT, AbstractSet[NameT]], names: Iterable[NameT], size: Size, across: int
 ) -> Placed[NameT]:
-    """Place groups below what they depend on, at most `across` in a line; the names come in the order of a line."""
+    """Lay out groups below what they depend on, at most `across` in a line; the names come in the order of a line."""
     corners: dict[NameT, tuple[int, int]] = {}
     line = 0
     for layer in _split_layers(targets, list(names)):

@@ -1,4 +1,4 @@
-"""Makes the links of the page: to the portal of Azure, and to commits and files on the host of the repository (GitHub,
+"""Makes the links of the page: to the Azure portal, and to commits and files on the host of the repository (GitHub,
 GitLab, Azure DevOps).
 
 Each is an https address that is made here, of a host from a table or of the checked remote; "" where there is none.
@@ -92,7 +92,7 @@ class Forge(NamedTuple):
     line: str
 
     def make_commit_link(self, commit: str | None) -> str:
-        """Make the link to the page of a commit; "" if the text is no commit id."""
+        """Make the link to the page of a commit; "" if the text is not a commit id."""
         return self.base + self.commit.format(commit=commit) if commit and _COMMIT.fullmatch(commit) else ""
 
     def make_line_link(self, commit: str | None, path: str, line: int) -> str:
@@ -134,7 +134,7 @@ def _read_url(remote: str) -> tuple[str, str]:
         match = _SCP_LIKE.fullmatch(remote)
         return (match[1].lower(), match[2]) if match else ("", "")
     url = urlsplit(remote)
-    # The port of ssh says nothing of the web pages; another port of https may have other pages.
+    # The ssh port is not that of the web pages; another port of https may have other pages.
     own_port = url.scheme == "https" and url.port not in {None, 443}
     if url.scheme not in {"https", "ssh"} or url.query or url.fragment or own_port:
         return "", ""

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
+from gitsync.report.differences import name_sides
 from gitsync.report.html.links import Links
 from gitsync.report.html.looks import LOOKS
 from gitsync.report.html.markup import render_template
@@ -30,7 +31,7 @@ from gitsync.report.ordering import (
     has_namespaces,
     shorten_names,
 )
-from gitsync.report.wording import format_in_sync, shorten_revision
+from gitsync.report.wording import format_in_sync
 
 _FEW = 12  # cards, or rows below cards; as many are unfolded from the start
 _FEW_FAILED = 2  # cards of what failed, which are above the changes; the others are folded
@@ -57,7 +58,7 @@ def render_listing(
         blocks=blocks,
         links=links,
         writes=report.command == "sync",
-        before="Azure" if report.base is None else shorten_revision(report.base),
+        before=name_sides(report)[0],
         namespaces=has_namespaces(r.key for r in report.results),
         names_people=names,
     )

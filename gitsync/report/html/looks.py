@@ -16,8 +16,8 @@ class Tone(IntEnum):
 
     STOP = 0  # something is wrong
     DELETE = 1
-    DRIFT = 2  # Azure has moved
-    CHANGE = 3  # git has moved
+    DRIFT = 2  # changed in Azure
+    CHANGE = 3  # changed in git
     NEW = 4  # Azure does not have it
     WAIT = 5
     REST = 6
@@ -41,27 +41,29 @@ class VerdictLook(NamedTuple):
 
 
 LOOKS: Final[Mapping[Verdict, VerdictLook]] = {
-    Verdict.UNKNOWN: VerdictLook("?", Tone.STOP, "it could not be read from Azure; left unchanged"),
-    Verdict.INVALID: VerdictLook("✕", Tone.STOP, "its manifest is wrong"),
+    Verdict.UNKNOWN: VerdictLook("?", Tone.STOP, "could not be read from Azure; left unchanged"),
+    Verdict.INVALID: VerdictLook("✕", Tone.STOP, "the manifest is invalid"),
     Verdict.BLOCKED: VerdictLook("■", Tone.WAIT, "a dependency is missing"),
     Verdict.CONFLICT: VerdictLook("⇄", Tone.DRIFT, "changed both in git and in Azure"),
     Verdict.MISSING: VerdictLook("∅", Tone.DRIFT, "deleted outside git"),
     Verdict.DRIFTED: VerdictLook("≠", Tone.DRIFT, "changed in Azure"),
-    Verdict.FAILED_BEFORE: VerdictLook("↻", Tone.CHANGE, "an earlier run failed to write it; it is tried again"),
+    Verdict.FAILED_BEFORE: VerdictLook(
+        "↻", Tone.CHANGE, "an earlier run failed to write it; the next sync tries again"
+    ),
     Verdict.PENDING: VerdictLook("~", Tone.CHANGE, "changed in git", "the revisions differ"),
-    Verdict.ADOPT: VerdictLook("→", Tone.CHANGE, "it exists in Azure and has no record"),
+    Verdict.ADOPT: VerdictLook("→", Tone.CHANGE, "exists in Azure, without a record"),
     Verdict.CREATE: VerdictLook("+", Tone.NEW, "not in Azure yet", "not in the older revision"),
     Verdict.DELETE: VerdictLook("−", Tone.DELETE, "removed from git"),  # noqa: RUF001 - the minus sign is as wide as the plus
-    Verdict.DETACH: VerdictLook("○", Tone.REST, "removed from git; not deleted from Azure"),
-    Verdict.HELD: VerdictLook("‖", Tone.WAIT, "it differs, and is held until a day"),
-    Verdict.SKIP: VerdictLook("·", Tone.REST, "not reconciled, because of its policy"),
+    Verdict.DETACH: VerdictLook("○", Tone.REST, "removed from git; stays in Azure"),
+    Verdict.HELD: VerdictLook("‖", Tone.WAIT, "differs, and is held until a date"),
+    Verdict.SKIP: VerdictLook("·", Tone.REST, "not reconciled because of its policy"),
     Verdict.IN_SYNC: VerdictLook("✓", Tone.FINE, "git and Azure agree", "the revisions agree"),
 }
 """The most urgent first; verdicts are listed in this order."""
 
 OUTCOME_LOOKS: Final[Mapping[Outcome, VerdictLook]] = {
-    Outcome.FAILED: VerdictLook("!", Tone.STOP, "it could not be read, checked or written, or its manifest is wrong"),
-    Outcome.BLOCKED: VerdictLook("■", Tone.WAIT, "it waits for another resource, for Azure or for a person"),
+    Outcome.FAILED: VerdictLook("!", Tone.STOP, "its read, check or write failed, or its manifest is invalid"),
+    Outcome.BLOCKED: VerdictLook("■", Tone.WAIT, "waits for another resource, for Azure or for a person"),
     Outcome.CHANGED: VerdictLook("↑", Tone.CHANGE, "written"),
     Outcome.UNCHANGED: VerdictLook("✓", Tone.FINE, "nothing was written"),
 }

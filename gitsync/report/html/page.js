@@ -1,5 +1,5 @@
 "use strict";
-// Narrows the list of resources, and shows in the picture what belongs together. All it knows is in the page.
+// Narrows the list of resources, and shows in the picture what belongs together. All its data is in the page.
 (() => {
   const form = document.getElementById("filters");
   if (!form) return;
@@ -98,10 +98,10 @@
   graph.addEventListener("mouseover", (event) => mark(nodeOf(event) && nodeOf(event).dataset.node));
   graph.addEventListener("mouseleave", () => mark(null));
   graph.addEventListener("click", (event) => {
-    const tile = event.target.closest("[data-place]");
-    if (!tile || !field("place")) return;
+    const tile = event.target.closest("[data-group]");
+    if (!tile || !field("group")) return;
     form.reset();
-    field("place").value = tile.dataset.place;
+    field("group").value = tile.dataset.group;
     setTimeout(narrow);
   });
 

@@ -53,9 +53,9 @@ ICON = (
 
 _EXITS = {
     ExitCode.FINE: "success",
-    ExitCode.FAILED: "something failed, is invalid, or is not Ready",
-    ExitCode.PENDING: "there are changes to make",
-    ExitCode.DRIFT: "there is drift",
+    ExitCode.FAILED: "a resource failed, is invalid or is not Ready",
+    ExitCode.PENDING: "changes to apply",
+    ExitCode.DRIFT: "drift found",
     ExitCode.INTERRUPTED: "interrupted",
 }
 
@@ -144,7 +144,7 @@ def render_header(report: Report, sections: Mapping[Section, Sequence[Result]], 
 
 
 def _format_verdicts(section: Section, results: Sequence[Result]) -> str:
-    """Format the verdicts by number; "" if the section is for one alone and says it."""
+    """Format the verdicts by number; "" if the section is for one only."""
     times = Counter(result.verdict for result in results)
     if section in {DELETES, REMOVED, IN_SYNC}:
         return ""

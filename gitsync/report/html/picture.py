@@ -37,7 +37,7 @@ _TILES_ACROSS = 4
 _MOST_LINES_SEEN = 100  # boxes; with more, lines are faint until one of their ends is pointed at
 _MARGIN = 8
 _CHARACTERS = 32  # of a name, in a box
-_KIND_CHARACTERS = 60  # more than any kind of Azure has
+_KIND_CHARACTERS = 60  # more than any Azure kind has
 _TILE_CHARACTERS = 23
 _LEFT, _RIGHT, _NARROWEST = 30, 10, 190  # pixels of a box: before its text, after it, and together
 _BUS = 10  # pixels before a box, where the line of its owner turns
@@ -116,7 +116,7 @@ def _draw_resources(results: Sequence[Result]) -> Drawing:
         (key, target)
         for key in known
         for target in sorted({*known[key].depends_on})
-        # The line of the owner says that already.
+        # The line of the owner shows that already.
         if target in known and target != key and not _is_above(target, key, owners)
     ]
     lines = [
@@ -160,7 +160,7 @@ def _find_owners(known: Mapping[Key, Result]) -> dict[Key, Key]:
 
 
 def _is_above(upper: Key, key: Key, owners: Mapping[Key, Key]) -> bool:
-    """Tell whether one resource owns the other, at whatever distance."""
+    """Return whether one resource owns the other, at whatever distance."""
     above: Key | None = key
     while above := owners.get(above) if above else None:
         if above == upper:

@@ -39,6 +39,7 @@ from gitsync.report.html.markup import render_template
 from gitsync.report.ordering import REPLACED, REPLACES, GroupName
 from gitsync.report.wording import (
     REPLACE_NEEDED,
+    UNTOUCHED,
     describe_replacement,
     format_action,
     format_last_commit,
@@ -58,9 +59,9 @@ _AROUND = 3  # lines that are the same, around those that are not
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardContext:
     """What a resource is shown among: names and resource groups of all, those that the page has and links can lead to,
-    and whose the side is that git's is compared with. `causes` says in words what a resource waits for, `roots` is the
-    resource itself, and `blocks` counts what waits for each. `namespaces` tells whether there are several, and
-    `names_people` whether the names of people are shown.
+    and whose the side is that git's is compared with. `causes` has in words what a resource waits for, `roots` the
+    resource itself, and `blocks` counts what waits for each. `namespaces` is true if there are several, and
+    `names_people` if the names of people are shown.
     """
 
     names: Mapping[Key, str]
@@ -129,14 +130,17 @@ def _list_counts(result: Result) -> Iterator[str]:
         yield format_plural(len(result.differences), "difference")
     if result.attempts and result.outcome is not Outcome.FAILED:
         yield format_plural(len(result.attempts), "failed try").replace("trys", "tries")
-    if result.condition.reason not in {"Succeeded", "Planned"}:
+    if result.condition.reason not in {"Succeeded", UNTOUCHED}:
         yield result.condition.reason
 
 
 def render_details(result: Result, context: CardContext) -> Markup:
     """Render what a resource shows when it is unfolded."""
     condition = result.condition
-    ready = (condition.status.value, condition.severity.value, condition.reason)
+    # A plan has no condition to show.
+    ready = (
+        () if condition.reason == UNTOUCHED else (condition.status.value, condition.severity.value, condition.reason)
+    )
     return render_template(
         "details.html",
         result=result,

@@ -34,7 +34,7 @@ from gitsync.report.ordering import (
 ERRORS, WARNINGS, UNCHECKED = "errors", "warnings", "not-checked"
 """The names of parts, by which links find them."""
 
-UNANSWERED = "No answer"
+UNANSWERED = "Not checked"
 """The title of the part for what is not known or was not checked."""
 
 _MOST_PROBLEMS = 500  # of a part
