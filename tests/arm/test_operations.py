@@ -210,7 +210,7 @@ async def test_a_resource_that_failed_without_a_word_says_so(rig: Rig):
     with pytest.raises(ArmError) as caught:
         await put(rig)
     assert caught.value.message == "There was an unknown deployment error"
-    assert "provisioningState of the resource is Failed" in caught.value.hint
+    assert "only the provisioningState Failed" in caught.value.hint
 
 
 async def test_an_error_beside_a_running_status_is_not_the_end(rig: Rig):
