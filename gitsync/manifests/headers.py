@@ -74,11 +74,7 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
     if template := find_placeholder(document):
         return template
     if gvk is None:
-        api_version, kind = quote_scalar(value["apiVersion"]), quote_scalar(value["kind"])
-        message = f"{api_version} and {kind} are not a valid apiVersion and kind."
-        written = GVK.parse(value["apiVersion"], value["kind"])
-        hint = suggest_spelling(written, load_catalog()) or "Write apiVersion as group/version."
-        return _make_problem(document, "InvalidKind", ("apiVersion",), message, hint)
+        return _make_invalid_kind(document)
     if not isinstance(metadata, dict):
         return _make_problem(
             document, "InvalidMetadata", ("metadata",), f"{gvk.kind} has no metadata.", "Add metadata.name."
@@ -107,6 +103,13 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
         others=_list_others(value),
         problems=tuple(problems),
     )
+
+
+def _make_invalid_kind(document: Document) -> Problem:
+    api_version, kind = document.value["apiVersion"], document.value["kind"]
+    message = f"{quote_scalar(api_version)} and {quote_scalar(kind)} are not a valid apiVersion and kind."
+    hint = suggest_spelling(GVK.parse(api_version, kind), load_catalog()) or "Write apiVersion as group/version."
+    return _make_problem(document, "InvalidKind", ("apiVersion",), message, hint)
 
 
 def _list_others(value: Mapping[str, Any]) -> Mapping[str, Any]:
