@@ -176,7 +176,7 @@ def test_what_failed_is_first_then_what_waits(folder):
         store.save(replace(UPDATE, records={key: record(key, one) for key, one in zip(keys, conditions, strict=True)}))
     lines = run_here("status", folder=folder).out.splitlines()
     assert [line.split()[1].partition("/")[2] for line in lines[1:7]] == ["hub", "z", "a", "b", "core", "core"]
-    assert lines[-1] == "2 failed; 2 of 6 resources Ready at 0123456789ab."
+    assert lines[-1] == "2 failed; 2 waiting; 2 of 6 resources Ready at 0123456789ab."
 
 
 def test_status_is_read_from_the_branch_of_a_repository(remote, tmp_path):

@@ -171,8 +171,7 @@ metadata: {name: store}
 replicas: 1
 """
 COUNTED = (
-    "1 resource in 2 files: 1 error; skipped: 1 Deployment.apps, 1 without a kind; 1 document rejected; "
-    "1 file ignored."
+    "1 resource in 2 files: 1 error; skipped: 1 Deployment.apps, 1 without a kind; 1 document rejected; 1 file ignored."
 )
 LISTED = """
 others.yaml:1: skipped: Deployment.apps web
