@@ -222,7 +222,7 @@ BROKEN = "apiVersion: network.azure.com/v1\nkind: [\n"
     ("arguments", "says"),
     [
         ((f"https://management.chinacloudapi.cn{NETWORK}",), "--endpoint is"),
-        (("--resource-group", "nowhere"), "Resource group nowhere does not exist"),
+        (("--resource-group", "nowhere"), "There is no resource group nowhere"),
         ((f"{NETWORK}x",), "does not exist"),
         ((f"{GROUP}/providers/Contoso.Things/things/a",), "has no kind for"),
         (("--type", "VirtualNetwrok"), "Did you mean VirtualNetwork?"),
@@ -244,8 +244,8 @@ def test_bad_input_writes_nothing(small, tmp_path, arguments, says):
         ((f"{NETWORK}/subnets",), "is not an ARM id", "half of an id"),
         (("hub",), "is not an ARM id", "a name"),
         ((f"https://management.chinacloudapi.cn{NETWORK}",), "--endpoint is", "the URL of another cloud"),
-        ((f"{GROUP}x",), "does not exist in subscription", "a group that is not there"),
-        (("--resource-group", "nowhere"), "Resource group nowhere does not exist", "a group by its name"),
+        ((f"{GROUP}x",), "There is no resource group", "a group that is not there"),
+        (("--resource-group", "nowhere"), "There is no resource group nowhere", "a group by its name"),
         ((ACCOUNT,), "FeatureNotSupportedForAccount", "a resource that Azure refuses to show"),
     ],
 )

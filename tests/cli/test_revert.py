@@ -54,7 +54,7 @@ def test_it_writes_the_named_drift_and_nothing_else(world):
     assert "Run `gitsync sync`" not in ended.out, "this command does that"
     again, writes = revert(world, "hub")
     assert (again.code, writes) == (0, [])
-    assert "Nothing has drifted, so nothing is reverted." in again.err
+    assert "Nothing has drifted, so nothing was reverted." in again.err
 
 
 def test_machine_readable_output_is_one_document(world):
@@ -95,7 +95,7 @@ def test_a_held_resource_is_refused(world):
     world.says(group=GROUP, network=annotated(VNET, **{"gitsync/hold": f"until {day}, incident 4711"}), other=OTHER)
     ended, writes = revert(world, "hub")
     assert (ended.code, writes) == (2, [])
-    assert f"default/hub is held until {day}: incident 4711. It is not reverted." in ended.err
+    assert f"default/hub is held until {day}: incident 4711, so it was not reverted." in ended.err
 
 
 @pytest.mark.parametrize(

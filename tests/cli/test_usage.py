@@ -55,15 +55,15 @@ def test_what_is_read(line, expected, why):
         ("A/b --outptu=json", "Unknown flag --outptu. Did you mean --output?", "with a value"),
         ("A/b --branch main", "Unknown flag --branch. Did you mean --ref?", "another word for it"),
         ("A/b --pru", "Unknown flag --pru. Did you mean --prune?", "a flag is never guessed"),
-        ("A/b --non", "Unknown flag --non. See", "dashes make no two words alike"),
+        ("A/b --non", "Unknown flag --non. Run", "dashes make no two words alike"),
         (
             "A/b --strict",
             "gitsync describe has no flag --strict. These commands have it: doctor, plan, rehearse, revert, ",
             "another command's flag",
         ),
         ("A/b c d", "Unexpected argument 'd'.", "SOURCE is one"),
-        ("A/b --git-token abc", "Set the environment variable GITSYNC_GIT_TOKEN.", "a secret is no flag"),
-        ("A/b --port x", "Argument --port: 'x' is no port. See", "a command's own check"),
+        ("A/b --git-token abc", "Set the variable GITSYNC_GIT_TOKEN instead.", "a secret is no flag"),
+        ("A/b --port x", "Argument --port: 'x' is no port. Run", "a command's own check"),
         ("A/b --only", "Argument --only: expected one argument.", "a value is missing"),
     ],
 )

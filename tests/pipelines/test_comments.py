@@ -153,7 +153,7 @@ def test_an_enterprise_server_gets_its_own_variable(tmp_path, folder):
         ({**GITHUB, "GITHUB_REPOSITORY": ""}, [], "GITHUB_REPOSITORY is not set"),
         ({**GITLAB, "CI_MERGE_REQUEST_IID": ""}, [], "This job is not for a merge request."),
         ({**AZURE, "SYSTEM_PULLREQUEST_PULLREQUESTID": ""}, [], "This run is not for a pull request in Azure Repos."),
-        (GITHUB, ["--number", "1/../2"], "--number '1/../2' is no number of a pull request."),
+        (GITHUB, ["--number", "1/../2"], "--number '1/../2' is not the number of a pull request."),
         (GITHUB, ["--name", "a --> b"], "'a --> b' is not a valid name of a target."),
     ],
 )

@@ -209,11 +209,15 @@ def test_a_deployment_whose_state_was_never_posted_is_used(tmp_path, folder):
         (GITHUB, ["--status=pending", "--name=a\nb"], r"'a\nb' is not a valid name of a target."),
         (GITHUB, ["--status=pending", "--deployment"], "--deployment needs --status and --name."),
         (GITHUB, ["report.md", "--name=a", "--deployment"], "--deployment needs --status and --name."),
-        (GITHUB, ["report.md", "--status=report", "--name=a", "--deployment"], "is of a plan, which deploys nothing."),
+        (
+            GITHUB,
+            ["report.md", "--status=report", "--name=a", "--deployment"],
+            "is the report of a plan, which deploys nothing.",
+        ),
         (
             AZURE,
             ["--status=pending", "--name=a", "--deployment"],
-            "Azure Repos takes no deployment of c0ffeec0ffee to a",
+            "Azure Repos does not accept a deployment of c0ffeec0ffee to a",
         ),
     ],
 )
@@ -232,7 +236,7 @@ def test_a_file_that_is_not_a_report_is_refused(tmp_path, folder, content):
     (folder / "report.json").write_text(content)
     ended = tell(folder, host, GITHUB)
     assert ended.code == 2
-    assert "report.json is no report of this version." in ended.err
+    assert "report.json is not a report of this version." in ended.err
 
 
 @by_host
