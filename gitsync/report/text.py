@@ -124,14 +124,11 @@ def render(
     not_reached = {result.key for result in report.results if result.condition.reason == Hold.NOT_REACHED}
     unlisted = frozenset() if verbose else not_reached
     is_result, has_end = extent is Extent.RESULT, extent is not Extent.PLAN
-    results = split_results(
-        result for result in report.results if result.key not in unlisted and not (is_result and result.is_fine)
-    )
+    shown = [one for one in report.results if not (is_result and one.is_fine)]
+    results = split_results(one for one in shown if one.key not in unlisted)
     quiet = results.get(IN_SYNC, [])
     listing = _Listing(report, width, paint, verbose=verbose, names=names)
-    errors, warnings = (
-        [problem for problem in report.problems if problem.is_error is is_error] for is_error in (True, False)
-    )
+    errors, warnings = ([one for one in report.problems if one.is_error is is_error] for is_error in (True, False))
     way_on = format_way_on(report)
     steps = [line for step in list_next_steps(report) if has_end for line in indent(step, width, by=0)]
     costs = [line for cost in format_costs(report) if has_end for line in indent(cost, width, by=0)]

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from gitsync.model.check import CheckVerdict
+from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action, Difference
@@ -137,10 +138,6 @@ def _list_counts(result: Result) -> Iterator[str]:
 def render_details(result: Result, context: CardContext) -> Markup:
     """Render what a resource shows when it is unfolded."""
     condition = result.condition
-    # A plan has no condition to show.
-    ready = (
-        () if condition.reason == UNTOUCHED else (condition.status.value, condition.severity.value, condition.reason)
-    )
     return render_template(
         "details.html",
         result=result,
@@ -173,10 +170,16 @@ def render_details(result: Result, context: CardContext) -> Markup:
         needs=sorted(set(result.depends_on) - {result.owner}),
         failed=result.outcome is Outcome.FAILED,
         writes=context.writes,
-        ready=" ".join(part for part in ready if part),
+        ready=_format_ready(condition),
         most_lines=_MOST_LINES,
         most=_MOST,
     )
+
+
+def _format_ready(condition: Condition) -> str:
+    """Format a condition; "" in a plan, which has none to show."""
+    parts = (condition.status.value, condition.severity.value, condition.reason)
+    return "" if condition.reason == UNTOUCHED else " ".join(filter(None, parts))
 
 
 def _format_answers(result: Result) -> str:
