@@ -31,7 +31,7 @@ if_installed = @if command -v $(1) >/dev/null; then echo $(1) $(2); $(1) $(2); \
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(READY) ## the main job, step by step, on an emulator of Azure: plan, sync, drift, accept, revert, Flux, a drill
+demo: $(READY) ## the main job, step by step, on the emulator: plan, sync, drift, accept, revert, Flux, a drill
 	@$(BIN)/python tools/demo.py
 
 test: $(READY) ## all tests; TEST_ARGS='tests/request -k owner' for some of them

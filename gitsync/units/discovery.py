@@ -85,7 +85,7 @@ def find_units(
 
 
 class _ChosenKustomizations(NamedTuple):
-    """The kustomizations that are units, those whose folders are read as they say, and all that name files. A misnamed
+    """The kustomizations that are units, those whose folders are read as they specify, and all that name files. A misnamed
     one is a unit alone: its folder is read as it is, and as a unit that is not built it is reported and holds deletes.
     """
 

@@ -123,7 +123,7 @@ def _read_header(fields: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _is_misnamed(fields: Mapping[str, Any]) -> bool:
-    """Tell whether an object is of another tool. One with a field that has files for kustomize, or with a header like
+    """Return whether an object is of another tool. One with a field that has files for kustomize, or with a header like
     kustomize's, is a kustomization with a mistake.
     """
     group, kind = _read_header(fields)
@@ -133,7 +133,7 @@ def _is_misnamed(fields: Mapping[str, Any]) -> bool:
 
 
 def _are_misnamed(content: bytes) -> bool:
-    """Tell whether a text has several documents, all of them objects of other tools."""
+    """Return whether a text has several documents, all of them objects of other tools."""
     try:
         nodes: list[Any] = list(yaml.compose_all(content, Loader=yaml.CSafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -326,7 +326,7 @@ class KustomizationReader:
         return known
 
     def is_misnamed(self, path: str) -> bool:
-        """Tell whether a file has the name of a kustomization and objects of other tools."""
+        """Return whether a file has the name of a kustomization and objects of other tools."""
         try:
             self.read(path)
         except UnbuildableError as error:

@@ -123,7 +123,11 @@ def test_an_uncommitted_edit_of_the_file_stays(estate: Estate) -> None:
     ("arguments", "variables", "message"),
     [
         (("nosuch",), {}, "No resource is called nosuch."),
-        (("--field", "sku..name"), {}, "--field sku..name is not a field. It is not a valid field from character 4 on."),
+        (
+            ("--field", "sku..name"),
+            {},
+            "--field sku..name is not a field. It is not a valid field from character 4 on.",
+        ),
         ((), {"GITSYNC_REF": "main"}, "SOURCE is a revision"),
         ((), {"GITSYNC_SOURCE": "https://example.com/estate.git"}, "SOURCE is a revision"),
         ((), {"GITSYNC_SOURCE": ".."}, "is not in a git repository"),

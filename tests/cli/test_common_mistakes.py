@@ -111,7 +111,7 @@ def validate(folder, documents):
 
 
 @pytest.mark.parametrize(("documents", "message", "hint", "why"), MISTAKES, ids=[row[-1] for row in MISTAKES])
-def test_a_common_mistake_is_told_with_its_fix(documents, message, hint, why, tmp_path):
+def test_a_common_mistake_is_reported_with_its_fix(documents, message, hint, why, tmp_path):
     ended = validate(tmp_path, documents)
     lines = [line.strip() for line in ended.out.splitlines()]
     assert message in lines, why

@@ -184,7 +184,7 @@ REFUSED_LINES = [
 
 
 @pytest.mark.parametrize(("name", "line", "message", "why"), REFUSED_LINES, ids=[row[-1] for row in REFUSED_LINES])
-def test_a_command_line_of_another_tool_is_told_what_to_write(name, line, message, why):
+def test_a_command_line_of_another_tool_leads_to_the_right_command(name, line, message, why):
     with pytest.raises(ConfigError) as caught:
         read_arguments(name, load_command(name), line.split())
     assert message in caught.value.message, why

@@ -243,8 +243,7 @@ def test_gitsync_yaml_reports_which_source_is_this_repository(source, capsys):
     (Path(folder) / "gitsync.yaml").write_text("this-repository: cluster-config\n")
     assert run(["validate", folder]) == 2
     assert (
-        "gitsync.yaml:1: this-repository: 'cluster-config' is not the name of a Flux source."
-        in capsys.readouterr().err
+        "gitsync.yaml:1: this-repository: 'cluster-config' is not the name of a Flux source." in capsys.readouterr().err
     )
 
 

@@ -97,7 +97,7 @@ def test_long_values_that_begin_alike_are_not_equal():
     assert "folded" not in text.render(plan(*(update(number, (tag,)) for number, tag in enumerate(ends))))
 
 
-def test_what_a_check_and_an_author_say_of_equal_changes_is_said_once():
+def test_equal_changes_show_their_check_and_author_once():
     finding = CheckFinding(
         check=CheckName.POLICY, verdict=CheckVerdict.WARNING, code="Audit", message="TLS.", path="/tags/env"
     )
@@ -128,7 +128,7 @@ def test_many_creates_are_counts_by_kind_and_group():
     ]
 
 
-def test_kinds_of_one_name_are_told_apart():
+def test_kinds_of_one_name_are_distinguished():
     other = [replace(create(number), key=key("VirtualNetwork", f"o{number}", "other.com")) for number in range(30)]
     shown = text.render(plan(*map(create, range(30)), *other))
     assert "30 VirtualNetwork.network.azure.com " in shown

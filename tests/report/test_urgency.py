@@ -88,7 +88,7 @@ def test_failures_are_counted_where_a_reader_begins(render):
     assert "failed" not in render(report(IN_SYNC, DRIFTED))
 
 
-def test_one_finding_says_what_failed_and_how_many_wait_for_it():
+def test_one_finding_has_what_failed_and_how_many_wait_for_it():
     [finding] = list_findings(BROKEN)
     assert finding.title.startswith("VirtualNetwork/hub failed: AccountNameInvalid")
     assert finding.details[-1] == "2 resources wait for it."

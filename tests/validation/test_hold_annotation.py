@@ -69,7 +69,7 @@ def test_errors(text, said, hint):
     ),
     st.integers(0, 90),
 )
-def test_what_a_hint_says_is_itself_allowed(today, text, ahead):
+def test_the_date_in_a_hint_is_itself_allowed(today, text, ahead):
     soon, late = today + timedelta(days=ahead), today + timedelta(days=91)
     for finding in check_hold(resource(text.format(soon=soon, late=late)), today):
         example = re.fullmatch("Write it as `(.*)`.", finding.hint)[1]

@@ -214,7 +214,7 @@ def overlay(theirs: Mapping[_Name, _Value], ours: Mapping[_Name, _Value | None])
 
 
 def _is_same_condition(new: Record, old: Record) -> bool:
-    """Tell whether two conditions are equal but for the time and the request id."""
+    """Return whether two conditions are equal except for the time and the request id."""
     if new.condition is None or old.condition is None:
         return new.condition is old.condition
     return new.condition.says_the_same(old.condition) and new.condition.advice == old.condition.advice

@@ -7,7 +7,7 @@ leaves plain. One more rule fixes that: text that is not read back as the same t
 
 A run reads or writes a record of every resource. libyaml through PyYAML takes a quarter of a silent
 run for them, nearly all of it for an event object of each value. So `dump` writes the lines that
-libyaml would, and asks it only how to quote a text; `load` reads this one form, a line at a time.
+libyaml would, and uses it only to quote a text; `load` reads this one form, a line at a time.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _write_members(
 
 @lru_cache(maxsize=1024)
 def _spell_key(key: str) -> tuple[str, bool]:
-    """Write a key; tell whether it has its value on the same line, as libyaml decides."""
+    """Write a key, and return whether its value is on the same line, as libyaml decides."""
     return _spell(key), len(key.encode("utf-8", "replace")) <= _LONGEST_KEY and not _BREAK.search(key)
 
 
