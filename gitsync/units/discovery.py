@@ -85,8 +85,9 @@ def find_units(
 
 
 class _ChosenKustomizations(NamedTuple):
-    """The kustomizations that are units, those whose folders are read as they specify, and all that name files. A misnamed
-    one is a unit alone: its folder is read as it is, and as a unit that is not built it is reported and holds deletes.
+    """The kustomizations that are units, those whose folders are read as they specify, and all that name files. A
+    misnamed one is a unit alone: its folder is read as it is, and as a unit that is not built it is reported and holds
+    deletes.
     """
 
     roots: Sequence[str]
