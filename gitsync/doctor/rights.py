@@ -160,7 +160,7 @@ class _ResourceRights:
             yield self._need(name_action(self._arm_id, "write"))
         if self._config.prune and self._is_written and one.policy.allows_delete:
             yield from _list_deletes(self._arm_id, one.key, self._kind, registry, self._scope)
-            if read_consent(one.resource).values:  # a replacement looks for what it would take along
+            if read_consent(one.resource).values:  # a replacement looks for what it would also delete
                 looks = ["Microsoft.Authorization/roleAssignments/read", *_list_reads_below(self._kind, self._arm_id)]
                 yield from map(self._need, looks)
         yield from self._list_owner()

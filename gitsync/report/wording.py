@@ -329,7 +329,7 @@ def describe_replacement(result: Result) -> str:
         return f"{replacement.reason} It was deleted and created again{along}{away}.{referring}"
     if replacement.is_due:
         return f"{replacement.reason} A sync deletes it and creates it again{along}.{referring}"
-    return f"{replacement.reason} A delete would take along {', and '.join(filter(None, [below, lost]))}."
+    return f"{replacement.reason} A delete would also delete {', and '.join(filter(None, [below, lost]))}."
 
 
 def format_last_commit(commit: LastCommit | None) -> str:

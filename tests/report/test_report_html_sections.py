@@ -151,7 +151,7 @@ def test_what_must_be_replaced_is_marked_folded_and_unfolded():
     page = render(report(replace(DRIFTED, verdict=Verdict.PENDING, action=Action.NONE, replacement=taken)))
     card = page[page.index('<details class="resource card tone-delete" open') :].replace("<wbr/>", "")
     assert '<span class="mark">replace needed</span>' in card
-    assert "Azure cannot move it. A delete would take along A/child." in card
+    assert "Azure cannot move it. A delete would also delete A/child." in card
     assert "<dd>replace needed</dd>" in card
 
 

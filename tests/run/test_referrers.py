@@ -139,7 +139,7 @@ def test_what_refers_to_it_goes_along(tmp_path, change, kind, names, why):
     replacement = of(report, kind).replacement
     assert [key.name for key in replacement.refers] == names, why
     assert set(replacement.refers) <= set(replacement.takes)
-    (said,) = [line for line in text.render(report).splitlines() if "A delete would take along" in line]
+    (said,) = [line for line in text.render(report).splitlines() if "A delete would also delete" in line]
     assert f"what {replacement.refers[0].kind}/{names[0]} refers to" in said
     assert "nothing else" not in said
     document = json.loads(report_json.render(report))
@@ -171,7 +171,7 @@ def test_what_does_not_refer_to_it_stays(tmp_path, other, why):
     world.synced(group=GROUP, identity=IDENTITY, other=other)
     report = world.says(group=GROUP, identity=move(IDENTITY), other=other).plan()
     assert of(report, "UserAssignedIdentity").replacement.takes == (), why
-    assert "A delete would take along nothing else that gitsync manages." in text.render(report)
+    assert "A delete would also delete nothing else that gitsync manages." in text.render(report)
 
 
 def test_what_will_be_created_loses_nothing(tmp_path):

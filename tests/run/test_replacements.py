@@ -63,7 +63,7 @@ def test_restoring_the_old_value_ends_it(world):
 def test_all_forms_of_a_report_have_the_mark(world):
     world.synced(group=GROUP, network=VNET, subnet=SUBNET)
     report = world.says(group=GROUP, network=FAR, subnet=SUBNET).plan()
-    takes = "A delete would take along VirtualNetworksSubnet/one."
+    takes = "A delete would also delete VirtualNetworksSubnet/one."
     assert "A sync would change nothing; cannot replace 1" in text.render(report)
     assert f"    {REGION} {takes}" in text.render(report)
     assert "#### Replace needed (1)" in markdown.render(report)

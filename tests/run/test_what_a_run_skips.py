@@ -1,4 +1,4 @@
-"""Deletes that would take along what the run skips, in whole runs."""
+"""Deletes that would also delete what the run skips, in whole runs."""
 
 from __future__ import annotations
 
