@@ -247,7 +247,7 @@ class _Reading:
         yield from refused or found
 
     def has_moved(self, place: JsonPath) -> bool:
-        """Return whether Azure changed what the last write has set at a location."""
+        """Return whether Azure changed what the last write has set at a path."""
         record = self.search.result.record
         if record is None or record.applied is None or record.baseline is None:
             return False

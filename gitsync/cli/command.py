@@ -20,9 +20,6 @@ from gitsync.errors import ExitCode
 if TYPE_CHECKING:
     from gitsync.model.manifests import Coverage
 
-REPORT_OUTPUTS = ("text", "json", "markdown", "html", "junit", "sarif")
-"""The choices of --output for a command that prints a report."""
-
 
 class Example(NamedTuple):
     """A command line for the help, and what it is for, without a full stop."""

@@ -7,12 +7,13 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import TextIO
 
+from gitsync.cli.report_forms import REPORT_FORMS, ReportForm
 from gitsync.config.config import Config
 from gitsync.config.hosts import Host, find_host, is_pipeline
 from gitsync.errors import SUCCESS, ConfigError, PublishError
@@ -20,52 +21,10 @@ from gitsync.files.target_folder import TargetFolder
 from gitsync.logging import neutralize
 from gitsync.model.attribution import Who
 from gitsync.model.report import Report
-from gitsync.report import json, markdown, pipelines, text
+from gitsync.report import markdown, pipelines, text
 from gitsync.report.progress import Tally, print_progress
 
-REPORT_OUTPUTS = ("text", "json", "markdown", "html", "junit", "sarif")
-"""The choices of --output for a command that prints a report."""
-
 _EVERY = 60.0  # seconds between two lines of progress
-
-
-def _html(report: Report, *, names: bool) -> str:
-    from gitsync.report.html.page import render
-
-    return render(report, names=names)
-
-
-def _markdown(report: Report, *, names: bool) -> str:
-    del names  # it becomes a comment, which has them with `--who names` only
-    return markdown.render(report)
-
-
-def _junit(report: Report, *, names: bool) -> str:
-    from gitsync.report import junit  # imports a library that nothing else needs
-
-    del names  # it never has any
-    return junit.render(report)
-
-
-def _sarif(report: Report, *, names: bool) -> str:
-    from gitsync.report import sarif
-
-    del names  # it never has any
-    return sarif.render(report)
-
-
-class _Render(Protocol):
-    def __call__(self, report: Report, /, *, names: bool) -> str: ...
-
-
-_FORMS: Mapping[str, tuple[str, _Render]] = {
-    "json": ("report.json", json.render),
-    "markdown": ("report.md", _markdown),
-    "html": ("report.html", _html),
-    "junit": ("report.junit.xml", _junit),
-    "sarif": ("report.sarif", _sarif),
-}
-"""By the value of --output: the name of the file, and the function that renders it, with names of people or not."""
 
 
 def tell(
@@ -84,7 +43,7 @@ def tell(
     def render_text(report: Report) -> str:
         return format_text(report, config, variables, verbose=verbose, quiet=quiet, extent=extent)
 
-    publish(report, config, variables, {"text": render_text})
+    publish(report, config, variables, render_text, REPORT_FORMS)
 
 
 def format_text(
@@ -118,33 +77,26 @@ def publish(
     report: Report,
     config: Config,
     variables: Mapping[str, str],
-    forms: Mapping[str, Callable[[Report], str]],
-    *,
-    files: Collection[str] = REPORT_OUTPUTS,
+    render_text: Callable[[Report], str],
+    forms: Mapping[str, ReportForm],
 ) -> None:
     """Write a report wherever the settings and the pipeline require it. `variables` is the environment, which
-    identifies the pipeline. `forms` renders some values of --output in another way than usual; `files` are the forms
-    that --report writes.
+    identifies the pipeline. `render_text` renders it for stdout, `forms` for the other values of --output; --report
+    writes a file of each.
 
     PublishError if the folder of --report cannot be written.
     """
-
-    def bind(*, is_file: bool) -> dict[str, Callable[[Report], str]]:
-        names = may_name_people(report.who, variables, is_file=is_file)
-        return {output: partial(render, names=names) for output, (_, render) in _FORMS.items()} | dict(forms)
-
+    in_files, on_stdout = (may_name_people(report.who, variables, is_file=is_file) for is_file in (True, False))
     try:
         add_to_summary(partial(markdown.render, report), variables)
         _append("GITHUB_OUTPUT", partial(pipelines.format_github_outputs, report), variables)
         if config.report_dir:
-            renderers = bind(is_file=True)
-            wanted = {
-                name: partial(renderers[output], report) for output, (name, _) in _FORMS.items() if output in files
-            }
+            wanted = {form.file: partial(form.render, report, names=in_files) for form in forms.values()}
             wanted["report.env"] = partial(pipelines.format_dotenv, report)
             write_files(Path(config.report_dir), wanted, config, "report")
     finally:  # last, since stdout may be closed early
-        printed = bind(is_file=False)[config.output](report)
+        form = forms.get(config.output)
+        printed = form.render(report, names=on_stdout) if form else render_text(report)
         # The CSS of a page may have lines that look like commands; a page goes to a file, and no log shows it.
         print(printed if config.output == "html" else neutralize(printed), end="")
         # Keep machine-readable output on stdout free of anything else.

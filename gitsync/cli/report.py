@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from gitsync.cli.command import REPORT_OUTPUTS, Example
+from gitsync.cli.command import Example
+from gitsync.cli.report_forms import REPORT_OUTPUTS
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode
 

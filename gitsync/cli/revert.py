@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gitsync.cli.command import REPORT_OUTPUTS, Example, SplitSource, add_verbosity
+from gitsync.cli.command import Example, SplitSource, add_verbosity
+from gitsync.cli.report_forms import REPORT_OUTPUTS
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, DeclinedError, ExitCode
 

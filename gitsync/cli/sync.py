@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import argparse
 
-from gitsync.cli.command import REPORT_OUTPUTS, Example, add_verbosity
+from gitsync.cli.command import Example, add_verbosity
+from gitsync.cli.report_forms import REPORT_OUTPUTS
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
 

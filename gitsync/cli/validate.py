@@ -15,6 +15,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example, add_verbosity, list_left_out
+from gitsync.cli.report_forms import REPORT_FORMS, list_outputs
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from gitsync.model.report import Report
 
 SETTINGS = list_settings("validate")
-OUTPUTS = ("text", "json", "markdown", "junit", "sarif")
+_FORMS = {output: form for output, form in REPORT_FORMS.items() if output != "html"}  # a page shows resources
+OUTPUTS = list_outputs(_FORMS)
 EXAMPLES = (
     Example("Every problem below one folder", "gitsync validate --path clusters/prod"),
     Example("In a pipeline, with warnings as errors", "gitsync validate --strict --output sarif > problems.sarif"),
@@ -49,11 +51,16 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     offline = replace(offline, problems=fail_unread(offline.problems))
     code = ExitCode.FAILED if offline.has_errors or (config.strict and offline.problems) else ExitCode.FINE
     report = _make_report(offline, code, format_rfc3339(started), format_rfc3339(clock.now()))
-    forms = {
-        "text": lambda _: "" if options.quiet and not code else "\n".join((*_format_lines(offline, config), "")),
-        "json": lambda report: json.dumps(_build_document(offline, report), indent=2) + "\n",
-    }
-    publish(report, config, os.environ, forms, files=OUTPUTS)
+
+    def render_text(_: Report) -> str:
+        return "" if options.quiet and not code else "\n".join((*_format_lines(offline, config), ""))
+
+    def render_json(report: Report, /, *, names: bool) -> str:
+        del names  # it never has any
+        return json.dumps(_build_document(offline, report), indent=2) + "\n"
+
+    forms = {**_FORMS, "json": _FORMS["json"]._replace(render=render_json)}
+    publish(report, config, os.environ, render_text, forms)
     list_left_out(options, config, offline.coverage)
     return code
 

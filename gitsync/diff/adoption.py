@@ -127,7 +127,7 @@ def _compare_plain(desired: list[Any], live: list[Any], hints: Hints, path: Json
 
 
 def _find_own_entries(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> list[int]:
-    """The locations of the entries that Azure added: git has no equal one."""
+    """The indexes of the entries that Azure added: git has no equal one."""
     return [
         index
         for index, entry in enumerate(live)

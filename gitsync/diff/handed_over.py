@@ -82,7 +82,7 @@ def _find_pairs(
 def _walk(
     pattern: JsonPath, body: Any, live: Any, path: JsonPath = (), live_path: JsonPath = ()
 ) -> Iterator[tuple[JsonPath, JsonPath]]:
-    """Yield the locations in both bodies that a pattern leads to. Entries of lists are paired by their key."""
+    """Yield the paths in both bodies that a pattern leads to. Entries of lists are paired by their key."""
     if not pattern:
         yield path, live_path
         return
@@ -114,7 +114,7 @@ def _put(value: Any, path: JsonPath, new: Any) -> Any:
 
 
 def _make_steps(path: JsonPath, body: Any) -> Steps:
-    """Name a location independently of the order of lists."""
+    """Name a path independently of the order of lists."""
     steps = []
     for step in path:
         if isinstance(step, int):

@@ -102,7 +102,7 @@ def keep_key(entry: Mapping[str, Any], field: str) -> dict[str, Any]:
 
 
 def index_by_key(entries: Sequence[Any], field: str) -> dict[str, tuple[int, Any]]:
-    """Index entries and their locations by their key. The field must identify them."""
+    """Index entries and their positions by their key. The field must identify them."""
     return {key: (index, entry) for index, entry in enumerate(entries) if (key := find_key(entry, field))}
 
 

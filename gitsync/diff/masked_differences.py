@@ -26,12 +26,12 @@ SecretShape = tuple[str, ...]
 
 
 def find_secret_shapes(*bodies: Mapping[str, Any] | None) -> frozenset[SecretShape]:
-    """Find the locations of these bodies with a secret, or MASKED instead."""
+    """Find the paths in these bodies with a secret, or MASKED instead."""
     return frozenset(shape for body in bodies for shape in _iterate_shapes(body, ()))
 
 
 def redact_value(value: Any, shapes: frozenset[SecretShape], at: SecretShape = ()) -> Any:
-    """Return a value as it may be shown: MASKED wherever a secret may be. `at` is the location of the value."""
+    """Return a value as it may be shown: MASKED wherever a secret may be. `at` is the path of the value."""
     if not shapes or value is None:
         return value
     if any(at[: len(shape)] == shape for shape in shapes):

@@ -3,7 +3,7 @@
 
 Only leaves that git sets count. With a record, the live state is compared with what Azure returned after our last
 write, so Azure's own spelling of a value is not drift; without one, git is compared with Azure by the rules of
-`equality`.
+`equivalence`.
 """
 
 from __future__ import annotations

@@ -32,10 +32,10 @@ AGENT_OF_NAMESPACE = "AgentOfNamespace"
 NOT_COMPARED = "RevisionNotCompared"
 NOT_PUSHED = "CommitNotPushed"
 
-MOST_DELETES = 10
-SHARE_OF_DELETES = 0.2
+_DEFAULT_DELETE_LIMIT = 10
+_DEFAULT_DELETE_SHARE = 0.2  # of the resources that gitsync owns
 
-_MOST_NAMED = 10
+_MOST_NAMED = 10  # resources in a message
 
 _SHARED = frozenset({"CredentialNotUsable"})
 """The codes of problems that many resources have alike, with one cause."""
@@ -53,8 +53,8 @@ def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Probl
     if len(deletes) <= limit:
         return None
     reason = "the source has none" if is_empty and most is None else f"the limit is {limit}"
-    named = ", ".join(str(prune.key) for prune in deletes[:MOST_DELETES])
-    more = f" and {len(deletes) - MOST_DELETES} more" if len(deletes) > MOST_DELETES else ""
+    named = ", ".join(str(prune.key) for prune in deletes[:_MOST_NAMED])
+    more = f" and {len(deletes) - _MOST_NAMED} more" if len(deletes) > _MOST_NAMED else ""
     return Problem(
         code=TOO_MANY_DELETES,
         message=f"This run would delete {len(deletes)} of {inventory} resources, and {reason}: {named}{more}.",
@@ -65,7 +65,7 @@ def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Probl
 
 def find_delete_limit(inventory: int, most: int | None) -> int:
     """Return how many resources a run may delete: `most`, or by default a share of those that gitsync owns."""
-    return max(1, min(MOST_DELETES, int(inventory * SHARE_OF_DELETES))) if most is None else most
+    return max(1, min(_DEFAULT_DELETE_LIMIT, int(inventory * _DEFAULT_DELETE_SHARE))) if most is None else most
 
 
 def fail_unread(problems: Iterable[Problem]) -> tuple[Problem, ...]:

@@ -159,7 +159,7 @@ class Acting(Observing, Protocol):
 
 
 class Exporting(Acting, Protocol):
-    """For the stage that reads what a resource exports, which may take an action in Azure, and writes it to sinks."""
+    """For the stages that read what a resource exports, which may take an action in Azure, and write it to sinks."""
 
     @property
     def export_sinks(self) -> ExportSinks: ...

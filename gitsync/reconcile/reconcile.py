@@ -32,6 +32,7 @@ from gitsync.reconcile.stages.checks import check_apply, check_delete
 from gitsync.reconcile.stages.delete import delete
 from gitsync.reconcile.stages.embedded_children import tell_brought
 from gitsync.reconcile.stages.export import export
+from gitsync.reconcile.stages.hold import export_and_hold
 from gitsync.reconcile.stages.list_approval import approve_by_list, note_read
 from gitsync.reconcile.stages.observe import compare, observe, pre_check
 from gitsync.reconcile.stages.on_success import handle_success
@@ -46,7 +47,6 @@ from gitsync.reconcile.stages.write_checks import (
     pause_flapping,
     review_apply,
     review_prune,
-    withhold,
 )
 from gitsync.status.advice import find_code_advice
 from gitsync.status.conditions import find_code, make_failed, make_fault, make_unreadable, make_warning
@@ -75,7 +75,8 @@ class Step(Generic[A]):
 @dataclass(frozen=True, slots=True)
 class Leg(Generic[A]):
     """Stages that follow each other. With `acts`, a plan skips them, and so does a resource that a list has approved.
-    With `locks`, they share one hold of the write lock, if there is something to write.
+    Other legs run in a plan too, in which their stages write nothing. In a sync, `export_and_hold` and the last leg of
+    an apply write to sinks. With `locks`, the stages share one hold of the write lock, if there is something to write.
     """
 
     steps: tuple[Step[A], ...]
@@ -95,7 +96,7 @@ APPLY: tuple[Leg[ApplyAttempt], ...] = (
             Step(Stage.PRE_CHECK, pre_check, is_for_open=True),
             Step(Stage.COMPARE, compare, is_for_open=True),
             Step(Stage.COMPARE, note_read),
-            Step(Stage.COMPARE, withhold, is_for_open=True),
+            Step(Stage.COMPARE, export_and_hold, is_for_open=True),
             Step(Stage.COMPARE, check_replacement, is_for_open=True),
             Step(Stage.COMPARE, pause_flapping, is_for_open=True),
             Step(Stage.COMPARE, report_kept, is_for_open=True),

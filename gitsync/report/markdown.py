@@ -85,7 +85,7 @@ _RESERVE = 500  # characters for the sentences about omitted parts
 _COLUMNS = ("Resource", "Namespace", "Action", "Manifest", "Message")
 _FEW_OPEN = 5  # resources whose details are open from the start, if they have not more than so many lines together
 _FEW_LINES = 40
-_MOST_DELETES = 20  # whose details are open: what is lost is shown at once
+_MOST_OPEN_DELETES = 20  # whose details are open: what is lost is shown at once
 
 
 def render(report: Report) -> str:
@@ -219,7 +219,7 @@ class _Listing:
 
     def _is_open(self, section: Section, result: Result, results: Sequence[Result]) -> bool:
         if section in LOSING:
-            return len(results) <= _MOST_DELETES
+            return len(results) <= _MOST_OPEN_DELETES
         if section in {FAILED, REFUSED}:
             return len(results) <= _FEW_OPEN
         return bool(result.differences) and self._is_small

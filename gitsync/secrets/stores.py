@@ -63,7 +63,7 @@ class SecretStores:
 
 
 SINKS = ("folder", "sops", "dotenv", "ci")
-"""Words of `export_to` that `local_sink` opens."""
+"""Words of `export_to` that `open_local_sink` opens."""
 
 
 def open_local_source(name: str, config: Config, environment: Mapping[str, str]) -> SecretSource | None:

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.cli.output import REPORT_OUTPUTS, find_terminal_width, show_progress, tell
+from gitsync.cli.output import find_terminal_width, show_progress, tell
+from gitsync.cli.report_forms import REPORT_OUTPUTS
 from gitsync.config.config import Config
 from gitsync.config.load import find_misspelt_variables
 from gitsync.errors import PublishError

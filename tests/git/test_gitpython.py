@@ -1,11 +1,14 @@
-"""GitPython is loaded with the variables that git may have, and starts no program for what it is used for."""
+"""GitPython is loaded with the variables that git may have, and reads a branch without starting a program."""
 
 import json
 import os
 import subprocess
 import sys
 
+import pytest
+
 from gitsync.git.source.worktree import read_branch
+from tests.support.git_repositories import init_repository
 
 SCRIPT = """
 import json, os
@@ -39,3 +42,17 @@ def test_the_branch_is_read_without_a_program(work):
     assert read_branch(folder) == "main"
     work.git("checkout", "--quiet", "--detach")
     assert read_branch(folder) is None
+
+
+@pytest.mark.parametrize(
+    ("head", "branch", "why"),
+    [
+        ("ref: refs/heads/trunk\n", "trunk", "as `git symbolic-ref --short HEAD` answers"),
+        ("ref: refs/heads/team/a\n", "team/a", "a branch may have slashes"),
+        ("ref: refs/heads/.invalid\n", None, "the stub beside a reftable, which has the branch"),
+    ],
+)
+def test_a_repository_without_commits_has_the_branch_that_its_head_names(head, branch, why, tmp_path):
+    init_repository(tmp_path)
+    (tmp_path / ".git" / "HEAD").write_text(head)
+    assert read_branch(tmp_path / ".git") == branch, why

@@ -1,5 +1,6 @@
 """What the image and the jobs install: packages with the hashes of the constraints, and programs with their digests."""
 
+import ast
 import hashlib
 import io
 import json
@@ -8,10 +9,14 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+from importlib import metadata
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 IMAGE = ROOT / "deploy" / "image"
@@ -151,6 +156,54 @@ HASH = "    --hash=sha256:" + "0" * 64
 
 def test_the_constraints_are_in_step_with_the_project():
     assert TOOL.main(["--check"]) == 0
+
+
+@pytest.fixture(scope="module")
+def distributions():
+    """The distributions in the environment, by the path of each file below site-packages."""
+    return {str(file): found.metadata["Name"] for found in metadata.distributions() for file in found.files or ()}
+
+
+def list_foreign_imports(source):
+    """List the modules of other packages that a module imports."""
+    nodes = list(ast.walk(ast.parse(source)))
+    names = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    return {name for name in names if name.partition(".")[0] not in {*sys.stdlib_module_names, "gitsync"}}
+
+
+def find_undeclared(names, declared, distributions):
+    """Find the distributions, by the module that shows each, of which `declared` has no requirement."""
+    known = {canonicalize_name(Requirement(text).name) for text in declared}
+    owners = {}
+    for name in names:
+        path = name.replace(".", "/")
+        owners[name] = distributions.get(f"{path}/__init__.py") or distributions[f"{path}.py"]
+    return {name: owner for name, owner in owners.items() if canonicalize_name(owner) not in known}
+
+
+def test_each_package_that_gitsync_imports_is_declared(distributions):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = {name: needed for name, needed in project["optional-dependencies"].items() if name != "dev"}
+    declared = [*project["dependencies"], *chain.from_iterable(extras.values())]
+    imported = set().union(*(list_foreign_imports(file.read_text()) for file in (ROOT / "gitsync").rglob("*.py")))
+    assert {"azure.core.exceptions", "azure.mgmt.core.policies", "multidict", "yarl"} < imported
+    assert find_undeclared(imported, declared, distributions) == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "declared", "undeclared", "why"),
+    [
+        ("import yarl", ["yarl>=1"], {}, "declared"),
+        ("import yarl", ["aiohttp"], {"yarl": "yarl"}, "aiohttp brings it, and a later version may not"),
+        ("from azure.core.exceptions import AzureError", ["Azure_Core"], {}, "one of many packages below `azure`"),
+        ("from azure.mgmt.core import policies", ["azure-core"], {"azure.mgmt.core": "azure-mgmt-core"}, "its sibling"),
+        ("def f():\n    import yaml", [], {"yaml": "PyYAML"}, "imported where it is used"),
+        ("import json, gitsync.errors\nfrom . import x", [], {}, "the standard library, and gitsync"),
+    ],
+)
+def test_which_imports_are_undeclared(source, declared, undeclared, why, distributions):
+    assert find_undeclared(list_foreign_imports(source), declared, distributions) == undeclared, why
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_options_of_the_folder_count_for_its_files(world):
     ("path", "said"),
     [
         ("templates/none.yaml", "There is no folder or file templates/none.yaml"),
-        ("templates/notes.txt", r"templates/notes.txt is no \*.yaml"),
+        ("templates/notes.txt", r"templates/notes.txt is not a \*.yaml"),
         ("overlay/kustomization.yaml", "defines how its folder is built"),
         ("templates/link.yaml", "is a symbolic link"),
     ],

@@ -247,10 +247,16 @@ def find_remote_url(tree: WorkTree) -> Url | None:
     return parse_remote(tree.repository.line("remote", "get-url", "--push", name), tree.top)
 
 
-# GitPython, for what git itself has no short answer to: the branch of a repository without commits.
+# GitPython reads the branch of a repository without commits. `git symbolic-ref --short HEAD` answers the same.
 #
-# GitPython starts git with all variables of the process, so gitsync starts git itself (`gitsync.git.command`). Its
-# first import runs `git version` too; it gets the variables that git may have.
+# GitPython is here because the project's owner asked for it, and refs are what it is good at: it reads them from their
+# files. For all else it starts git with all variables of the process, so gitsync starts git itself
+# (`gitsync.git.command`). Its import takes 80 ms and runs `git version`, with the variables that git may have, so a
+# repository with commits is read without it.
+
+
+_REFTABLE_BRANCH: Final = ".invalid"
+"""What the file HEAD names beside a reftable, which has the branch (reftable in git's technical documentation)."""
 
 
 @cache
@@ -258,7 +264,7 @@ def load_gitpython() -> ModuleType:
     """Import GitPython. SourceError if git is not installed."""
     with _restrict_environment():
         try:
-            import git  # noqa: PLC0415 - it takes 80 ms, and a plain folder is read without it
+            import git  # noqa: PLC0415 - it takes 80 ms, and only a repository without commits needs it
         except ImportError as error:
             raise SourceError(
                 "git cannot be started.", hint="Install git 2.31 or newer, and add it to the PATH."
@@ -267,10 +273,15 @@ def load_gitpython() -> ModuleType:
 
 
 def read_branch(folder: Path) -> str | None:
-    """Read the branch that the HEAD of a git directory names; None if it names a commit."""
+    """Read the branch that the HEAD of a git directory names; None if it names a commit, or if the refs are in a
+    reftable, which GitPython does not read.
+    """
     git = load_gitpython()
     with git.Repo(folder, expand_vars=False) as repository:
-        return None if repository.head.is_detached else str(repository.head.reference.name)
+        if repository.head.is_detached:
+            return None
+        branch = str(repository.head.reference.name)
+    return None if branch == _REFTABLE_BRANCH else branch
 
 
 @contextmanager

@@ -1,5 +1,5 @@
-"""The stages between comparing and acting that stop a write: Azure would refuse it, something resets it each time, a
-reviewer has not seen it, or its manifest holds it.
+"""The stages between comparing and acting that stop a write: Azure would refuse it, something resets it each time, or a
+reviewer has not seen it.
 
 A plan that is reviewed records what it was made from. A sync of that plan checks that this is unchanged, and stops a
 resource otherwise.
@@ -36,14 +36,10 @@ from gitsync.planning.replacement import (
 )
 from gitsync.planning.secret_digest import Digests, has_secrets, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
-from gitsync.reconcile.protocols import Exporting, Observing
+from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.run_cache import RunCache
-from gitsync.reconcile.stages.export import export
-from gitsync.status.conditions import make_held
 
 A = TypeVar("A", ApplyAttempt, PruneAttempt)
-
-_AS_IT_SHOULD_BE = frozenset({Verdict.IN_SYNC, Verdict.SKIP})
 
 
 async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
@@ -207,22 +203,3 @@ def _digest_live(attempt: A, desired: Mapping[str, Any], sent: Mapping[str, Any]
         # The additional effects of a write are reviewed too.
         return EXISTS if attempt.observed.exists else attempt.decision.note
     return digest_live(attempt.observed.live, desired, sent, later)
-
-
-async def withhold(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
-    """Stop a held resource that a sync would change, with what differs (docs/hold.md). Its exports are collected as
-    always, since others may need them, and they only read it. A review shows that nothing is done.
-
-    What depends on it goes on if it exists, and waits if it does not.
-    """
-    hold, comparison = attempt.apply.hold, attempt.decision.comparison
-    if hold is None or comparison is None:
-        return attempt
-    if attempt.decision.action is Action.NONE and comparison.verdict in _AS_IT_SHOULD_BE:
-        return attempt
-    attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE, withheld=comparison.verdict))
-    attempt = await export(await review_apply(attempt, run), run)
-    if attempt.stop:
-        return attempt
-    exists = bool(attempt.observed.exists)
-    return attempt.stopped(make_held(hold), Verdict.HELD, is_retryable=False, is_fine=exists, is_tolerated=not exists)

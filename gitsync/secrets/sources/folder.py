@@ -39,8 +39,8 @@ class FolderSource:
         self._namespace = namespace
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        """As `Source.read`. A whole object has no files whose names begin with a dot: they belong to Kubernetes or an
-        editor. A key with such a name can be read.
+        """As `SecretSource.read`. A complete object has no files whose names begin with a dot: they belong to
+        Kubernetes or an editor. A key with such a name can be read.
         """
         top = self._tops[address.object_kind]
         if top is None:
