@@ -461,6 +461,11 @@ TEMPLATES = [
     ("apiVersion: $(API)\nkind: ResourceGroup\n", 1, "apiVersion", "$(API)"),
     ("apiVersion: '{{ .Values.api }}'\nkind: '{{ .Values.kind }}'\n", 1, "apiVersion", "{{ .Values.api }}"),
     ("kind: {Kind}\n", 1, "kind", "{Kind}"),
+    *(
+        (f"apiVersion: '{group}/v1'\nkind: VirtualNetwork\n", 1, "apiVersion", group)
+        for group in ("#{Group}#", "@@Group@@", "%GROUP%", "__GROUP__", "<GROUP>", "{group}", "$(GROUP)", "{{ group }}")
+    ),
+    ("apiVersion: 'network.#{domain}#/v1'\nkind: VirtualNetwork\n", 1, "apiVersion", "network.#{domain}#"),
 ]
 
 
@@ -473,8 +478,16 @@ def test_a_document_with_a_placeholder_in_its_header_is_a_template(head, line, f
     assert [one.is_rejected for one in found.unread] == [True]
 
 
-def test_a_document_of_another_tool_with_a_placeholder_in_its_header_is_passed_over():
-    assert read("apiVersion: '{{ .Values.api }}'\nkind: Deployment\nmetadata: {name: a}\n").problems == ()
+@pytest.mark.parametrize("api_version", ["{{ .Values.api }}", "{{ .Values.group }}/v1", "#{Group}#/v1", "@@Group@@/v1"])
+@pytest.mark.parametrize("kind", ["Deployment", "Image", "Ingress"])
+def test_a_document_of_another_tool_with_a_placeholder_in_its_header_is_passed_over(api_version, kind):
+    assert read(f"apiVersion: '{api_version}'\nkind: {kind}\nmetadata: {{name: a}}\n").problems == ()
+
+
+def test_a_variable_for_a_group_does_not_hide_a_kind_of_aso():
+    """The group of a manifest decides who applies it, before variables are replaced."""
+    (problem,) = read("apiVersion: '${GROUP}/v1'\nkind: VirtualNetwork\n" + REST_OF_IT).problems
+    assert (problem.code, problem.is_error) == ("UnknownGroup", True)
 
 
 def test_a_variable_in_a_name_is_not_a_placeholder():
