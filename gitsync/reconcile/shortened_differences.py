@@ -1,5 +1,5 @@
-"""The sides of a difference as a result keeps them: a run holds those of all resources until its end, and a live value may
-have megabytes. No report shows more of one.
+"""The sides of a difference as a result keeps them: a run holds those of all resources until its end, and a live value
+may have megabytes. No report shows more of one.
 """
 
 from __future__ import annotations

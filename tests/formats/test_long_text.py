@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.formats.long_text import AROUND, count_characters, count_equal_start, cut_end, cut_middle, leave_out_equal_start
+from gitsync.formats.long_text import (
+    AROUND,
+    count_characters,
+    count_equal_start,
+    cut_end,
+    cut_middle,
+    leave_out_equal_start,
+)
 
 
 @pytest.mark.parametrize(

@@ -215,10 +215,10 @@ def test_a_folder_that_exists_gets_no_gitignore(work, clock):
 
 
 def test_a_folder_that_the_operator_names_may_be_committed(work, clock):
-    with open_checkout(str(work.path)) as source:
-        with open_store(source, clock=clock, status_dir=work.path / "state") as store:
-            store.save(an_update(a_record("one")))
-    assert not (work.path / "state" / ".gitignore").exists()
+    place = work.path / "state"
+    with open_checkout(str(work.path)) as source, open_store(source, clock=clock, status_dir=place) as store:
+        store.save(an_update(a_record("one")))
+    assert not (place / ".gitignore").exists()
 
 
 @pytest.mark.parametrize("place", ["", "apps"])
