@@ -68,7 +68,7 @@ _OWN_FIELDS: Final = BASES | {
     *("namePrefix", "nameSuffix", "patches", "patchesStrategicMerge", "patchesJson6902", "replacements"),
     *("configMapGenerator", "secretGenerator", "commonLabels", "commonAnnotations"),
 }
-"""Fields that tell a kustomization without a header."""
+"""Fields that mark a kustomization without a header."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ def read_kustomization(path: str, content: bytes) -> Kustomization:
 
 
 def is_kustomization(path: str, content: bytes) -> bool:
-    """Tell whether a file has the content of a kustomization, whatever its name is."""
+    """Return whether a file has the content of a kustomization, whatever its name is."""
     try:
         fields = _index_fields(_compose(path, content))
     except UnbuildableError:

@@ -43,7 +43,7 @@ def _is_near(name: str) -> bool:
 
 
 def _concerns_aso(path: str, reader: KustomizationReader) -> bool:
-    """Tell whether a file is a kustomization that has ASO objects: in it, below its folder, or in what it names. If
+    """Return whether a file is a kustomization that has ASO objects: in it, below its folder, or in what it names. If
     those cannot be read, it may have.
     """
     try:

@@ -484,7 +484,7 @@ def test_a_document_of_another_tool_with_a_placeholder_in_its_header_is_passed_o
     assert read(f"apiVersion: '{api_version}'\nkind: {kind}\nmetadata: {{name: a}}\n").problems == ()
 
 
-def test_a_variable_for_a_group_does_not_hide_a_kind_of_aso():
+def test_a_variable_for_a_group_does_not_hide_an_aso_kind():
     """The group of a manifest decides who applies it, before variables are replaced."""
     (problem,) = read("apiVersion: '${GROUP}/v1'\nkind: VirtualNetwork\n" + REST_OF_IT).problems
     assert (problem.code, problem.is_error) == ("UnknownGroup", True)

@@ -90,7 +90,7 @@ def test_the_folders_of_other_tools_make_no_noise(files, is_found, why):
     assert bool(find({"dev/kustomisation.yaml": text, **files})) == is_found, why
 
 
-def test_a_patch_of_an_object_of_aso_is_one_too():
+def test_a_patch_of_an_aso_object_is_one_too():
     text = f"{HEADER}patches: [{{target: {{kind: A}}, patch: 'apiVersion: resources.azure.com/v1api20200601'}}]\n"
     assert find({"dev/kustomisation.yaml": text})
 
@@ -100,7 +100,7 @@ def test_beside_a_right_name_another_one_is_nothing():
     assert find(files, ["dev/kustomization.yaml"]) == []
 
 
-def test_what_cannot_be_read_may_have_objects_of_aso():
+def test_what_cannot_be_read_may_have_aso_objects():
     tree = MemoryTree({"dev/kustomisation.yaml": PREFIX, "dev/rg.yaml": ASO}, refused=["dev/rg.yaml"])
     assert [*find_misspelt(tree.paths, KustomizationReader(tree), ())] == ["dev/kustomisation.yaml"]
 
