@@ -32,15 +32,22 @@ def replace_file(folder: int, name: str, content: bytes, mode: int, *, temporary
     # Beside the file, since a rename is atomic only within one file system.
     temporary = temporary or f".gitsync-{secrets.token_hex(8)}"
     try:
-        with os.fdopen(os.open(temporary, _CREATE, mode, dir_fd=folder), "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())  # a rename may reach the disk before the content does
+        create_file(folder, temporary, content, mode)  # flushed: a rename may reach the disk before the content does
         os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary, dir_fd=folder)
         raise
+
+
+def create_file(folder: int, name: str, content: bytes, mode: int) -> None:
+    """Write a new file of an open folder, and flush it to the disk. FileExistsError if the name is taken, by a link
+    too.
+    """
+    with os.fdopen(os.open(name, _CREATE, mode, dir_fd=folder), "wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def read_file(folder: int, name: str, most: int) -> bytes | None:

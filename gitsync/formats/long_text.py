@@ -1,5 +1,6 @@
 """How long texts are shortened where what matters may be far from their beginnings."""
 
+import re
 from bisect import bisect_left
 
 AROUND = 50
@@ -10,6 +11,24 @@ def cut_middle(text: str, most: int) -> str:
     """Shorten a text to `most` characters, with an ellipsis in its middle: both ends stay."""
     tail = (most - 1) // 2
     return text if len(text) <= most else f"{text[: most - 1 - tail]}…{text[-tail:]}"
+
+
+def cut_end(text: str, most: int) -> str:
+    """Shorten a text to its first `most` characters, with its length behind them."""
+    return text if len(text) <= most else f"{text[:most]}… ({count_characters(text):,} characters)"
+
+
+def count_characters(text: str) -> int:
+    """Count the characters that a text had before `leave_out_equal_start` and `cut_end` shortened it, if they did."""
+    if cut := _CUT.search(text, max(0, len(text) - _LONGEST_MARK)):
+        return int(cut[1].replace(",", ""))
+    start = _LEFT_OUT.match(text)
+    return len(text) if start is None else int(start[1].replace(",", "")) + len(text) - start.end()
+
+
+_CUT = re.compile(r"… \(([\d,]{1,20}) characters\)$", re.ASCII)
+_LEFT_OUT = re.compile(r"… ([\d,]{1,20}) equal characters …", re.ASCII)
+_LONGEST_MARK = 40  # characters
 
 
 def leave_out_equal_start(one: str, other: str, most: int) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from gitsync.catalog.type_words import join_with_or, quote_scalar
 from gitsync.catalog.unknown_kind import suggest_group
 from gitsync.manifests.aso_groups import ASO_VERSION, GROUPS, find_near_group, is_foreign, load_catalog
 from gitsync.manifests.document_forms import CIPHERTEXT
-from gitsync.manifests.headers import HEADER, Likeness, find_within_two_letters
+from gitsync.manifests.headers import HEADER, PLACEHOLDER, Likeness, find_within_two_letters
 from gitsync.manifests.unparsed_text import IGNORE
 from gitsync.model.problem import UNKNOWN_GROUP, Level
 from gitsync.problems.finding import Finding
@@ -45,6 +45,7 @@ ELSEWHERE = frozenset(
 ARM_TYPE = re.compile(r"([A-Za-z]+(?:\.[A-Za-z]+)+(?:/[A-Za-z]+)+)(@[-0-9a-zA-Z]+)?")
 ARM_NAMESPACE = re.compile(r"microsoft\.[a-z]+/", re.IGNORECASE)
 ARM_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z]+)?")
+_FILLED_IN = re.compile(rf"{PLACEHOLDER.pattern}|\$\{{")  # by a tool for templates, or by the variables of Flux
 
 
 def find_header_fault(value: Any, likeness: Likeness) -> Finding | None:
@@ -107,7 +108,8 @@ def _has_sign(likeness: Likeness) -> bool:
     """Return whether a header shows that its document was meant for gitsync."""
     if _find_named_group(likeness) is not None or _has_version_of_ours(likeness) or _is_encrypted(likeness):
         return True
-    if likeness.group and not _has_unknown_group(likeness):  # it belongs to another tool
+    # A group that is filled in later may be any, so the other signs decide. Any other group is of another tool.
+    if likeness.group and not (_has_unknown_group(likeness) or _FILLED_IN.search(likeness.group)):
         return False
     keys = likeness.keys
     if (

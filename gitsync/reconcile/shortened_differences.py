@@ -10,7 +10,7 @@ from itertools import islice, takewhile
 from operator import eq, is_not
 from typing import Any, Final
 
-from gitsync.formats.long_text import AROUND, leave_out_equal_start
+from gitsync.formats.long_text import AROUND, cut_end, leave_out_equal_start
 from gitsync.model.verdict import Difference
 from gitsync.redaction import truncate
 
@@ -53,9 +53,9 @@ def _shorten(value: Any, other: Any, mask: Mask) -> Any:
 
 def _shorten_text(text: str, other: Any, mask: Mask) -> str:
     if not isinstance(other, str) or text[: LONGEST_TEXT - AROUND] != other[: LONGEST_TEXT - AROUND]:
-        return truncate(text, LONGEST_TEXT)
+        return cut_end(text, LONGEST_TEXT)
     rest, _ = leave_out_equal_start(mask(text), mask(other), LONGEST_TEXT)
-    return truncate(rest, LONGEST_TEXT)
+    return cut_end(rest, LONGEST_TEXT)
 
 
 def _list_names(value: Mapping[str, Any], others: Mapping[str, Any]) -> Iterable[str]:

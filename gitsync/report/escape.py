@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any
 
-from gitsync.formats.long_text import leave_out_equal_start
+from gitsync.formats.long_text import count_characters, leave_out_equal_start
 from gitsync.logging import escape_controls
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
@@ -27,7 +27,7 @@ def format_value(value: Any) -> str:
     values are truncated, with their length.
     """
     text = _write_value(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({_count(value, text):,} characters)"
 
 
 def format_sides(live: Any, desired: Any, most: int = _LONGEST) -> tuple[str, str]:
@@ -36,10 +36,15 @@ def format_sides(live: Any, desired: Any, most: int = _LONGEST) -> tuple[str, st
     """
     sides = _write_value(live), _write_value(desired)
     live_text, desired_text = (
-        text if len(text) <= most else f"{text[:most]}… ({len(side):,} characters)"
-        for text, side in zip(leave_out_equal_start(*sides, most), sides, strict=True)
+        text if len(text) <= most else f"{text[:most]}… ({_count(value, side):,} characters)"
+        for text, side, value in zip(leave_out_equal_start(*sides, most), sides, (live, desired), strict=True)
     )
     return live_text, desired_text
+
+
+def _count(value: Any, written: str) -> int:
+    """Count the characters of a text, which a result may have shortened before, or those of any other value as JSON."""
+    return count_characters(value) if isinstance(value, str) else len(written)
 
 
 def _write_value(value: Any) -> str:

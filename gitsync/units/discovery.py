@@ -21,6 +21,7 @@ from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
 from gitsync.units.charts import CHART, find_charts, is_in_chart, list_chart_files, list_local, list_packed, read_chart
 from gitsync.units.kustomization import KustomizationReader, find_kustomizations
+from gitsync.units.misspelt_names import find_misspelt
 from gitsync.units.sandbox import ChartError
 from gitsync.units.tree import find_folder, list_folders
 
@@ -57,9 +58,10 @@ def find_units(
         return FoundUnits(built=(), plain=(path,), folders={path: unit}, find_options=options.find)
     forced = frozenset(entry.path for entry in entries if entry.kind is UnitKind.FOLDER)
     forced_charts = frozenset(entry.path for entry in entries if entry.kind is UnitKind.CHART)
+    named_well = find_kustomizations(paths)
     kustomizations = [
         file
-        for file in find_kustomizations(paths)
+        for file in sorted((*named_well, *find_misspelt(paths, reader, named_well)))
         if not (_is_forced(file, forced) or find_folder(file) in forced_charts)
     ]
     with suppress(SourceError):  # too much for one source: each is then a problem of its own

@@ -64,6 +64,13 @@ class MisnamedFileError(UnbuildableError):
     """A file with the name of a kustomization that has objects of other tools."""
 
 
+_OWN_FIELDS: Final = BASES | {
+    *("namePrefix", "nameSuffix", "patches", "patchesStrategicMerge", "patchesJson6902", "replacements"),
+    *("configMapGenerator", "secretGenerator", "commonLabels", "commonAnnotations"),
+}
+"""Fields that mark a kustomization without a header."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kustomization:
     """`path` is that of its file. A component is a part of other kustomizations and cannot be built by itself."""
@@ -83,7 +90,10 @@ class Kustomization:
 
 
 def read_kustomization(path: str, content: bytes) -> Kustomization:
-    """Read a kustomization, without a check of what it names. Raises UnbuildableError if it is not one."""
+    """Read a kustomization, without a check of what it names. Raises UnbuildableError if it is not one, or if its name
+    is none that kustomize reads.
+    """
+    _check_name(path)
     root = _compose(path, content)
     fields = _index_fields(root)
     kind = fields.get("kind")
@@ -92,6 +102,30 @@ def read_kustomization(path: str, content: bytes) -> Kustomization:
         path=path,
         references=tuple(_list_references(fields)),
         is_component=kind is not None and kind.value == "Component",
+    )
+
+
+def is_kustomization(path: str, content: bytes) -> bool:
+    """Return whether a file has the content of a kustomization, whatever its name is."""
+    try:
+        fields = _index_fields(_compose(path, content))
+    except UnbuildableError:
+        return False
+    group, kind = _read_header(fields)
+    if kind:
+        return kind in _KINDS and group in ("", _GROUP)
+    return "apiVersion" not in fields and not _OWN_FIELDS.isdisjoint(fields)
+
+
+def _check_name(path: str) -> None:
+    if posixpath.basename(path) in NAMES:
+        return
+    raise UnbuildableError(
+        f"{path} is a kustomization, and kustomize reads no file of this name. The files of its folder are not read "
+        "either, since they may need its changes.",
+        hint=f"Rename it to {posixpath.join(find_folder(path), NAMES[0])}. To read the files as they are, add it to "
+        ".gitsyncignore.",
+        path=path,
     )
 
 

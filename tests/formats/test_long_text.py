@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.formats.long_text import AROUND, count_equal_start, cut_middle, leave_out_equal_start
+from gitsync.formats.long_text import (
+    AROUND,
+    count_characters,
+    count_equal_start,
+    cut_end,
+    cut_middle,
+    leave_out_equal_start,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,3 +50,13 @@ def test_texts_that_differ_do_so_in_what_is_shown(one, other, length):
     assert (one[:alike], one[alike : alike + 1] == other[alike : alike + 1]) == (other[:alike], one == other)
     shown = [text[: 2 * AROUND] for text in leave_out_equal_start(one, other, 2 * AROUND)]
     assert (shown[0] == shown[1]) == (one == other)
+
+
+@given(st.text("ab", max_size=300), st.integers(0, 3000), st.integers(100, 200), st.integers(100, 200))
+def test_a_shortened_text_keeps_its_length(end, length, most, later):
+    text = "x" * length + end
+    cut = cut_end(text, most)
+    assert (cut == text) == (len(text) <= most)
+    assert count_characters(cut) == count_characters(cut_end(cut, later)) == len(text)
+    rest, _ = leave_out_equal_start(text, "x" * length + "c", most)
+    assert count_characters(rest) == count_characters(cut_end(rest, most)) == len(text)

@@ -193,6 +193,35 @@ def test_only_an_address_in_the_repository_makes_a_remote(work, clock, monkeypat
 
 
 @pytest.mark.parametrize("place", ["", "apps"])
+def test_a_new_folder_stays_out_of_commits(work, clock, place):
+    source_folder = work.path / place
+    source_folder.mkdir(exist_ok=True)
+    (source_folder / "rg.yaml").write_text("a: 1\n")
+    for name in ("one", "two"):
+        with open_checkout(str(source_folder)) as source, open_store(source, clock=clock) as store:
+            store.load()
+            store.save(an_update(a_record(name)))
+        work.git("add", "--all")
+        work.git("commit", "--allow-empty", "--message", name)
+        assert not [path for path in work.git("ls-files").splitlines() if ".gitsync" in path]
+
+
+def test_a_folder_that_exists_gets_no_gitignore(work, clock):
+    """Its owner may have removed the file, or keep the folder in git for another tool."""
+    (work.path / ".gitsync").mkdir()
+    with open_checkout(str(work.path)) as source, open_store(source, clock=clock) as store:
+        store.save(an_update(a_record("one")))
+    assert not (work.path / ".gitsync" / ".gitignore").exists()
+
+
+def test_a_folder_that_the_operator_names_may_be_committed(work, clock):
+    place = work.path / "state"
+    with open_checkout(str(work.path)) as source, open_store(source, clock=clock, status_dir=place) as store:
+        store.save(an_update(a_record("one")))
+    assert not (place / ".gitignore").exists()
+
+
+@pytest.mark.parametrize("place", ["", "apps"])
 def test_a_folder_that_git_tracks_is_not_a_state(work, clock, place):
     source_folder = work.path / place
     source_folder.mkdir(exist_ok=True)

@@ -13,7 +13,7 @@ from gitsync.redaction import Redactions
 from tests.support.world import GROUP, World, of
 
 LONG = "x" * (LONGEST_TEXT + 1)
-SHORT = f"{LONG[:-1]}…"
+SHORT = f"{LONG[:-1]}… (32,769 characters)"
 TAGGED = GROUP.replace("location: westeurope", "location: westeurope\n      tags: {team: git}")
 
 
@@ -27,7 +27,7 @@ def of_azure(live):
         (LONG, SHORT, "a text"),
         ([LONG, 1], [SHORT, 1], "a text in a list"),
         ({"a": {"b": [LONG]}}, {"a": {"b": [SHORT]}}, "a text far inside"),
-        ({LONG: 1}, {SHORT: 1}, "the name of a member"),
+        ({LONG: 1}, {f"{LONG[:-1]}…": 1}, "the name of a member"),
         (["a"] * (MOST_ENTRIES + 1500), [*["a"] * MOST_ENTRIES, "… and 1,500 more"], "a list says what it left out"),
         (
             {str(number): number for number in range(MOST_ENTRIES + 1)},
@@ -94,6 +94,6 @@ def test_a_run_keeps_and_reports_the_beginning_of_a_long_text(tmp_path):
     world.sync()
     world.somebody_changes(of(world.plan(), "ResourceGroup").key, {"/tags/team": "x" * 1_000_000})
     [difference] = of(world.plan(), "ResourceGroup").differences
-    assert (difference.path, difference.live) == ("/tags/team", SHORT)
+    assert (difference.path, difference.live) == ("/tags/team", f"{LONG[:-1]}… (1,000,000 characters)")
     assert of(world.sync(), "ResourceGroup").is_fine
     assert world.read(of(world.plan(), "ResourceGroup").arm_id, "2020-06-01")["tags"] == {"team": "git"}

@@ -140,7 +140,7 @@ def test_a_syntax_error_has_its_line_also_below_a_patch_in_a_block():
 
 def test_aliases_without_end_are_read_once():
     lines = ["a0: &a0 [x, x]"] + [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 60)]
-    assert len(read_kustomization("k", "\n".join(lines).encode()).references) == 2
+    assert len(read_kustomization("kustomization.yaml", "\n".join(lines).encode()).references) == 2
 
 
 def test_a_file_is_read_once():

@@ -22,7 +22,7 @@ from typing import Self
 
 from gitsync.errors import PublishError, StateError, UnsafePathError
 from gitsync.files.output_path import OutputPath, find_output_path, open_folder
-from gitsync.files.whole_files import replace_file
+from gitsync.files.whole_files import create_file, replace_file
 from gitsync.git.source.worktree import FolderListing
 from gitsync.git.state.record_files import INVENTORY, UNSEALED
 from gitsync.git.state.seal import RecordSeals
@@ -35,15 +35,24 @@ from gitsync.model.record import Heartbeat, LastRun, Record, State
 _FOLDER_MODE, _FILE_MODE = 0o777, 0o644
 _HALF_WRITTEN = ".half-written"  # a file
 _UNFINISHED = ".unfinished"  # the tree
+_IGNORE = ".gitignore"
 
 
 class StatusFolder:
     """A StateStore. The folder is created at the first write. No link of a checkout or of `source` leads to it, and no
-    link in it is written through.
+    link in it is written through. With `keeps_from_git`, a new folder gets a `.gitignore` that keeps it out of commits.
     """
 
-    def __init__(self, folder: Path, seals: RecordSeals = UNSEALED, source: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        seals: RecordSeals = UNSEALED,
+        source: Path | None = None,
+        *,
+        keeps_from_git: bool = False,
+    ) -> None:
         self._folder = folder
+        self._keeps_from_git = keeps_from_git
         self._source = source
         self._place = OutputPath(folder)  # followed once the lock is taken
         self._seals = seals
@@ -110,11 +119,14 @@ class StatusFolder:
     def _ensure_lock(self) -> None:
         if self._lock is None:
             self._place = self._find_place()
-            with open_folder(self._place, makes=_FOLDER_MODE) as folder:
+            made: list[Path] = []
+            with open_folder(self._place, makes=_FOLDER_MODE, made=made) as folder:
                 self._lock = acquire_lock(self._folder, folder)
-            for leftover in self._folder.rglob(
-                _HALF_WRITTEN
-            ):  # of a run that was killed: the lock proves that it ended
+                if self._keeps_from_git and self._place.path in made:  # in an older folder, the file may be removed
+                    with suppress(FileExistsError):
+                        create_file(folder, _IGNORE, b"*\n", _FILE_MODE)
+            # Of a run that was killed: the lock proves that it ended.
+            for leftover in self._folder.rglob(_HALF_WRITTEN):
                 leftover.unlink()
 
     def _replace(self, files: Files) -> None:

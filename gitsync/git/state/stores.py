@@ -53,7 +53,8 @@ def open_store(
         return StatusFolder(status_dir.absolute(), seals, source.folder)
     if status_branch is None and source.remote is None and not source.remote_refused:
         _refuse_tracked(source)
-        return StatusFolder((source.folder or Path.cwd()) / DEFAULT_FOLDER, seals, source.folder)
+        folder = (source.folder or Path.cwd()) / DEFAULT_FOLDER
+        return StatusFolder(folder, seals, source.folder, keeps_from_git=True)
     name = _check_branch_name(status_branch or DEFAULT_BRANCH, source)
     seals = replace(seals, place=name_place(find_repository(source), name))
     return StatusBranch(find_status_remote(source), name, clock=clock, author=make_author(environment), seals=seals)
