@@ -418,7 +418,73 @@ UNPARSED = [
     ),
     (ASO.replace("name: x", "name: {{ .Values.name }}"), Level.WARNING, "Template", 3, "{{ }} of Helm"),
     ("kind: Secret\nmetadata: {name: {{ name }}}\n", Level.NOTE, "Template", 2, "{{ }} of Helm"),
-    ("@pytest.mark.parametrize("api_version", ["{{ .Values.api }}", "{{ .Values.group }}/v1", "#{Group}#/v1", "@@Group@@/v1"])
+    ("<<<<<<< HEAD\n" + ASO + "=======\n>>>>>>> x\n", Level.ERROR, "MergeConflict", 2, "merge conflict markers"),
+    (
+        ASO.replace("resources.azure.com", "apps") + "a: b: c\n",
+        Level.WARNING,
+        "InvalidYaml",
+        4,
+        "unexpected key: check the indentation of the lines above",
+    ),
+    (
+        "kind: Secret\na: b: c\n",
+        Level.NOTE,
+        "InvalidYaml",
+        2,
+        "unexpected key: check the indentation of the lines above",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "level", "code", "line", "part"), UNPARSED)
+def test_what_is_wrong_with_a_text_that_does_not_parse(text, level, code, line, part):
+    (problem,) = read(text).problems
+    assert (problem.level, problem.code, problem.line) == (level, code, line)
+    assert part in problem.message
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["'{{ name }}'", "'{{name}}-rg'", "${{ values.name }}", "<NAME>", "rg-<your name>", "'#{name}#'", "__NAME__", "'@@name@@'", "'%NAME%'", "$(name)", "'{name}'", "{name}", "{Resource Group Name}", "'{Resource Group Name}'", "{a name, of your choice}", "'[[ name ]]'"],
+)  # fmt: skip
+@pytest.mark.parametrize(("kind", "level"), [("ResourceGroup", Level.WARNING), ("Secret", Level.NOTE)])
+def test_a_document_with_a_placeholder_in_its_name_is_a_template(name, kind, level):
+    head = "apiVersion: v1\nkind: Secret\n" if kind == "Secret" else ASO.partition("metadata")[0]
+    found = read(f"{head}metadata:\n  name: {name}\n")
+    (problem,) = found.problems
+    assert (problem.code, problem.level, problem.line, found.resources) == ("Template", level, 4, ())
+    assert [one.is_rejected or problem.holds_deletes for one in found.unread] == [True]
+
+
+REST_OF_IT = "metadata: {name: a}\nspec: {location: westeurope, owner: {name: b}}\n"
+TEMPLATES = [
+    ("apiVersion: resources.azure.com/v1api20200601\nkind: {Kind}\n", 2, "kind", "{Kind}"),
+    ("apiVersion: resources.azure.com/v1api20200601\nkind: '{{ .Values.kind }}'\n", 2, "kind", "{{ .Values.kind }}"),
+    ("apiVersion: '{{ .Values.api }}'\nkind: ResourceGroup\n", 1, "apiVersion", "{{ .Values.api }}"),
+    ("apiVersion: '{{ .Values.group }}/v1api20200601'\nkind: ResourceGroup\n", 1, "apiVersion", "{{ .Values.group }}"),
+    ("apiVersion: {Version of the API}\nkind: ResourceGroup\n", 1, "apiVersion", "{Version of the API}"),
+    ("apiVersion: <VERSION>\nkind: ResourceGroup\n", 1, "apiVersion", "<VERSION>"),
+    ("apiVersion: $(API)\nkind: ResourceGroup\n", 1, "apiVersion", "$(API)"),
+    ("apiVersion: '{{ .Values.api }}'\nkind: '{{ .Values.kind }}'\n", 1, "apiVersion", "{{ .Values.api }}"),
+    ("kind: {Kind}\n", 1, "kind", "{Kind}"),
+    *(
+        (f"apiVersion: '{group}/v1'\nkind: VirtualNetwork\n", 1, "apiVersion", group)
+        for group in ("#{Group}#", "@@Group@@", "%GROUP%", "__GROUP__", "<GROUP>", "{group}", "$(GROUP)", "{{ group }}")
+    ),
+    ("apiVersion: 'network.#{domain}#/v1'\nkind: VirtualNetwork\n", 1, "apiVersion", "network.#{domain}#"),
+]
+
+
+@pytest.mark.parametrize(("head", "line", "field", "written"), TEMPLATES, ids=[row[0] for row in TEMPLATES])
+def test_a_document_with_a_placeholder_in_its_header_is_a_template(head, line, field, written):
+    found = read(head + REST_OF_IT)
+    (problem,) = found.problems
+    assert (problem.code, problem.path, problem.line, problem.field) == ("Template", "a.yaml", line, field)
+    assert (problem.is_unread, written in problem.message) == (True, True), "a run is refused, as for other templates"
+    assert [one.is_rejected for one in found.unread] == [True]
+
+
+@pytest.mark.parametrize("api_version", ["{{ .Values.api }}", "{{ .Values.group }}/v1", "#{Group}#/v1", "@@Group@@/v1"])
 @pytest.mark.parametrize("kind", ["Deployment", "Image", "Ingress"])
 def test_a_document_of_another_tool_with_a_placeholder_in_its_header_is_skipped(api_version, kind):
     assert read(f"apiVersion: '{api_version}'\nkind: {kind}\nmetadata: {{name: a}}\n").problems == ()
