@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any, Final
+from typing import Any
 
 from gitsync.model.secret import Secret
+from gitsync.model.unit_kind import UnitKind, UnitTraits
 from gitsync.model.variables import VariableFault
-
-
-class UnitKind(StrEnum):
-    """How the manifests of a unit are built from its files."""
-
-    FOLDER = "folder"
-    KUSTOMIZATION = "kustomization"
-    CHART = "chart"
-    FLUX = "flux"
-    APPLICATION = "application"
-    HELM_RELEASE = "helm-release"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,14 +115,6 @@ class FileSelection:
     exclude: str = ""
 
 
-DECLARERS: Final = {
-    UnitKind.FLUX: "Kustomization",
-    UnitKind.HELM_RELEASE: "HelmRelease",
-    UnitKind.APPLICATION: "Application",
-}
-"""The kind of the controller object that declares a unit, by the kind of the unit."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
     """`name` is its name in records and messages: for a folder or a kustomization its folder ("." at the root), for a
@@ -171,9 +152,19 @@ class Unit:
     contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)  # Secrets may be among them
 
     @property
+    def traits(self) -> UnitTraits:
+        """What is true of all units of its kind."""
+        return self.kind.value
+
+    @property
+    def is_chart(self) -> bool:
+        """Return whether its folder is a chart, which is rendered: an Application may be one too."""
+        return self.release is not None
+
+    @property
     def takes_given_variables(self) -> bool:
-        """Return whether the operator's variables apply: not to a Flux unit, and not to a chart."""
-        return self.kind is not UnitKind.FLUX and self.release is None
+        """Return whether the operator's variables apply: not where a controller replaces them, and not to a chart."""
+        return not self.traits.substitutes and not self.is_chart
 
     @property
     def title(self) -> str:
@@ -183,7 +174,7 @@ class Unit:
     @property
     def declared_by(self) -> str:
         """The kind of the controller object that declares it, "" for none."""
-        return DECLARERS.get(self.kind, "")
+        return self.traits.declared_by
 
     @property
     def is_declared(self) -> bool:
@@ -193,7 +184,7 @@ class Unit:
     @property
     def renders(self) -> bool:
         """Return whether its manifests are rendered from its files, not read as they are."""
-        return self.kind is not UnitKind.FOLDER and self.selection is None
+        return self.traits.is_built and self.selection is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

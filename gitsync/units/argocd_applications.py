@@ -15,7 +15,8 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.manifests.annotations import keeps_resources, read_wave
 from gitsync.manifests.yaml_documents import Document, read_documents
-from gitsync.model.unit import ChartRelease, ChartValues, FileSelection, SetValue, Unit, UnitKind
+from gitsync.model.unit import ChartRelease, ChartValues, FileSelection, SetValue, Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.units.charts import CHART, Chart
 from gitsync.units.declarations import THIS_REPOSITORY, Declarations, DeclaredUnit, GitAddress
@@ -45,7 +46,7 @@ _VARIABLE: Final = "ARGOCD_"
 NAMESPACE: Final = "argocd"
 """The namespace of objects that name none."""
 
-FINALIZER: Final = "resources-finalizer.argocd.argoproj.io"
+FINALIZER: Final = UnitKind.APPLICATION.value.finalizer
 
 _SKIPPED: Final = "argocd.argoproj.io/skip-reconcile"
 

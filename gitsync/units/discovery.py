@@ -18,7 +18,8 @@ from gitsync.errors import SourceError
 from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.headers import is_object
 from gitsync.manifests.yaml_documents import read_documents
-from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
+from gitsync.model.unit import Unit, UnitEntry, UnitOptions
+from gitsync.model.unit_kind import UnitKind
 from gitsync.units.charts import CHART, find_charts, is_in_chart, list_chart_files, list_local, list_packed, read_chart
 from gitsync.units.kustomization import KustomizationReader, find_kustomizations
 from gitsync.units.sandbox import ChartError

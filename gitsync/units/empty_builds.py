@@ -13,7 +13,8 @@ from gitsync.catalog.type_words import format_count
 from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.aso_objects import count_aso_objects
 from gitsync.model.problem import Level, Problem, SourceLocation
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.units.kustomization import NAMES, read_kustomization, resolve
 from gitsync.units.kustomize import KustomizeJob
 from gitsync.units.object_reader import may_declare

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import yaml
 
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
 from gitsync.units.kustomization import KustomizationReader, find_inputs
 from gitsync.units.sandbox import UnbuildableError
 from gitsync.units.tree import SourceTree, list_folders
@@ -99,9 +99,10 @@ def place_at_object(error: UnbuildableError, unit: Unit) -> UnbuildableError:
     kustomization = posixpath.join(unit.path, GENERATED)
     message = problem.message.replace(f"{kustomization} cannot be built", f"{unit.title} cannot be built")
     hint = problem.hint
-    if unit.kind is UnitKind.FLUX and hint.startswith("Run `kustomize"):
-        arguments = f"{posixpath.basename(unit.name)} --path {unit.path or '.'} --kustomization-file {unit.file}"
-        hint = f"Run `flux build kustomization {arguments} --dry-run`."
+    if unit.traits.build_hint and hint.startswith("Run `kustomize"):
+        hint = unit.traits.build_hint.format(
+            object=posixpath.basename(unit.name), path=unit.path or ".", file=unit.file
+        )
     return UnbuildableError(message, hint=hint, path=unit.file, line=unit.line)
 
 

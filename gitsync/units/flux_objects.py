@@ -20,16 +20,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from gitsync.manifests.yaml_documents import Document
-from gitsync.model.unit import (
-    ChartRelease,
-    ChartValues,
-    Substitution,
-    Unit,
-    UnitKind,
-    UnitOptions,
-    ValuesKey,
-    ValuesReference,
-)
+from gitsync.model.unit import ChartRelease, ChartValues, Substitution, Unit, UnitOptions, ValuesKey, ValuesReference
+from gitsync.model.unit_kind import UnitKind
 from gitsync.problems.field_path import FieldPath
 from gitsync.units.charts import Chart
 from gitsync.units.declarations import THIS_REPOSITORY, ChartSource, Declarations, DeclaredUnit, ObjectName, SourceName

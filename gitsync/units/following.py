@@ -15,7 +15,7 @@ from typing import Final
 
 from gitsync.manifests.units import ROOT
 from gitsync.model.problem import Level, Problem
-from gitsync.model.unit import FileSelection, Substitution, Unit, UnitKind
+from gitsync.model.unit import FileSelection, Substitution, Unit
 from gitsync.model.variables import MARK
 from gitsync.units.declarations import (
     THIS_REPOSITORY,
@@ -128,7 +128,7 @@ class _Follower:
             self.repositories.update(objects.repositories)
             self.bootstrapped.update(objects.bootstrapped)
             self.charts.update(objects.charts)
-            has_waves = unit.kind is UnitKind.APPLICATION
+            has_waves = unit.traits.has_waves
             found += [
                 _FoundObject(
                     resolve_chart(inner, self.charts),
@@ -212,7 +212,7 @@ class _Follower:
         for waiting in self.waiting:
             unit, source = waiting.declared.unit, waiting.declared.source
             is_git = isinstance(source, SourceName) and source.kind == THIS_REPOSITORY.kind
-            if self.has_files(source) or (is_git and unit.release is not None):
+            if self.has_files(source) or (is_git and unit.is_chart):
                 others.append(unit)
         return CoveredFolders.collect((*self.units.values(), *others))
 
@@ -259,8 +259,8 @@ def _split_ready(found: Sequence[_FoundObject]) -> tuple[Sequence[_FoundObject],
     """Split objects into those to build now, and the rest: charts come last, for their values may
     be in ConfigMaps of the others.
     """
-    charts = [each for each in found if each.declared.unit.release is not None]
-    others = [each for each in found if each.declared.unit.release is None]
+    charts = [each for each in found if each.declared.unit.is_chart]
+    others = [each for each in found if not each.declared.unit.is_chart]
     return (others, charts) if others else (charts, [])
 
 
@@ -349,7 +349,7 @@ def _has_chart_elsewhere(declared: DeclaredUnit) -> bool:
     """Return whether an object renders a chart of a Helm repository or a registry."""
     if isinstance(declared.source, GitAddress):
         return bool(declared.source.chart)
-    return declared.unit.release is not None and declared.source.kind != THIS_REPOSITORY.kind
+    return declared.unit.is_chart and declared.source.kind != THIS_REPOSITORY.kind
 
 
 def _pass_over_charts(found: Sequence[_FoundObject]) -> Problem:

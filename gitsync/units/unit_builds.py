@@ -14,7 +14,8 @@ from gitsync.manifests.origins import list_origins, list_patch_files
 from gitsync.manifests.units import ROOT, SUFFIXES, find_parts
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level, Problem
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.units.charts import CHART, list_chart_files
 from gitsync.units.empty_builds import find_empty_builds
 from gitsync.units.flux_build import lay_out, make_metadata_fields, place_at_object

@@ -5,7 +5,8 @@ import pytest
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.used_objects import find_in_cluster
 from gitsync.model.export import Address, ObjectKind
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
+from gitsync.model.unit_kind import UnitKind
 
 ADDRESS = Address(ObjectKind.CONFIG_MAP, "flux-system", "vars")
 GROUP = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: a, namespace: NAMESPACE}\nspec: {location: x}\n"

@@ -14,7 +14,8 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Encrypted
 from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.secret import Secret
-from gitsync.model.unit import ChartRelease, FileSelection, Unit, UnitKind
+from gitsync.model.unit import ChartRelease, FileSelection, Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.model.variables import VariableSet, VariableValues
 
 GROUP = """apiVersion: resources.azure.com/v1api20200601

@@ -12,7 +12,8 @@ from gitsync.manifests.variables import VariableReader, VariableSubject
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level
 from gitsync.model.secret import Placeholder, Secret
-from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
+from gitsync.model.unit import Substitution, Unit, UnitOptions, ValuesReference
+from gitsync.model.unit_kind import UnitKind
 from gitsync.model.variables import VariableSet, VariableValues
 
 FLUX = Unit(name="clusters/apps", path="apps", kind=UnitKind.FLUX, file="clusters/apps.yaml")

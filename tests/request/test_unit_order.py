@@ -6,7 +6,8 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.policy import Policy
 from gitsync.model.problem import SourceLocation
 from gitsync.model.resource import Prepared, Resource
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.request.dependencies import order_units
 
 GROUP = "resources.azure.com"

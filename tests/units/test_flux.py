@@ -10,7 +10,8 @@ from itertools import chain
 import pytest
 
 from gitsync.model.problem import Level
-from gitsync.model.unit import Substitution, Unit, UnitKind, ValuesReference
+from gitsync.model.unit import Substitution, Unit, ValuesReference
+from gitsync.model.unit_kind import UnitKind
 from gitsync.units.declarations import Declarations, ThisRepository
 from gitsync.units.flux_variables import FluxVariables
 from gitsync.units.following import MOST, Followed

@@ -7,7 +7,8 @@ import textwrap
 import pytest
 
 from gitsync.model.secret import Secret
-from gitsync.model.unit import ChartRelease, SetValue, Unit, UnitKind, ValuesKey, ValuesReference
+from gitsync.model.unit import ChartRelease, SetValue, Unit, ValuesKey, ValuesReference
+from gitsync.model.unit_kind import UnitKind
 from gitsync.units.chart_values import fill_values, merge_values
 from gitsync.units.declarations import Declarations, DeclaredUnit, SourceName, ThisRepository
 from gitsync.units.flux_variables import FluxVariables

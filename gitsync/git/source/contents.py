@@ -34,7 +34,8 @@ from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.units import KUSTOMIZATIONS, SUFFIXES
 from gitsync.manifests.unread_documents import explain_unreadable, find_templates
 from gitsync.model.problem import Level, Problem
-from gitsync.model.unit import Unit, UnitEntry, UnitKind
+from gitsync.model.unit import Unit, UnitEntry
+from gitsync.model.unit_kind import UnitKind
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
 from gitsync.units.charts import CHART
 from gitsync.units.declarations import read_source_name
