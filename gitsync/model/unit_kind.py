@@ -40,6 +40,9 @@ class UnitTraits:
     has_waves: bool = False
     """Its manifests, and the objects among them, are applied in the order of their sync waves."""
 
+    takes_release: bool = False
+    """gitsync.yaml has its values and its namespace, unless others release its chart from where it is published."""
+
     takes_options: bool = False
     """Its options are those of gitsync.yaml: its object has no fields for them."""
 
@@ -52,7 +55,7 @@ class UnitKind(Enum):
 
     FOLDER = UnitTraits()
     KUSTOMIZATION = UnitTraits(is_built=True, program="kustomize")
-    CHART = UnitTraits(is_built=True, program="helm", hooks=(_HELM_HOOK,))
+    CHART = UnitTraits(is_built=True, program="helm", hooks=(_HELM_HOOK,), takes_release=True)
     FLUX = UnitTraits(
         is_built=True,
         program="kustomize",
