@@ -85,3 +85,7 @@ class UnitKind(Enum):
     def word(self) -> str:
         """Its name in gitsync.yaml, and that of its module."""
         return self.name.lower()
+
+
+NAMED_KINDS: Final = {kind.word: kind for kind in UnitKind if not kind.value.declared_by}
+"""The kinds that gitsync.yaml can name, by their names there."""

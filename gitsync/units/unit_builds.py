@@ -181,8 +181,9 @@ def _make_problems(
     """Make the problems of units that were not built: errors if the unit may have ASO manifests, else warnings."""
     below = {}  # the files that may have manifests of a unit: those below its folder, and those that it names
     for name, (unit, _) in failed.items():
-        paths = {*reader.list_below(unit.path), *find_builder(unit.kind).list_reachable(unit, reader)}
-        below[name] = sorted(path for path in paths if path.endswith((*SUFFIXES, ".tpl")))
+        builder = find_builder(unit.kind)
+        paths = {*reader.list_below(unit.path), *builder.list_reachable(unit, reader)}
+        below[name] = sorted(path for path in paths if path.endswith((*SUFFIXES, ".tpl", *builder.suffixes)))
     with suppress(SourceError):  # all at once; what is too much for that is read unit by unit
         reader.tree.read(sorted({path for paths in below.values() for path in paths}))
     return tuple(

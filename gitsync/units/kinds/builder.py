@@ -41,6 +41,11 @@ class MadeJobs:
 class UnitBuilder(Protocol):
     """How the units of a kind are found and built."""
 
+    suffixes: tuple[str, ...] = ()
+    """Endings of its files that may have manifests, next to those that gitsync reads (SUFFIXES) and templates of helm:
+    a unit that is not built is an error if one of them mentions ASO.
+    """
+
     def find(self, paths: Sequence[str], reader: KustomizationReader, is_named: Callable[[str], bool]) -> FoundFiles:
         """Find the units among files that no kustomization has. `is_named` returns whether gitsync.yaml names a folder.
         Objects of controllers declare their units, so those are not found here.
