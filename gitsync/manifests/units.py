@@ -67,7 +67,7 @@ def find_own_path(path: str, unit: Unit | None) -> str:
     """Return the path of a file in the source by its path in the result of a unit, where files that are not built have
     the name of the unit as a prefix.
     """
-    own = path.removeprefix(f"{unit.name}/") if unit and unit.selection else path
+    own = path.removeprefix(f"{unit.name}/") if unit and unit.settings.selection else path
     return own if unit and own in unit.contents else path
 
 

@@ -163,7 +163,9 @@ def _list_units(prepared: Iterable[Prepared]) -> Iterator[tuple[_Group, _Group]]
             members[unit.name].add(one.key)
     for name, unit in sorted(units.items()):
         yield from (
-            (frozenset(members[before]), frozenset(members[name])) for before in unit.depends_on if before in members
+            (frozenset(members[before]), frozenset(members[name]))
+            for before in unit.settings.depends_on
+            if before in members
         )
 
 
@@ -183,4 +185,4 @@ def _find_waves(one: Prepared) -> tuple[tuple[str, int], ...]:
     if unit is None:
         return ()
     own = ((unit.name, read_wave(one.resource.annotations)),) if unit.traits.has_waves else ()
-    return (*unit.waves, *own)
+    return (*unit.settings.waves, *own)

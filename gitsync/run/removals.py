@@ -180,7 +180,7 @@ def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_co
     names = last.units or (record.unit,)
     unit = next((unit for unit in source.units.values() if unit.name in names), None)  # if it is built now
     policy = _restrict(last.policy or record.policy, unit)
-    if unit is None and last.declared and not last.declared.cascades and policy is Policy.MANAGE:
+    if unit is None and last.declared and not last.declared.settings.cascades and policy is Policy.MANAGE:
         policy = Policy.DETACH_ON_DELETE
     held = _hold_unknown(record) if unit is None and not last.revision else ""
     return Removal(
@@ -217,7 +217,7 @@ def _restrict(policy: Policy, unit: Unit | None) -> Policy:
     """
     if unit is None or policy is not Policy.MANAGE:
         return policy
-    return Policy.SKIP if unit.is_suspended else policy if unit.prunes else Policy.DETACH_ON_DELETE
+    return Policy.SKIP if unit.settings.is_suspended else policy if unit.settings.prunes else Policy.DETACH_ON_DELETE
 
 
 def _find_last_manifests(

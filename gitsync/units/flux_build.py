@@ -72,7 +72,7 @@ def lay_out(unit: Unit, reader: KustomizationReader) -> tuple[str, Kustomization
     cannot be read. What the changes of Flux name is not checked.
     """
     own = reader.find_in(unit.path)
-    if own is not None and not unit.changes:
+    if own is not None and not unit.settings.changes:
         return own, reader
     if own is not None:
         find_inputs(own, reader)  # so that its own faults have their own lines
@@ -81,7 +81,9 @@ def lay_out(unit: Unit, reader: KustomizationReader) -> tuple[str, Kustomization
         kustomization = {"resources": sorted(_list_resources(unit, reader))}
     path = own or posixpath.join(unit.path, GENERATED)
     # YAML, not JSON, which would write out what a small file repeats with aliases.
-    content: bytes = yaml.dump(lay_over(unit.changes, kustomization), Dumper=yaml.CSafeDumper, encoding="utf-8")
+    content: bytes = yaml.dump(
+        lay_over(unit.settings.changes, kustomization), Dumper=yaml.CSafeDumper, encoding="utf-8"
+    )
     return path, KustomizationReader(OverlaidTree(reader.tree, path, content))
 
 
@@ -130,7 +132,7 @@ def lay_over(changes: Mapping[str, Any], kustomization: Mapping[str, Any]) -> di
 
 def make_metadata_fields(unit: Unit) -> dict[str, Any]:
     """Return the fields of a kustomization that give every object the labels and annotations of `commonMetadata`."""
-    metadata = unit.changes.get("commonMetadata", {})
+    metadata = unit.settings.changes.get("commonMetadata", {})
     fields: dict[str, Any] = {}
     if metadata.get("labels"):
         fields["labels"] = [{"pairs": metadata["labels"]}]

@@ -247,7 +247,11 @@ def follow(start: Declarations, build: BuildUnits, read: ReadObjects, repository
                     *follower.list_inside(),
                     *follower.problems,
                     *_pass_over_all(follower),
-                    *(_warn_suspended(follower.found[name]) for name, unit in units.items() if unit.is_suspended),
+                    *(
+                        _warn_suspended(follower.found[name])
+                        for name, unit in units.items()
+                        if unit.settings.is_suspended
+                    ),
                     *_find_circles(units),
                 )
             )
@@ -275,9 +279,9 @@ def _select_outer(found: Sequence[DeclaredUnit], here: Sequence[DeclaredUnit]) -
     """
     builders: dict[str, dict[FileSelection | None, dict[str, Unit]]] = {}
     for builder in here:
-        builders.setdefault(builder.unit.path, {}).setdefault(builder.unit.selection, {})[builder.unit.name] = (
-            builder.unit
-        )
+        builders.setdefault(builder.unit.path, {}).setdefault(builder.unit.settings.selection, {})[
+            builder.unit.name
+        ] = builder.unit
     outer = tuple(declared for declared in found if not _is_built_by_another(declared, builders))
     return outer or tuple(found)  # in a circle, none is outside
 
@@ -313,10 +317,13 @@ def _make_unit(found: _FoundObject) -> Unit:
     return replace(
         unit,
         name=found.name,
-        home=home,
         options=replace(unit.options, substitution=_place(unit.options.substitution, home)),
-        depends_on=tuple(_make_name(home, other) for other in unit.depends_on),
-        waves=found.outer,
+        settings=replace(
+            unit.settings,
+            home=home,
+            depends_on=tuple(_make_name(home, other) for other in unit.settings.depends_on),
+            waves=found.outer,
+        ),
     )
 
 
@@ -406,7 +413,7 @@ def _find_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:
 
 def _find_entangled(units: Mapping[str, Unit]) -> tuple[str, ...]:
     """Find the units that are in a circle, or come after one: those that no order reaches."""
-    waits = {name: {before for before in unit.depends_on if before in units} for name, unit in units.items()}
+    waits = {name: {before for before in unit.settings.depends_on if before in units} for name, unit in units.items()}
     after: dict[str, list[str]] = {}
     for name, before in waits.items():
         for earlier in before:
@@ -424,7 +431,7 @@ def _find_entangled(units: Mapping[str, Unit]) -> tuple[str, ...]:
 def _find_all_before(name: str, units: Mapping[str, Unit]) -> frozenset[str]:
     found, pending = set[str](), [name]
     while pending:
-        for before in units[pending.pop()].depends_on:
+        for before in units[pending.pop()].settings.depends_on:
             if before in units and before not in found:
                 found.add(before)
                 pending.append(before)

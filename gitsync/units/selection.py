@@ -87,7 +87,7 @@ def _translate_token(token: re.Match[str], *, is_grouped: bool, crosses: bool) -
 
 def selects(unit: Unit, path: str) -> bool:
     """Return whether a unit may be built of a file: it is below the unit's folder, and selected there."""
-    chosen = unit.selection
+    chosen = unit.settings.selection
     if unit.is_chart:
         return is_in_chart(path, {unit.path})
     # A unit of Flux has all that is below its folder.
@@ -119,8 +119,12 @@ class CoveredFolders:
         units = tuple(units)
         others = [unit for unit in units if not unit.is_chart]
         return cls(
-            whole=frozenset(one.path for one in others if one.selection is None or one.selection.recurses),
-            flat=frozenset(one.path for one in others if one.selection and not one.selection.recurses),
+            whole=frozenset(
+                one.path for one in others if one.settings.selection is None or one.settings.selection.recurses
+            ),
+            flat=frozenset(
+                one.path for one in others if one.settings.selection and not one.settings.selection.recurses
+            ),
             charts=frozenset(unit.path for unit in units if unit.is_chart),
         )
 

@@ -60,8 +60,8 @@ def build_units(
     by_name = {unit.name: unit for unit in units if not find_builder(unit.kind).is_part(unit, reader)}
     refused = {name: error for name, unit in by_name.items() if (error := find_builder(unit.kind).refuse(unit))}
     accepted = {name: unit for name, unit in by_name.items() if name not in refused}
-    directories = read_directories((unit for unit in accepted.values() if unit.selection), reader)
-    jobs, errors = _make_jobs({name: unit for name, unit in accepted.items() if not unit.selection}, reader)
+    directories = read_directories((unit for unit in accepted.values() if unit.settings.selection), reader)
+    jobs, errors = _make_jobs({name: unit for name, unit in accepted.items() if not unit.settings.selection}, reader)
     errors |= {**refused, **directories.errors}
     skipped = _find_skipped(jobs, by_name, relevance or Relevance())
     texts, failed = _run_jobs({name: job for name, job in jobs.items() if name not in skipped}, builds)
@@ -190,7 +190,7 @@ def _make_problems(
         replace(
             _locate(error.problem, reader),
             level=_find_level(unit, error, below[name], reader.tree),
-            unit=(unit.home or ROOT) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
+            unit=(unit.settings.home or ROOT) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
             parts=find_parts((*find_builder(unit.kind).list_reachable(unit, reader), *below[name])),
         )
         for name, (unit, error) in failed.items()

@@ -14,7 +14,7 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Encrypted
 from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.secret import Secret
-from gitsync.model.unit import ChartRelease, FileSelection, Unit
+from gitsync.model.unit import ChartRelease, FileSelection, ObjectSettings, Unit
 from gitsync.model.unit_kind import UnitKind
 from gitsync.model.variables import VariableSet, VariableValues
 
@@ -554,7 +554,13 @@ def test_hooks_of_a_chart_are_skipped():
 
 
 def test_argo_cd_reads_the_hooks_of_helm_too():
-    unit = Unit(name="argocd/app", path="app", kind=UnitKind.APPLICATION, file="app.yaml", selection=FileSelection())
+    unit = Unit(
+        name="argocd/app",
+        path="app",
+        kind=UnitKind.APPLICATION,
+        file="app.yaml",
+        settings=ObjectSettings(selection=FileSelection()),
+    )
     annotations = (
         "argocd.argoproj.io/hook: Sync",
         "helm.sh/hook: test",

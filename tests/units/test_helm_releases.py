@@ -57,13 +57,16 @@ def test_a_helm_release_is_a_unit_of_its_chart():
     one = read_one(make_release(spec))
     assert (one.kind, one.source) == ("HelmRelease", SourceName("GitRepository", "flux-system", "flux-system"))
     unit = one.unit
-    assert (unit.kind, unit.path, unit.is_suspended, unit.is_declared) == (
+    assert (unit.kind, unit.path, unit.settings.is_suspended, unit.is_declared) == (
         UnitKind.HELM_RELEASE,
         "charts/team",
         True,
         True,
     )
-    assert (unit.name, unit.depends_on) == ("shop/HelmRelease-team", ("shop/HelmRelease-base", "net/HelmRelease-other"))
+    assert (unit.name, unit.settings.depends_on) == (
+        "shop/HelmRelease-team",
+        ("shop/HelmRelease-base", "net/HelmRelease-other"),
+    )
     two = ValuesReference(kind="Secret", namespace="shop", name="two", optional=True)
     assert unit.release == ChartRelease(
         name="team",

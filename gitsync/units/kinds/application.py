@@ -20,9 +20,9 @@ class Applications(UnitBuilder):
     """
 
     def refuse(self, unit: Unit) -> UnbuildableError | None:
-        if not unit.refusal:
+        if not unit.settings.refusal:
             return None
-        message = f"{unit.title} was not built. {unit.refusal}"
+        message = f"{unit.title} was not built. {unit.settings.refusal}"
         hint = f"Commit what it builds to, or exclude {unit.file} with .gitsyncignore."
         return ApplicationError(message, hint=hint, path=unit.file, line=unit.line)
 
@@ -33,7 +33,7 @@ class Applications(UnitBuilder):
         return MadeJobs({**built.jobs, **rendered.jobs}, {**built.errors, **rendered.errors})
 
     def list_inputs(self, unit: Unit, reader: KustomizationReader) -> Iterable[str]:
-        if unit.selection is not None:
+        if unit.settings.selection is not None:
             return list_directory(unit, reader)
         return _choose(unit).list_inputs(unit, reader)
 
