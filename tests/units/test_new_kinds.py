@@ -73,7 +73,7 @@ def group(name):
 
 @pytest.fixture
 def extended(tmp_path):
-    """The folder of a copy of the package with the kind: links to all of it, but for the row and the module."""
+    """The folder of a copy of the package with the kind: links to all of it except the row and the module."""
     copy = tmp_path / "package" / "gitsync"
     kinds, rows = Path("units/kinds"), Path("model/unit_kind.py")
     for folder in (Path(), Path("model"), Path("units"), kinds):

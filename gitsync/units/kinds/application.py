@@ -1,4 +1,4 @@
-"""Applications of Argo CD: each is a chart, a kustomization, or a folder of manifests, as its source is."""
+"""Argo CD Applications: each is a chart, a kustomization, or a folder of manifests, as its source is."""
 
 from __future__ import annotations
 

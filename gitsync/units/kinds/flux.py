@@ -1,4 +1,4 @@
-"""Kustomizations of Flux: the kustomization of a folder, with the changes of the object laid over it."""
+"""Flux Kustomizations: the kustomization of a folder, with the changes of the object laid over it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts that objects of Flux release, with the values of the object."""
+"""Charts that a HelmRelease releases, with the values of the object."""
 
 from __future__ import annotations
 
