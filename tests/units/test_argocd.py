@@ -202,7 +202,8 @@ FORMS: Mapping[str, tuple[dict[str, Any], dict[str, str], dict[str, Any]]] = {
 def test_how_a_source_is_built(source: dict[str, Any], files: dict[str, str], fields: dict[str, Any]) -> None:
     built = build({"apps/one.yaml": application("one", {"path": "app", **source}), **files})
     (unit,) = built.declared
-    assert {name: getattr(unit, name) for name in ("changes", "selection", "release")} == {
+    settings = unit.settings
+    assert {"changes": settings.changes, "selection": settings.selection, "release": unit.release} == {
         "changes": {},
         "selection": None,
         "release": None,

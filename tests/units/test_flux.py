@@ -93,7 +93,7 @@ def test_a_kustomization_becomes_a_unit_of_its_folder() -> None:
     followed = follow({"clusters/prod/infra.yaml": text})
     unit = find_unit(followed, "clusters/prod/flux-system/infra")
     assert (unit.kind, unit.path, unit.file, unit.line) == (UnitKind.FLUX, "infra/prod", "clusters/prod/infra.yaml", 1)
-    assert unit.changes == {"targetNamespace": "platform"}
+    assert unit.settings.changes == {"targetNamespace": "platform"}
     assert (unit.settings.prunes, unit.settings.is_suspended) == (True, True)
     assert unit.settings.depends_on == ("clusters/prod/flux-system/network",)
     assert unit.options.substitution == Substitution(
