@@ -13,7 +13,8 @@ from typing import Any
 
 from gitsync.config.yaml_file import YamlNode
 from gitsync.errors import ConfigError
-from gitsync.model.unit import ChartRelease, Substitution, UnitEntry, UnitKind, UnitOptions
+from gitsync.model.unit import ChartRelease, Substitution, UnitEntry, UnitOptions
+from gitsync.model.unit_kind import NAMED_KINDS
 
 MOST_UNITS = 2000
 
@@ -118,7 +119,7 @@ def _read_substitution(node: YamlNode) -> Substitution | None:
 
 _READERS: Mapping[str, Callable[[YamlNode], Any]] = {
     "path": _read_path,
-    "kind": _choose({kind.value: kind for kind in (UnitKind.FOLDER, UnitKind.KUSTOMIZATION, UnitKind.CHART)}),
+    "kind": _choose(NAMED_KINDS),
     "substitute": _read_substitution,
     "variables": _choose({"envsubst": True}),
     "loadRestrictor": _choose({"none": False, "rootOnly": True}),

@@ -23,7 +23,7 @@ from gitsync.model.clock import Clock
 from gitsync.model.problem import Problem
 from gitsync.model.record import State
 from gitsync.model.resource import Prepared
-from gitsync.model.unit import UnitKind
+from gitsync.model.unit_kind import UnitKind
 from gitsync.planning.claims import assign_writers
 from gitsync.planning.run_problems import CHECK_SOURCE
 from gitsync.processes.programs import Grace, Program, ProgramCall, run, select_environment
@@ -170,18 +170,10 @@ _TOOLS = {
     ),
 }
 
-_BUILDERS = {
-    UnitKind.KUSTOMIZATION: Program.KUSTOMIZE,
-    UnitKind.FLUX: Program.KUSTOMIZE,
-    UnitKind.APPLICATION: Program.KUSTOMIZE,
-    UnitKind.CHART: Program.HELM,
-    UnitKind.HELM_RELEASE: Program.HELM,
-}
-
 
 def find_needed_tools(units: Collection[UnitKind], *, encrypted: bool, exports_by_sops: bool) -> frozenset[Program]:
     """The programs that a source with such units needs. `encrypted`: it has SOPS files."""
-    builders = {_BUILDERS[kind] for kind in units if kind in _BUILDERS}
+    builders = {Program(kind.value.program) for kind in units if kind.value.program}
     return frozenset({Program.GIT, *builders, *({Program.SOPS} if encrypted or exports_by_sops else ())})
 
 

@@ -12,6 +12,7 @@ from gitsync.config.setting import Authority, Setting, SettingForm
 from gitsync.config.unit_entries import MOST_UNITS
 from gitsync.config.values import OFF, ON
 from gitsync.editor.kind_schemas import DRAFT, Schema, ignore_case
+from gitsync.model.unit_kind import NAMED_KINDS
 
 SOURCE_SETTINGS: Final = "gitsync.json"
 OPERATOR_SETTINGS: Final = "operator-settings.json"
@@ -99,7 +100,7 @@ _VARIABLES: Final[Schema] = {
 _UNIT: Final[Mapping[str, Schema]] = {
     "path": {"type": "string", "minLength": 1, "description": "Folder of the unit, inside the source."},
     "kind": {
-        "enum": ["folder", "kustomization", "chart"],
+        "enum": list(NAMED_KINDS),
         "description": "How the unit is built. Default: by its files.",
     },
     "substitute": {

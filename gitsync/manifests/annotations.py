@@ -40,7 +40,7 @@ def _explain_skip(resource: Resource) -> str:
         return f"It is part of a template, {wrapper.kind}, from which CAPZ creates clusters."
     if wrapper and not (unit and unit.options.manages_capz):
         return f"CAPZ manages it: it is part of an {wrapper.kind}."
-    return f"The {unit.title} is suspended." if unit and unit.is_suspended else ""
+    return f"The {unit.title} is suspended." if unit and unit.settings.is_suspended else ""
 
 
 def _explain_keeping(resource: Resource) -> str:
@@ -48,7 +48,7 @@ def _explain_keeping(resource: Resource) -> str:
     if keeper := find_keeper(resource.annotations):
         return f"The annotation {keeper} keeps it."
     unit = resource.unit
-    return f"The {unit.title} does not prune." if unit and not unit.prunes else ""
+    return f"The {unit.title} does not prune." if unit and not unit.settings.prunes else ""
 
 
 WAVE: Final = "argocd.argoproj.io/sync-wave"

@@ -50,7 +50,7 @@ class Origins:
         value, origin = _take_annotation(document.value)
         path, original = self._find_original(document, value, origin, unit)
         # A file of a chart is a template and has no equal document, so lines are matched instead.
-        if original is None and unit.release is not None and path in unit.contents:
+        if original is None and unit.is_chart and path in unit.contents:
             lines = _follow(document, unit.contents[path])
         else:
             lines = original.lines if original else make_lines(1)

@@ -74,7 +74,7 @@ def read_manifests(
     Documents that SOPS encrypted stay encrypted.
     """
     units = units or {}
-    versions = ConfigMapVersions(frozenset(unit.home for unit in units.values() if unit.is_declared))
+    versions = ConfigMapVersions(frozenset(unit.settings.home for unit in units.values() if unit.is_declared))
     declarers = frozenset(SourceLocation(unit.file, unit.line) for unit in units.values() if unit.is_declared)
     variable_reader = VariableReader(variables, budget or ExpansionBudget())
     sorter = _Sorter(namespace, variable_reader, CapzObjects(namespace), versions, declarers, tuple(units.values()))

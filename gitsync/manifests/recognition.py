@@ -45,7 +45,7 @@ ELSEWHERE = frozenset(
 ARM_TYPE = re.compile(r"([A-Za-z]+(?:\.[A-Za-z]+)+(?:/[A-Za-z]+)+)(@[-0-9a-zA-Z]+)?")
 ARM_NAMESPACE = re.compile(r"microsoft\.[a-z]+/", re.IGNORECASE)
 ARM_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z]+)?")
-_FILLED_IN = re.compile(rf"{PLACEHOLDER.pattern}|\$\{{")  # by a tool for templates, or by the variables of Flux
+_FILLED_IN = re.compile(rf"{PLACEHOLDER.pattern}|\$\{{")  # by a template tool, or by Flux variables
 
 
 def find_header_fault(value: Any, likeness: Likeness) -> Finding | None:

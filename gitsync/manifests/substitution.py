@@ -22,7 +22,7 @@ from gitsync.manifests.yaml_scalars import resolve
 from gitsync.model.lines import WrittenValue
 from gitsync.model.problem import Problem
 from gitsync.model.secret import Placeholder, Secret
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
 from gitsync.model.variables import VariableValues, make_marker, replace_markers
 from gitsync.problems.field_path import FieldPath, format_field
 
@@ -93,7 +93,7 @@ def substitute(
     """
     if is_disabled(document.value):
         return SubstitutedDocument(document=replace(document, value=_unmark(document.value)))
-    heeds_quotes = unit is None or unit.kind is not UnitKind.FLUX
+    heeds_quotes = unit is None or not unit.traits.substitutes
     substitution = _Replacement(document, values, budget, heeds_quotes=heeds_quotes)
     value = substitution.convert(document.value, ())
     lines = document.lines.rewrite(substitution.written) if substitution.written else document.lines

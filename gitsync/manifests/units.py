@@ -14,7 +14,7 @@ from typing import TypedDict
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Resource
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """The suffixes of files that may have manifests."""
@@ -67,7 +67,7 @@ def find_own_path(path: str, unit: Unit | None) -> str:
     """Return the path of a file in the source by its path in the result of a unit, where files that are not built have
     the name of the unit as a prefix.
     """
-    own = path.removeprefix(f"{unit.name}/") if unit and unit.selection else path
+    own = path.removeprefix(f"{unit.name}/") if unit and unit.settings.selection else path
     return own if unit and own in unit.contents else path
 
 
@@ -75,7 +75,7 @@ def find_place(resource: Resource) -> tuple[str, ...]:
     """Return the paths that a resource is built from: its file and, if its unit is built, the folder of the unit."""
     unit = resource.unit
     path = find_own_path(resource.source.path, unit)
-    return (path,) if unit is None or unit.kind is UnitKind.FOLDER else (unit.path or ROOT, path)
+    return (path,) if unit is None or not unit.traits.is_built else (unit.path or ROOT, path)
 
 
 def is_inside(unit: str, folder: str) -> bool:

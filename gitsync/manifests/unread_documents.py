@@ -24,7 +24,7 @@ from gitsync.manifests.yaml_documents import Document, is_encrypted, read_docume
 from gitsync.model.gvk import GVK
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
 from gitsync.problems.field_path import format_field
 from gitsync.problems.finding import Finding
 
@@ -333,10 +333,7 @@ def find_hook(document: Document, unit: Unit | None) -> str:
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     if unit is None or not isinstance(annotations, dict):
         return ""
-    names: tuple[str, ...] = (_HELM,) if unit.release is not None else ()
-    if unit.kind is UnitKind.APPLICATION:
-        names = (_ARGO, _HELM)
-    return next((name for name in names if name in annotations), "")
+    return next((name for name in unit.traits.hooks if name in annotations), "")
 
 
 def pass_over_hook(document: Document, annotation: str) -> UnreadContent:

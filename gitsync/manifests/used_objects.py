@@ -183,7 +183,7 @@ def find_home(path: str, unit: Unit | None) -> str:
     """
     if unit is None:
         return find_unit(path)
-    return unit.home if unit.is_declared else unit.name
+    return unit.settings.home if unit.is_declared else unit.name
 
 
 def find_in_cluster(versions: Iterable[ConfigMapVersion], cluster: str) -> Mapping[str, str] | None:

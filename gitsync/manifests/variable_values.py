@@ -19,7 +19,7 @@ from gitsync.model.manifests import ConfigMapVersion
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
-from gitsync.model.unit import Substitution, Unit, UnitKind, ValuesReference
+from gitsync.model.unit import Substitution, Unit, ValuesReference
 from gitsync.model.variables import VariableFault, VariableSet, VariableValues
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.suggest import suggest
@@ -193,7 +193,7 @@ def describe_unset(
     if variable.is_unread:
         message = f"The value of the variable {name} is not known: {values.unread[0]}."
         hint = f"Fix that, or use --set {name}=VALUE or the variable GITSYNC_VAR_{name}."
-        if unit and unit.kind is UnitKind.FLUX:
+        if unit and unit.traits.substitutes:
             where = _say_where(name, unit)
             hint = f"Fix that, use --set {name}=VALUE, or {where[0].lower()}{where[1:]}"
         return VariableFault(name=name, code="VariableNotKnown", message=message, hint=hint)
@@ -204,7 +204,7 @@ def describe_unset(
     if near := suggest(name, values.known):  # a misspelt name: a hint where to set it would mislead
         return replace(fault, hint=f"Did you mean {near}?")
     default = f"For a default, write ${{{name}:=default}}."
-    if unit and unit.kind is UnitKind.FLUX:
+    if unit and unit.traits.substitutes:
         return replace(fault, hint=default, where=_say_where(name, unit).rstrip("."))
     return replace(fault, hint=f"{_say_where(name, unit)} {default}")
 
@@ -212,7 +212,7 @@ def describe_unset(
 def describe_braceless(name: str, unit: Unit | None, *, has_variables: bool) -> VariableFault:
     """Describe the fault of `$NAME`, which is not replaced. `has_variables`: `${NAME}` would be."""
     message = f"${name} is not replaced: a variable needs braces"
-    if unit and unit.kind is UnitKind.FLUX:
+    if unit and unit.traits.substitutes:
         text = f", or $${name} for the literal text." if has_variables else f". {_say_where(name, unit)}"
         hint = f"Write ${{{name}}}{text}"
         return VariableFault(name=name, code="VariableWithoutBraces", message=f"{message}.", hint=hint)
@@ -231,10 +231,8 @@ def describe_unreplaced(name: str, unit: Unit | None) -> VariableFault:
 
 def _say_where(name: str, unit: Unit | None) -> str:
     """Return an order that names where to set a variable."""
-    if unit and unit.kind is UnitKind.FLUX:
-        return f"Add {name} to spec.postBuild.substitute of the Kustomization {unit.name} in {unit.file}."
-    if unit and unit.kind is UnitKind.HELM_RELEASE:
-        return f"Write the value in spec.values of the HelmRelease {unit.name} in {unit.file}."
+    if unit and (hint := unit.traits.variable_hint):
+        return hint.format(variable=name, unit=unit.name, file=unit.file)
     if unit and not unit.takes_given_variables:
         return "Write the value in the values of the chart, or use `substitute` for the unit in gitsync.yaml."
     return f"Use --set {name}=VALUE, the variable GITSYNC_VAR_{name}, or `substitute` for the unit in gitsync.yaml."

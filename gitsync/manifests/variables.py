@@ -35,7 +35,7 @@ from gitsync.manifests.variable_values import (
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.secret import Placeholder, Secret
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
 from gitsync.model.variables import VariableFault, VariableSet, VariableValues
 from gitsync.problems.field_path import FieldPath, format_field
 
@@ -141,7 +141,7 @@ class VariableReader:
         """
         if values.labels or values.takes_braceless:  # parameters of a template, or `envsubst`, which replaces it
             return document
-        is_flux = subject.unit is not None and subject.unit.kind is UnitKind.FLUX
+        is_flux = subject.unit is not None and subject.unit.traits.substitutes
         remaining = []
         for path, text in _iterate_texts(subject.document.value):
             for name in (word for word in _BRACELESS.findall(text) if word in values.known or _is_variable(word, path)):

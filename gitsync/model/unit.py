@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any, Final
+from typing import Any
 
 from gitsync.model.secret import Secret
+from gitsync.model.unit_kind import UnitKind, UnitTraits
 from gitsync.model.variables import VariableFault
-
-
-class UnitKind(StrEnum):
-    """How the manifests of a unit are built from its files."""
-
-    FOLDER = "folder"
-    KUSTOMIZATION = "kustomization"
-    CHART = "chart"
-    FLUX = "flux"
-    APPLICATION = "application"
-    HELM_RELEASE = "helm-release"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,54 +115,89 @@ class FileSelection:
     exclude: str = ""
 
 
-DECLARERS: Final = {
-    UnitKind.FLUX: "Kustomization",
-    UnitKind.HELM_RELEASE: "HelmRelease",
-    UnitKind.APPLICATION: "Application",
-}
-"""The kind of the controller object that declares a unit, by the kind of the unit."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectSettings:
+    """What an object of a controller states about its unit. The defaults are those of a unit without an object."""
+
+    home: str = ""
+    """The folder where following started."""
+
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Fields that override those of the folder's kustomization."""
+
+    selection: FileSelection | None = None
+    """The files that are read as they are, None if the folder is built."""
+
+    depends_on: tuple[str, ...] = ()
+    """The names of the units that come first."""
+
+    waves: tuple[tuple[str, int], ...] = ()
+    """The units that led to this one, outermost first, each with its position in the order there."""
+
+    prunes: bool = True
+    """A resource that is removed from the unit may be deleted."""
+
+    cascades: bool = True
+    """So may all its resources if the object itself is removed."""
+
+    is_suspended: bool = False
+    """Its resources are not written or deleted."""
+
+    refusal: str = ""
+    """Why it is not built, "" if it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """`name` is its name in records and messages: for a folder or a kustomization its folder ("." at the root), for a
-    controller object the folder where following started, its namespace and its name. `path` is the folder that is built
-    ("" at the root). `file` and `line` declare the unit, "" for a plain folder. `contents` are the files that it was
-    built from, by path. `is_named`: gitsync.yaml names the unit, or the run is about a chart alone. `release` is how a
-    chart is rendered, None if the folder is not a chart.
-
-    The other fields are settings of a controller object. `home` is the folder where following started. `changes` are
-    fields that override those of the folder's kustomization; with a `selection`, the files are read as they are.
-    `namespace` is that of manifests without one. `depends_on` are the names of units that come first; `waves` are the
-    units that led to this one, outermost first, each with its position in the order there. A resource that is removed
-    from a unit is kept unless the unit `prunes`; if the object itself is removed, unless it `cascades`. A unit with a
-    `refusal` is not built, and a suspended unit is not written.
-    """
+    """A part of a source that is built on its own."""
 
     name: str
+    """Its name in records and messages: for a folder or a kustomization its folder ("." at the root), for a controller
+    object the folder where following started, its namespace and its name.
+    """
+
     path: str
+    """The folder that is built, "" at the root."""
+
     kind: UnitKind = UnitKind.FOLDER
+
     file: str = ""
+    """The file that declares it, "" for a plain folder."""
+
     line: int = 0
+    """The line of that file, 0 for a file that is about nothing else."""
+
     options: UnitOptions = field(default_factory=UnitOptions)
-    home: str = ""
+
     release: ChartRelease | None = None
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    depends_on: tuple[str, ...] = ()
-    waves: tuple[tuple[str, int], ...] = ()
-    selection: FileSelection | None = None
+    """How its chart is rendered, None if its folder is not a chart."""
+
     namespace: str = ""
-    refusal: str = ""
-    prunes: bool = True
-    cascades: bool = True
-    is_suspended: bool = False
+    """The namespace of manifests without one."""
+
     is_named: bool = False
-    contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)  # Secrets may be among them
+    """gitsync.yaml names it, or the run is about a chart alone."""
+
+    settings: ObjectSettings = ObjectSettings()
+    """What the object that declares it states."""
+
+    contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
+    """The files that it was built from, by path. Secrets may be among them."""
+
+    @property
+    def traits(self) -> UnitTraits:
+        """What is true of all units of its kind."""
+        return self.kind.value
+
+    @property
+    def is_chart(self) -> bool:
+        """Return whether its folder is a chart, which is rendered: an Application may be one too."""
+        return self.release is not None
 
     @property
     def takes_given_variables(self) -> bool:
-        """Return whether the operator's variables apply: not to a Flux unit, and not to a chart."""
-        return self.kind is not UnitKind.FLUX and self.release is None
+        """Return whether the operator's variables apply: not where a controller replaces them, and not to a chart."""
+        return not self.traits.substitutes and not self.is_chart
 
     @property
     def title(self) -> str:
@@ -183,7 +207,7 @@ class Unit:
     @property
     def declared_by(self) -> str:
         """The kind of the controller object that declares it, "" for none."""
-        return DECLARERS.get(self.kind, "")
+        return self.traits.declared_by
 
     @property
     def is_declared(self) -> bool:
@@ -193,7 +217,7 @@ class Unit:
     @property
     def renders(self) -> bool:
         """Return whether its manifests are rendered from its files, not read as they are."""
-        return self.kind is not UnitKind.FOLDER and self.selection is None
+        return self.traits.is_built and self.settings.selection is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

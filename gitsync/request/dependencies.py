@@ -19,7 +19,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject
 from gitsync.model.resource import OwnerRef, Prepared, Resource
 from gitsync.model.template import ResourceRef, ValueRef
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
 from gitsync.request.exports import iterate_own_addresses, may_export
 from gitsync.request.fill import find_value
 
@@ -163,7 +163,9 @@ def _list_units(prepared: Iterable[Prepared]) -> Iterator[tuple[_Group, _Group]]
             members[unit.name].add(one.key)
     for name, unit in sorted(units.items()):
         yield from (
-            (frozenset(members[before]), frozenset(members[name])) for before in unit.depends_on if before in members
+            (frozenset(members[before]), frozenset(members[name]))
+            for before in unit.settings.depends_on
+            if before in members
         )
 
 
@@ -182,5 +184,5 @@ def _find_waves(one: Prepared) -> tuple[tuple[str, int], ...]:
     unit = one.resource.unit
     if unit is None:
         return ()
-    own = ((unit.name, read_wave(one.resource.annotations)),) if unit.kind is UnitKind.APPLICATION else ()
-    return (*unit.waves, *own)
+    own = ((unit.name, read_wave(one.resource.annotations)),) if unit.traits.has_waves else ()
+    return (*unit.settings.waves, *own)

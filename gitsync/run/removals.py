@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import chain
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gitsync.config.config import Config
 from gitsync.config.config_file import find_source_settings
@@ -28,15 +28,18 @@ from gitsync.model.plan import LastCommit, Removal
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
-from gitsync.model.unit import DECLARERS, Unit, UnitKind
+from gitsync.model.unit import Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.planning.moved_manifests import LastDeclared, advise_release
 from gitsync.run.manifests import read_source
 from gitsync.run.unread_places import UnreadSource, list_blobs
-from gitsync.units.argocd_applications import FINALIZER
 from gitsync.validation.hold_annotation import read_hold
 
 MOST_REVISIONS = 50
 """Number of revisions that are read, newest first; beyond them the recorded policy counts."""
+
+_FINALIZERS: Final = {kind.value.declared_by: kind.value.finalizer for kind in UnitKind if kind.value.finalizer}
+"""The finalizer that makes a deleted object delete its resources, by the kind of the object."""
 
 
 class Reading(NamedTuple):
@@ -177,7 +180,7 @@ def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_co
     names = last.units or (record.unit,)
     unit = next((unit for unit in source.units.values() if unit.name in names), None)  # if it is built now
     policy = _restrict(last.policy or record.policy, unit)
-    if unit is None and last.declared and not last.declared.cascades and policy is Policy.MANAGE:
+    if unit is None and last.declared and not last.declared.settings.cascades and policy is Policy.MANAGE:
         policy = Policy.DETACH_ON_DELETE
     held = _hold_unknown(record) if unit is None and not last.revision else ""
     return Removal(
@@ -199,11 +202,12 @@ def _hold_unknown(record: Record) -> str:
     """Return why a resource is held whose unit is no longer built and whose last manifest is unknown; "" if it is not
     held. An Application without the finalizer leaves its resources behind.
     """
-    if record.declared_by != DECLARERS[UnitKind.APPLICATION]:
+    finalizer = _FINALIZERS.get(record.declared_by)
+    if finalizer is None:
         return ""
     return (
         f"Held: the {record.declared_by} {record.unit} is no longer built, and the history in this clone does not show "
-        f"whether it had the finalizer {FINALIZER}. Fetch the full history (fetch-depth: 0), or restore it."
+        f"whether it had the finalizer {finalizer}. Fetch the full history (fetch-depth: 0), or restore it."
     )
 
 
@@ -213,7 +217,7 @@ def _restrict(policy: Policy, unit: Unit | None) -> Policy:
     """
     if unit is None or policy is not Policy.MANAGE:
         return policy
-    return Policy.SKIP if unit.is_suspended else policy if unit.prunes else Policy.DETACH_ON_DELETE
+    return Policy.SKIP if unit.settings.is_suspended else policy if unit.settings.prunes else Policy.DETACH_ON_DELETE
 
 
 def _find_last_manifests(

@@ -8,7 +8,7 @@ from typing import Final
 
 from gitsync.manifests.unread_documents import find_templates
 from gitsync.model.problem import Problem
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
 from gitsync.units.argocd_sets import ARGO_CD
 from gitsync.units.chart_values import fill_values
 from gitsync.units.declarations import Declarations, ThisRepository, join_declarations
@@ -144,7 +144,7 @@ def _add_options(unit: Unit, found: FoundUnits) -> Unit:
     it.
     """
     own = found.find_options(unit.path)
-    if unit.kind is UnitKind.APPLICATION:
+    if unit.traits.takes_options:
         return replace(unit, options=own)
     if not unit.is_declared:
         return unit

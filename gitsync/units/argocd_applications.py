@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from gitsync.manifests.annotations import keeps_resources, read_wave
 from gitsync.manifests.yaml_documents import Document, read_documents
-from gitsync.model.unit import ChartRelease, ChartValues, FileSelection, SetValue, Unit, UnitKind
+from gitsync.model.unit import ChartRelease, ChartValues, FileSelection, ObjectSettings, SetValue, Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.units.charts import CHART, Chart
 from gitsync.units.declarations import THIS_REPOSITORY, Declarations, DeclaredUnit, GitAddress
@@ -45,7 +46,7 @@ _VARIABLE: Final = "ARGOCD_"
 NAMESPACE: Final = "argocd"
 """The namespace of objects that name none."""
 
-FINALIZER: Final = "resources-finalizer.argocd.argoproj.io"
+FINALIZER: Final = UnitKind.APPLICATION.value.finalizer
 
 _SKIPPED: Final = "argocd.argoproj.io/skip-reconcile"
 
@@ -149,6 +150,12 @@ def _read_address(document: Document, where: FieldPath) -> GitAddress:
 def _read_unit(source: ApplicationSource, name: str, annotations: Mapping[str, Any]) -> Unit:
     document = source.document
     finalizers = read_list(document, ("metadata", "finalizers"))
+    settings = ObjectSettings(
+        prunes=_read_prunes(document),
+        # with a finalizer, Argo CD deletes the resources of an Application that is deleted
+        cascades=any(isinstance(one, str) and one.partition("/")[0] == FINALIZER for one in finalizers),
+        is_suspended=annotations.get(_SKIPPED) == "true",
+    )
     unit = Unit(
         name=name,
         path=source.path,
@@ -156,18 +163,17 @@ def _read_unit(source: ApplicationSource, name: str, annotations: Mapping[str, A
         file=document.path,
         line=document.line(),
         namespace=read_optional(document, ("spec", "destination", "namespace")),
-        prunes=_read_prunes(document),
-        # with a finalizer, Argo CD deletes the resources of an Application that is deleted
-        cascades=any(isinstance(one, str) and one.partition("/")[0] == FINALIZER for one in finalizers),
-        is_suspended=annotations.get(_SKIPPED) == "true",
+        settings=settings,
     )
     address = _read_address(document, source.where)
     if not source.published and (address.chart or not source.view.repository.has_url(address.url)):
         return unit  # not of this repository, so nothing is known of its files
     try:
-        return replace(unit, **read_form(source))
+        form = read_form(source)
     except RefusedSourceError as refusal:
-        return replace(unit, refusal=str(refusal))
+        return replace(unit, settings=replace(settings, refusal=str(refusal)))
+    settings = replace(settings, changes=form.changes, selection=form.selection)
+    return replace(unit, release=form.release, settings=settings)
 
 
 def _read_prunes(document: Document) -> bool:
@@ -182,8 +188,17 @@ def _read_prunes(document: Document) -> bool:
     return read_switch(document, (*where, "prune"))
 
 
-def read_form(source: ApplicationSource) -> dict[str, Any]:
-    """Return the fields of a unit that define how it is built. Raises RefusedSourceError if gitsync does not build it,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceForm:
+    """How Argo CD builds a source: as a chart, with changes of a kustomization, or from files as they are."""
+
+    release: ChartRelease | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    selection: FileSelection | None = None
+
+
+def read_form(source: ApplicationSource) -> SourceForm:
+    """Return how a source is built. Raises RefusedSourceError if gitsync does not build it,
     InvalidFieldError if it cannot be read.
     """
     overrides = (posixpath.join(source.path, name.format(source.name)) for name in OVERRIDES)
@@ -205,18 +220,18 @@ def _find_form(source: ApplicationSource) -> str:
     return "directory" if source.view.reader.find_in(source.path) is None else "kustomize"
 
 
-def _read_plugin(source: ApplicationSource) -> dict[str, Any]:
+def _read_plugin(source: ApplicationSource) -> SourceForm:
     del source
     raise RefusedSourceError("It is built with a plugin, which gitsync does not run.")
 
 
-def _read_directory(source: ApplicationSource) -> dict[str, Any]:
+def _read_directory(source: ApplicationSource) -> SourceForm:
     selection = FileSelection(
         recurses=read_switch(source.document, source.locate("directory", "recurse")),
         include=_read_glob(source, "include"),
         exclude=_read_glob(source, "exclude"),
     )
-    return {"selection": selection}
+    return SourceForm(selection=selection)
 
 
 def _read_glob(source: ApplicationSource, field: str) -> str:
@@ -235,7 +250,7 @@ def check_glob(glob: str, where: FieldPath, *, has_braces: bool = False) -> None
         raise InvalidFieldError(where, f"{format_field(where)} is not a glob: {error}.", "Fix it.") from error
 
 
-def _read_kustomize(source: ApplicationSource) -> dict[str, Any]:
+def _read_kustomize(source: ApplicationSource) -> SourceForm:
     """Read the changes of a kustomize source, by the names that Flux has for them."""
     document, locate = source.document, source.locate
     if source.view.reader.find_in(source.path) is None:
@@ -251,7 +266,7 @@ def _read_kustomize(source: ApplicationSource) -> dict[str, Any]:
         "images": list(_list_images(source)),
         "commonMetadata": {name: value for name, value in (("labels", labels), ("annotations", annotations)) if value},
     }
-    return {"changes": {name: value for name, value in changes.items() if value}}
+    return SourceForm(changes={name: value for name, value in changes.items() if value})
 
 
 def _list_components(source: ApplicationSource) -> Iterator[str]:
@@ -278,7 +293,7 @@ def _list_texts(source: ApplicationSource, *fields: str) -> Iterator[str]:
     yield from (read_text(source.document, (*where, index)) for index in range(len(read_list(source.document, where))))
 
 
-def _read_helm(source: ApplicationSource) -> dict[str, Any]:
+def _read_helm(source: ApplicationSource) -> SourceForm:
     document, locate = source.document, source.locate
     if posixpath.join(source.path, CHART) not in source.paths:
         raise RefusedSourceError(f"There is no {CHART} in {source.path or '.'}.")
@@ -296,7 +311,7 @@ def _read_helm(source: ApplicationSource) -> dict[str, Any]:
         ),
         kubernetes=(*([version] if version else []), *_list_texts(source, "helm", "apiVersions")),
     )
-    return {"release": release}
+    return SourceForm(release=release)
 
 
 def _list_value_files(source: ApplicationSource) -> Iterator[str]:
@@ -371,7 +386,7 @@ def _refuse_variables(*texts: str) -> None:
         raise RefusedSourceError("It has Argo CD variables, which gitsync does not replace.")
 
 
-_FORMS: Final[Mapping[str, Callable[[ApplicationSource], dict[str, Any]]]] = {
+_FORMS: Final[Mapping[str, Callable[[ApplicationSource], SourceForm]]] = {
     "directory": _read_directory,
     "kustomize": _read_kustomize,
     "helm": _read_helm,

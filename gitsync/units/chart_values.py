@@ -148,7 +148,7 @@ def fill_values(unit: Unit, variables: FluxVariables) -> Unit:
     """Return a unit with the values that its chart has from Secrets and ConfigMaps, as far as they are known."""
     if unit.release is None:
         return unit
-    filling = _ValueFilling(variables, unit.home)
+    filling = _ValueFilling(variables, unit.settings.home)
     values = tuple(one for each in unit.release.values for one in filling.fill(each))
     options = replace(unit.options, substitution=filling.make_substitution()) if filling.labels else unit.options
     return replace(unit, release=replace(unit.release, values=values), options=options)

@@ -7,22 +7,20 @@ all that is read, as Flux does. A chart is a unit if it may have ASO manifests a
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 from gitsync.config.config_file import FILE_NAME
 from gitsync.errors import SourceError
-from gitsync.manifests.aso_groups import mentions_aso
-from gitsync.manifests.headers import is_object
-from gitsync.manifests.yaml_documents import read_documents
-from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
-from gitsync.units.charts import CHART, find_charts, is_in_chart, list_chart_files, list_local, list_packed, read_chart
+from gitsync.model.unit import Unit, UnitEntry, UnitOptions
+from gitsync.model.unit_kind import UnitKind
+from gitsync.units.charts import find_charts
+from gitsync.units.kinds.builder import find_builder
 from gitsync.units.kustomization import KustomizationReader, find_kustomizations
 from gitsync.units.misspelt_names import find_misspelt
-from gitsync.units.sandbox import ChartError
 from gitsync.units.tree import find_folder, list_folders
 
 ROOT = "."
@@ -54,15 +52,15 @@ def find_units(
     """
     options = _Options(entries)
     if path in paths:
-        unit = replace(_make_unit(find_folder(path), UnitKind.FOLDER, FILE_NAME, options), name=path)
+        unit = replace(_make_plain_unit(find_folder(path), options), name=path)
         return FoundUnits(built=(), plain=(path,), folders={path: unit}, find_options=options.find)
-    forced = frozenset(entry.path for entry in entries if entry.kind is UnitKind.FOLDER)
-    forced_charts = frozenset(entry.path for entry in entries if entry.kind is UnitKind.CHART)
+    forced = frozenset(entry.path for entry in entries if entry.kind and not entry.kind.value.is_built)
+    others = frozenset(entry.path for entry in entries if entry.kind not in {None, UnitKind.KUSTOMIZATION})
     named_well = find_kustomizations(paths)
     kustomizations = [
         file
         for file in sorted((*named_well, *find_misspelt(paths, reader, named_well)))
-        if not (_is_forced(file, forced) or find_folder(file) in forced_charts)
+        if not (_is_forced(file, forced) or find_folder(file) in others)
     ]
     with suppress(SourceError):  # too much for one source: each is then a problem of its own
         reader.tree.read(kustomizations)
@@ -70,14 +68,17 @@ def find_units(
     outside = _find_outside(paths, frozenset(map(find_folder, chosen.owners)))
     named = frozenset(file for kustomization in chosen.all for file in reader.list_files(kustomization))
     unclaimed = [file for file in outside if file not in named]
-    charts = _find_charts([file for file in unclaimed if not _is_forced(file, forced)], reader, options)
-    plain = tuple(file for file in unclaimed if not is_in_chart(file, charts.folders))
+    built = [_make_unit(find_folder(file), UnitKind.KUSTOMIZATION, file, options) for file in chosen.roots]
+    plain, free = unclaimed, [file for file in unclaimed if not _is_forced(file, forced)]
+    for kind in UnitKind:
+        found = find_builder(kind).find(free, reader, partial(options.is_named, kind=kind))
+        if found.roots:
+            built += (_make_unit(find_folder(file), kind, file, options, path) for file in found.roots)
+            plain = [file for file in plain if not found.owns(file)]
+            free = [file for file in free if not found.owns(file)]
     return FoundUnits(
-        built=(
-            *(_make_unit(find_folder(file), UnitKind.KUSTOMIZATION, file, options) for file in chosen.roots),
-            *(_make_unit(find_folder(file), UnitKind.CHART, file, options, path) for file in charts.roots),
-        ),
-        plain=plain,
+        built=tuple(built),
+        plain=tuple(plain),
         folders=_find_folders(plain, options),
         claimed=named.intersection(outside),
         left_out=frozenset(paths).difference(outside, named, chosen.all),
@@ -117,54 +118,6 @@ def _find_outside(paths: Sequence[str], owned: frozenset[str]) -> tuple[str, ...
     return tuple(file for file in paths if find_folder(file) in outside)
 
 
-class _FoundCharts(NamedTuple):
-    """The Chart.yaml of each chart to render, and the folders of those and of all that they are rendered with."""
-
-    roots: tuple[str, ...]
-    folders: frozenset[str]
-
-
-def _find_charts(paths: Sequence[str], reader: KustomizationReader, options: _Options) -> _FoundCharts:
-    charts = [path for path in find_charts(paths) if not _is_object(path, reader)]
-    files = {chart: list_chart_files(chart, reader) for chart in charts}
-    with suppress(SourceError):  # too much for one source: each is then a problem of its own
-        reader.tree.read(sorted({path for found in files.values() for path in found}))
-    inner = {local for chart in charts for local in list_local(chart, reader)}
-    roots = tuple(
-        chart
-        for chart in charts
-        if options.is_named(find_folder(chart), UnitKind.CHART)
-        or (chart not in inner and not _is_library(chart, reader) and _may_have_aso(files[chart], reader))
-    )
-    used = {find_folder(path) for chart in roots for path in files[chart] if posixpath.basename(path) == CHART}
-    return _FoundCharts(roots, frozenset(used))
-
-
-def _is_object(path: str, reader: KustomizationReader) -> bool:
-    """Return whether a file has the name of a chart and the content of an object: it is a manifest like others."""
-    try:
-        (document,) = read_documents(path, reader.tree.read([path])[path]).documents
-    except (SourceError, ValueError):  # unreadable, or not one document
-        return False
-    return is_object(document.value) and "name" not in document.value
-
-
-def _is_library(chart: str, reader: KustomizationReader) -> bool:
-    try:
-        return read_chart(chart, reader).is_library
-    except (ChartError, SourceError):
-        return False
-
-
-def _may_have_aso(paths: Iterable[str], reader: KustomizationReader) -> bool:
-    """Return whether a chart may have ASO manifests, also from a packed one."""
-    try:
-        contents = reader.tree.read(sorted(paths))
-        return mentions_aso(contents.values()) or mentions_aso(list_packed(contents))
-    except (ChartError, SourceError):
-        return True
-
-
 def _find_published(reader: KustomizationReader, entries: Iterable[UnitEntry], options: _Options) -> tuple[str, ...]:
     """Find the Chart.yaml of each chart that gitsync.yaml calls published: a run of one folder may
     use any of them.
@@ -183,9 +136,7 @@ def _find_folders(plain: Iterable[str], options: _Options) -> Mapping[str, Unit]
     """Make the unit of each plain file with options: one unit a folder, since records keep the folder."""
     plain = tuple(plain)
     units = {
-        folder: _make_unit(folder, UnitKind.FOLDER, FILE_NAME, options)
-        for folder in set(map(find_folder, plain))
-        if options.has(folder)
+        folder: _make_plain_unit(folder, options) for folder in set(map(find_folder, plain)) if options.has(folder)
     }
     return {path: units[find_folder(path)] for path in plain if find_folder(path) in units}
 
@@ -194,9 +145,13 @@ def _list_here_and_above(folder: str) -> tuple[str, ...]:
     return (folder, *list_folders(folder))
 
 
+def _make_plain_unit(folder: str, options: _Options) -> Unit:
+    return _make_unit(folder, UnitKind.FOLDER, FILE_NAME, options)
+
+
 def _make_unit(folder: str, kind: UnitKind, file: str, options: _Options, alone: str | None = None) -> Unit:
     """Make the unit of a folder. A run of a folder `alone` is as good as a name in gitsync.yaml."""
-    release = options.find(folder).release if kind is UnitKind.CHART else None
+    release = options.find(folder).release if kind.value.takes_release else None
     return Unit(
         name=folder or ROOT,
         path=folder,
@@ -221,7 +176,7 @@ class _Options:
 
     def is_named(self, folder: str, kind: UnitKind) -> bool:
         """Return whether a folder has an entry of its own; that of a published chart is for the releases of others."""
-        return folder in self._by_path and not (kind is UnitKind.CHART and self._by_path[folder].is_published)
+        return folder in self._by_path and not (kind.value.takes_release and self._by_path[folder].is_published)
 
     def has(self, folder: str) -> bool:
         return self.find(folder) != _NO_OPTIONS

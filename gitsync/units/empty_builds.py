@@ -13,7 +13,8 @@ from gitsync.catalog.type_words import format_count
 from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.aso_objects import count_aso_objects
 from gitsync.model.problem import Level, Problem, SourceLocation
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
+from gitsync.units.helm import ChartJob
 from gitsync.units.kustomization import NAMES, read_kustomization, resolve
 from gitsync.units.kustomize import KustomizeJob
 from gitsync.units.object_reader import may_declare
@@ -52,7 +53,9 @@ def find_empty_builds(
         job = jobs[name]
         if isinstance(job, KustomizeJob):
             yield from _check_kustomization(unit, job, text, paths)
-        elif unit.kind is UnitKind.CHART and not mentions_aso([text]) and not may_declare([text]):
+        elif (
+            isinstance(job, ChartJob) and not unit.is_declared and not mentions_aso([text]) and not may_declare([text])
+        ):
             yield _make_warning_of_chart(unit)
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import yaml
 
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
 from gitsync.units.kustomization import KustomizationReader, find_inputs
 from gitsync.units.sandbox import UnbuildableError
 from gitsync.units.tree import SourceTree, list_folders
@@ -72,7 +72,7 @@ def lay_out(unit: Unit, reader: KustomizationReader) -> tuple[str, Kustomization
     cannot be read. What the changes of Flux name is not checked.
     """
     own = reader.find_in(unit.path)
-    if own is not None and not unit.changes:
+    if own is not None and not unit.settings.changes:
         return own, reader
     if own is not None:
         find_inputs(own, reader)  # so that its own faults have their own lines
@@ -81,7 +81,9 @@ def lay_out(unit: Unit, reader: KustomizationReader) -> tuple[str, Kustomization
         kustomization = {"resources": sorted(_list_resources(unit, reader))}
     path = own or posixpath.join(unit.path, GENERATED)
     # YAML, not JSON, which would write out what a small file repeats with aliases.
-    content: bytes = yaml.dump(lay_over(unit.changes, kustomization), Dumper=yaml.CSafeDumper, encoding="utf-8")
+    content: bytes = yaml.dump(
+        lay_over(unit.settings.changes, kustomization), Dumper=yaml.CSafeDumper, encoding="utf-8"
+    )
     return path, KustomizationReader(OverlaidTree(reader.tree, path, content))
 
 
@@ -99,9 +101,10 @@ def place_at_object(error: UnbuildableError, unit: Unit) -> UnbuildableError:
     kustomization = posixpath.join(unit.path, GENERATED)
     message = problem.message.replace(f"{kustomization} cannot be built", f"{unit.title} cannot be built")
     hint = problem.hint
-    if unit.kind is UnitKind.FLUX and hint.startswith("Run `kustomize"):
-        arguments = f"{posixpath.basename(unit.name)} --path {unit.path or '.'} --kustomization-file {unit.file}"
-        hint = f"Run `flux build kustomization {arguments} --dry-run`."
+    if unit.traits.build_hint and hint.startswith("Run `kustomize"):
+        hint = unit.traits.build_hint.format(
+            object=posixpath.basename(unit.name), path=unit.path or ".", file=unit.file
+        )
     return UnbuildableError(message, hint=hint, path=unit.file, line=unit.line)
 
 
@@ -129,7 +132,7 @@ def lay_over(changes: Mapping[str, Any], kustomization: Mapping[str, Any]) -> di
 
 def make_metadata_fields(unit: Unit) -> dict[str, Any]:
     """Return the fields of a kustomization that give every object the labels and annotations of `commonMetadata`."""
-    metadata = unit.changes.get("commonMetadata", {})
+    metadata = unit.settings.changes.get("commonMetadata", {})
     fields: dict[str, Any] = {}
     if metadata.get("labels"):
         fields["labels"] = [{"pairs": metadata["labels"]}]

@@ -23,13 +23,14 @@ from gitsync.manifests.yaml_documents import Document
 from gitsync.model.unit import (
     ChartRelease,
     ChartValues,
+    ObjectSettings,
     Substitution,
     Unit,
-    UnitKind,
     UnitOptions,
     ValuesKey,
     ValuesReference,
 )
+from gitsync.model.unit_kind import UnitKind
 from gitsync.problems.field_path import FieldPath
 from gitsync.units.charts import Chart
 from gitsync.units.declarations import THIS_REPOSITORY, ChartSource, Declarations, DeclaredUnit, ObjectName, SourceName
@@ -95,10 +96,12 @@ def _read_kustomization(document: Document, _: SourceView) -> Declarations:
             line=document.line(),
             # Flux builds without kustomize's restriction to files below a kustomization.
             options=UnitOptions(is_restricted=False, substitution=_read_substitution(document, key.namespace)),
-            changes=_read_kustomization_changes(document),
-            depends_on=tuple(map(str, _read_dependencies(document, key.namespace))),
-            prunes=read_switch(document, ("spec", "prune")),
-            is_suspended=read_switch(document, ("spec", "suspend")),
+            settings=ObjectSettings(
+                changes=_read_kustomization_changes(document),
+                depends_on=tuple(map(str, _read_dependencies(document, key.namespace))),
+                prunes=read_switch(document, ("spec", "prune")),
+                is_suspended=read_switch(document, ("spec", "suspend")),
+            ),
         )
     return Declarations(units=(DeclaredUnit(key=key, source=source, unit=unit),))
 
@@ -169,8 +172,10 @@ def read_helm_release(document: Document, view: SourceView) -> Declarations:
                     values=(*chart.values, *_read_values(document, key.namespace)),
                     changes=_read_release_changes(document),
                 ),
-                depends_on=tuple(map(_name_unit, _read_dependencies(document, key.namespace))),
-                is_suspended=read_switch(document, ("spec", "suspend")),
+                settings=ObjectSettings(
+                    depends_on=tuple(map(_name_unit, _read_dependencies(document, key.namespace))),
+                    is_suspended=read_switch(document, ("spec", "suspend")),
+                ),
             ),
         )
     versions = compare_versions(document, (*_CHART, "version"), f"{KIND} {key}", published)

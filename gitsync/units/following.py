@@ -15,7 +15,7 @@ from typing import Final
 
 from gitsync.manifests.units import ROOT
 from gitsync.model.problem import Level, Problem
-from gitsync.model.unit import FileSelection, Substitution, Unit, UnitKind
+from gitsync.model.unit import FileSelection, Substitution, Unit
 from gitsync.model.variables import MARK
 from gitsync.units.declarations import (
     THIS_REPOSITORY,
@@ -128,7 +128,7 @@ class _Follower:
             self.repositories.update(objects.repositories)
             self.bootstrapped.update(objects.bootstrapped)
             self.charts.update(objects.charts)
-            has_waves = unit.kind is UnitKind.APPLICATION
+            has_waves = unit.traits.has_waves
             found += [
                 _FoundObject(
                     resolve_chart(inner, self.charts),
@@ -212,7 +212,7 @@ class _Follower:
         for waiting in self.waiting:
             unit, source = waiting.declared.unit, waiting.declared.source
             is_git = isinstance(source, SourceName) and source.kind == THIS_REPOSITORY.kind
-            if self.has_files(source) or (is_git and unit.release is not None):
+            if self.has_files(source) or (is_git and unit.is_chart):
                 others.append(unit)
         return CoveredFolders.collect((*self.units.values(), *others))
 
@@ -247,7 +247,11 @@ def follow(start: Declarations, build: BuildUnits, read: ReadObjects, repository
                     *follower.list_inside(),
                     *follower.problems,
                     *_pass_over_all(follower),
-                    *(_warn_suspended(follower.found[name]) for name, unit in units.items() if unit.is_suspended),
+                    *(
+                        _warn_suspended(follower.found[name])
+                        for name, unit in units.items()
+                        if unit.settings.is_suspended
+                    ),
                     *_find_circles(units),
                 )
             )
@@ -259,8 +263,8 @@ def _split_ready(found: Sequence[_FoundObject]) -> tuple[Sequence[_FoundObject],
     """Split objects into those to build now, and the rest: charts come last, for their values may
     be in ConfigMaps of the others.
     """
-    charts = [each for each in found if each.declared.unit.release is not None]
-    others = [each for each in found if each.declared.unit.release is None]
+    charts = [each for each in found if each.declared.unit.is_chart]
+    others = [each for each in found if not each.declared.unit.is_chart]
     return (others, charts) if others else (charts, [])
 
 
@@ -275,9 +279,9 @@ def _select_outer(found: Sequence[DeclaredUnit], here: Sequence[DeclaredUnit]) -
     """
     builders: dict[str, dict[FileSelection | None, dict[str, Unit]]] = {}
     for builder in here:
-        builders.setdefault(builder.unit.path, {}).setdefault(builder.unit.selection, {})[builder.unit.name] = (
-            builder.unit
-        )
+        builders.setdefault(builder.unit.path, {}).setdefault(builder.unit.settings.selection, {})[
+            builder.unit.name
+        ] = builder.unit
     outer = tuple(declared for declared in found if not _is_built_by_another(declared, builders))
     return outer or tuple(found)  # in a circle, none is outside
 
@@ -313,10 +317,13 @@ def _make_unit(found: _FoundObject) -> Unit:
     return replace(
         unit,
         name=found.name,
-        home=home,
         options=replace(unit.options, substitution=_place(unit.options.substitution, home)),
-        depends_on=tuple(_make_name(home, other) for other in unit.depends_on),
-        waves=found.outer,
+        settings=replace(
+            unit.settings,
+            home=home,
+            depends_on=tuple(_make_name(home, other) for other in unit.settings.depends_on),
+            waves=found.outer,
+        ),
     )
 
 
@@ -349,7 +356,7 @@ def _has_chart_elsewhere(declared: DeclaredUnit) -> bool:
     """Return whether an object renders a chart of a Helm repository or a registry."""
     if isinstance(declared.source, GitAddress):
         return bool(declared.source.chart)
-    return declared.unit.release is not None and declared.source.kind != THIS_REPOSITORY.kind
+    return declared.unit.is_chart and declared.source.kind != THIS_REPOSITORY.kind
 
 
 def _pass_over_charts(found: Sequence[_FoundObject]) -> Problem:
@@ -406,7 +413,7 @@ def _find_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:
 
 def _find_entangled(units: Mapping[str, Unit]) -> tuple[str, ...]:
     """Find the units that are in a circle, or come after one: those that no order reaches."""
-    waits = {name: {before for before in unit.depends_on if before in units} for name, unit in units.items()}
+    waits = {name: {before for before in unit.settings.depends_on if before in units} for name, unit in units.items()}
     after: dict[str, list[str]] = {}
     for name, before in waits.items():
         for earlier in before:
@@ -424,7 +431,7 @@ def _find_entangled(units: Mapping[str, Unit]) -> tuple[str, ...]:
 def _find_all_before(name: str, units: Mapping[str, Unit]) -> frozenset[str]:
     found, pending = set[str](), [name]
     while pending:
-        for before in units[pending.pop()].depends_on:
+        for before in units[pending.pop()].settings.depends_on:
             if before in units and before not in found:
                 found.add(before)
                 pending.append(before)

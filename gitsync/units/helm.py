@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from gitsync.catalog.catalog import open_catalog
+from gitsync.errors import SourceError
 from gitsync.manifests.origins import SOURCE_COMMENT
 from gitsync.manifests.yaml_documents import MAX_BYTES
 from gitsync.model.unit import ChartRelease, Unit
@@ -233,6 +234,22 @@ def make_chart_job(unit: Unit, reader: KustomizationReader) -> ChartJob:
         values=values,
         release=replace(release, name=release.name or copy.chart.name),
     )
+
+
+def make_chart_jobs(
+    units: Mapping[str, Unit], reader: KustomizationReader
+) -> tuple[dict[str, ChartJob], dict[str, UnbuildableError]]:
+    """Make the jobs of units by their names, and the errors of those that have none."""
+    jobs: dict[str, ChartJob] = {}
+    errors: dict[str, UnbuildableError] = {}
+    for name, unit in units.items():
+        try:
+            jobs[name] = make_chart_job(unit, reader)
+        except UnbuildableError as error:
+            errors[name] = error
+        except SourceError as error:
+            errors[name] = ChartError(error.message, hint=error.hint, path=unit.file, line=unit.line or 1)
+    return jobs, errors
 
 
 def list_chart_inputs(unit: Unit, reader: KustomizationReader) -> Sequence[str]:

@@ -87,8 +87,8 @@ def _translate_token(token: re.Match[str], *, is_grouped: bool, crosses: bool) -
 
 def selects(unit: Unit, path: str) -> bool:
     """Return whether a unit may be built of a file: it is below the unit's folder, and selected there."""
-    chosen = unit.selection
-    if unit.release is not None:
+    chosen = unit.settings.selection
+    if unit.is_chart:
         return is_in_chart(path, {unit.path})
     # A unit of Flux has all that is below its folder.
     if chosen is None:
@@ -117,11 +117,15 @@ class CoveredFolders:
     @classmethod
     def collect(cls, units: Iterable[Unit]) -> CoveredFolders:
         units = tuple(units)
-        others = [unit for unit in units if unit.release is None]
+        others = [unit for unit in units if not unit.is_chart]
         return cls(
-            whole=frozenset(one.path for one in others if one.selection is None or one.selection.recurses),
-            flat=frozenset(one.path for one in others if one.selection and not one.selection.recurses),
-            charts=frozenset(unit.path for unit in units if unit.release is not None),
+            whole=frozenset(
+                one.path for one in others if one.settings.selection is None or one.settings.selection.recurses
+            ),
+            flat=frozenset(
+                one.path for one in others if one.settings.selection and not one.settings.selection.recurses
+            ),
+            charts=frozenset(unit.path for unit in units if unit.is_chart),
         )
 
     def has(self, path: str) -> bool:

@@ -5,7 +5,8 @@ import pytest
 from gitsync.config.config_file import SourceFile, find_source_settings, find_unit_entries, read_source_settings
 from gitsync.config.load import make_config
 from gitsync.errors import ConfigError
-from gitsync.model.unit import ChartRelease, Substitution, UnitEntry, UnitKind, UnitOptions
+from gitsync.model.unit import ChartRelease, Substitution, UnitEntry, UnitOptions
+from gitsync.model.unit_kind import UnitKind
 
 
 def entries(text):

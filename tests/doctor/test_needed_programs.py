@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitsync.doctor.source import check_tool, find_needed_tools
-from gitsync.model.unit import UnitKind
+from gitsync.model.unit_kind import UnitKind
 from gitsync.processes.programs import Program
 
 NEEDS = [

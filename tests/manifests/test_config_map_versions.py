@@ -5,7 +5,8 @@ import pytest
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.used_objects import find_in_cluster
 from gitsync.model.export import Address, ObjectKind
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import ObjectSettings, Unit
+from gitsync.model.unit_kind import UnitKind
 
 ADDRESS = Address(ObjectKind.CONFIG_MAP, "flux-system", "vars")
 GROUP = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: a, namespace: NAMESPACE}\nspec: {location: x}\n"
@@ -16,7 +17,10 @@ def variables(text):
 
 
 def read(files, clusters=("clusters/a", "clusters/b"), namespace="apps"):
-    made = {f"{home}/x/y.yaml": Unit(name=f"{home}/x/y", path="x", kind=UnitKind.FLUX, home=home) for home in clusters}
+    made = {
+        f"{home}/x/y.yaml": Unit(name=f"{home}/x/y", path="x", kind=UnitKind.FLUX, settings=ObjectSettings(home=home))
+        for home in clusters
+    }
     texts = {path: text.encode() for path, text in files.items()} | dict.fromkeys(
         made, GROUP.replace("NAMESPACE", namespace).encode()
     )

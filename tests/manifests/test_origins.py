@@ -6,7 +6,8 @@ import pytest
 
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.units import find_unit_name
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
+from gitsync.model.unit_kind import UnitKind
 
 FILE = "apps/prod/kustomization.yaml"
 ORIGINAL = """\

@@ -7,7 +7,8 @@ import pytest
 
 from gitsync.manifests.origins import list_patch_files
 from gitsync.manifests.reader import read_manifests
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.problems.finding import find_place
 
 BASE = """\

@@ -14,7 +14,8 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Encrypted
 from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.secret import Secret
-from gitsync.model.unit import ChartRelease, FileSelection, Unit, UnitKind
+from gitsync.model.unit import ChartRelease, FileSelection, ObjectSettings, Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.model.variables import VariableSet, VariableValues
 
 GROUP = """apiVersion: resources.azure.com/v1api20200601
@@ -572,7 +573,13 @@ def test_hooks_of_a_chart_are_skipped():
 
 
 def test_argo_cd_reads_the_hooks_of_helm_too():
-    unit = Unit(name="argocd/app", path="app", kind=UnitKind.APPLICATION, file="app.yaml", selection=FileSelection())
+    unit = Unit(
+        name="argocd/app",
+        path="app",
+        kind=UnitKind.APPLICATION,
+        file="app.yaml",
+        settings=ObjectSettings(selection=FileSelection()),
+    )
     annotations = (
         "argocd.argoproj.io/hook: Sync",
         "helm.sh/hook: test",

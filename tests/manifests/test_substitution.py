@@ -9,7 +9,8 @@ from gitsync.manifests.expansions import ExpansionBudget
 from gitsync.manifests.substitution import is_shown, substitute
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.secret import Placeholder, Secret
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.model.variables import VariableValues
 
 FLUX = Unit(name="clusters/apps", path="apps", kind=UnitKind.FLUX, file="clusters/apps.yaml")

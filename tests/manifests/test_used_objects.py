@@ -4,7 +4,8 @@ import pytest
 
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.problem import Level
-from gitsync.model.unit import ChartRelease, Substitution, Unit, UnitKind, UnitOptions, ValuesKey, ValuesReference
+from gitsync.model.unit import ChartRelease, Substitution, Unit, UnitOptions, ValuesKey, ValuesReference
+from gitsync.model.unit_kind import UnitKind
 from gitsync.model.variables import VariableSet, VariableValues
 
 CACHE = """\

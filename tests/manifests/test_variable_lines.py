@@ -8,7 +8,8 @@ from gitsync.manifests.expansions import ExpansionBudget
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.variable_lines import replace_begins
 from gitsync.model.secret import Secret
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.model.variables import VariableSet, VariableValues
 
 GROUP = """\

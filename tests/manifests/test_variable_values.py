@@ -4,7 +4,8 @@ import pytest
 
 from gitsync.manifests.variable_values import ReferencedValues, make_variables
 from gitsync.model.secret import Secret
-from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
+from gitsync.model.unit import Substitution, Unit, UnitOptions, ValuesReference
+from gitsync.model.unit_kind import UnitKind
 from gitsync.model.variables import VariableValues
 
 FIRST = ValuesReference(kind="ConfigMap", namespace="flux-system", name="first")

@@ -12,7 +12,8 @@ from gitsync.manifests.variables import VariableReader, VariableSubject
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level
 from gitsync.model.secret import Placeholder, Secret
-from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
+from gitsync.model.unit import ObjectSettings, Substitution, Unit, UnitOptions, ValuesReference
+from gitsync.model.unit_kind import UnitKind
 from gitsync.model.variables import VariableSet, VariableValues
 
 FLUX = Unit(name="clusters/apps", path="apps", kind=UnitKind.FLUX, file="clusters/apps.yaml")
@@ -102,7 +103,9 @@ def test_the_hint_reports_where_a_variable_belongs(text, unit, hint, why):
 def test_the_hint_names_the_file_of_the_config_map_that_the_unit_takes_variables_from(home, path):
     names = ("base-vars", "cluster-vars", "only-in-the-cluster")
     references = tuple(ValuesReference(kind="ConfigMap", namespace="flux-system", name=one, home=home) for one in names)
-    unit = replace(FLUX, home=home, options=UnitOptions(substitution=Substitution(references=references)))
+    unit = replace(
+        FLUX, settings=ObjectSettings(home=home), options=UnitOptions(substitution=Substitution(references=references))
+    )
     texts = {
         f"clusters/{cluster}/vars.yaml": "---\n".join(
             f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {one}, namespace: flux-system}}\n" for one in names[:2]

@@ -9,7 +9,8 @@ from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.units import remove_repeats
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Level
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.request.build import prepare
 from gitsync.request.environments import find_environments
 

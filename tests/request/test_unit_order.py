@@ -6,7 +6,8 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.policy import Policy
 from gitsync.model.problem import SourceLocation
 from gitsync.model.resource import Prepared, Resource
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import ObjectSettings, Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.request.dependencies import order_units
 
 GROUP = "resources.azure.com"
@@ -24,7 +25,7 @@ def make(name, unit, *needs, after=(), wave="", outer=()):
         spec={},
         source=SourceLocation("a.yaml", 1),
         annotations={"argocd.argoproj.io/sync-wave": wave},
-        unit=Unit(name=unit, path=unit, kind=kind, depends_on=after, waves=outer),
+        unit=Unit(name=unit, path=unit, kind=kind, settings=ObjectSettings(depends_on=after, waves=outer)),
     )
     return Prepared(
         resource=resource,

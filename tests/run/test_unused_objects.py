@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gitsync.model.problem import Level
-from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
+from gitsync.model.unit import Substitution, Unit, UnitOptions, ValuesReference
+from gitsync.model.unit_kind import UnitKind
 from gitsync.model.verdict import Verdict
 from tests.support.world import GROUP, VNET, VNET_ID, World, of
 

@@ -9,7 +9,8 @@ from gitsync.model.export import Address, ObjectKind
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Level
 from gitsync.model.secret import Secret
-from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
+from gitsync.model.unit import Substitution, Unit, UnitOptions, ValuesReference
+from gitsync.model.unit_kind import UnitKind
 from gitsync.model.verdict import Verdict
 from gitsync.run.referenced_values import find_declared
 from gitsync.secrets.stores import SecretStores

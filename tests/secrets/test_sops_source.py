@@ -13,7 +13,8 @@ from gitsync.errors import SecretStoreError
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.problem import Level
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.secrets.sops import Sops
 from gitsync.secrets.sources.manifests import EncryptedSource, ManifestSource
 from tests.support.sops_rig import KINDS, put_on_path, rig

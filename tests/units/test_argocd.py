@@ -202,7 +202,8 @@ FORMS: Mapping[str, tuple[dict[str, Any], dict[str, str], dict[str, Any]]] = {
 def test_how_a_source_is_built(source: dict[str, Any], files: dict[str, str], fields: dict[str, Any]) -> None:
     built = build({"apps/one.yaml": application("one", {"path": "app", **source}), **files})
     (unit,) = built.declared
-    assert {name: getattr(unit, name) for name in ("changes", "selection", "release")} == {
+    settings = unit.settings
+    assert {"changes": settings.changes, "selection": settings.selection, "release": unit.release} == {
         "changes": {},
         "selection": None,
         "release": None,
@@ -227,22 +228,22 @@ AUTOMATED: Mapping[str, tuple[Any, bool]] = {
 
 @pytest.mark.parametrize(("policy", "prunes"), AUTOMATED.values(), ids=AUTOMATED)
 def test_whether_an_application_prunes(policy: Any, prunes: bool) -> None:
-    assert find_unit(application("one", {"path": "a"}, syncPolicy=policy)).prunes is prunes
+    assert find_unit(application("one", {"path": "a"}, syncPolicy=policy)).settings.prunes is prunes
 
 
 def test_what_an_application_sets_for_its_own_end() -> None:
     finalizer = {"finalizers": ["resources-finalizer.argocd.argoproj.io/background"]}
-    assert find_unit(application("one", {"path": "a"}, metadata=finalizer)).cascades
-    assert not find_unit(application("one", {"path": "a"})).cascades
+    assert find_unit(application("one", {"path": "a"}, metadata=finalizer)).settings.cascades
+    assert not find_unit(application("one", {"path": "a"})).settings.cascades
     element = {"list": {"elements": [{"name": "one", "folder": "a"}]}}
-    assert find_unit(application_set(element)).cascades, "a set deletes what it made"
-    assert not find_unit(application_set(element, syncPolicy={"preserveResourcesOnDeletion": True})).cascades
+    assert find_unit(application_set(element)).settings.cascades, "a set deletes what it made"
+    assert not find_unit(application_set(element, syncPolicy={"preserveResourcesOnDeletion": True})).settings.cascades
 
 
 def test_an_application_that_is_not_reconciled_is_suspended() -> None:
     skipped = {"annotations": {"argocd.argoproj.io/skip-reconcile": "true"}}
     built = build({"apps/one.yaml": application("one", {"path": "infra"}, metadata=skipped), **DIRECTORY})
-    assert [unit.is_suspended for unit in built.declared] == [True]
+    assert [unit.settings.is_suspended for unit in built.declared] == [True]
     assert [(one.code, one.hint) for one in built.problems] == [
         ("Suspended", "Remove the annotation argocd.argoproj.io/skip-reconcile to resume it.")
     ]
@@ -321,7 +322,7 @@ def test_applications_lead_to_others_in_their_order() -> None:
         **DIRECTORY,
     }
     built = build(files)
-    assert {unit.name: unit.waves for unit in built.declared} == {
+    assert {unit.name: unit.settings.waves for unit in built.declared} == {
         "apps/argocd/root": (),
         "apps/argocd/one": (("apps/argocd/root", -2),),
         "apps/argocd/two": (("apps/argocd/root", 0),),

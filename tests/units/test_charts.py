@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from gitsync.model.unit import ChartRelease, UnitEntry, UnitKind, UnitOptions
+from gitsync.model.unit import ChartRelease, UnitEntry, UnitOptions
+from gitsync.model.unit_kind import UnitKind
 from gitsync.units.discovery import FoundUnits, find_units
 from gitsync.units.kustomization import KustomizationReader
 from tests.units.trees import MemoryTree, pack

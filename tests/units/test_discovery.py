@@ -2,7 +2,8 @@
 
 import pytest
 
-from gitsync.model.unit import UnitEntry, UnitKind, UnitOptions
+from gitsync.model.unit import UnitEntry, UnitOptions
+from gitsync.model.unit_kind import UnitKind
 from gitsync.units.discovery import find_units
 from gitsync.units.kustomization import KustomizationReader
 from tests.units.trees import MemoryTree

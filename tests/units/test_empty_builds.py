@@ -7,7 +7,8 @@ import shutil
 import pytest
 
 from gitsync.model.problem import Level
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.sandbox import Builds
 from gitsync.units.unit_builds import build_units

@@ -10,7 +10,8 @@ from itertools import chain
 import pytest
 
 from gitsync.model.problem import Level
-from gitsync.model.unit import Substitution, Unit, UnitKind, ValuesReference
+from gitsync.model.unit import Substitution, Unit, ValuesReference
+from gitsync.model.unit_kind import UnitKind
 from gitsync.units.declarations import Declarations, ThisRepository
 from gitsync.units.flux_variables import FluxVariables
 from gitsync.units.following import MOST, Followed
@@ -92,9 +93,9 @@ def test_a_kustomization_becomes_a_unit_of_its_folder() -> None:
     followed = follow({"clusters/prod/infra.yaml": text})
     unit = find_unit(followed, "clusters/prod/flux-system/infra")
     assert (unit.kind, unit.path, unit.file, unit.line) == (UnitKind.FLUX, "infra/prod", "clusters/prod/infra.yaml", 1)
-    assert unit.changes == {"targetNamespace": "platform"}
-    assert (unit.prunes, unit.is_suspended) == (True, True)
-    assert unit.depends_on == ("clusters/prod/flux-system/network",)
+    assert unit.settings.changes == {"targetNamespace": "platform"}
+    assert (unit.settings.prunes, unit.settings.is_suspended) == (True, True)
+    assert unit.settings.depends_on == ("clusters/prod/flux-system/network",)
     assert unit.options.substitution == Substitution(
         values={"region": "westeurope"},
         references=(

@@ -12,7 +12,8 @@ import yaml
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.variable_values import make_variables
 from gitsync.model.problem import Level, Problem
-from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
+from gitsync.model.unit import ObjectSettings, Unit, UnitEntry, UnitOptions
+from gitsync.model.unit_kind import UnitKind
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
 from gitsync.units.discovery import find_units
 from gitsync.units.flux_build import lay_out, lay_over, make_metadata_fields
@@ -33,7 +34,7 @@ def make_unit(**changes: Any) -> Unit:
         kind=UnitKind.FLUX,
         file="prod/app.yaml",
         line=7,
-        changes=changes,
+        settings=ObjectSettings(changes=changes),
     )
 
 

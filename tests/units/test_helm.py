@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from gitsync.model.problem import Problem
-from gitsync.model.unit import ChartRelease, SetValue, Unit, UnitKind
+from gitsync.model.unit import ChartRelease, SetValue, Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.processes.programs import Grace
 from gitsync.units.chart_values import name_variable
 from gitsync.units.helm import make_chart_job

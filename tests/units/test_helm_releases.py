@@ -7,7 +7,8 @@ import textwrap
 import pytest
 
 from gitsync.model.secret import Secret
-from gitsync.model.unit import ChartRelease, SetValue, Unit, UnitKind, ValuesKey, ValuesReference
+from gitsync.model.unit import ChartRelease, SetValue, Unit, ValuesKey, ValuesReference
+from gitsync.model.unit_kind import UnitKind
 from gitsync.units.chart_values import fill_values, merge_values
 from gitsync.units.declarations import Declarations, DeclaredUnit, SourceName, ThisRepository
 from gitsync.units.flux_variables import FluxVariables
@@ -56,13 +57,16 @@ def test_a_helm_release_is_a_unit_of_its_chart():
     one = read_one(make_release(spec))
     assert (one.kind, one.source) == ("HelmRelease", SourceName("GitRepository", "flux-system", "flux-system"))
     unit = one.unit
-    assert (unit.kind, unit.path, unit.is_suspended, unit.is_declared) == (
+    assert (unit.kind, unit.path, unit.settings.is_suspended, unit.is_declared) == (
         UnitKind.HELM_RELEASE,
         "charts/team",
         True,
         True,
     )
-    assert (unit.name, unit.depends_on) == ("shop/HelmRelease-team", ("shop/HelmRelease-base", "net/HelmRelease-other"))
+    assert (unit.name, unit.settings.depends_on) == (
+        "shop/HelmRelease-team",
+        ("shop/HelmRelease-base", "net/HelmRelease-other"),
+    )
     two = ValuesReference(kind="Secret", namespace="shop", name="two", optional=True)
     assert unit.release == ChartRelease(
         name="team",

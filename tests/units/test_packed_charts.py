@@ -7,7 +7,8 @@ import tarfile
 
 import pytest
 
-from gitsync.model.unit import ChartRelease, Unit, UnitKind
+from gitsync.model.unit import ChartRelease, Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.processes.programs import Grace
 from gitsync.units.charts import MOST_BYTES
 from gitsync.units.helm import make_chart_job

@@ -5,7 +5,8 @@ import shutil
 import pytest
 
 from gitsync.manifests.reader import read_manifests
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.kustomize import build
 from gitsync.units.relevance import Relevance

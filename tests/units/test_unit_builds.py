@@ -6,7 +6,8 @@ import pytest
 
 from gitsync.errors import SourceError
 from gitsync.model.problem import Level
-from gitsync.model.unit import Unit, UnitKind, UnitOptions
+from gitsync.model.unit import Unit, UnitOptions
+from gitsync.model.unit_kind import UnitKind
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.kustomize import KustomizeJob
 from gitsync.units.sandbox import Builds, UnbuildableError

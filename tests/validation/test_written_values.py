@@ -14,7 +14,8 @@ from gitsync.manifests.yaml_documents import read_documents
 from gitsync.manifests.yaml_scalars import resolve
 from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.secret import Secret
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
+from gitsync.model.unit_kind import UnitKind
 from gitsync.model.variables import VariableSet, VariableValues
 from gitsync.validation.validate import validate_resource
 

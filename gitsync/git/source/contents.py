@@ -34,11 +34,12 @@ from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.units import KUSTOMIZATIONS, SUFFIXES
 from gitsync.manifests.unread_documents import explain_unreadable, find_templates
 from gitsync.model.problem import Level, Problem
-from gitsync.model.unit import Unit, UnitEntry, UnitKind
+from gitsync.model.unit import Unit, UnitEntry
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
 from gitsync.units.charts import CHART
 from gitsync.units.declarations import read_source_name
 from gitsync.units.discovery import FoundUnits, find_units
+from gitsync.units.kinds.builder import find_builder
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.sandbox import Builds
 from gitsync.units.tree import list_folders
@@ -363,10 +364,8 @@ def _find_missing_units(reader: KustomizationReader, entries: Iterable[UnitEntry
     """
     for entry in entries:
         missing = "" if reader.list_below(entry.path) else "folder"
-        if entry.kind is UnitKind.KUSTOMIZATION and reader.find_in(entry.path) is None:
-            missing = missing or "kustomization in the folder"
-        if entry.kind is UnitKind.CHART and posixpath.join(entry.path, CHART) not in reader.tree.paths:
-            missing = missing or "chart in the folder"
+        if not missing and entry.kind and (lacks := find_builder(entry.kind).find_missing(entry.path, reader)):
+            missing = f"{lacks} in the folder"
         if missing:
             yield Problem(
                 code="UnitNotFound",
