@@ -1,7 +1,7 @@
 """`python -m bench`: what gitsync costs beside a bare client that sends the same requests to the same emulator.
 
-Rounds are interleaved, so that a machine that is busy for a while is so for both; what counts is the ratio. Both run
-in processes of their own, and so does the emulator. Bare of start-up is a Python that does nothing.
+Rounds are interleaved, so that a machine that is busy for a while is so for both; what counts is the ratio. Both run in
+processes of their own, and so does the emulator. Bare of start-up is a Python that does nothing.
 """
 
 from __future__ import annotations

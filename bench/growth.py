@@ -1,7 +1,7 @@
 """`python -m bench.growth`: how the time for a hostile file grows with the file, as a ratio of processor times.
 
-A file of four times the size should take four times as long, and somewhat more with a logarithm. A square takes
-sixteen times as long. Exits 1 for a ratio above `MOST`. The files are those of tests/bounds, and are read as there.
+A file of four times the size should take four times as long, and somewhat more with a logarithm. A square takes sixteen
+times as long. Exits 1 for a ratio above `MOST`. The files are those of tests/bounds, and are read as there.
 """
 
 from __future__ import annotations

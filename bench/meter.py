@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable
 def tell(run: Callable[[], Awaitable[int]]) -> None:
     """Run once, and print what it cost as a line of JSON; `run` gives the number of requests that it sent.
 
-    `seconds` and `cpu` are of the run alone, git's processes with it; imports are measured as start-up. `memory` is
-    the most that the process ever held, in MB.
+    `seconds` and `cpu` are of the run alone, git's processes with it; imports are measured as start-up. `memory` is the
+    most that the process ever held, in MB.
     """
     started, before = time.perf_counter(), _cpu()
     requests = asyncio.run(_awaited(run))

@@ -3,9 +3,9 @@
 usage: python tools/azure_smoke.py --subscription ID [--location REGION] [--results FOLDER]
        python tools/azure_smoke.py --dry-run
 
-In one new resource group it creates resources, syncs again, makes drift, plans, repairs, prunes, and cleans up.
-Each step must end as expected. The result has versions, kinds and counts of requests, but no id of the subscription,
-the tenant or a person. It signs in as the user of the Azure CLI. `--dry-run` does the same in the built-in emulator.
+In one new resource group it creates resources, syncs again, makes drift, plans, repairs, prunes, and cleans up. Each
+step must end as expected. The result has versions, kinds and counts of requests, but no id of the subscription, the
+tenant or a person. It signs in as the user of the Azure CLI. `--dry-run` does the same in the built-in emulator.
 docs/tested-servers.md describes how to add a result.
 """
 

@@ -3,9 +3,8 @@
 usage: build_azure_values.py RECORDINGS [MANIFESTS…] [--file FILE]
 
 RECORDINGS is a folder of recordings: JSON lines with `path`, `apiVersion`, `put` (the body that was sent) and `get`
-(the answer to the read after it). MANIFESTS are folders of manifests. A leaf of a type is packed if nothing sets
-it, in a recording or a manifest (such a leaf is intended), and if at least LEAST recorded resources
-show it, either
+(the answer to the read after it). MANIFESTS are folders of manifests. A leaf of a type is packed if nothing sets it, in
+a recording or a manifest (such a leaf is intended), and if at least LEAST recorded resources show it, either
 
 - always with one value: that one is packed, or
 - each with another one, which a machine made: an id, a GUID, a time, a URL or an address. Then any is Azure's own.

@@ -13,9 +13,9 @@ means nothing where it is three, and a write has a figure only if its recording 
 - when Azure signed its first poll URL, and the last one (`t=`, in ticks of .NET);
 - that it was over when the waits that Azure asked for (Retry-After) were, with another number of polls than three.
 
-The largest counts: a client sees the end no earlier. A write whose answer is final, and a type of which
-LEAST resources were put and no PUT is in OPERATIONS, take a second. Failed operations count for nothing. An answer of
-200 to a PUT is an update, any other a create. The figure of a type is the median of its recordings.
+The largest counts: a client sees the end no earlier. A write whose answer is final, and a type of which LEAST resources
+were put and no PUT is in OPERATIONS, take a second. Failed operations count for nothing. An answer of 200 to a PUT is
+an update, any other a create. The figure of a type is the median of its recordings.
 
 A line has the ARM type in lower case and the seconds of a create, an update and a delete, empty if they are not known.
 The same input gives the same bytes.

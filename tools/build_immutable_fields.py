@@ -9,9 +9,9 @@ Microsoft generates from the descriptions of its APIs. A field is packed if its 
 - has a description that it cannot change after the create (`described`),
 
 and if a kind of the catalog can set it. Fields inside lists and maps are left out: their entries may be replaced. So is
-a field of which the description names conditions, and one of CHANGEABLE. REFUSED adds fields that Azure has refused
-by name, as public reports of users show (`refused`), and OTHERS those that are not ARM's. The
-same input gives the same bytes.
+a field of which the description names conditions, and one of CHANGEABLE. REFUSED adds fields that Azure has refused by
+name, as public reports of users show (`refused`), and OTHERS those that are not ARM's. The same input gives the same
+bytes.
 
 Each line has the ARM type, the JSON pointer of the field, and what shows that it is fixed. `/location` is not in the
 table: it is fixed for every type.

@@ -12,9 +12,9 @@ TAG is `v` and the version of the package, and CHANGELOG.md has a section for it
 It needs the packages of deploy/constraints/release.txt. If GITHUB_OUTPUT names a file, `version` and `image` (the name
 for the registry: the repository in lower case) are added to it.
 
-Before anything is built, it looks up the name in the index of packages: one of another repository is not ours
-to publish, and neither is a version that is there already. PACKAGE_INDEX is the address of another index than PyPI.
-The exit code is 2 if the tag cannot be released.
+Before anything is built, it looks up the name in the index of packages: one of another repository is not ours to
+publish, and neither is a version that is there already. PACKAGE_INDEX is the address of another index than PyPI. The
+exit code is 2 if the tag cannot be released.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 usage: python tools/report_pictures.py [FOLDER]
 
-Syncs examples/manifests to the emulator as `make demo` does, changes one resource in Azure and three in git, and
-takes screenshots of the plan with a headless Chromium or Chrome from PATH: the HTML page, terminals of 80 and 140
-columns, and the comment on a pull request, as GitHub would show it; and of the page of a rehearsal from nothing.
+Syncs examples/manifests to the emulator as `make demo` does, changes one resource in Azure and three in git, and takes
+screenshots of the plan with a headless Chromium or Chrome from PATH: the HTML page, terminals of 80 and 140 columns,
+and the comment on a pull request, as GitHub would show it; and of the page of a rehearsal from nothing.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ async def no_change_in_a_freeze(subject: Subject, azure: ReadsAzure, next: NextC
 async def somebody_approved(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:
     """An account is Ready once somebody has tagged it in Azure as approved.
 
-    A PUT sets all tags, and git does not have this one: each change in git removes it, and wants an
-    approval of its own.
+    A PUT sets all tags, and git does not have this one: each change in git removes it, and wants an approval of its
+    own.
     """
     if not _tag(subject.live.body if subject.live else {}, APPROVAL):
         return failure(f"The account is not approved yet: tag it {APPROVAL} with your name.")

@@ -107,8 +107,8 @@ class _EditedPart(NamedTuple):
 
 
 class _Failure(NamedTuple):
-    """Why edits were not proven. `reasons` are those of the accepted resources that are at fault; empty if others
-    are. `line` is that of a text that cannot be edited.
+    """Why edits were not proven. `reasons` are those of the accepted resources that are at fault; empty if others are.
+    `line` is that of a text that cannot be edited.
     """
 
     reason: str

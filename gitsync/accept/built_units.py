@@ -173,8 +173,8 @@ def _write_json(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Text:
-    """A value in a file: that of a document, or of a document in a text of that, which `outer` leads to. `document`
-    is the whole of it. Of those that fit equally, texts in the folder of the unit come first: not `is_apart`.
+    """A value in a file: that of a document, or of a document in a text of that, which `outer` leads to. `document` is
+    the whole of it. Of those that fit equally, texts in the folder of the unit come first: not `is_apart`.
     """
 
     file: str

@@ -274,8 +274,8 @@ def make_title(resources: tuple[DriftedResource, ...]) -> str:
 
 
 def name_plainly(resource: DriftedResource) -> str:
-    """Name a resource where no markup is escaped; "" if its name is long, or has more than letters, digits, dots
-    and dashes.
+    """Name a resource where no markup is escaped; "" if its name is long, or has more than letters, digits, dots and
+    dashes.
     """
     parts = (resource.key.kind, resource.key.name)
     return "/".join(parts) if all(map(_PLAIN_NAME.fullmatch, parts)) else ""

@@ -34,8 +34,8 @@ def check_fields(texts: Iterable[str]) -> None:
 
 @dataclass(slots=True)
 class WantedFields:
-    """The fields that people want, all without `texts`. Mutable: `seen` are the names of fields with drift, `found`
-    the texts that one of them fits.
+    """The fields that people want, all without `texts`. Mutable: `seen` are the names of fields with drift, `found` the
+    texts that one of them fits.
     """
 
     texts: tuple[str, ...] = ()

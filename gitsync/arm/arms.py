@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_arms(access: ArmAccess, clock: Clock) -> AsyncIterator[Arms]:
-    """Open the `Arm`s of a run, which are closed at the end in any case. Raises ConfigError for a
-    CA bundle that cannot be read. `access.sign_in` is not opened by this.
+    """Open the `Arm`s of a run, which are closed at the end in any case. Raises ConfigError for a CA bundle that cannot
+    be read. `access.sign_in` is not opened by this.
     """
     trust = read_trust(access.network.ca_bundle)
     async with AsyncExitStack() as stack:
@@ -54,8 +54,8 @@ class Arms:
         self._http: HttpConnection | None = None
 
     async def open(self, sign_in: SignIn, cloud: Cloud | None = None) -> Arm:
-        """Open the `Arm` of a sign-in, at the run's cloud or another. Raises ConfigError if the
-        settings cannot work; the `Arm` of the run's own credential raises it when it is first used.
+        """Open the `Arm` of a sign-in, at the run's cloud or another. Raises ConfigError if the settings cannot work;
+        the `Arm` of the run's own credential raises it when it is first used.
 
         No token is requested yet.
         """
@@ -69,8 +69,8 @@ class Arms:
         return arm
 
     async def _make_transport(self, access: ArmAccess) -> AuthenticatedTransport:
-        """Return a transport: the run's own opens when it is used; that of a Secret at once, since
-        its error stops only the resources that use the Secret.
+        """Return a transport: the run's own opens when it is used; that of a Secret at once, since its error stops only
+        the resources that use the Secret.
         """
         if access == self._access:
             return LazyTransport(partial(self._open_transport, access))

@@ -156,8 +156,8 @@ class _Search:
         return [change for change in changes if change.at >= start and change.correlation_id not in known]
 
     def _say(self, change: RecordedChange) -> Attribution:
-        """Return what is reported of a change. What gitsync wrote is known by its id, else by its application: that
-        of a person who runs it is the client's.
+        """Return what is reported of a change. What gitsync wrote is known by its id, else by its application: that of
+        a person who runs it is the client's.
         """
         commit = self.own.commits.get(change.correlation_id)
         if commit is None and not (change.callers & self.callers):

@@ -17,8 +17,8 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alphabet:
-    """A rule for names: an anchored pattern that RE2, Python and ECMAScript read alike, what it means in words, and
-    the most characters (None if that is in the facts).
+    """A rule for names: an anchored pattern that RE2, Python and ECMAScript read alike, what it means in words, and the
+    most characters (None if that is in the facts).
     """
 
     pattern: str

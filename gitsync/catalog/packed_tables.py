@@ -1,5 +1,5 @@
-"""Reads the packed tables of facts about Azure: the values that it gives by itself, the fields that
-it fixes, for how long it works on writes, and its built-in roles.
+"""Reads the packed tables of facts about Azure: the values that it gives by itself, the fields that it fixes, for how
+long it works on writes, and its built-in roles.
 
 The first is made of recordings by tools/build_azure_values.py, the second of Microsoft's descriptions of its APIs and
 of refusals that users reported, by tools/build_immutable_fields.py, and the third of recordings by

@@ -1,7 +1,7 @@
 """A walk over a manifest, side by side with the types of its kind.
 
-Each check looks at visits and at nothing else, so that types, unions, maps, lists and nulls are understood once.
-Null counts as absent in a mapping, as an API server prunes it; in a list it stays and has the wrong type.
+Each check looks at visits and at nothing else, so that types, unions, maps, lists and nulls are understood once. Null
+counts as absent in a mapping, as an API server prunes it; in a list it stays and has the wrong type.
 """
 
 from __future__ import annotations

@@ -154,8 +154,8 @@ def _iterate_entries(node: MapOf, scope: EvaluationScope) -> Iterator[tuple[Any,
 
 
 def _select_field(operand: Any, field: str, *, optional: bool) -> Any:
-    """Evaluate `operand.field` or `operand.?field`. Optional access, and any access to an optional,
-    gives an optional.
+    """Evaluate `operand.field` or `operand.?field`. Optional access, and any access to an optional, gives an
+    optional.
     """
     if isinstance(operand, Optional):
         return _select_field(operand.value, field, optional=True) if operand.present else NONE

@@ -70,8 +70,8 @@ def compile_exports(resource: Resource, kind: Kind) -> tuple[ExportExpression, .
 
 
 def find_needed_fields(expressions: Iterable[ExportExpression]) -> frozenset[str]:
-    """Find the fields of operatorSpec.secrets whose values expressions need: `secret.name` and
-    `secret["name"]`, in values, annotations and labels alike. Expressions for config maps get none.
+    """Find the fields of operatorSpec.secrets whose values expressions need: `secret.name` and `secret["name"]`, in
+    values, annotations and labels alike. Expressions for config maps get none.
     """
     into_secrets = (one for one in expressions if one.address.object_kind is ObjectKind.SECRET)
     return frozenset(name for one in into_secrets for program in one.programs for name in program.secrets)

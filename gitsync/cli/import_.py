@@ -183,8 +183,8 @@ def _write(
 def write_manifests(
     manifests: Sequence[ImportedManifest], options: argparse.Namespace
 ) -> dict[str, list[ImportedManifest]]:
-    """Write manifests into new files, all or none, and return those of each file. ConfigError if one cannot be
-    written. Values that look like secrets are marked, and no message shows them.
+    """Write manifests into new files, all or none, and return those of each file. ConfigError if one cannot be written.
+    Values that look like secrets are marked, and no message shows them.
     """
     from gitsync.files.target_folder import TargetFolder
     from gitsync.imports.conversion.layout import Layout, place_manifests

@@ -64,8 +64,8 @@ def format_text(
 
 
 def may_name_people(who: Who, variables: Mapping[str, str], *, is_file: bool = False) -> bool:
-    """Return whether stdout, or a file of --report if `is_file`, may have names of people, in any form. The output
-    of a job or a pod is kept in a log or an artifact, which many may read.
+    """Return whether stdout, or a file of --report if `is_file`, may have names of people, in any form. The output of a
+    job or a pod is kept in a log or an artifact, which many may read.
     """
     if who is not Who.AUTO:
         return who is Who.NAMES

@@ -41,8 +41,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
-    """Plan the named resources, show the plan, and sync those that drifted. ConfigError for a name that no
-    resource has, and for a held resource; DeclinedError if the answer is no.
+    """Plan the named resources, show the plan, and sync those that drifted. ConfigError for a name that no resource
+    has, and for a held resource; DeclinedError if the answer is no.
     """
     from gitsync.cli.output import tell
     from gitsync.cli.running import execute_run

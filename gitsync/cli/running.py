@@ -90,9 +90,7 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool, ex
 
 
 def execute_quietly(options: argparse.Namespace, config: Config, interruption: Interruption, *, writes: bool) -> Report:
-    """Run once with progress, and return the report without printing it. Raises GitsyncError if the run is
-    refused.
-    """
+    """Run once with progress, and return the report without printing it. Raises GitsyncError if the run is refused."""
     from gitsync.run.run import execute
 
     redactions: Redactions = options.redactions

@@ -1,13 +1,11 @@
 """Every setting: one field of `Config` each, with its declaration, in the order of the help.
 
-A setting is given by a flag, a variable, a key in gitsync.yaml, or not at all; the nearest wins.
-The flag is the name with dashes, the key is the flag without the leading ones, and the variable is
-`GITSYNC_` and the same word, unless Azure Service Operator has a name for it
-(docs/reference/reconciliation.md#settings-of-aso). How they are read and checked is in
-`gitsync.config.load`; this module holds values alone, so that every layer may take a `Config`.
+A setting is given by a flag, a variable, a key in gitsync.yaml, or not at all; the nearest wins. The flag is the name
+with dashes, the key is the flag without the leading ones, and the variable is `GITSYNC_` and the same word, unless
+Azure Service Operator has a name for it (docs/reference/reconciliation.md#settings-of-aso). How they are read and
+checked is in `gitsync.config.load`; this module holds values alone, so that every layer may take a `Config`.
 
-In each group of the help, the settings that most people need come first; `--help-all` shows the
-advanced ones too.
+In each group of the help, the settings that most people need come first; `--help-all` shows the advanced ones too.
 """
 
 from __future__ import annotations

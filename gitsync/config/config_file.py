@@ -49,8 +49,8 @@ def check_source_file(path: Path) -> None:
 
 
 def read_source_settings(content: bytes, path: str) -> dict[str, FileValue]:
-    """The source settings in a source's own file by name. Raises ConfigError, which lists every
-    fault, also operator settings. `path` is the name in messages.
+    """The source settings in a source's own file by name. Raises ConfigError, which lists every fault, also operator
+    settings. `path` is the name in messages.
     """
     return _read_entries(path, content, frozenset({Authority.SOURCE}))
 

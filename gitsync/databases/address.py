@@ -68,8 +68,8 @@ def find_address(owner_id: str, server: Live, service: Provider, cloud: Cloud) -
 
 
 def find_token_scope(cloud: Cloud) -> str:
-    """Return the scope of tokens for databases. Raises DatabaseError (code UnexpectedDatabaseHost) for a cloud that
-    has none.
+    """Return the scope of tokens for databases. Raises DatabaseError (code UnexpectedDatabaseHost) for a cloud that has
+    none.
     """
     host = _TOKEN_HOSTS.get(_find_endpoint_host(cloud))
     if host is None and cloud.is_loopback:  # a test server takes tokens of the public cloud

@@ -172,8 +172,8 @@ def _report_further(entries: Mapping[int, Any], hints: Hints, path: JsonPath) ->
 
 
 def _has_same_entries(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> bool:
-    """Equal in order, or as sets with repeats. An empty text does not count: PostgreSQL and SQL
-    answer [] with [""] (Azure/azure-rest-api-specs#11290).
+    """Equal in order, or as sets with repeats. An empty text does not count: PostgreSQL and SQL answer [] with [""]
+    (Azure/azure-rest-api-specs#11290).
     """
     desired_entries, remaining = _remove_empty(desired), _remove_empty(live)
     if len(desired_entries) != len(remaining):

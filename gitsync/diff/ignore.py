@@ -1,10 +1,9 @@
-"""Ignored paths of a body: removed before a comparison, and replaced by Azure's values before a
-write.
+"""Ignored paths of a body: removed before a comparison, and replaced by Azure's values before a write.
 
-Separate from `validation.ignore_annotation`, which reads them from manifests. A path is a tuple of
-steps, and covers everything below it. A step names a member, or is `*` for every member or entry,
-or `[name=web]` for the entry of a list that has that value in that field (`[subnet.id=…]`: a dot
-leads inside). An index is not a step: an entry that moves would take the path of another.
+Separate from `validation.ignore_annotation`, which reads them from manifests. A path is a tuple of steps, and covers
+everything below it. A step names a member, or is `*` for every member or entry, or `[name=web]` for the entry of a list
+that has that value in that field (`[subnet.id=…]`: a dot leads inside). An index is not a step: an entry that moves
+would take the path of another.
 """
 
 from __future__ import annotations

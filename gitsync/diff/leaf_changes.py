@@ -16,8 +16,8 @@ LeafChange = tuple[JsonPath, Any, Any]
 def find_changes(left: Any, right: Any, path: JsonPath = ()) -> Iterator[LeafChange]:
     """Yield every leaf that differs, in the order of the left side. Null and absent are the same.
 
-    A list whose entries have no key and whose length changed is one leaf. Indexes in a path are the left side's, or
-    the right's for an entry that only it has.
+    A list whose entries have no key and whose length changed is one leaf. Indexes in a path are the left side's, or the
+    right's for an entry that only it has.
     """
     if isinstance(left, dict) and (right is None or isinstance(right, dict)):
         yield from _compare_mappings(left, right or {}, path)

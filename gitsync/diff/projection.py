@@ -28,8 +28,8 @@ def select_asked(body: Mapping[str, Any]) -> dict[str, Any]:
 def project(desired: Any, live: Any, name: str = "") -> Any:
     """Return the leaves of `live` that `desired` has; None if there are none. Secrets are never included.
 
-    An entry of a list that git does not have is kept as its key only, so that a further one is noticed, except in
-    lists that hold resources of their own kind. `name` is the member that has the values.
+    An entry of a list that git does not have is kept as its key only, so that a further one is noticed, except in lists
+    that hold resources of their own kind. `name` is the member that has the values.
     """
     if isinstance(desired, Secret) or desired == MASKED:
         return None

@@ -1,5 +1,4 @@
-"""Compare the desired state, what gitsync last sent, the baseline, and the live state
-(docs/reference/design.md#drift).
+"""Compare the desired state, what gitsync last sent, the baseline, and the live state (docs/reference/design.md#drift).
 
 Only leaves that git sets count. With a record, the live state is compared with what Azure returned after our last
 write, so Azure's own spelling of a value is not drift; without one, git is compared with Azure by the rules of

@@ -1,7 +1,7 @@
 """Values that are known during a run only: a plan leaves them out of a comparison, on both sides.
 
-Separate from the comparison, which would take a placeholder for a value: git would seem to have changed, and what
-Azure has in its place would seem to be drift.
+Separate from the comparison, which would take a placeholder for a value: git would seem to have changed, and what Azure
+has in its place would seem to be drift.
 """
 
 from __future__ import annotations

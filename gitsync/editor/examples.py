@@ -74,9 +74,7 @@ class NoExampleError(Exception):
 
 
 def build_example(kind: Kind, catalog: Catalog) -> Mapping[str, Any]:
-    """Build a valid manifest of a kind. NoExampleError if a required field has rules that no known
-    value meets.
-    """
+    """Build a valid manifest of a kind. NoExampleError if a required field has rules that no known value meets."""
     required = _ExampleBuilder(kind, catalog).build_object(find_spec(kind))
     spec = {**_build_identity(kind), **required, **_find_usual(kind)}
     document: dict[str, Any] = {
@@ -88,8 +86,8 @@ def build_example(kind: Kind, catalog: Catalog) -> Mapping[str, Any]:
 
 
 def build_examples(catalog: Catalog) -> Mapping[str, Mapping[str, Any]]:
-    """Build an example of each kind at its newest version, by its name; with the group, if several
-    groups have the kind.
+    """Build an example of each kind at its newest version, by its name; with the group, if several groups have the
+    kind.
     """
     homes = [(group, name) for group in catalog.groups() for name in catalog.kinds(group)]
     names = [name for _, name in homes]
@@ -103,9 +101,7 @@ def build_examples(catalog: Catalog) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _find_usual(kind: Kind) -> Mapping[str, Any]:
-    """Find the usual fields of a kind; none at a version that lacks one of them, or does not accept
-    its value.
-    """
+    """Find the usual fields of a kind; none at a version that lacks one of them, or does not accept its value."""
     fields = USUAL_FIELDS.get((kind.gvk.group, kind.gvk.kind), {})
     fits = not find_lacking(kind, fields) and all(
         _is_valid(visit.value, visit.rules) for visit in visit_spec(kind, fields)

@@ -42,8 +42,8 @@ DEFINITIONS: Final = "../definitions.json#/definitions/"
 
 
 def build_kind_schema(kind: Kind, api_versions: Iterable[str], catalog: Catalog, unserved: str = "") -> Schema:
-    """Build the schema of a manifest of a kind. `api_versions` are those that it may give: the
-    spellings of one version, of which ASO may not serve one.
+    """Build the schema of a manifest of a kind. `api_versions` are those that it may give: the spellings of one
+    version, of which ASO may not serve one.
     """
     spec = build_spec(find_spec(kind), kind, catalog)
     name = kind.gvk.kind
@@ -87,9 +87,7 @@ def _describe_kind(kind: Kind, catalog: Catalog) -> str:
 
 
 def _check_default_name(kind: Kind) -> Iterator[Schema]:
-    """Build the rules of the name in Azure for a manifest without azureName: there metadata.name is
-    checked.
-    """
+    """Build the rules of the name in Azure for a manifest without azureName: there metadata.name is checked."""
     rules = "; ".join(describe_name_rules(kind))
     if kind.fixed_azure_name is not None or is_uuid_named(kind) or not rules:
         return
@@ -154,9 +152,7 @@ def build_spec(kind_field: KindField, kind: Kind, catalog: Catalog) -> Schema:
 
 
 def build_limits(rules: Mapping[str, Any], type_: str = "") -> Schema:
-    """Build the constraints of a field as JSON Schema has them, and those of its type: an integer
-    has 64 bits.
-    """
+    """Build the constraints of a field as JSON Schema has them, and those of its type: an integer has 64 bits."""
     rules = {**_INTEGERS, **rules} if type_ == "integer" else rules
     limits: Schema = {name: int(rules[name]) for name in _COUNTS if name in rules}
     for name in _NUMBERS:
@@ -193,9 +189,7 @@ def allow_null(schema: Schema) -> Schema:
 
 
 def refuse(pattern: str, message: str) -> Schema:
-    """Build the keywords that refuse a text which a pattern matches. Not every engine of patterns has a
-    look-ahead.
-    """
+    """Build the keywords that refuse a text which a pattern matches. Not every engine of patterns has a look-ahead."""
     return {"if": {"type": "string", "pattern": pattern}, "then": forbid(message)}
 
 
@@ -210,8 +204,8 @@ def _build_field(kind_field: KindField, outer: _Outer, pointer: str) -> Schema:
 
 
 def _build_name(kind: Kind) -> Schema:
-    """Build the name in Azure, by the rules of the kind and of a segment of an ARM id. An empty one
-    counts as absent.
+    """Build the name in Azure, by the rules of the kind and of a segment of an ARM id. An empty one counts as
+    absent.
     """
     message = f"spec.azureName must be {'; '.join(filter(None, ('a string', *describe_name_rules(kind))))}."
     never = r"spec.azureName must not have any of < > % & \ ? / #, nor a blank at an end, nor be dots only."
@@ -311,8 +305,8 @@ def _build_object(name: str, kind_field: KindField, outer: _Outer, pointer: str)
 
 
 def _exclude_pairs(facts: TypeFacts, kind_field: KindField) -> list[Schema]:
-    """Require that the source of a value is empty if the value is there. A condition names the field, as
-    `not` would not.
+    """Require that the source of a value is empty if the value is there. A condition names the field, as `not` would
+    not.
     """
     return [
         {
@@ -368,8 +362,8 @@ _OWNERS: Final[Mapping[str, Callable[[Kind], Schema]]] = {"knownOwner": _build_o
 
 # Patterns of RE2 as every engine of JSON Schema reads them: those of JavaScript, Go and Python.
 #
-# The patterns of the facts are RE2's, where `\d`, `\w` and `\s` are of ASCII. Other engines differ in them, so they
-# are spelled out.
+# The patterns of the facts are RE2's, where `\d`, `\w` and `\s` are of ASCII. Other engines differ in them, so they are
+# spelled out.
 
 
 VARIABLE: Final = r"\$\{"
@@ -390,9 +384,7 @@ def spell_out(pattern: str) -> str:
 
 
 def allow_variables(pattern: str) -> str:
-    """Extend a pattern to match a text with a variable as well: its value is not known before the source
-    is built.
-    """
+    """Extend a pattern to match a text with a variable as well: its value is not known before the source is built."""
     return f"(?:{pattern})|{VARIABLE}"
 
 

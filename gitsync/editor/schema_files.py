@@ -21,9 +21,9 @@ from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
 from gitsync.validation.explain import ALL_CHOICES
 
-# In the entry schema, conditions select, first by group, then by version, then by kind, so that an editor speaks of
-# one kind only: with a list of alternatives it would speak of 290. A document of another tool meets no condition, and
-# is not evaluated. Conditions have patterns and no constants: while a person writes, yaml-language-server counts the
+# In the entry schema, conditions select, first by group, then by version, then by kind, so that an editor speaks of one
+# kind only: with a list of alternatives it would speak of 290. A document of another tool meets no condition, and is
+# not evaluated. Conditions have patterns and no constants: while a person writes, yaml-language-server counts the
 # beginning of a constant as met.
 
 
@@ -43,8 +43,8 @@ class KindFile(NamedTuple):
 
 
 def list_kind_files(catalog: Catalog) -> Iterator[KindFile]:
-    """List one file for each kind and version, sorted. Two spellings of a version share it if their
-    shapes are equal.
+    """List one file for each kind and version, sorted. Two spellings of a version share it if their shapes are
+    equal.
     """
     for group in catalog.groups():
         for name in catalog.kinds(group):
@@ -52,9 +52,7 @@ def list_kind_files(catalog: Catalog) -> Iterator[KindFile]:
 
 
 def build_entry(files: Iterable[KindFile], examples: Mapping[str, Any]) -> Schema:
-    """Build the entry schema. `examples` are manifests by their kinds, offered in an empty
-    document.
-    """
+    """Build the entry schema. `examples` are manifests by their kinds, offered in an empty document."""
     by_group: dict[str, list[KindFile]] = {}
     for file in files:
         by_group.setdefault(file.kind.gvk.group, []).append(file)

@@ -94,9 +94,7 @@ def build_definitions(catalog: Catalog) -> Schema:
 
 
 def build_metadata(*, policies_only: bool = False) -> Schema:
-    """Build the metadata of a manifest; of a Namespace, of which gitsync reads the policy, if
-    `policies_only`.
-    """
+    """Build the metadata of a manifest; of a Namespace, of which gitsync reads the policy, if `policies_only`."""
     annotations = {RECONCILE_POLICY: _ANNOTATIONS[RECONCILE_POLICY]} if policies_only else _ANNOTATIONS
     metadata = HEADER_TYPES["metadata"]["fields"]
     properties = {

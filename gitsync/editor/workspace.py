@@ -90,8 +90,8 @@ def _format_json(value: object) -> str:
 
 
 def _build_jetbrains() -> str:
-    """Build the schema mappings of IntelliJ IDEA, PyCharm and their like. Their patterns cannot exclude a
-    file; the mapping of a file goes before that of a pattern.
+    """Build the schema mappings of IntelliJ IDEA, PyCharm and their like. Their patterns cannot exclude a file; the
+    mapping of a file goes before that of a pattern.
     """
     manifests = _build_mapping("gitsync manifests", ENTRY, ("*.yaml", "*.yml"), is_pattern=True)
     settings = _build_mapping("gitsync settings", SOURCE_SETTINGS, (_SETTINGS_FILE,), is_pattern=False)

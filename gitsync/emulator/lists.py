@@ -44,8 +44,8 @@ def list_groups(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
 
 
 def list_resources(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """Answer the GET of the resources of a group or a subscription: tracked resources only, without
-    their properties.
+    """Answer the GET of the resources of a group or a subscription: tracked resources only, without their
+    properties.
     """
     cloud = apply_lag(cloud, request)
     cloud.require_scope(request)

@@ -1,8 +1,8 @@
 """A group in the words of a manifest, and in those of Microsoft Graph: the body to create one with, what a body
 changes, and what a live group is.
 
-Members that Graph decides (`mailEnabled`, `visibility`, `mail`) are in neither direction: Graph answers
-`mailEnabled: true` for a Microsoft 365 group that was sent with false, so they would differ in each run.
+Members that Graph decides (`mailEnabled`, `visibility`, `mail`) are in neither direction: Graph answers `mailEnabled:
+true` for a Microsoft 365 group that was sent with false, so they would differ in each run.
 """
 
 from __future__ import annotations

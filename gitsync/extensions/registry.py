@@ -1,11 +1,10 @@
 """All registrations, built in and of other packages, and the chains made of them.
 
-The order of a kind is: extensions of other packages in the order of their entry points' names, then
-ours. Checks, classifiers, deleters and importers are chains, the first called with the rest as
-`next`; a chain ends in the answer that agrees, ASO's classes, the DELETE of the resource, and the
-GET of it. Exporters and success handlers have no `next`: they are called in the same order, each
-exporter only for the fields that are still missing, and values of an earlier one are kept. So
-another package may decide first, and pass the call on.
+The order of a kind is: extensions of other packages in the order of their entry points' names, then ours. Checks,
+classifiers, deleters and importers are chains, the first called with the rest as `next`; a chain ends in the answer
+that agrees, ASO's classes, the DELETE of the resource, and the GET of it. Exporters and success handlers have no
+`next`: they are called in the same order, each exporter only for the fields that are still missing, and values of an
+earlier one are kept. So another package may decide first, and pass the call on.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ somebody else. So no link inside of a checkout is followed: not in a git work tr
 repository, and not below SOURCE. Links outside of them are the operator's (`/tmp`, `/var/run`), and are followed if
 this user, root, or the owner of the folder around made them, as the kernel has it (fs.protected_symlinks in proc(5)).
 
-What is found has no link any more. From the first checkout on, folders are opened step by step without following
-links, so a link that comes in between is an error and not followed either.
+What is found has no link any more. From the first checkout on, folders are opened step by step without following links,
+so a link that comes in between is an error and not followed either.
 """
 
 from __future__ import annotations

@@ -81,9 +81,7 @@ class Remote:
 
 
 def make_local_environment() -> Mapping[str, str]:
-    """Make the environment for reading a repository on this machine; no transport is allowed at
-    all.
-    """
+    """Make the environment for reading a repository on this machine; no transport is allowed at all."""
     return _FIXED | {"GIT_ALLOW_PROTOCOL": "none"} | _make_variables(_ALWAYS)
 
 
@@ -97,8 +95,8 @@ def use_no_repository(access: GitAccess) -> Repository:
 def open_remote(url: Url, access: GitAccess, headers: GitSettings = (), label: str = "") -> Remote:
     """Open a remote: join its URL with the credentials for it.
 
-    The token of `access` takes precedence over a password of the URL. `headers` are those of the working
-    tree for the URL's host.
+    The token of `access` takes precedence over a password of the URL. `headers` are those of the working tree for the
+    URL's host.
     """
     secret = access.token or url.password
     user = access.username if access.token else url.user
@@ -128,8 +126,8 @@ def open_remote(url: Url, access: GitAccess, headers: GitSettings = (), label: s
 
 
 def _make_credentials(url: Url, user: str, secret: Secret | None) -> tuple[GitSettings, tuple[Secret, ...]]:
-    """Make the settings that sign in, and list their secrets. An empty value first removes headers
-    that are set elsewhere: hosts refuse two of them.
+    """Make the settings that sign in, and list their secrets. An empty value first removes headers that are set
+    elsewhere: hosts refuse two of them.
     """
     if url.scheme not in {"http", "https"}:
         return (), ()
@@ -141,9 +139,7 @@ def _make_credentials(url: Url, user: str, secret: Secret | None) -> tuple[GitSe
 
 
 def _choose_ssh_command(url: Url, access: GitAccess) -> dict[str, str]:
-    """Choose the ssh command from the environment or the git settings of the user, else one that
-    never prompts.
-    """
+    """Choose the ssh command from the environment or the git settings of the user, else one that never prompts."""
     if url.scheme == "file" or "GIT_SSH_COMMAND" in os.environ or "GIT_SSH" in os.environ:
         return {}
     if use_no_repository(access).succeeds("config", "--get", "core.sshCommand"):

@@ -120,9 +120,9 @@ class Repository:
 
 # Turns the error output of git into a message with a hint.
 #
-# git reports causes only as English text (the runner fixes its language). The text is shown unchanged, without
-# control characters, which a remote may have added; the table only adds hints. gitsync decides nothing by this text but
-# the exit code of what it refuses anyway: 75 if a server did not answer, else 2.
+# git reports causes only as English text (the runner fixes its language). The text is shown unchanged, without control
+# characters, which a remote may have added; the table only adds hints. gitsync decides nothing by this text but the
+# exit code of what it refuses anyway: 75 if a server did not answer, else 2.
 
 
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")

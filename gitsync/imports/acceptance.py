@@ -86,9 +86,7 @@ class Acceptance:
         return accepted
 
     def finish(self) -> SearchResult:
-        """Return the findings, without what is as Azure made it, unless that owns something that is
-        imported.
-        """
+        """Return the findings, without what is as Azure made it, unless that owns something that is imported."""
         owners: set[str] = set()
         for arm_id, resource in sorted(self._accepted.items(), reverse=True):  # children before their parents
             if arm_id not in owners and self._is_as_made(resource):

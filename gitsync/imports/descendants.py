@@ -38,9 +38,7 @@ class DescendantSearch:
         return [resource for batch in await asyncio.gather(*searches) for resource in batch]
 
     def _list_collections(self, arm_type: str) -> Iterator[tuple[Kind, ...]]:
-        """List the kinds below a type that the filters lead to: those that one collection shows are
-        together.
-        """
+        """List the kinds below a type that the filters lead to: those that one collection shows are together."""
         together: dict[str, list[Kind]] = {}
         for kind in self._tree.list_below(arm_type):
             if not self._acceptance.filters.leads_to(kind.arm_type):
@@ -70,8 +68,8 @@ class DescendantSearch:
         return [*resources, *await look_around(hidden, look, kinds[0].arm_type, self._acceptance)]
 
     async def _find_inside(self, kind: Kind, parents: Sequence[FoundResource]) -> list[FoundResource]:
-        """Find what is below the singletons of many parents, such as the blob services of accounts;
-        and of the singletons those that have something below them.
+        """Find what is below the singletons of many parents, such as the blob services of accounts; and of the
+        singletons those that have something below them.
         """
         inside = {_name_child(parent, kind, kind.fixed_azure_name or ""): parent for parent in parents}
         singletons = [
@@ -131,8 +129,8 @@ def make_found(kind: Kind, bodies: Mapping[str, Body], owner_id: str) -> list[Fo
 
 
 # A collection of more than `MANY` parents is read at `SAMPLE` of them first. If it is empty at all of these, the others
-# are not read, and the findings name it: most kinds have collections that hardly anybody uses, and to read each of
-# them would take more requests than there are resources.
+# are not read, and the findings name it: most kinds have collections that hardly anybody uses, and to read each of them
+# would take more requests than there are resources.
 
 
 MANY: Final = 20
@@ -154,9 +152,7 @@ async def look_everywhere(parents: Iterable[FoundResource], look: LookInside) ->
 async def look_around(
     parents: Sequence[FoundResource], look: LookInside, what: str, acceptance: Acceptance
 ) -> list[FoundResource]:
-    """Find what the parents have, if a sample of them has anything. `what` names the collection in the
-    findings.
-    """
+    """Find what the parents have, if a sample of them has anything. `what` names the collection in the findings."""
     if len(parents) <= MANY:
         return await look_everywhere(parents, look)
     sampled = {number * len(parents) // SAMPLE for number in range(SAMPLE)}

@@ -195,9 +195,7 @@ class Discovery:
 
 
 def find_owner_id(arm_id: str) -> str:
-    """Find the ARM id of what owns a resource: its parent, its resource group, or what an extension
-    extends.
-    """
+    """Find the ARM id of what owns a resource: its parent, its resource group, or what an extension extends."""
     scope, separator, path = arm_id.rpartition("/providers/")
     return arm_id.rsplit("/", 2)[0] if not separator or path.count("/") > 2 else scope
 

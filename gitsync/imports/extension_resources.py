@@ -113,8 +113,8 @@ class ExtensionSearch:
         )
 
     def _place(self, kind: Kind, base: str, entry: Body, scope: ImportScope) -> FoundResource | None:
-        """Return an extension with what it extends as its owner; None if that is not imported, or is
-        above the scope of the list.
+        """Return an extension with what it extends as its owner; None if that is not imported, or is above the scope of
+        the list.
         """
         arm_id = str(entry.get("id", ""))
         extended = arm_id[: max(arm_id.casefold().rfind("/providers/"), 0)]

@@ -81,9 +81,7 @@ def _looks_secret(visit: Visit, spec: Any) -> bool:
 
 
 def _name_value(path: FieldPath, spec: Any) -> str:
-    """Return what names a value: for `value` and the like, the `name` beside it; "" if nothing
-    does.
-    """
+    """Return what names a value: for `value` and the like, the `name` beside it; "" if nothing does."""
     beside = find_member({"spec": spec}, *path[:-1])
     name = beside.get("name") if path[-1] == "value" and isinstance(beside, Mapping) else None
     return name if isinstance(name, str) else ""

@@ -64,8 +64,8 @@ class ResourceReader:
         return live.body if live else None
 
     async def try_read(self, arm_id: str, api_version: str) -> Body | None:
-        """Read a resource; None if it does not exist, and for a refusal, which is noted. Raises ArmError
-        if there is no answer.
+        """Read a resource; None if it does not exist, and for a refusal, which is noted. Raises ArmError if there is no
+        answer.
         """
         try:
             return await self.read(arm_id, api_version)
@@ -76,9 +76,7 @@ class ResourceReader:
             return None
 
     async def read_list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> list[Body]:
-        """Read the entries of a list. Raises RefusedListError if it is refused, and ArmError if
-        there is no answer.
-        """
+        """Read the entries of a list. Raises RefusedListError if it is refused, and ArmError if there is no answer."""
         self._count(1, 0)
         try:
             return await self._azure.list(path, api_version, query)
@@ -90,9 +88,7 @@ class ResourceReader:
             self._count(0, 1)
 
     async def try_list(self, path: str, kind: Kind, query: Mapping[str, str] | None = None) -> list[Body]:
-        """Read the entries of a list. A refused list has none; it is noted unless nothing of the kind can
-        be there.
-        """
+        """Read the entries of a list. A refused list has none; it is noted unless nothing of the kind can be there."""
         try:
             return await self.read_list(path, kind.api_version, query)
         except RefusedListError as refused:
@@ -151,8 +147,8 @@ def _list_settings(kind: Kind, body: Body) -> Mapping[str, Any]:
 
 
 def _choose_lists(kind: Kind, arm_ids: Sequence[str]) -> list[str]:
-    """Choose the lists that show resources of a kind: of their groups if those are few, else of the
-    subscription; none if reading them one by one takes no more requests.
+    """Choose the lists that show resources of a kind: of their groups if those are few, else of the subscription; none
+    if reading them one by one takes no more requests.
     """
     groups = {(find_resource_group(arm_id) or "").casefold(): arm_id for arm_id in arm_ids}
     lists = sorted(

@@ -63,8 +63,8 @@ def _is_system_pool(pool: Mapping[str, Any]) -> bool:
 
 
 def find_embedded(child: Kind, parent: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
-    """Find the children that a parent shows; None if it shows none of that kind, so that their
-    collection has to be read.
+    """Find the children that a parent shows; None if it shows none of that kind, so that their collection has to be
+    read.
     """
     path = _PLACES.get(child.arm_type.casefold())
     entries = find_member(parent, *path.split("/")) if path else None

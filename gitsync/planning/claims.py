@@ -1,12 +1,10 @@
-"""Decide which record has the claim on a resource: no resource is owned twice, and none is created
-unrecorded.
+"""Decide which record has the claim on a resource: no resource is owned twice, and none is created unrecorded.
 
-Manifests may declare one resource in Azure together: one of them writes it, and its record moves if
-that manifest leaves (docs/reference/design.md#duplicate-resources). Every manifest keeps a record
-of its own, and only that of the writer has a claim.
+Manifests may declare one resource in Azure together: one of them writes it, and its record moves if that manifest
+leaves (docs/reference/design.md#duplicate-resources). Every manifest keeps a record of its own, and only that of the
+writer has a claim.
 
-What this run may create is recorded before the first request
-(docs/reference/design.md#status-branch).
+What this run may create is recorded before the first request (docs/reference/design.md#status-branch).
 """
 
 from __future__ import annotations

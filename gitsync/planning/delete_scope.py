@@ -1,10 +1,8 @@
-"""Decide how far a delete reaches: what Azure deletes along with a resource, and which deletes that
-holds back.
+"""Decide how far a delete reaches: what Azure deletes along with a resource, and which deletes that holds back.
 
-Azure deletes all that is below a resource, and a resource group with its content. So a delete is
-held if that would damage something that stays: a held resource, one that a manifest still needs,
-one of another run or agent, or anything in a group that gitsync does not manage. Content that goes
-with its group needs no request of its own.
+Azure deletes all that is below a resource, and a resource group with its content. So a delete is held if that would
+damage something that stays: a held resource, one that a manifest still needs, one of another run or agent, or anything
+in a group that gitsync does not manage. Content that goes with its group needs no request of its own.
 """
 
 from __future__ import annotations

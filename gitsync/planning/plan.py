@@ -180,8 +180,8 @@ def order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> d
 
 
 def _find_dependents(key: Key, same: set[Key], records: Mapping[Key, Record]) -> Iterable[Key]:
-    """Find the records that depend on a resource, which manifests of the keys in `same` declared, or that are
-    below it.
+    """Find the records that depend on a resource, which manifests of the keys in `same` declared, or that are below
+    it.
     """
     arm_id = records[key].arm_id
     return (

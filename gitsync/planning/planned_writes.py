@@ -61,8 +61,8 @@ def foresee(
 def make_writes(
     results: Iterable[Result], records: Mapping[Key, Record], typical: Mapping[str, TypicalDuration]
 ) -> tuple[PlannedWrite, ...]:
-    """Make the writes of a run, sorted. `records` are those before the run, and `typical` are the durations by ARM
-    type in lower case. A replaced resource has two writes, and so has what its delete takes along.
+    """Make the writes of a run, sorted. `records` are those before the run, and `typical` are the durations by ARM type
+    in lower case. A replaced resource has two writes, and so has what its delete takes along.
     """
     by_key = {result.key: result for result in results}
     replaced = {key for result in by_key.values() for key in _list_replaced(result)} & by_key.keys()

@@ -4,8 +4,8 @@ The generation counts the changes of a spec as Kubernetes does, and a digest sho
 (docs/reference/reconciliation.md#ready-condition).
 
 A streak decides when to stop writing a resource that flaps. Separate from the comparison, which sees one run: this sees
-the writes of several: how many reverted a change in Azure, with no change in git, and which fields changed each time.
-A streak also ends when its last write is older than `LONGEST_GAP`.
+the writes of several: how many reverted a change in Azure, with no change in git, and which fields changed each time. A
+streak also ends when its last write is older than `LONGEST_GAP`.
 
 A duration is that of the last create or update, so coarse that it stays the same while Azure is as fast as before.
 """

@@ -135,8 +135,8 @@ def _find_account(keys: Sequence[Key], by_key: Mapping[Key, ShardMember]) -> Acc
 def _cut_account(atoms: Sequence[_Atom], by_key: Mapping[Key, ShardMember], share: int) -> list[list[_Atom]]:
     """Cut the parts of one account into pieces of about a fair share.
 
-    A piece begins with the largest part that is left, and takes the one that has most references with it as long as
-    one fits, then the largest that fits. The best cut is a hard problem; this one keeps together what plainly belongs
+    A piece begins with the largest part that is left, and takes the one that has most references with it as long as one
+    fits, then the largest that fits. The best cut is a hard problem; this one keeps together what plainly belongs
     together, in a time that grows with the references.
     """
     links = _count_links(atoms, by_key)
@@ -147,8 +147,8 @@ def _cut_account(atoms: Sequence[_Atom], by_key: Mapping[Key, ShardMember], shar
         piece: list[_Atom] = []
         room = max(share, len(atoms[next(iter(left))].keys))  # a part that is larger than the share is not cut
         while (start := next((number for number in left if len(atoms[number].keys) <= room), None)) is not None:
-            # What is reached from here, by how many references lead to it. A count that has grown since is in the
-            # queue again, before its older entries.
+            # What is reached from here, by how many references lead to it. A count that has grown since is in the queue
+            # again, before its older entries.
             pulls, queue = Counter({start: 0}), [(0, start)]
             while queue:
                 _, number = heappop(queue)

@@ -44,9 +44,7 @@ def locate_finding(finding: Finding, resource: Resource) -> Problem:
 
 
 def find_place(path: FieldPath, resource: Resource) -> SourceLocation:
-    """Find the file and the line of a field, or of its nearest parent that is known; else those of
-    the manifest.
-    """
+    """Find the file and the line of a field, or of its nearest parent that is known; else those of the manifest."""
     for end in range(len(path), -1, -1):
         if path[:end] in resource.patched:
             return resource.patched[path[:end]]

@@ -15,11 +15,10 @@ _TIMES = 4  # as often as a letter counts
 
 
 def suggest(word: str, choices: Iterable[str]) -> str | None:
-    """Suggest the choice that `word` was meant to be, or None: equal but for case, `-` and `_`,
-    else the fewest edits away.
+    """Suggest the choice that `word` was meant to be, or None: equal but for case, `-` and `_`, else the fewest edits
+    away.
 
-    At most one edit for every three characters and never more than three; ties go to the first in
-    sorted order.
+    At most one edit for every three characters and never more than three; ties go to the first in sorted order.
     """
     others = set(choices) - {word}
     normalized = _normalize(word)
@@ -34,8 +33,8 @@ def suggest(word: str, choices: Iterable[str]) -> str | None:
 
 
 def measure_distance(one: str, other: str, limit: int) -> int | None:
-    """Measure how many insertions, deletions, replacements and swaps of neighbours lie between two
-    words (optimal string alignment); None for more than `limit`.
+    """Measure how many insertions, deletions, replacements and swaps of neighbours lie between two words (optimal
+    string alignment); None for more than `limit`.
     """
     if abs(len(one) - len(other)) > limit or _count_least_edits(one, other) > limit:
         return None

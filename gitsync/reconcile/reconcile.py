@@ -181,8 +181,8 @@ def _log(result: Result, *, writes: bool) -> None:
 
 
 def _describe_failure(result: Result) -> dict[str, str]:
-    """Return what a person on call needs to find the failure: Azure's code and request id, and the code for
-    `gitsync explain`. Unknown values are left out.
+    """Return what a person on call needs to find the failure: Azure's code and request id, and the code for `gitsync
+    explain`. Unknown values are left out.
 
     Without Azure's message: it may repeat a secret that the run has not read yet, and the report has it.
     """

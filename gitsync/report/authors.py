@@ -1,7 +1,7 @@
 """Writes the words of all forms of a report for who changed resources in Azure (docs/how-to/drift.md).
 
-Names of people are personal data: a form shows them only with `names`, and `a person` otherwise. Names are
-also text from Azure: each is one short line, which `quote` makes code where the form has markup.
+Names of people are personal data: a form shows them only with `names`, and `a person` otherwise. Names are also text
+from Azure: each is one short line, which `quote` makes code where the form has markup.
 """
 
 from __future__ import annotations
@@ -148,8 +148,8 @@ def _format_span(times: list[str]) -> str:
 
 
 def list_busy_authors(report: Report, *, names: bool = False, quote: Quote = str) -> list[str]:
-    """List the authors of many changes, the busiest first: a line for each, with how many and
-    when. Those without a name are left out: they may be several.
+    """List the authors of many changes, the busiest first: a line for each, with how many and when. Those without a
+    name are left out: they may be several.
     """
     times: defaultdict[Attribution, list[str]] = defaultdict(list)
     keys: defaultdict[Attribution, set[Key]] = defaultdict(set)

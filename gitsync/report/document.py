@@ -1,7 +1,7 @@
 """Reads a report from its JSON: the other direction of `gitsync.report.json`, for what the workers of a run have left.
 
-Others can push to their branches, so each member is checked when it is read. What JSON lacks stays
-out: records, live bodies, the fields of manifests.
+Others can push to their branches, so each member is checked when it is read. What JSON lacks stays out: records, live
+bodies, the fields of manifests.
 """
 
 from __future__ import annotations

@@ -23,16 +23,16 @@ _LONGEST = 1000  # characters of one value; an ARM id is shorter
 
 
 def format_value(value: Any) -> str:
-    """Format one side of a difference on one line, as JSON; `(absent)` without a value. Very long
-    values are truncated, with their length.
+    """Format one side of a difference on one line, as JSON; `(absent)` without a value. Very long values are truncated,
+    with their length.
     """
     text = _write_value(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({_count(value, text):,} characters)"
 
 
 def format_sides(live: Any, desired: Any, most: int = _LONGEST) -> tuple[str, str]:
-    """Format both sides of a difference as `format_value` does one, of about `most` characters at most. Long ones
-    that begin alike are shown from where they differ, so that no two values look equal.
+    """Format both sides of a difference as `format_value` does one, of about `most` characters at most. Long ones that
+    begin alike are shown from where they differ, so that no two values look equal.
     """
     sides = _write_value(live), _write_value(desired)
     live_text, desired_text = (
@@ -56,8 +56,8 @@ def _write_value(value: Any) -> str:
 def format_code(text: str) -> str:
     """Format a text as code in Markdown, on one line, inside a table too; "" stays "".
 
-    Special characters are written as HTML entities: unlike a backslash, that holds for every host,
-    and an entity is never read as markup (CommonMark §2.5).
+    Special characters are written as HTML entities: unlike a backslash, that holds for every host, and an entity is
+    never read as markup (CommonMark §2.5).
     """
     line = escape_controls(" ".join(text.split()))
     encoded = _MEANINGFUL.sub(lambda match: "".join(f"&#{ord(character)};" for character in match[0]), line)

@@ -144,8 +144,8 @@ def _add_waiting(finding: ReportFinding, count: int, more: str = "") -> ReportFi
 
 
 def _find_own_problems(report: Report) -> Mapping[Key, Problem]:
-    """Find for each invalid manifest its first error: one from its first line to that of the next manifest, else one
-    of its file.
+    """Find for each invalid manifest its first error: one from its first line to that of the next manifest, else one of
+    its file.
     """
     sources = [(result.source, result.key) for result in report.results if result.source]
     starts = sorted(sources, key=lambda row: row[0])
@@ -210,8 +210,8 @@ def _make_check_finding(finding: CheckFinding, result: Result, report: Report) -
 
 
 def make_finding(result: Result, report: Report, cause: str = "") -> ReportFinding | None:
-    """Make the finding for a resource; None if nothing is wrong with it. `cause` names the resource
-    that it waits for.
+    """Make the finding for a resource; None if nothing is wrong with it. `cause` names the resource that it waits
+    for.
     """
     rule = _find_rule(result, report)
     if not rule:
@@ -358,8 +358,8 @@ _STATES = {
 
 
 def format_differences(result: Result) -> Iterator[str]:
-    """Format the differences, one line each, live value first. Long values are truncated, and
-    excess lines are counted.
+    """Format the differences, one line each, live value first. Long values are truncated, and excess lines are
+    counted.
     """
     changes = list(list_changes(result))
     for change in changes[:_MOST_DIFFERENCES]:

@@ -33,8 +33,8 @@ _LEAVING: Final = frozenset({Verdict.DELETE, Verdict.DETACH})
 
 
 class Fold(NamedTuple):
-    """Resources of one kind and state that are shown as one, in the order of the report. With `has_details` they
-    have details, all the same ones.
+    """Resources of one kind and state that are shown as one, in the order of the report. With `has_details` they have
+    details, all the same ones.
     """
 
     results: tuple[Result, ...]

@@ -1,9 +1,9 @@
 """Renders a report as Markdown, for a comment on a pull request or a job summary: short, with folded details.
 
-The headline comes first, then the sections in the order of every report; the target and the cost are last. Hosts
-reject comments above 65,536 characters. The end of each section is omitted if it does not fit, and counted.
-Names and values are formatted as code, sentences as prose without markup (see `escape`). A resource stands once: in the
-summary of its details, or in the table of those without.
+The headline comes first, then the sections in the order of every report; the target and the cost are last. Hosts reject
+comments above 65,536 characters. The end of each section is omitted if it does not fit, and counted. Names and values
+are formatted as code, sentences as prose without markup (see `escape`). A resource stands once: in the summary of its
+details, or in the table of those without.
 """
 
 from __future__ import annotations
@@ -225,8 +225,8 @@ class _Listing:
         return bool(result.differences) and self._is_small
 
     def _list_details(self, section: Section, result: Result, *, with_statements: bool) -> list[str]:
-        """List what a resource shows when it is unfolded: results of checks, advice, differences (live values with
-        a minus, desired with a plus), its id, failed attempts.
+        """List what a resource shows when it is unfolded: results of checks, advice, differences (live values with a
+        minus, desired with a plus), its id, failed attempts.
         """
         condition = result.condition
         loss = (

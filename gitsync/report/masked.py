@@ -1,13 +1,13 @@
 """Masks the known secrets in a report before it is stored, shown or returned, and in exceptions.
 
-A report is masked once, before any form is rendered, so that no form can encode a secret in another
-way. Messages, reasons, request ids (a proxy may echo what it was sent) and both values of a
-difference are masked. Names stay: keys, ids, paths, api-versions, digests. They are in git in plain
-text, and a program that reads a report needs them unmasked. The bodies in records stay too: they
-contain digests of secrets, and a masked body would look like a change to the next run.
+A report is masked once, before any form is rendered, so that no form can encode a secret in another way. Messages,
+reasons, request ids (a proxy may echo what it was sent) and both values of a difference are masked. Names stay: keys,
+ids, paths, api-versions, digests. They are in git in plain text, and a program that reads a report needs them unmasked.
+The bodies in records stay too: they contain digests of secrets, and a masked body would look like a change to the next
+run.
 
-An exception is not copied if possible but changed in place: code that catches it relies on its
-type, and its traceback shows where it was raised.
+An exception is not copied if possible but changed in place: code that catches it relies on its type, and its traceback
+shows where it was raised.
 """
 
 from __future__ import annotations
@@ -47,9 +47,7 @@ def mask_report(report: Report, mask: Mask) -> Report:
 
 
 def mask_target(target: RunTarget, mask: Mask) -> RunTarget:
-    """Mask the texts of a target: the display name is Azure's text, and the others may quote a
-    setting. Ids stay.
-    """
+    """Mask the texts of a target: the display name is Azure's text, and the others may quote a setting. Ids stay."""
     return mask_texts(target, mask, "repository", "subscription_name", "endpoint", "identity")
 
 

@@ -54,8 +54,8 @@ of `unmanaged` and `audit`."""
 
 
 def render(end: RunEnd, before: str = "") -> str:
-    """Render the file of a run. `before` is the text of the last one: a run that fails keeps the
-    last success that it has.
+    """Render the file of a run. `before` is the text of the last one: a run that fails keeps the last success that it
+    has.
     """
     from prometheus_client import CollectorRegistry  # noqa: PLC0415 - imported only if metrics are set
     from prometheus_client.openmetrics.exposition import generate_latest  # noqa: PLC0415 - as above
@@ -89,9 +89,7 @@ def _collect(end: RunEnd, last_success: float | None) -> Iterator[Collector]:
 
 
 def _list_labels(end: RunEnd) -> dict[str, str]:
-    """List what every sample has. They are known from the settings alone, so that a refused run has
-    the same.
-    """
+    """List what every sample has. They are known from the settings alone, so that a refused run has the same."""
     labels = {"command": end.command, "agent": end.agent, "source": end.source, "status": end.status}
     return {name: _clean(value) for name, value in labels.items() if value}
 

@@ -22,9 +22,7 @@ class _NextStep(NamedTuple):
 
 
 def _has_verdict(*verdicts: Verdict, command: str = "") -> Callable[[Report], bool]:
-    """Make a condition: a run of this command, compared with Azure, has a resource with one of
-    these verdicts.
-    """
+    """Make a condition: a run of this command, compared with Azure, has a resource with one of these verdicts."""
     return lambda report: (
         command in {"", report.command}
         and not (command and report.base)
@@ -202,8 +200,8 @@ _NOTES = (
 
 
 def list_next_steps(report: Report) -> list[str]:
-    """List the first advice that applies, in the order of the tables. Problems alone, as of `validate`, have
-    their own hints.
+    """List the first advice that applies, in the order of the tables. Problems alone, as of `validate`, have their own
+    hints.
     """
     if report.command == "validate":
         return []

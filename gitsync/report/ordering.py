@@ -23,8 +23,8 @@ _IN_GROUP = re.compile(r"^/subscriptions/([^/]+)/resourceGroups/([^/]+)", re.IGN
 
 
 def order_results(results: Iterable[Result]) -> list[Result]:
-    """Order results as a tree that is read from top to bottom. Those without a resource group come
-    first, those whose id is unknown last; siblings are sorted by namespace and key.
+    """Order results as a tree that is read from top to bottom. Those without a resource group come first, those whose
+    id is unknown last; siblings are sorted by namespace and key.
     """
     by_key = {result.key: result for result in sorted(results, key=lambda result: (result.key.namespace, result.key))}
     owned: Mapping[Key | None, list[Result]] = defaultdict(list)
@@ -46,9 +46,7 @@ def _walk(root: Result, owned: Mapping[Key | None, Sequence[Result]]) -> Iterato
 
 
 def _find_group_order(result: Result) -> tuple[bool, str]:
-    """Find the sort key of a resource group: by name, those without one first, those
-    without an id last.
-    """
+    """Find the sort key of a resource group: by name, those without one first, those without an id last."""
     words = (result.arm_id or "").casefold().split("/")
     name = words[words.index(_GROUP) + 1 : words.index(_GROUP) + 2] if _GROUP in words else []
     return (not result.arm_id, "".join(name))
@@ -180,9 +178,7 @@ def split_results(results: Iterable[Result]) -> Mapping[Section, list[Result]]:
 
 
 def find_causes(results: Iterable[Result]) -> Mapping[Key, Key]:
-    """Find for each resource that waits for another the one that all began with: itself not waiting
-    for a third.
-    """
+    """Find for each resource that waits for another the one that all began with: itself not waiting for a third."""
     waiting = {result.key: result.blocked_by for result in results if result.blocked_by}
     return {key: _follow(key, waiting) for key in waiting}
 
@@ -227,9 +223,7 @@ NO_GROUP = GroupName("", "")
 
 
 def group_results(results: Iterable[Result]) -> Mapping[Key, GroupName]:
-    """Find the resource group of each result by its ARM id, and where it has none by its nearest
-    owner that has one.
-    """
+    """Find the resource group of each result by its ARM id, and where it has none by its nearest owner that has one."""
     known = {result.key: result for result in results}
     return {key: _find_nearest_group(key, known) for key in known}
 

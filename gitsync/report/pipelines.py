@@ -1,12 +1,11 @@
-"""Writes findings as annotations that a pipeline's log shows at the line of the manifest: GitHub's
-workflow commands and Azure Pipelines' logging commands.
+"""Writes findings as annotations that a pipeline's log shows at the line of the manifest: GitHub's workflow commands
+and Azure Pipelines' logging commands.
 
-Both are lines of a log with foreign text: each escapes it in its own way, so that no text of a
-manifest or from Azure can end a command or begin one. The most severe come first, up to the limit of
-GitHub; the report has all.
+Both are lines of a log with foreign text: each escapes it in its own way, so that no text of a manifest or from Azure
+can end a command or begin one. The most severe come first, up to the limit of GitHub; the report has all.
 
-The outputs of a run are counts and a commit, so that later steps and jobs can decide without
-reading a report: each host has its own form of them.
+The outputs of a run are counts and a commit, so that later steps and jobs can decide without reading a report: each
+host has its own form of them.
 """
 
 from __future__ import annotations
@@ -96,8 +95,8 @@ def list_outputs(report: Report) -> dict[str, str]:
     """List the outputs of a run: numbers, and the full id of the commit ("" without one). They have no foreign text.
 
     `creates`, `updates` and `deletes` are what a sync did, or what it would do: those of a plan let an approval hang on
-    deletes. `replaces` are the changes that Azure refuses in place, which no sync makes,
-    and `refused` those that Azure would refuse, as the checks say.
+    deletes. `replaces` are the changes that Azure refuses in place, which no sync makes, and `refused` those that Azure
+    would refuse, as the checks say.
     """
     outcomes = report.outcomes
     actions = count_actions(report)

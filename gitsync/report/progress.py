@@ -1,8 +1,8 @@
 """Reports the progress of a run: its interface, its count, what each resource waits for, a periodic line if there is no
 terminal, and the timeline of every resource for metrics and traces.
 
-A pipeline stops a job without output, and a resource may take half an hour: so a thread writes the line
-periodically, whether anything happens or not.
+A pipeline stops a job without output, and a resource may take half an hour: so a thread writes the line periodically,
+whether anything happens or not.
 """
 
 from __future__ import annotations
@@ -302,8 +302,8 @@ class Timeline:
 
 
 def find_stage_seconds(visits: Mapping[Key, list[StageVisit]]) -> Mapping[Stage, list[float]]:
-    """Find the seconds of every visit by stage, in the order of the stages; stages that no resource
-    was at are left out.
+    """Find the seconds of every visit by stage, in the order of the stages; stages that no resource was at are left
+    out.
     """
     seconds: dict[Stage, list[float]] = {stage: [] for stage in Stage}
     for one in (visit for visits_of_one in visits.values() for visit in visits_of_one):
@@ -318,8 +318,8 @@ Figures = Mapping[str, Sequence[tuple[tuple[str, ...], float]]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd:
     """`report` is None if the run was refused or broke off, and for a search, which has `figures`; it is masked.
-    `started` is `started_at` in the clock's monotonic seconds, in which `visits` are. `is_whole`: the run was
-    not restricted to some resources.
+    `started` is `started_at` in the clock's monotonic seconds, in which `visits` are. `is_whole`: the run was not
+    restricted to some resources.
 
     `source` is a URL without a password, or a folder; `status` is the branch or folder that the settings name, "" for
     the default. With agent and command they tell this run from others that are watched in the same place.

@@ -181,8 +181,8 @@ def _find_age(heartbeat: Heartbeat, now: datetime) -> int:
 
 
 def _format_signed_age(seconds: int) -> str:
-    """Format an age like kubectl: the two largest units. A time to come is shown as one, since a
-    clock is wrong then.
+    """Format an age like kubectl: the two largest units. A time to come is shown as one, since a clock is wrong
+    then.
     """
     left, words = abs(seconds), list[str]()
     for size, unit in _UNITS:
@@ -271,8 +271,8 @@ def _format_baseline(record: Record) -> Iterator[str]:
 
 
 def format_age(since: str, now: datetime) -> str:
-    """Format the time from an RFC 3339 moment until now, such as `5m30s`, `3h` or `12d`;
-    `<unknown>` if it is not a time.
+    """Format the time from an RFC 3339 moment until now, such as `5m30s`, `3h` or `12d`; `<unknown>` if it is not a
+    time.
     """
     try:
         seconds = int((now - datetime.fromisoformat(since)) / timedelta(seconds=1))

@@ -40,8 +40,8 @@ class Fact(NamedTuple):
 
 
 def list_target(target: RunTarget) -> list[Fact]:
-    """List what is known, without empty values. An empty target, as of a report that was made
-    without one, gives nothing.
+    """List what is known, without empty values. An empty target, as of a report that was made without one, gives
+    nothing.
     """
     if target == RunTarget():
         return []

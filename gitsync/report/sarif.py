@@ -1,7 +1,7 @@
 """Renders a report as SARIF 2.1.0 (OASIS), for hosts that show alerts on the files of a repository.
 
-It has a result for each finding, at the line of its manifest. Fingerprints contain neither lines nor values, so that
-an alert stays the same when the file changes around it. GitHub reads only `primaryLocationLineHash`.
+It has a result for each finding, at the line of its manifest. Fingerprints contain neither lines nor values, so that an
+alert stays the same when the file changes around it. GitHub reads only `primaryLocationLineHash`.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ def build_log(report: Report) -> dict[str, Any]:
 
 
 def _build_invocation(report: Report, unplaced: Sequence[ReportFinding]) -> dict[str, Any]:
-    """Build the end of the run. Findings without a file are notifications here: hosts reject
-    results without a location.
+    """Build the end of the run. Findings without a file are notifications here: hosts reject results without a
+    location.
     """
     return {
         "executionSuccessful": report.exit_code != ExitCode.FAULT and not report.interrupted,
@@ -161,9 +161,7 @@ def _build_message(finding: ReportFinding) -> dict[str, str]:
 
 
 def _build_rule(rule: str, findings: Sequence[ReportFinding], report: Report) -> dict[str, Any]:
-    """Build the rule that an alert shows next to its message. Its level is the highest level of its
-    results.
-    """
+    """Build the rule that an alert shows next to its message. Its level is the highest level of its results."""
     meaning = find_code_meaning(rule)
     description, help_text = (
         _explain_check(CheckName(rule.removeprefix(CHECK_RULE)), report)
@@ -198,8 +196,8 @@ def _explain_code(rule: str, meaning: CodeMeaning | None) -> tuple[str, str]:
 
 
 def _build_results(findings: Sequence[ReportFinding], rules: Sequence[str]) -> list[dict[str, Any]]:
-    """Build the results. Findings with the same identity are numbered in their order, as GitHub
-    does with equal lines.
+    """Build the results. Findings with the same identity are numbered in their order, as GitHub does with equal
+    lines.
     """
     times: Counter[str] = Counter()
     results = []
@@ -228,8 +226,8 @@ def _build_location(finding: ReportFinding) -> dict[str, Any]:
 
 
 def find_help_page(meaning: CodeMeaning, addresses: Mapping[str, str] | None = None) -> str:
-    """Find the URL of the page of a code; "" if the package does not name its repository. `addresses`
-    are those of the package.
+    """Find the URL of the page of a code; "" if the package does not name its repository. `addresses` are those of the
+    package.
     """
     home = (list_addresses() if addresses is None else addresses).get("Homepage", "")
     return f"{home}/blob/main/{PAGE}#{meaning.anchor}" if home.startswith("https://") else ""

@@ -37,8 +37,7 @@ def render(
     """Render the summary as Markdown, in the order of every report: the headline, what failed and what to do, what
     waits, then the rest, each namespace by namespace; the target is last.
 
-    `target` is that of the run which wrote it. Who signed in is left out: a pipeline and a person
-    take turns.
+    `target` is that of the run which wrote it. Who signed in is left out: a pipeline and a person take turns.
     """
     ordered = sorted(records, key=lambda record: find_reading_order(record.key))
     states: Mapping[str, list[Record]] = defaultdict(list)

@@ -1,8 +1,8 @@
 """Formats text for a terminal: columns, as kubectl prints them (left-aligned, three blanks apart, the last one as long
 as it is), and colour.
 
-Nothing is ever cut: long text is wrapped at blanks, and a word that is longer than the line, such as an id, exceeds
-it. Colour is applied last: the texts contain none, and are the same without it.
+Nothing is ever cut: long text is wrapped at blanks, and a word that is longer than the line, such as an id, exceeds it.
+Colour is applied last: the texts contain none, and are the same without it.
 """
 
 from __future__ import annotations
@@ -45,14 +45,13 @@ _WORDS = {
     "in-sync": _GREEN,
     "changed": _GREEN,
 }
-# A word counts only if it fills a column, with the gaps of a table around it: not inside of a
-# message.
+# A word counts only if it fills a column, with the gaps of a table around it: not inside of a message.
 _COLUMN = re.compile(r"(?<=   )(" + "|".join(sorted(_WORDS)) + r")(?=   |$)")
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int | None = None) -> list[str]:
-    """Format the lines of a table; `width` is the terminal's, None for no limit. Cells hold no
-    control characters. Columns that are empty in every row are left out.
+    """Format the lines of a table; `width` is the terminal's, None for no limit. Cells hold no control characters.
+    Columns that are empty in every row are left out.
     """
     shown = [column for column in range(len(header)) if not rows or any(row[column] for row in rows)]
     lines = [[line[column] for column in shown] for line in (header, *rows)]

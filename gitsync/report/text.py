@@ -115,9 +115,9 @@ def render(
     names: bool = False,
     extent: Extent = Extent.ALL,
 ) -> str:
-    """Render the report as text, with a newline at its end. `width` is the terminal's; None for no
-    wrapping. A `verbose` one has paths in requests, all values of creates, and the requests by type. With `names` it
-    has the names of people.
+    """Render the report as text, with a newline at its end. `width` is the terminal's; None for no wrapping. A
+    `verbose` one has paths in requests, all values of creates, and the requests by type. With `names` it has the names
+    of people.
     """
     report, paint, requests = report if names else leave_out_people(report), Paint(on=colour), list_by_type(report)
     # Of a run that was stopped, what came of it matters; what it did not reach is a number.

@@ -1,10 +1,9 @@
-"""Sends traces of a run by OpenTelemetry: a span for the run, one for each resource, one for each
-stage (docs/watching.md).
+"""Sends traces of a run by OpenTelemetry: a span for the run, one for each resource, one for each stage
+(docs/watching.md).
 
-All spans are made at the end of a run, from its timeline: while it works, nothing is imported and
-nothing can fail. The package is an extra, and the settings are the variables that OpenTelemetry
-specifies. Spans have names, ids, codes and figures of the run; a message may quote a value of a
-manifest, so none of them has one.
+All spans are made at the end of a run, from its timeline: while it works, nothing is imported and nothing can fail. The
+package is an extra, and the settings are the variables that OpenTelemetry specifies. Spans have names, ids, codes and
+figures of the run; a message may quote a value of a manifest, so none of them has one.
 """
 
 from __future__ import annotations
@@ -141,9 +140,7 @@ def _make_tracer(sender: _Sender) -> Tracer:
 
 
 def _find_parent(environment: Mapping[str, str]) -> Context:
-    """Find the span that a pipeline has put into the environment, as OpenTelemetry specifies for
-    processes.
-    """
+    """Find the span that a pipeline has put into the environment, as OpenTelemetry specifies for processes."""
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator  # noqa: PLC0415 - as above
 
     carrier = {name: environment.get(name.upper(), "") for name in ("traceparent", "tracestate")}

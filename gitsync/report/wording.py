@@ -1,6 +1,6 @@
-"""Writes the words that all forms of a report share: the verdicts and the actions by number, what
-is in sync, what must be replaced, the last commit of a removed manifest, problems, one for many of
-the same code and cause, and the units that rendered a manifest.
+"""Writes the words that all forms of a report share: the verdicts and the actions by number, what is in sync, what must
+be replaced, the last commit of a removed manifest, problems, one for many of the same code and cause, and the units
+that rendered a manifest.
 
 Text that git stores has no times.
 """
@@ -333,8 +333,8 @@ def describe_replacement(result: Result) -> str:
 
 
 def format_last_commit(commit: LastCommit | None) -> str:
-    """Format the last commit of a removed manifest: id, author and subject on one line, or why it
-    is not known; "" for a resource that is in git.
+    """Format the last commit of a removed manifest: id, author and subject on one line, or why it is not known; "" for
+    a resource that is in git.
     """
     if commit is None:
         return ""
@@ -346,8 +346,8 @@ def format_last_commit(commit: LastCommit | None) -> str:
 
 
 def shorten_problems(problems: Iterable[Problem]) -> list[Problem]:
-    """Order problems by file; of more than `MOST_ALIKE` with one code and cause keep the first,
-    with their number and the first places.
+    """Order problems by file; of more than `MOST_ALIKE` with one code and cause keep the first, with their number and
+    the first places.
     """
     ordered = sorted(problems, key=lambda one: one.order)
     groups = split_alike(ordered, lambda problem: (problem.level, problem.code, _find_cause(problem)))
@@ -356,8 +356,8 @@ def shorten_problems(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def _find_cause(problem: Problem) -> str:
-    """Find the text of a problem without what differs between locations: whatever is not a word in
-    lower case is a name, a path or a value, and so is a word of the field.
+    """Find the text of a problem without what differs between locations: whatever is not a word in lower case is a
+    name, a path or a value, and so is a word of the field.
     """
     names = set(re.split(r"\W+", problem.field))
     words = (word.strip(".,:;()?`") for word in f"{problem.message} {problem.hint}".split())

@@ -57,8 +57,8 @@ def place_owner(owner: OwnerRef | None, known_ids: Mapping[Key, str]) -> OwnerRe
 
 
 def find_owner(resource: Resource, kind: Kind) -> OwnerRef | None:
-    """Return the owner that a manifest names (docs/reference/reconciliation.md#owner-forms); None for a kind
-    without one, or if the form is not valid.
+    """Return the owner that a manifest names (docs/reference/reconciliation.md#owner-forms); None for a kind without
+    one, or if the form is not valid.
     """
     owner = resource.spec.get("owner")
     if not kind.has_owner or not isinstance(owner, Mapping):
@@ -250,9 +250,7 @@ class ArmIds:
         return _join(owner_id, steps.between, name)
 
     def _find_owner_id(self, owner: OwnerRef | None, depth: int) -> tuple[ArmId | None, str]:
-        """The id of an owner, None if it has none, and its ARM type
-        (docs/reference/reconciliation.md#owner-type).
-        """
+        """The id of an owner, None if it has none, and its ARM type (docs/reference/reconciliation.md#owner-type)."""
         if owner is None:
             return None, ""
         if owner.arm_id is not None:

@@ -57,8 +57,8 @@ class FieldForm:
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class TypeForm:
-    """The fields of a type that are sent, in the order of the facts; `sent_empty` are those that ASO sends even if
-    they are empty.
+    """The fields of a type that are sent, in the order of the facts; `sent_empty` are those that ASO sends even if they
+    are empty.
     """
 
     fields: tuple[FieldForm, ...]

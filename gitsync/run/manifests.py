@@ -72,8 +72,8 @@ def read_selected_manifests(
 def read_declared_manifests(
     config: Config, settings: SourceSettings, files: Mapping[str, bytes], units: Mapping[str, Unit]
 ) -> Manifests:
-    """Read the selected manifests for commands that ask no source of Secrets: variables have values of
-    manifests alone.
+    """Read the selected manifests for commands that ask no source of Secrets: variables have values of manifests
+    alone.
     """
     references: References = {}
     if has_references(units.values()):

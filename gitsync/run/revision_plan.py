@@ -277,8 +277,8 @@ def _find_removals(
     new: Revised,
     manifests: Manifests,
 ) -> dict[Key, Removal]:
-    """Find the resources that only the old revision has, with the commits that changed them last, and what
-    holds them.
+    """Find the resources that only the old revision has, with the commits that changed them last, and what holds
+    them.
     """
     keys = {one.key for one in new.prepared}
     removed = {one.key: one.resource for one in old.prepared if one.key not in keys}

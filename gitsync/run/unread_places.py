@@ -42,8 +42,8 @@ def list_blobs(tree: Revision | None) -> Blobs | None:
 
 @dataclass(kw_only=True)
 class UnreadSource:
-    """What was read of a source, and how to look into the rest. `tree` is the commit that it is at, None if there
-    is none; with `is_dirty` files differ from that. `left_out` are the files of it that a sparse checkout leaves out.
+    """What was read of a source, and how to look into the rest. `tree` is the commit that it is at, None if there is
+    none; with `is_dirty` files differ from that. `left_out` are the files of it that a sparse checkout leaves out.
     `problems` are those of the source and of its manifests.
     """
 

@@ -1,11 +1,11 @@
 """The exports of a run: every sink of the settings, checked before it is written to.
 
-Nothing of a resource's exports is written before every sink has agreed: an object that exists and
-is not the resource's own stops them all (docs/reference/reconciliation.md#export-ownership).
+Nothing of a resource's exports is written before every sink has agreed: an object that exists and is not the resource's
+own stops them all (docs/reference/reconciliation.md#export-ownership).
 
-What a resource exported goes when the resource is forgotten, as a cluster would collect it with its
-owner. A removal that fails stops nothing, is kept in the state, and is tried by every later run
-until the object is gone or belongs to another owner.
+What a resource exported goes when the resource is forgotten, as a cluster would collect it with its owner. A removal
+that fails stops nothing, is kept in the state, and is tried by every later run until the object is gone or belongs to
+another owner.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Looks up values in the sources of secrets and config maps, in their order and once for each value.
 
-Separate from the values of a run, since credentials are looked up before there is one: they are
-resolved before planning, for no longer than the settings allow, and not once the run is stopped.
-Unknown differs from absent.
+Separate from the values of a run, since credentials are looked up before there is one: they are resolved before
+planning, for no longer than the settings allow, and not once the run is stopped. Unknown differs from absent.
 """
 
 from __future__ import annotations
@@ -99,9 +98,7 @@ class Lookup:
     async def _read(
         self, source: SecretSource, address: Address, keys: tuple[str, ...]
     ) -> tuple[Mapping[str, Secret] | None, str]:
-        """Read the values of one source, and why they are not known, if a plan may not or cannot
-        read them.
-        """
+        """Read the values of one source, and why they are not known, if a plan may not or cannot read them."""
         if not source.is_remote or self._reads_remote_secrets:
             return await source.read(address, keys), ""
         if address.object_kind is ObjectKind.SECRET:
@@ -111,9 +108,7 @@ class Lookup:
     async def _try(
         self, source: SecretSource, address: Address, keys: tuple[str, ...]
     ) -> tuple[Mapping[str, Secret] | None, str]:
-        """Read a config map, which a plan reads if it may. A source that did not answer is not
-        asked again.
-        """
+        """Read a config map, which a plan reads if it may. A source that did not answer is not asked again."""
         refused = self._refused.setdefault(source.name, {})
         silence = next((error for error in refused.values() if isinstance(error, TransientStoreError)), None)
         try:
@@ -146,8 +141,8 @@ TIMED_OUT = "Timed out waiting for secret sources."
 
 
 async def wait_for_sources(work: Coroutine[Any, Any, T], *, resource_timeout: float, stop: asyncio.Event) -> T | None:
-    """Wait for a lookup, and return its result; None if the sources do not answer within
-    `resource_timeout` seconds, or the run is stopped.
+    """Wait for a lookup, and return its result; None if the sources do not answer within `resource_timeout` seconds, or
+    the run is stopped.
     """
     lookup_task = asyncio.create_task(work)
     stop_task = asyncio.create_task(stop.wait())
@@ -164,8 +159,8 @@ async def wait_for_sources(work: Coroutine[Any, Any, T], *, resource_timeout: fl
 async def find_credentials(
     credential_names: Iterable[CredentialName], lookup: Lookup, *, resource_timeout: float, stop: asyncio.Event
 ) -> Mapping[CredentialName, CredentialLookup]:
-    """Find the state of each of these Secrets in the sources. It is unknown if the sources do not
-    answer within `resource_timeout` seconds, or the run is stopped.
+    """Find the state of each of these Secrets in the sources. It is unknown if the sources do not answer within
+    `resource_timeout` seconds, or the run is stopped.
     """
     names = tuple(credential_names)
 

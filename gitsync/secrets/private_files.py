@@ -1,9 +1,7 @@
-"""Folders and files that other users cannot read: checked before use, and created with restricted
-permissions.
+"""Folders and files that other users cannot read: checked before use, and created with restricted permissions.
 
-A user with write access to a folder can create a link in it, and so choose where a secret is
-written. So every folder that a sink writes to belongs to the user of gitsync, and no other user
-can enter it.
+A user with write access to a folder can create a link in it, and so choose where a secret is written. So every folder
+that a sink writes to belongs to the user of gitsync, and no other user can enter it.
 """
 
 from __future__ import annotations

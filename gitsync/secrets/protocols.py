@@ -70,8 +70,8 @@ class Sink(Protocol):
         ...
 
     async def owner(self, address: Address) -> str | None:
-        """Return the owner of the object at an address: the text of the owner's key, "" for no
-        owner, None for no object.
+        """Return the owner of the object at an address: the text of the owner's key, "" for no owner, None for no
+        object.
 
         Raises SecretStoreError if the object cannot be read.
         """
@@ -109,8 +109,8 @@ class HasParts(Protocol):
     """An optional part of a sink: it holds each key of an object by itself, and so perhaps of several owners."""
 
     async def owners(self, address: Address) -> Mapping[str, str]:
-        """Return the owner of each part, as `owner` gives it, by what names the part in a sentence.
-        Raises SecretStoreError as `owner` does.
+        """Return the owner of each part, as `owner` gives it, by what names the part in a sentence. Raises
+        SecretStoreError as `owner` does.
         """
         ...
 

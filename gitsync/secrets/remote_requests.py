@@ -1,5 +1,5 @@
-"""Requests to Key Vault and to the cluster: how long each may take, when it is tried again, and what
-of an error is shown.
+"""Requests to Key Vault and to the cluster: how long each may take, when it is tried again, and what of an error is
+shown.
 
 Both services wait alike: as long as the response specifies (`Retry-After`), else twice as long each time. A service
 that still fails is not tried again in the run: a run has many requests, and each would wait as long. A certificate that

@@ -1,5 +1,5 @@
-"""Runs the `sops` program, which encrypts and decrypts its input: plain text is never on a disk
-or in the list of processes.
+"""Runs the `sops` program, which encrypts and decrypts its input: plain text is never on a disk or in the list of
+processes.
 
 Encrypted input comes from a manifest, so it is not trusted: a HashiCorp Vault that it names would receive the token of
 the environment, and is only used if the environment names the same one. A Key Vault is only used at an Azure host.
@@ -91,8 +91,8 @@ class Sops:
         return output
 
     def _select_environment(self, text: bytes, path: str) -> Mapping[str, str]:
-        """Select the environment to decrypt a text: with the token of a Vault only if the text
-        names only that Vault.
+        """Select the environment to decrypt a text: with the token of a Vault only if the text names only that
+        Vault.
         """
         own_address = self.environment.get("VAULT_ADDR", "").rstrip("/")
         values = _read_unambiguous(text, path)
@@ -116,9 +116,7 @@ class Sops:
     async def _run(
         self, command: Sequence[str], stdin: bytes, environment: Mapping[str, str], folder: Path | None = None
     ) -> tuple[int, bytes, str]:
-        """Run a command, and return exit code, output and complaint. All that the program started
-        ends with it.
-        """
+        """Run a command, and return exit code, output and complaint. All that the program started ends with it."""
         call = ProgramCall(
             program=Program.SOPS,
             command=command,

@@ -1,9 +1,8 @@
 """The rules that every source and sink keeps: names, values as bytes, and who owns an object.
 
-Manifests are untrusted, and their names become a path, a variable or part of an address: a name
-must be one that Kubernetes allows, so that none leaves its folder or becomes another's. Values
-become bytes and back without ever being shown: Python's own errors of encoding carry the text that
-they are about.
+Manifests are untrusted, and their names become a path, a variable or part of an address: a name must be one that
+Kubernetes allows, so that none leaves its folder or becomes another's. Values become bytes and back without ever being
+shown: Python's own errors of encoding carry the text that they are about.
 """
 
 from __future__ import annotations
@@ -41,8 +40,7 @@ def _find_problems(text: str, rule: NameRule) -> Iterable[str]:
 
 
 def make_variable(address: Address, key: str) -> str:
-    """Make the name of a variable that stands for one key: NAMESPACE_NAME_KEY in capitals, with _
-    for all else.
+    """Make the name of a variable that stands for one key: NAMESPACE_NAME_KEY in capitals, with _ for all else.
 
     Different keys may result in one variable (`a-b` and `a.b`); the caller has to check.
     """
@@ -60,9 +58,7 @@ def encode_value(value: Secret, address: Address, key: str) -> bytes:
 
 
 def decode_secret(content: bytes, path: str) -> Secret:
-    """Decode the text that was read from `path`, unchanged. SecretStoreError if it is too large or
-    not UTF-8.
-    """
+    """Decode the text that was read from `path`, unchanged. SecretStoreError if it is too large or not UTF-8."""
     if len(content) > MOST_BYTES:
         raise SecretStoreError(
             f"{path} exceeds the limit of {MOST_BYTES} bytes for one value.",

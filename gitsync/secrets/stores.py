@@ -1,5 +1,5 @@
-"""The sources and sinks of secrets and config maps of a run, opened as the settings name them; the
-words are those of `secret_sources` and `export_to`.
+"""The sources and sinks of secrets and config maps of a run, opened as the settings name them; the words are those of
+`secret_sources` and `export_to`.
 
 Separate from sources and sinks, so that these do not depend on settings. Key Vault and the cluster
 of the job are source and sink in one, and are opened once for both. A plan may run on a laptop,
@@ -67,8 +67,8 @@ SINKS = ("folder", "sops", "dotenv", "ci")
 
 
 def open_local_source(name: str, config: Config, environment: Mapping[str, str]) -> SecretSource | None:
-    """Open the source `folder` or `environment`; None for another word. ConfigError if its folder
-    is not set, or does not exist: then all values would be unknown.
+    """Open the source `folder` or `environment`; None for another word. ConfigError if its folder is not set, or does
+    not exist: then all values would be unknown.
     """
     if name == "environment":
         return EnvironmentSource(environment)
@@ -169,8 +169,8 @@ async def _open_if_inside(
 async def open_remote(
     config: Config, identity: OpenVault, clock: Clock, environment: Mapping[str, str], account: Path = FOLDER
 ) -> AsyncIterator[Mapping[str, KeyVault | Kubernetes]]:
-    """Open the remote sources and sinks that the settings name, by their word. `account` is the
-    folder of the service account.
+    """Open the remote sources and sinks that the settings name, by their word. `account` is the folder of the service
+    account.
 
     Raises ConfigError if one cannot be opened. Nothing is sent yet.
     """

@@ -1,5 +1,4 @@
-"""The values for the references in requests: exports of this run first, then the sources in their
-order.
+"""The values for the references in requests: exports of this run first, then the sources in their order.
 
 Each value is read once from the sources, before references are resolved: resolving is pure. A consumer of an export
 waits for its producer, so a value that is in no source then is missing. A value keeps what its first use found: an
@@ -122,8 +121,8 @@ class RunValues:
         return arm_id
 
     def root(self, key: Key) -> str:
-        """Return the prefix of the ids of its extension resources. A plan shows a placeholder if it
-        is not known yet.
+        """Return the prefix of the ids of its extension resources. A plan shows a placeholder if it is not known
+        yet.
         """
         if key in self._roots:
             return self._roots[key]

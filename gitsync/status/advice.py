@@ -29,9 +29,7 @@ def find_advice(code: str, group: str, kind: str, message: str | None = None) ->
 
 
 def find_condition_advice(condition: Condition | None, key: Key) -> str:
-    """Find the advice for the condition of a resource: its own, then that of its code; "" if it is
-    Ready or absent.
-    """
+    """Find the advice for the condition of a resource: its own, then that of its code; "" if it is Ready or absent."""
     if condition is None or condition.is_ready:
         return ""
     return " ".join(filter(None, (condition.advice, find_code_advice(condition, key))))
@@ -58,9 +56,9 @@ def _find_meaning(code: str, message: str) -> str:
     return next((text for pattern, text in rows.items() if re.search(pattern, message, re.IGNORECASE)), "")
 
 
-# Rows of codes that mean the same, and what to do about them; last, codes of single kinds. Each
-# text is one line, shown next to the message, which it does not repeat. It shows how to fix the
-# error, and explains the cause if the message does not.
+# Rows of codes that mean the same, and what to do about them; last, codes of single kinds. Each text is one line, shown
+# next to the message, which it does not repeat. It shows how to fix the error, and explains the cause if the message
+# does not.
 
 
 _ACCESS: Final = {

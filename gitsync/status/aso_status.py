@@ -18,8 +18,8 @@ def build_aso_status(kind: Kind, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def collect_config_map_values(kind: Kind, fields: Iterable[str], body: Mapping[str, Any]) -> dict[str, str]:
-    """Collect the live values of the fields of operatorSpec.configMaps, by the name of the field;
-    null values are left out.
+    """Collect the live values of the fields of operatorSpec.configMaps, by the name of the field; null values are left
+    out.
     """
     status = build_aso_status(kind, body)
     values_by_field = {

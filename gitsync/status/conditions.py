@@ -124,8 +124,8 @@ def make_other_agent(ours: str, theirs: str) -> Condition:
 
 
 def check_subscription(arm_id: str, ours: str) -> Condition | None:
-    """Check that an id is in the subscription of the credential
-    (docs/reference/reconciliation.md#subscription-check). The advice is that for an id on record.
+    """Check that an id is in the subscription of the credential (docs/reference/reconciliation.md#subscription-check).
+    The advice is that for an id on record.
     """
     subscription = find_subscription(arm_id)
     if subscription is None or subscription.casefold() == ours.casefold():
@@ -158,8 +158,8 @@ def make_unknown_state(state: str) -> Condition:
 
 
 def make_waiting_for_owner(owner: Key) -> Condition:
-    """Make the condition of a resource whose owner does not exist, or is not ready; ASO uses the
-    same message for both (docs/reference/reconciliation.md#owner-readiness).
+    """Make the condition of a resource whose owner does not exist, or is not ready; ASO uses the same message for both
+    (docs/reference/reconciliation.md#owner-readiness).
     """
     owner_text = f"{owner.name}, Group/Kind: {owner.group}/{owner.kind}"
     message = f'Owner "{owner_text}" cannot be found. Progress is blocked until the owner is created.'
@@ -167,9 +167,7 @@ def make_waiting_for_owner(owner: Key) -> Condition:
 
 
 def make_refused(failure: ProviderError, classification: Classification) -> Condition:
-    """Make the condition of a write that Azure refused: its own code and message, as severe as the
-    class is.
-    """
+    """Make the condition of a write that Azure refused: its own code and message, as severe as the class is."""
     severity = Severity.ERROR if classification.is_fatal else Severity.WARNING
     return Condition(
         status=ConditionStatus.FALSE,
@@ -191,8 +189,8 @@ def _make_advice(failure: ProviderError) -> str:
 
 
 def make_not_deleted(failure: ProviderError) -> Condition:
-    """Make the condition of a delete that Azure refused: always a warning, so that the next run
-    tries again (docs/reference/reconciliation.md#delete).
+    """Make the condition of a delete that Azure refused: always a warning, so that the next run tries again
+    (docs/reference/reconciliation.md#delete).
     """
     return Condition(
         status=ConditionStatus.FALSE,
@@ -228,9 +226,7 @@ def is_waiting(condition: Condition) -> bool:
 
 
 def find_code(condition: Condition) -> str:
-    """Find the error code of a condition: its reason, or the start of its message if
-    `make_unreadable` made it.
-    """
+    """Find the error code of a condition: its reason, or the start of its message if `make_unreadable` made it."""
     if condition.reason != FAILED:
         return condition.reason
     words, _, rest = condition.message.partition(": ")

@@ -85,8 +85,8 @@ class ApplicationSource(NamedTuple):
 
 
 def read_application(document: Document, view: SourceView) -> Declarations:
-    """Return the units of an Application: one for each source with manifests. Raises
-    InvalidFieldError if it cannot be read.
+    """Return the units of an Application: one for each source with manifests. Raises InvalidFieldError if it cannot be
+    read.
     """
     key = read_key(document, NAMESPACE)
     places = _find_sources(document)
@@ -198,8 +198,8 @@ class SourceForm:
 
 
 def read_form(source: ApplicationSource) -> SourceForm:
-    """Return how a source is built. Raises RefusedSourceError if gitsync does not build it,
-    InvalidFieldError if it cannot be read.
+    """Return how a source is built. Raises RefusedSourceError if gitsync does not build it, InvalidFieldError if it
+    cannot be read.
     """
     overrides = (posixpath.join(source.path, name.format(source.name)) for name in OVERRIDES)
     # Image updaters write these files: the values in the Application would not be the deployed ones.

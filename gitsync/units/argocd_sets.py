@@ -101,8 +101,8 @@ class _ApplicationSet:
 
 
 def read_application_set(document: Document, view: SourceView) -> Declarations:
-    """Return what the Applications that an ApplicationSet makes declare. Raises InvalidFieldError
-    if it cannot be read.
+    """Return what the Applications that an ApplicationSet makes declare. Raises InvalidFieldError if it cannot be
+    read.
     """
     appset = _ApplicationSet(
         document=document,
@@ -194,8 +194,8 @@ def _list_git(appset: _ApplicationSet, where: FieldPath) -> Iterator[Parameters]
 
 
 def _select(appset: _ApplicationSet, where: FieldPath, paths: list[str], *, crosses_folders: bool) -> Iterator[str]:
-    """Select the paths that one of the entries matches, and no entry excludes. An entry that
-    matches none may be a slip.
+    """Select the paths that one of the entries matches, and no entry excludes. An entry that matches none may be a
+    slip.
     """
     included: dict[int, Matcher] = {}
     excluded: list[Matcher] = []

@@ -41,8 +41,8 @@ class Renderer:
     budget: ExpansionBudget = field(default_factory=ExpansionBudget)
 
     def render(self, template: Any, parameters: Mapping[str, Any]) -> Any:
-        """Render the templates in all texts of a document. Raises TemplateError if one cannot be
-        rendered, and TooLargeExpansionError.
+        """Render the templates in all texts of a document. Raises TemplateError if one cannot be rendered, and
+        TooLargeExpansionError.
         """
         if isinstance(template, str):
             return self._render_text(template, parameters)

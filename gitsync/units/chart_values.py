@@ -1,13 +1,11 @@
-"""Merges the values of a Helm chart as Helm does: files, mappings, single values at a path, and
-those from Secrets and ConfigMaps of the source.
+"""Merges the values of a Helm chart as Helm does: files, mappings, single values at a path, and those from Secrets and
+ConfigMaps of the source.
 
-The last one counts; mappings are merged, and lists are not
-(https://helm.sh/docs/chart_template_guide/values_files/). What the chart itself has in values.yaml
-is left to Helm.
+The last one counts; mappings are merged, and lists are not (https://helm.sh/docs/chart_template_guide/values_files/).
+What the chart itself has in values.yaml is left to Helm.
 
-A text of a Secret never reaches helm: a variable stands for it, and gets its value when the result
-is read. One that is encrypted, or in another source of secrets, is looked up by the run, as the
-variables of other units are.
+A text of a Secret never reaches helm: a variable stands for it, and gets its value when the result is read. One that is
+encrypted, or in another source of secrets, is looked up by the run, as the variables of other units are.
 """
 
 from __future__ import annotations

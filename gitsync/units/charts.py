@@ -1,9 +1,8 @@
 """Finds the Helm charts of a source: the content of Chart.yaml, and every file that rendering a chart needs.
 
-Helm takes the charts that a chart depends on from its folder charts/, and `helm dependency build`
-puts them there. For those at `file://` in the source, gitsync does that in a copy; it fetches none.
-A packed chart there is read and packed again, so that Helm sees the files that were checked and
-nothing else: two programs may read one archive in two ways.
+Helm takes the charts that a chart depends on from its folder charts/, and `helm dependency build` puts them there. For
+those at `file://` in the source, gitsync does that in a copy; it fetches none. A packed chart there is read and packed
+again, so that Helm sees the files that were checked and nothing else: two programs may read one archive in two ways.
 """
 
 from __future__ import annotations
@@ -112,9 +111,7 @@ def is_in_chart(path: str, charts: Collection[str]) -> bool:
 
 
 def read_chart(path: str, reader: KustomizationReader) -> Chart:
-    """Read the Chart.yaml at `path`, and the requirements.yaml of an old chart. Raises ChartError
-    if it is not one.
-    """
+    """Read the Chart.yaml at `path`, and the requirements.yaml of an old chart. Raises ChartError if it is not one."""
     document = _read_mapping(path, reader)
     name = document.value.get("name")
     if not isinstance(name, str) or not name:
@@ -131,8 +128,8 @@ def read_chart(path: str, reader: KustomizationReader) -> Chart:
 
 
 def list_chart_files(path: str, reader: KustomizationReader) -> frozenset[str]:
-    """List the files of the chart at `path` and of those at `file://` that it depends on, as far as
-    they can be read.
+    """List the files of the chart at `path` and of those at `file://` that it depends on, as far as they can be
+    read.
     """
     pending, reached, files = [path], set[str](), set[str]()
     while pending:
@@ -145,9 +142,7 @@ def list_chart_files(path: str, reader: KustomizationReader) -> frozenset[str]:
 
 
 def list_local(path: str, reader: KustomizationReader) -> tuple[str, ...]:
-    """List the Chart.yaml of each chart at `file://` that the one at `path` depends on, () if that
-    cannot be read.
-    """
+    """List the Chart.yaml of each chart at `file://` that the one at `path` depends on, () if that cannot be read."""
     try:
         chart = read_chart(path, reader)
     except (ChartError, SourceError):
@@ -216,8 +211,8 @@ class _Copying:
         return [read_chart(path, self.reader) for path in paths if find_folder(find_folder(path)) == inner]
 
     def list_missing(self, chart: Chart, inner: Iterable[Chart]) -> Iterator[Chart]:
-        """List the charts that a chart depends on, and that are not in its folder charts/. Those
-        are taken from `file://`.
+        """List the charts that a chart depends on, and that are not in its folder charts/. Those are taken from
+        `file://`.
         """
         names = {inner_chart.name for inner_chart in inner}
         below = self.reader.list_below(posixpath.join(chart.folder, "charts"))
@@ -256,9 +251,7 @@ class _Copying:
 
 
 def _extend(prefixes: Collection[str], name: str, parent: Chart) -> tuple[str, ...]:
-    """Extend what the names of the files of a chart begin with: Helm calls it by its aliases in the
-    other chart.
-    """
+    """Extend what the names of the files of a chart begin with: Helm calls it by its aliases in the other chart."""
     aliases = [dependency.alias for dependency in parent.dependencies if dependency.name == name]
     if len(prefixes) * len(aliases) > MOST_CHARTS:
         raise ChartError(f"{name} is one too many in {parent.path}.", hint=_FEWER, path=parent.path)
@@ -324,8 +317,8 @@ class ChartPacker:
     charts: int = 0
 
     def repack(self, path: str, content: bytes, depth: int = 0) -> bytes:
-        """Pack the chart at `path` of the source again, with its plain files. Raises ChartError if
-        it cannot be read, is too large, or a schema in it names files elsewhere.
+        """Pack the chart at `path` of the source again, with its plain files. Raises ChartError if it cannot be read,
+        is too large, or a schema in it names files elsewhere.
         """
         packed = io.BytesIO()
         with (
@@ -380,9 +373,7 @@ def list_packed(files: Mapping[str, bytes]) -> Iterator[bytes]:
 
 
 def _find_name(path: str, member: str) -> str:
-    """Find the path of a file in its chart: what is below the one folder of the archive; Windows
-    writes a backslash.
-    """
+    """Find the path of a file in its chart: what is below the one folder of the archive; Windows writes a backslash."""
     inside = member.replace("\\", "/").partition("/")[2]
     name = posixpath.normpath(inside)
     if not inside or inside.startswith("/") or name in {".", ".."} or name.startswith("../"):

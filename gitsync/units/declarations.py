@@ -122,8 +122,8 @@ class DeclaredUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenObject:
-    """An object that cannot be read. It matters if one of its `sources` is this repository; one that is a source
-    itself (`is_source`) matters if another object is built from it.
+    """An object that cannot be read. It matters if one of its `sources` is this repository; one that is a source itself
+    (`is_source`) matters if another object is built from it.
     """
 
     sources: tuple[SourceName | GitAddress, ...]

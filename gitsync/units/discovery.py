@@ -1,5 +1,5 @@
-"""Finds the units of a source: the kustomizations that are roots or that gitsync.yaml names,
-charts, and the plain files.
+"""Finds the units of a source: the kustomizations that are roots or that gitsync.yaml names, charts, and the plain
+files.
 
 A kustomization owns its folder and everything below: what it does not name is not read. One at the path of the run is
 all that is read, as Flux does. A chart is a unit if it may have ASO manifests and no other chart depends on it.
@@ -119,9 +119,7 @@ def _find_outside(paths: Sequence[str], owned: frozenset[str]) -> tuple[str, ...
 
 
 def _find_published(reader: KustomizationReader, entries: Iterable[UnitEntry], options: _Options) -> tuple[str, ...]:
-    """Find the Chart.yaml of each chart that gitsync.yaml calls published: a run of one folder may
-    use any of them.
-    """
+    """Find the Chart.yaml of each chart that gitsync.yaml calls published: a run of one folder may use any of them."""
     if not any(entry.options.is_published for entry in entries):
         return ()
     return tuple(chart for chart in find_charts(reader.tree.paths) if options.find(find_folder(chart)).is_published)
@@ -202,9 +200,7 @@ def find_roots(kustomizations: Sequence[str], reader: KustomizationReader) -> tu
 
 
 def _find_bases(kustomizations: Iterable[str], reader: KustomizationReader) -> Mapping[str, set[str]]:
-    """Find what each kustomization is built on; also of bases that are not among them, such as
-    ignored ones.
-    """
+    """Find what each kustomization is built on; also of bases that are not among them, such as ignored ones."""
     pending, bases = list(kustomizations), dict[str, set[str]]()
     while pending:
         path = pending.pop()

@@ -1,5 +1,4 @@
-"""Lays out what is built for a Flux Kustomization: the kustomization of its folder, with the changes of
-Flux.
+"""Lays out what is built for a Flux Kustomization: the kustomization of its folder, with the changes of Flux.
 
 As Flux does: it writes its fields over those of the folder's kustomization.yaml, and makes one that
 names all manifests if the folder has none
@@ -68,8 +67,8 @@ class OverlaidTree:
 def lay_out(unit: Unit, reader: KustomizationReader) -> tuple[str, KustomizationReader]:
     """Return the kustomization to build for a unit of Flux, and the source with it.
 
-    Raises UnbuildableError if the folder has no files, or its kustomization or a base of that
-    cannot be read. What the changes of Flux name is not checked.
+    Raises UnbuildableError if the folder has no files, or its kustomization or a base of that cannot be read. What the
+    changes of Flux name is not checked.
     """
     own = reader.find_in(unit.path)
     if own is not None and not unit.settings.changes:
@@ -142,8 +141,8 @@ def make_metadata_fields(unit: Unit) -> dict[str, Any]:
 
 
 def _list_resources(unit: Unit, reader: KustomizationReader) -> Iterator[str]:
-    """List the manifests below the folder of a unit, and the nearest folders with a kustomization,
-    by their relative paths.
+    """List the manifests below the folder of a unit, and the nearest folders with a kustomization, by their relative
+    paths.
 
     Raises UnbuildableError if the folder has no files.
     """

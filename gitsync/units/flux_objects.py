@@ -1,10 +1,8 @@
-"""Reads Flux's objects in documents: Kustomizations, HelmReleases, and the sources that they are
-built from.
+"""Reads Flux's objects in documents: Kustomizations, HelmReleases, and the sources that they are built from.
 
-Only what decides where manifests come from, and how they are changed, is read. The fields are those
-of kustomize.toolkit.fluxcd.io, source.toolkit.fluxcd.io
-(https://fluxcd.io/flux/components/kustomize/kustomizations/) and helm.toolkit.fluxcd.io
-(https://fluxcd.io/flux/components/helm/helmreleases/).
+Only what decides where manifests come from, and how they are changed, is read. The fields are those of
+kustomize.toolkit.fluxcd.io, source.toolkit.fluxcd.io (https://fluxcd.io/flux/components/kustomize/kustomizations/) and
+helm.toolkit.fluxcd.io (https://fluxcd.io/flux/components/helm/helmreleases/).
 
 A chart at a path of a GitRepository is rendered if that is this repository; a HelmChart may stand for it. One of a
 HelmRepository or a registry is rendered if gitsync.yaml states that a chart of the same name in this repository is
@@ -183,8 +181,8 @@ def read_helm_release(document: Document, view: SourceView) -> Declarations:
 
 
 def read_helm_chart(document: Document, view: SourceView) -> Declarations:
-    """Return the chart of a HelmChart, which a HelmRelease may refer to. Raises InvalidFieldError
-    if it cannot be read.
+    """Return the chart of a HelmChart, which a HelmRelease may refer to. Raises InvalidFieldError if it cannot be
+    read.
     """
     key, where = read_key(document, NAMESPACE), ("spec",)
     source = SourceName(
@@ -231,9 +229,7 @@ def _find_published(document: Document, where: FieldPath, source: SourceName, vi
 def _read_chart(
     document: Document, where: FieldPath, source: SourceName, published: Chart | None, view: SourceView
 ) -> ChartSource:
-    """Read the source of a chart, its folder there, and its values files; of a published chart,
-    those that it has.
-    """
+    """Read the source of a chart, its folder there, and its values files; of a published chart, those that it has."""
     if published:
         source, folder, root = THIS_REPOSITORY, published.folder, published.folder
     elif source.kind == "GitRepository":
@@ -254,8 +250,8 @@ def _read_chart_source(document: Document, namespace: str) -> SourceName:
 
 
 def _read_name(document: Document, key: ObjectName) -> str:
-    """Read the name of the release: by default, that of the object, with its namespace before it if
-    it is another one.
+    """Read the name of the release: by default, that of the object, with its namespace before it if it is another
+    one.
     """
     if name := _read_optional(document, "releaseName"):
         return name
@@ -269,9 +265,7 @@ def _read_name(document: Document, key: ObjectName) -> str:
 
 
 def _read_values(document: Document, namespace: str) -> Iterator[ChartValues]:
-    """Read the values over those of files, the strongest last: objects, and those of the
-    HelmRelease itself.
-    """
+    """Read the values over those of files, the strongest last: objects, and those of the HelmRelease itself."""
     where: FieldPath = ("spec", "valuesFrom")
     for index in range(len(read_list(document, where))):
         yield _read_values_key(document, (*where, index), namespace)
@@ -279,9 +273,7 @@ def _read_values(document: Document, namespace: str) -> Iterator[ChartValues]:
 
 
 def _list_values_files(document: Document, where: FieldPath, view: SourceView, root: str) -> Iterator[str]:
-    """List the values files of a chart, by their paths in this repository. What they are relative
-    to is at `root`.
-    """
+    """List the values files of a chart, by their paths in this repository. What they are relative to is at `root`."""
     ignores = read_switch(document, (*where, "ignoreMissingValuesFiles"))
     for index in range(len(read_list(document, (*where, "valuesFiles")))):
         path = posixpath.join(root, read_path(document, (*where, "valuesFiles", index)))

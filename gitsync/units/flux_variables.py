@@ -165,8 +165,8 @@ def _is_handed_on(use: VariableUse, value: Any) -> bool:
 
 
 def _name_missing(use: VariableUse, value: Any) -> str:
-    """Name the variable that stands for a missing one: its marker, or the one whose value it is a
-    part of, which then loses its marker.
+    """Name the variable that stands for a missing one: its marker, or the one whose value it is a part of, which then
+    loses its marker.
     """
     if use.path[1] != "postBuild":
         return MARK + use.variable.name.removeprefix(MARK)

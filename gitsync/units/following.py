@@ -146,8 +146,8 @@ class _Follower:
             yield from (_widen(problem, self.found[name].home) for problem in found)
 
     def weigh(self, broken: Iterable[BrokenObject]) -> Iterator[Problem]:
-        """Weigh the problems of objects that cannot be read: they are notes, if nothing of this
-        repository is built from them.
+        """Weigh the problems of objects that cannot be read: they are notes, if nothing of this repository is built
+        from them.
         """
         built_from = {waiting.declared.source for waiting in self.waiting}
         for unread in broken:
@@ -204,9 +204,8 @@ class _Follower:
         return isinstance(source, GitAddress) and not source.chart and self.repository.has_url(source.url)
 
     def find_covered(self) -> CoveredFolders:
-        """Find the folders of all objects, also of those that are built from another revision. A
-        chart of a repository that is not known may be in this one, and its values are in the
-        object.
+        """Find the folders of all objects, also of those that are built from another revision. A chart of a repository
+        that is not known may be in this one, and its values are in the object.
         """
         others: list[Unit] = []
         for waiting in self.waiting:
@@ -260,8 +259,8 @@ def follow(start: Declarations, build: BuildUnits, read: ReadObjects, repository
 
 
 def _split_ready(found: Sequence[_FoundObject]) -> tuple[Sequence[_FoundObject], Sequence[_FoundObject]]:
-    """Split objects into those to build now, and the rest: charts come last, for their values may
-    be in ConfigMaps of the others.
+    """Split objects into those to build now, and the rest: charts come last, for their values may be in ConfigMaps of
+    the others.
     """
     charts = [each for each in found if each.declared.unit.is_chart]
     others = [each for each in found if not each.declared.unit.is_chart]
@@ -274,9 +273,7 @@ def _widen(problem: Problem, home: str) -> Problem:
 
 
 def _select_outer(found: Sequence[DeclaredUnit], here: Sequence[DeclaredUnit]) -> tuple[DeclaredUnit, ...]:
-    """Select the objects that no other one builds: those inside are found again, with its changes
-    and variables.
-    """
+    """Select the objects that no other one builds: those inside are found again, with its changes and variables."""
     builders: dict[str, dict[FileSelection | None, dict[str, Unit]]] = {}
     for builder in here:
         builders.setdefault(builder.unit.path, {}).setdefault(builder.unit.settings.selection, {})[
@@ -340,8 +337,8 @@ def _make_name(home: str, name: str) -> str:
 
 
 def _pass_over_all(follower: _Follower) -> Iterator[Problem]:
-    """Report the objects of other sources: one problem for each, and one for all charts elsewhere
-    of a kind of object in a cluster.
+    """Report the objects of other sources: one problem for each, and one for all charts elsewhere of a kind of object
+    in a cluster.
     """
     charts: dict[tuple[str, str], list[_FoundObject]] = {}
     for waiting in follower.waiting:

@@ -89,8 +89,8 @@ class ChartJob:
         return digest_inputs([self.path, self.values, settings, sorted(self.copies.items())], self.files)
 
     def run(self, timeout: float, grace: Grace) -> bytes:
-        """Render the manifests as one YAML text; each names its template in a comment, or in an
-        annotation if `changes` of the release were applied. Raises ChartError if there are none.
+        """Render the manifests as one YAML text; each names its template in a comment, or in an annotation if `changes`
+        of the release were applied. Raises ChartError if there are none.
         """
         documents = self._render_twice(timeout, grace)
         if not self.release.changes:
@@ -113,8 +113,7 @@ class ChartJob:
         if [document.path for document in documents] != [document.path for document in others]:
             raise self._refuse_unstable(self.path)
         for document, other in zip(documents, others, strict=True):
-            # What differs would be another resource in each run. Documents that gitsync does not
-            # read may differ.
+            # What differs would be another resource in each run. Documents that gitsync does not read may differ.
             if document != other and (_READ.search(document.text) or _READ.search(other.text)):
                 raise self._refuse_unstable(document.path)
         return documents
@@ -220,8 +219,8 @@ class _Rendered(NamedTuple):
 def make_chart_job(unit: Unit, reader: KustomizationReader) -> ChartJob:
     """Return the job that renders the chart of a unit.
 
-    Raises ChartError if something that it needs cannot be read or is not in the source; raises SourceError
-    if it is too much.
+    Raises ChartError if something that it needs cannot be read or is not in the source; raises SourceError if it is too
+    much.
     """
     release = unit.release or ChartRelease()
     copy = _copy(unit, reader)
@@ -272,8 +271,8 @@ def _list_paths(copy: ChartCopy, release: ChartRelease) -> list[str]:
 def _build_around(
     path: str, documents: Sequence[_Rendered], changes: Mapping[str, Any], *, timeout: float, grace: Grace
 ) -> bytes:
-    """Change the documents by a kustomization around them. Each template is a file of it, so that
-    its origin is known.
+    """Change the documents by a kustomization around them. Each template is a file of it, so that its origin is
+    known.
     """
     if not has_tool():
         message = (

@@ -181,15 +181,13 @@ def _index_fields(root: Any) -> Mapping[str, Any]:
 
 
 def read_plugins(content: bytes) -> tuple[Reference, ...]:
-    """Read what the objects in a file of plugins refer to; nothing if it is not YAML, which
-    kustomize reports.
-    """
+    """Read what the objects in a file of plugins refer to; nothing if it is not YAML, which kustomize reports."""
     return tuple(_list_inline(content, ""))
 
 
 def find_inline_fault(content: bytes) -> int | None:
-    """Find the line of the first object in a kustomization that is a text there, a patch or a
-    plugin, and is not YAML. None if there is none.
+    """Find the line of the first object in a kustomization that is a text there, a patch or a plugin, and is not YAML.
+    None if there is none.
     """
     root: Any = yaml.compose(content, Loader=yaml.CSafeLoader)
     for node in _list_scalars(root, set()):
@@ -217,8 +215,8 @@ def _list_scalars(node: Any, visited: set[int]) -> Iterator[Any]:
 
 
 def guess_references(content: bytes) -> tuple[str, ...]:
-    """Guess what a kustomization that cannot be read refers to: every text in it that may be the
-    path of a base or a file.
+    """Guess what a kustomization that cannot be read refers to: every text in it that may be the path of a base or a
+    file.
     """
     words = _WORD.findall(content[:_LARGEST].decode("utf-8", "replace"))
     return tuple(dict.fromkeys(words))[:_MOST_GUESSES]
@@ -431,9 +429,7 @@ class KustomizationReader:
             return ()
 
     def list_bases(self, kustomization: Kustomization) -> Iterator[str]:
-        """List the kustomizations that it is built on. Raises UnbuildableError for one that is not
-        in the source.
-        """
+        """List the kustomizations that it is built on. Raises UnbuildableError for one that is not in the source."""
         for reference in kustomization.references:
             if reference.field in BASES and (base := self._find_base(kustomization, reference)):
                 yield base
@@ -465,8 +461,8 @@ class KustomizationReader:
 def find_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:
     """Find every file that building the kustomization at `start` may need, sorted.
 
-    Raises UnbuildableError if it or one of its bases cannot be read, is not in the source, or names what
-    may not be read.
+    Raises UnbuildableError if it or one of its bases cannot be read, is not in the source, or names what may not be
+    read.
     """
     reached = reach([start], reader)
     for kustomization in reached.values():
@@ -478,9 +474,8 @@ def find_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:
 
 
 def reach(start: Sequence[str], reader: KustomizationReader) -> dict[str, Kustomization]:
-    """Reach the kustomizations at some paths, and all that they are built on, by path. Raises
-    UnbuildableError if one of them cannot be read, is not in the source, or names what may not be
-    read.
+    """Reach the kustomizations at some paths, and all that they are built on, by path. Raises UnbuildableError if one
+    of them cannot be read, is not in the source, or names what may not be read.
     """
     pending, reached = list(start), dict[str, Kustomization]()
     while pending:

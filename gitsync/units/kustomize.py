@@ -71,13 +71,11 @@ def build(
     timeout: float = TIMEOUT,
     grace: Grace | None = None,
 ) -> bytes:
-    """Build the manifests of the kustomization at `path`, as one YAML text; each names its origin
-    in an annotation.
+    """Build the manifests of the kustomization at `path`, as one YAML text; each names its origin in an annotation.
 
-    `files` are all that the build may need. `more` are fields of a kustomization around it.
-    `is_restricted` keeps the tool to files below each kustomization. `timeout` is in seconds; the
-    tool ends with `grace`. Raises SourceError if no tool is installed, UnbuildableError if the
-    build fails.
+    `files` are all that the build may need. `more` are fields of a kustomization around it. `is_restricted` keeps the
+    tool to files below each kustomization. `timeout` is in seconds; the tool ends with `grace`. Raises SourceError if
+    no tool is installed, UnbuildableError if the build fails.
     """
     command = _find_command(path, is_restricted=is_restricted)
     with open_temporary_folder() as temporary:
@@ -129,8 +127,8 @@ def _explain(path: str, complaint: str) -> UnbuildableError:
 
 
 def _clean_complaint(complaint: str) -> str:
-    """Clean what the tool said: without the prefix of its log, and without manifests that may have
-    a secret. Its warnings of deprecated fields come before the cause, and are put behind it.
+    """Clean what the tool said: without the prefix of its log, and without manifests that may have a secret. Its
+    warnings of deprecated fields come before the cause, and are put behind it.
     """
     lines = complaint.strip().splitlines()
     warnings = [line for line in lines if line.startswith(_WARNING)]

@@ -1,5 +1,5 @@
-"""Reads the objects of controllers in files: what they declare, with the variables of the units
-that they are in replaced.
+"""Reads the objects of controllers in files: what they declare, with the variables of the units that they are in
+replaced.
 """
 
 from __future__ import annotations

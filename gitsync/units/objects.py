@@ -1,8 +1,8 @@
-"""Reads objects of controllers, which apply what their objects name in a cluster: how the objects
-are found, their fields, each of its type, and the charts that they take by name.
+"""Reads objects of controllers, which apply what their objects name in a cluster: how the objects are found, their
+fields, each of its type, and the charts that they take by name.
 
-gitsync.yaml may call a chart published: objects take it from a Helm repository or a registry, by
-its name. It is rendered from this repository, so that its values need not be copied.
+gitsync.yaml may call a chart published: objects take it from a Helm repository or a registry, by its name. It is
+rendered from this repository, so that its values need not be copied.
 """
 
 from __future__ import annotations
@@ -172,8 +172,8 @@ class Controller:
         return error.make_problem(document, code=self.invalid, hint=_FIX)
 
     def explain_hidden(self, problem: Problem) -> Problem:
-        """Make the problem of a file that does not parse, and may have objects. What a template
-        stands for is not known here, and not used.
+        """Make the problem of a file that does not parse, and may have objects. What a template stands for is not known
+        here, and not used.
         """
         if problem.code == TEMPLATE and not problem.is_error:
             return replace(problem, level=Level.NOTE)

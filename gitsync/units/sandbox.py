@@ -1,10 +1,10 @@
-"""Runs the tools that build units (kustomize, helm), each on a copy of the files that it needs, and
-reports why one cannot be built.
+"""Runs the tools that build units (kustomize, helm), each on a copy of the files that it needs, and reports why one
+cannot be built.
 
-The source may be a revision without a work tree, and it is not trusted: the files that a build
-needs are written to a folder of their own, and the tool runs there without the settings and plugins
-of this user, without access to remote files, and with limits of time and memory. Each set of inputs
-is built once in a run, whatever the revision, and several are built at a time.
+The source may be a revision without a work tree, and it is not trusted: the files that a build needs are written to a
+folder of their own, and the tool runs there without the settings and plugins of this user, without access to remote
+files, and with limits of time and memory. Each set of inputs is built once in a run, whatever the revision, and several
+are built at a time.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def run_tool(call: ProgramCall, path: str, failure: type[UnbuildableError]) -> E
 
 
 def write_files(root: Path, files: Mapping[str, bytes]) -> None:
-    """Write files below a folder that is new or empty. Raises SourceError for a path that would
-    lead out of it or is taken.
+    """Write files below a folder that is new or empty. Raises SourceError for a path that would lead out of it or is
+    taken.
     """
     root.mkdir(exist_ok=True)
     for path, content in sorted(files.items()):
@@ -114,9 +114,8 @@ def write_files(root: Path, files: Mapping[str, bytes]) -> None:
 
 
 def make_environment(program: Program, home: Path, folders: Iterable[str] = ()) -> Mapping[str, str]:
-    """Make the environment of a tool: only the search path of gitsync; no home with plugins, no
-    proxy, no cluster. `folders` are further variables of the tool that lead to a folder of this
-    user.
+    """Make the environment of a tool: only the search path of gitsync; no home with plugins, no proxy, no cluster.
+    `folders` are further variables of the tool that lead to a folder of this user.
     """
     proxies = {name: _NOWHERE for low in ("http_proxy", "https_proxy", "all_proxy") for name in (low, low.upper())}
     own = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "TMPDIR", *folders)
@@ -143,8 +142,8 @@ class BuildJob(Protocol):
     def digest(self) -> str: ...
 
     def run(self, timeout: float, grace: Grace) -> bytes:
-        """Return the manifests as one YAML text. Raises UnbuildableError if there are none,
-        SourceError without a tool.
+        """Return the manifests as one YAML text. Raises UnbuildableError if there are none, SourceError without a
+        tool.
         """
         ...
 

@@ -1,9 +1,9 @@
-"""Selects the files of a source that belong to a unit which an object of a controller declares: by
-folder, by globs of Argo CD, or as the files of a chart.
+"""Selects the files of a source that belong to a unit which an object of a controller declares: by folder, by globs of
+Argo CD, or as the files of a chart.
 
-Globs become patterns that match in linear time, for their texts are not trusted. Units whose files
-are manifests as they are, as in Argo CD, are read here: no tool builds them. Each file of such a
-unit has the path of the unit before its own, since several units may have one folder.
+Globs become patterns that match in linear time, for their texts are not trusted. Units whose files are manifests as
+they are, as in Argo CD, are read here: no tool builds them. Each file of such a unit has the path of the unit before
+its own, since several units may have one folder.
 """
 
 from __future__ import annotations
@@ -71,9 +71,7 @@ def compile_glob(glob: str, *, crosses_folders: bool, has_braces: bool = False) 
 
 
 def _translate_token(token: re.Match[str], *, is_grouped: bool, crosses: bool) -> str:
-    """Translate one token of a glob to a part of a pattern. `is_grouped`: it is a brace, or a comma
-    inside of them.
-    """
+    """Translate one token of a glob to a part of a pattern. `is_grouped`: it is a brace, or a comma inside of them."""
     if is_grouped:
         return {"{": "(?:", ",": "|", "}": ")"}[token[0]]
     if token["stars"]:
@@ -167,8 +165,8 @@ def read_directories(units: Iterable[Unit], reader: KustomizationReader) -> Read
 
 
 def list_directory(unit: Unit, reader: KustomizationReader) -> list[str]:
-    """List the files that a unit selects. Raises ApplicationError if there are none, or some are in
-    another language.
+    """List the files that a unit selects. Raises ApplicationError if there are none, or some are in another
+    language.
     """
     selected = [path for path in reader.list_below(unit.path) if selects(unit, path)]
     if jsonnet := [path for path in selected if path.endswith(_JSONNET)]:

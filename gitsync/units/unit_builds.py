@@ -126,9 +126,7 @@ def _run_jobs(jobs: Mapping[str, BuildJob], builds: Builds) -> tuple[dict[str, b
 
 
 def list_inputs(units: Iterable[Unit], reader: KustomizationReader) -> frozenset[str]:
-    """List every file that building units may need; of one that cannot be read in full, all files
-    of its folder.
-    """
+    """List every file that building units may need; of one that cannot be read in full, all files of its folder."""
     found: set[str] = set()
     for unit in units:
         try:
@@ -222,9 +220,8 @@ def _find_level(unit: Unit, error: UnbuildableError, paths: Sequence[str], tree:
 
 
 def _locate(problem: Problem, reader: KustomizationReader) -> Problem:
-    """Locate a problem at the line of the file that the tool complains of, if that file is not
-    YAML. The tool's own number is that of the line before, if a parser and not a scanner found the
-    error.
+    """Locate a problem at the line of the file that the tool complains of, if that file is not YAML. The tool's own
+    number is that of the line before, if a parser and not a scanner found the error.
     """
     folders = _REACHED.findall(problem.message)
     folder = folders[-1] if folders else find_folder(problem.path)

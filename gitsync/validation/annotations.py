@@ -205,8 +205,8 @@ def _check_override(resource: Resource, value: str) -> Iterator[Finding]:
 
 
 def _check_value(key: str, value: str) -> Iterator[Finding]:
-    """Check the value of an annotation of the author. `ignore_annotation` and `hold_annotation` check those
-    that depend on the kind or on the day.
+    """Check the value of an annotation of the author. `ignore_annotation` and `hold_annotation` check those that depend
+    on the kind or on the day.
     """
     path = ("metadata", "annotations", key)
     if key == RECONCILE_POLICY and value not in set(Policy):

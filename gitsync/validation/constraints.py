@@ -36,9 +36,7 @@ def check_constraints(visit: Visit) -> Iterator[Finding]:
 
 
 def find_violations(value: Any, rules: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Find the rules that a value breaks, each with its message; rules that do not apply are
-    skipped.
-    """
+    """Find the rules that a value breaks, each with its message; rules that do not apply are skipped."""
     for rule, limit in rules.items():
         if rule not in _RULES:
             continue

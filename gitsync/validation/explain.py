@@ -111,8 +111,8 @@ def _make_no_field(path: str, name: str, field_names: Iterable[str]) -> ConfigEr
 def _make_rows(
     kind_field: KindField, kind: Kind, *, deep: bool, outer_types: tuple[TypeFacts, ...] = ()
 ) -> Iterator[FieldRow]:
-    """Make the rows of the fields inside a field; if `deep`, of all below, except inside a type
-    that contains itself.
+    """Make the rows of the fields inside a field; if `deep`, of all below, except inside a type that contains
+    itself.
     """
     facts = find_type_facts(kind_field.facts["type"], kind)
     if facts is None or any(facts is outer for outer in outer_types):  # a scalar, or a type inside of itself
@@ -208,9 +208,7 @@ def find_spec(kind: Kind) -> KindField:
 
 
 def list_fields(kind_field: KindField, kind: Kind) -> Iterator[KindField]:
-    """List the fields inside a field, sorted. A union has no path in the ARM body: it is the
-    content of its member.
-    """
+    """List the fields inside a field, sorted. A union has no path in the ARM body: it is the content of its member."""
     type_ = kind_field.facts["type"]
     facts = find_type_facts(type_, kind)
     if facts is None:

@@ -62,9 +62,7 @@ class IgnoredPath:
 
 
 def read_ignored_paths(resource: Resource, kind: Kind | None, today: date | None) -> Paths:
-    """Read the paths of the body that a manifest ignores on a day, without entries that are invalid or have
-    expired.
-    """
+    """Read the paths of the body that a manifest ignores on a day, without entries that are invalid or have expired."""
     entries = (entry for entry in _iterate_entries(resource) if isinstance(entry, IgnoredPath))
     paths = {entry.find_path(kind) for entry in entries if not _has_expired(entry, today)}
     return tuple(sorted(path for path in paths if not isinstance(path, Misfit)))
@@ -96,9 +94,7 @@ def _has_expired(entry: IgnoredPath, today: date | None) -> bool:
 
 
 def _iterate_entries(resource: Resource) -> Iterator[IgnoredPath | Finding]:
-    """Yield the entries in order, with findings in place of invalid ones. An empty annotation
-    counts as absent.
-    """
+    """Yield the entries in order, with findings in place of invalid ones. An empty annotation counts as absent."""
     text = resource.annotations.get(IGNORE)
     if not text:
         return

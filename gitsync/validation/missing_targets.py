@@ -42,12 +42,11 @@ def check_presence(
     left_out: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
     rejected: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
 ) -> Iterator[tuple[Member, Finding]]:
-    """Check that the owner and the references of every member exist, and that each is below an owner that
-    does.
+    """Check that the owner and the references of every member exist, and that each is below an owner that does.
 
-    References to kinds that are not ARM's are left to another check. `known` are resources of other
-    sources, `left_out` those of files that kustomizations leave out, and `rejected` those of documents that cannot be
-    used; the latter two without namespaces.
+    References to kinds that are not ARM's are left to another check. `known` are resources of other sources, `left_out`
+    those of files that kustomizations leave out, and `rejected` those of documents that cannot be used; the latter two
+    without namespaces.
     """
     names, hints = _KnownNames(members), _IdHints(catalog, known, left_out, rejected)
     unplaced = _find_unplaced(members, names.present)
@@ -118,9 +117,7 @@ def _group(pairs: Iterable[tuple[tuple[str, ...], str]]) -> dict[tuple[str, ...]
 
 
 def _iterate_targets(member: Member) -> Iterator[tuple[FieldPath, Key, str]]:
-    """Yield the targets of a member: field, key and role. Another check handles names that are ARM
-    ids.
-    """
+    """Yield the targets of a member: field, key and role. Another check handles names that are ARM ids."""
     owner = member.owner
     if owner and owner.key and not owner.arm_id and not is_arm_id(owner.key.name):
         yield ("spec", "owner"), owner.key, "owner"
@@ -210,9 +207,7 @@ class _IdHints:
         return f"Set {format_field(target.path)}.armId to {known.arm_id}, the id in {known.place}. {known.doubt}"
 
     def make_expected(self, target: _MissingTarget, subscription: str) -> str:
-        """Make the hint with the id that the target has if its Azure name is its name, as far as
-        that is known.
-        """
+        """Make the hint with the id that the target has if its Azure name is its name, as far as that is known."""
         if target.must_be_named:
             return "Add its manifest."
         field, key = f"{format_field(target.path)}.armId", target.key
@@ -221,8 +216,8 @@ class _IdHints:
 
 
 def _build_expected_id(catalog: Catalog, key: Key, subscription: str) -> str:
-    """Build the likely ARM id, with what is not known in angle brackets; "" for an extension
-    resource, which may be anywhere.
+    """Build the likely ARM id, with what is not known in angle brackets; "" for an extension resource, which may be
+    anywhere.
 
     Source: docs/reference/reconciliation.md#arm-ids.
     """

@@ -49,8 +49,8 @@ def is_uuid_named(kind: Kind) -> bool:
 
 
 def find_azure_name(resource: Resource, kind: Kind) -> tuple[FieldPath, str] | None:
-    """Find the field of a manifest with its Azure name, and that name; None if it is fixed,
-    derived, or in a config map.
+    """Find the field of a manifest with its Azure name, and that name; None if it is fixed, derived, or in a config
+    map.
     """
     if kind.fixed_azure_name is not None:
         return None

@@ -54,8 +54,8 @@ def is_arm_id(text: str) -> bool:
 
 
 def parse_arm_type(arm_id: str) -> str:
-    """Parse the ARM type of an id, in its own case, such as `Microsoft.Kusto/clusters/databases`. The
-    type of an extension is its own, not that of its target.
+    """Parse the ARM type of an id, in its own case, such as `Microsoft.Kusto/clusters/databases`. The type of an
+    extension is its own, not that of its target.
     """
     provider_at = arm_id.casefold().rfind(_PROVIDERS)  # the last one: an extension has that of its target before it
     if provider_at >= 0:
@@ -65,8 +65,8 @@ def parse_arm_type(arm_id: str) -> str:
 
 
 def find_named_references(kind: Kind, spec: Any, namespace: str) -> Iterator[tuple[FieldPath, Key]]:
-    """Find every reference of a spec to another manifest, with its path, in the order of the manifest,
-    without owners.
+    """Find every reference of a spec to another manifest, with its path, in the order of the manifest, without
+    owners.
     """
     return select_named_references(visit_spec(kind, spec), namespace)
 
@@ -81,9 +81,7 @@ def select_named_references(visits: Iterable[Visit], namespace: str) -> Iterator
 
 
 def check_reference(visit: Visit, kind: Kind, catalog: Catalog, unknown: Level = Level.ERROR) -> Iterator[Finding]:
-    """Check one owner or reference that is a mapping of strings. `unknown` is the level of an unknown
-    field.
-    """
+    """Check one owner or reference that is a mapping of strings. `unknown` is the level of an unknown field."""
     fields = visit.fields
     texts = {name: value for name, value in visit.value.items() if value and name in fields and isinstance(value, str)}
     if texts and visit.value.get("armId") == "":
@@ -155,9 +153,7 @@ def _check_form(visit: Visit, texts: dict[str, str]) -> Iterator[Finding]:
 
 
 def _check_members(visit: Visit, texts: dict[str, str], missing: Sequence[str]) -> Iterator[Finding]:
-    """Check that there is either an ARM id or all members of the other form; `missing` are those that it
-    lacks.
-    """
+    """Check that there is either an ARM id or all members of the other form; `missing` are those that it lacks."""
     required = [name for name in _KEY_FIELDS if name in visit.fields]
     present = [name for name in required if name in texts]
     field, fields = format_field(visit.path), join_with_and(required)

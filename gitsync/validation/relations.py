@@ -112,9 +112,7 @@ def _check_arm_ids(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]
 
 
 def _compare_bodies(same: Sequence[Member], bodies: Sequence[Any]) -> Iterator[tuple[Member, Finding]]:
-    """Report each manifest of one resource, with the difference to another one; nothing if all
-    bodies are equal.
-    """
+    """Report each manifest of one resource, with the difference to another one; nothing if all bodies are equal."""
     first, *rest = zip(same, bodies, strict=True)
     unequal = next((pair for pair in rest if _is_different(pair[1], first[1])), None)
     if unequal is None:
@@ -150,9 +148,7 @@ def _format_side(value: Any) -> str:
 
 
 def _make_comparable(value: Any, arm_ids: Mapping[Key, str]) -> Any:
-    """Turn a body into plain values: a reference is its ARM id if that is known, another
-    placeholder is its text.
-    """
+    """Turn a body into plain values: a reference is its ARM id if that is known, another placeholder is its text."""
     match value:
         case dict():
             return {key: _make_comparable(child, arm_ids) for key, child in value.items()}
@@ -267,8 +263,8 @@ def _list_prefixes(spec: Any) -> Iterator[tuple[FieldPath, str]]:
             yield ("spec", "addressPrefixes", index), text
 
 
-# Cycles of owners, references and values between manifests. No member of a cycle can be applied first, and the order
-# of a run requires a graph without cycles.
+# Cycles of owners, references and values between manifests. No member of a cycle can be applied first, and the order of
+# a run requires a graph without cycles.
 
 
 Adjacency = Mapping[Key, Sequence[Key]]
@@ -340,9 +336,7 @@ def _peel(edges: Adjacency) -> set[Key]:
 
 
 def _find_shortest(start: Key, edges: Adjacency) -> tuple[Key, ...]:
-    """Find the keys of the shortest cycle through `start`; () if there is none. Ties go to smaller
-    keys.
-    """
+    """Find the keys of the shortest cycle through `start`; () if there is none. Ties go to smaller keys."""
     came_from: dict[Key, Key] = {}
     queue = deque([start])
     while queue:

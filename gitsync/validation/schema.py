@@ -258,8 +258,8 @@ _TAGS_WITH_CASE: Final = frozenset(
 
 
 def find_pairs(present: Collection[str], fields: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
-    """Find the pairs of a field and its source among those that are present. `azureName` is in
-    none: it wins over `azureNameFromConfig` (docs/reference/reconciliation.md#azure-names).
+    """Find the pairs of a field and its source among those that are present. `azureName` is in none: it wins over
+    `azureNameFromConfig` (docs/reference/reconciliation.md#azure-names).
     """
     for source_field in sorted(name for name in present if name.endswith(SOURCES)):
         value_field = source_field.removesuffix("FromConfig").removesuffix("FromSecret")

@@ -52,11 +52,11 @@ def validate_resource(
     unknown_fields: UnknownFields = "error",
     visits: Sequence[Visit] | None = None,
 ) -> tuple[Problem, ...]:
-    """Find every problem of one manifest alone, in the order of its file: shape, constraints, owner and
-    reference forms, names, exports, annotations.
+    """Find every problem of one manifest alone, in the order of its file: shape, constraints, owner and reference
+    forms, names, exports, annotations.
 
-    If `kind` is None (not in the catalog), that is the problem. `visits` are those of the spec, if they
-    were made already.
+    If `kind` is None (not in the catalog), that is the problem. `visits` are those of the spec, if they were made
+    already.
     """
     findings: Iterable[Finding]
     level = Level.WARNING if unknown_fields == "warn" else Level.ERROR
@@ -77,8 +77,8 @@ def validate_resource(
 def check_spec(
     visits: Iterable[Visit], kind: Kind, catalog: Catalog, unknown: Level = Level.ERROR
 ) -> Iterator[Finding]:
-    """Check the values of a spec: shape, constraints, forms of references. `unknown` is the level of an
-    unknown field.
+    """Check the values of a spec: shape, constraints, forms of references. `unknown` is the level of an unknown
+    field.
     """
     for visit in visits:
         is_mapping = visit.facts is not None
@@ -106,8 +106,8 @@ def validate_set(
     left_out: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
     rejected: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
 ) -> tuple[tuple[Problem, ...], ...]:
-    """Find every problem between manifests: duplicates, missing owners and references, cycles, one ARM id
-    twice, subnets outside of their network or across each other.
+    """Find every problem between manifests: duplicates, missing owners and references, cycles, one ARM id twice,
+    subnets outside of their network or across each other.
 
     Returns one tuple for each member, in the order of `members`: a key may occur twice. `namespaces` has the
     annotations of Namespace manifests: an unknown reconcile policy there is a problem of every resource that has it.

@@ -59,10 +59,11 @@ spec:
 class Drift:
     """One row. `name` is that of the resource, and of its file with `suffix`. `why` is what the row shows.
 
-    `text` is the file before; `changes` are what somebody sets in Azure by JSON pointers, and `remove` what they remove;
-    `deletes` means that the resource goes. `edits` are the pieces of the text that change, each of which is there once;
-    `is_gone` means that the file is removed. `left` are the fields that stay, with a part of the reason. A row that
-    `is_named` is accepted by its name only, with that of `others`, and `pointers` are its `--field`. `git` is the text that git has by then.
+    `text` is the file before; `changes` are what somebody sets in Azure by JSON pointers, and `remove` what they
+    remove; `deletes` means that the resource goes. `edits` are the pieces of the text that change, each of which is
+    there once; `is_gone` means that the file is removed. `left` are the fields that stay, with a part of the reason. A
+    row that `is_named` is accepted by its name only, with that of `others`, and `pointers` are its `--field`. `git` is
+    the text that git has by then.
     """
 
     why: str

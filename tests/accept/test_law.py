@@ -75,8 +75,8 @@ def drift(world: World, choices: list[tuple[int, int, int]]) -> None:
 
 
 def find_lines(tree: Tree, resource: DriftedResource) -> set[int]:
-    """Find the lines that a change of the accepted fields may touch: theirs, and that of a parent which is empty now, or
-    which has a new member in its braces.
+    """Find the lines that a change of the accepted fields may touch: theirs, and that of a parent which is empty now,
+    or which has a new member in its braces.
     """
     lines = tree.prepared[resource.key].resource.lines
     assert lines is not None

@@ -56,8 +56,8 @@ _GZIP = b"\x1f\x8b\x08" + bytes(6) + b"\xff"
 
 
 def bomb(megabytes: int) -> bytes:
-    """A gzip of so many megabytes of blanks behind a brace, a thousandth as large. It ends too early, at a point
-    that no reader reaches. One megabyte is packed, and repeated.
+    """A gzip of so many megabytes of blanks behind a brace, a thousandth as large. It ends too early, at a point that
+    no reader reaches. One megabyte is packed, and repeated.
     """
     packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
     begin = packer.compress(b"{") + packer.flush(zlib.Z_FULL_FLUSH)

@@ -1,5 +1,5 @@
-"""Rows of Azure's logs that are none: any JSON is a change of the row or none, in short texts, without the bodies
-of requests, and soon.
+"""Rows of Azure's logs that are none: any JSON is a change of the row or none, in short texts, without the bodies of
+requests, and soon.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""No file takes more than 200 times its bytes of memory, and 50 MB: manifests, ignore files, records and plans. No source
-takes more than 300 MB for what it stands for.
+"""No file takes more than 200 times its bytes of memory, and 50 MB: manifests, ignore files, records and plans. No
+source takes more than 300 MB for what it stands for.
 """
 
 from __future__ import annotations

@@ -139,8 +139,8 @@ GUARDS = re.compile("access|public|auth|key|encrypt|purge|lock|enabledfor", re.I
 
 
 def list_guards():
-    """Yield each boolean and enumerated member that guards something by its name, or by one above it: the ARM type,
-    the path, and the values.
+    """Yield each boolean and enumerated member that guards something by its name, or by one above it: the ARM type, the
+    path, and the values.
     """
     catalog = open_catalog()
     for group in catalog.groups():

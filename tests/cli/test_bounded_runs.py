@@ -48,8 +48,8 @@ def at(url: str) -> dict[str, str]:
 
 @contextmanager
 def dripping() -> Iterator[tuple[str, threading.Event]]:
-    """A server that begins to answer, and then sends a byte every tenth of a second: its URL, and what is set
-    once it was reached.
+    """A server that begins to answer, and then sends a byte every tenth of a second: its URL, and what is set once it
+    was reached.
     """
     asked, over = threading.Event(), threading.Event()
 

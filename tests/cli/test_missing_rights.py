@@ -1,4 +1,5 @@
-"""Which status codes of reads are reported as a missing right: those that refuse the identity, 401 and 403, and no other.
+"""Which status codes of reads are reported as a missing right: those that refuse the identity, 401 and 403, and no
+other.
 
 All commands that read Azure are given the same answer to every read of a kind.
 """

@@ -1,4 +1,6 @@
-"""`plan --out` and `sync --plan` as people start them: exit codes, and what is reported of a plan that is not to be trusted."""
+"""`plan --out` and `sync --plan` as people start them: exit codes, and what is reported of a plan that is not to be
+trusted.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Plans that people review, where secrets come from exports, from elsewhere and from encrypted files: what is reported of
-them, what is not, and that nothing is skipped without a word.
+"""Plans that people review, where secrets come from exports, from elsewhere and from encrypted files: what is reported
+of them, what is not, and that nothing is skipped without a word.
 """
 
 from __future__ import annotations

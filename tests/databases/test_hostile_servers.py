@@ -182,8 +182,8 @@ UNASKED = message(b"R", struct.pack(">I", 11) + b"r=nonce,s=c2FsdA==,i=4096")
 
 
 def test_a_server_that_ends_the_process_learns_and_reports_nothing(ca):
-    """gitsync's code cannot catch a crash of the driver. The run ends as if it was killed, and the next one
-    goes on (tests/run/test_killed.py).
+    """gitsync's code cannot catch a crash of the driver. The run ends as if it was killed, and the next one goes on
+    (tests/run/test_killed.py).
     """
     with HostileServer(Provider.POSTGRESQL, ca.tls, UNASKED).run() as address:
         script = (

@@ -212,7 +212,9 @@ def test_the_number_of_workers_is_written_once(tmp_path):
 
 @needs_helm
 def test_workers_are_distinguished_by_what_gitsync_reads(tmp_path):
-    """The variables of an Indexed Job make a worker of the settings, and the exit codes of its policy are those of the enum."""
+    """The variables of an Indexed Job make a worker of the settings, and the exit codes of its policy are those of the
+    enum.
+    """
     job = template(VALUES + MANY_WORKERS, tmp_path)["CronJob", "gitsync", "gitsync"]["spec"]["jobTemplate"]["spec"]
     [container] = job["template"]["spec"]["containers"]
     variables = {one["name"]: one.get("value", "0b6f6e1e-0d1e-4a57-8a2f-6a1f4b0c1d2e") for one in container["env"]}

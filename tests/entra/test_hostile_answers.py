@@ -1,5 +1,5 @@
-"""Answers of Microsoft Graph that are none: any JSON is an error of the provider or the requested group. Nothing
-else is requested, no token leaves for another host, and no group is shown twice or as what it is not.
+"""Answers of Microsoft Graph that are none: any JSON is an error of the provider or the requested group. Nothing else
+is requested, no token leaves for another host, and no group is shown twice or as what it is not.
 """
 
 import json

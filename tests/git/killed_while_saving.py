@@ -1,7 +1,8 @@
 """Save into a folder again and again, killed (SIGKILL) at the first, second, third … touch of the file system.
 
-Run by a test: `python -m tests.git.killed_while_saving FOLDER`. Prints how many kills there were; an assertion fails where what
-is left cannot be loaded, reports something that was never recorded, or cannot be brought up to date by the next run.
+Run by a test: `python -m tests.git.killed_while_saving FOLDER`. Prints how many kills there were; an assertion fails
+where what is left cannot be loaded, reports something that was never recorded, or cannot be brought up to date by the
+next run.
 """
 
 import os

@@ -1,4 +1,5 @@
-"""The leak hunt: the real command, every source and sink, at the most verbose level, with faults that raise in every stage.
+"""The leak hunt: the real command, every source and sink, at the most verbose level, with faults that raise in every
+stage.
 
 Then everything that was written is searched for every secret value, in every spelling, and for parts of them: they are
 in the sinks and in what was sent to Azure, and in no other file.

@@ -17,8 +17,8 @@ from tests.support.hostile_texts import HOSTILE
 
 @contextmanager
 def hostile(*pieces: bytes, drips: bool = False):
-    """A local service that sends these bytes to each client, and then a byte at a time if it `drips`; yields
-    its port.
+    """A local service that sends these bytes to each client, and then a byte at a time if it `drips`; yields its
+    port.
     """
     over = threading.Event()
 

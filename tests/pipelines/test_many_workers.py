@@ -1,5 +1,5 @@
-"""One run over three jobs, with the workflow and the templates: pinned, synced shard by shard, and gathered. git is real, and
-behind a token; Azure is the emulator.
+"""One run over three jobs, with the workflow and the templates: pinned, synced shard by shard, and gathered. git is
+real, and behind a token; Azure is the emulator.
 """
 
 import json

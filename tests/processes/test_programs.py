@@ -78,8 +78,8 @@ def test_what_a_program_gets(program, expected):
 
 
 def test_programs_are_started_in_one_place():
-    """Of the libraries, azure-identity starts `az`, with its own time limit, and GitPython runs `git version` when it is
-    imported (tests/git/test_gitpython.py).
+    """Of the libraries, azure-identity starts `az`, with its own time limit, and GitPython runs `git version` when it
+    is imported (tests/git/test_gitpython.py).
     """
     found = {}
     for path in PACKAGE.rglob("*.py"):

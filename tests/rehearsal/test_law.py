@@ -184,8 +184,8 @@ def check_equal(rehearsed: list[Write], real: list[Write], done: Mapping[str, se
 
 
 def _find_freed(rehearsed: Iterable[RehearsedWrite], deleted: set[str]) -> set[str]:
-    """Find what the rehearsal was refused while something below it was there, such as a network that leaves its
-    subnets without an address space.
+    """Find what the rehearsal was refused while something below it was there, such as a network that leaves its subnets
+    without an address space.
     """
     refused = {one.arm_id for one in rehearsed if one.status >= 400}
     return {one for one in refused if any(is_below(other, one) for other in deleted)}

@@ -1,4 +1,6 @@
-"""The steps of docs/from-aso.md beside Flux, with objects as a cluster exports them: nothing is written on the way from ASO to gitsync."""
+"""The steps of docs/from-aso.md beside Flux, with objects as a cluster exports them: nothing is written on the way from
+ASO to gitsync.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Two hundred and forty resources in an Azure that gives nothing back as it got it: what is reported as drift is drift, and all of it.
+"""Two hundred and forty resources in an Azure that gives nothing back as it got it: what is reported as drift is drift,
+and all of it.
 
 `estate.yaml` holds what values Azure is recorded to rewrite; the emulator does so (`rewrite: true`). One estate is
 brought about for all tests of this file, and each has a copy of it.

@@ -1,6 +1,4 @@
-"""What resources export to Secrets and config maps, in whole runs (tests/scenarios.md 13, 14
-and 26 to 34).
-"""
+"""What resources export to Secrets and config maps, in whole runs (tests/scenarios.md 13, 14 and 26 to 34)."""
 
 from __future__ import annotations
 

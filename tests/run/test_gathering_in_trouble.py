@@ -1,5 +1,5 @@
-"""Gathering on a full disk, with clocks that jump, and of pins that no one could have written: an error or a report that
-reports it, nothing is lost, and the next gathering is right.
+"""Gathering on a full disk, with clocks that jump, and of pins that no one could have written: an error or a report
+that reports it, nothing is lost, and the next gathering is right.
 """
 
 from __future__ import annotations

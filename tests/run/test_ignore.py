@@ -1,4 +1,6 @@
-"""What gitsync/ignore names is left as Azure has it, in whole runs: no drift, no write for it, and no write that resets it."""
+"""What gitsync/ignore names is left as Azure has it, in whole runs: no drift, no write for it, and no write that resets
+it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What is removed from git by a slip is held by its unit, and what is removed elsewhere is deleted: whole runs with --prune."""
+"""What is removed from git by a slip is held by its unit, and what is removed elsewhere is deleted: whole runs with
+--prune.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Whatever Azure took of a run is reported: in the headline, the results and the status, also after a stop, an
-answer was lost, or Azure refused the next step. The next run recovers.
+"""Whatever Azure took of a run is reported: in the headline, the results and the status, also after a stop, an answer
+was lost, or Azure refused the next step. The next run recovers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Refusals that pass by themselves: recognized by their text, whatever the code, and distinguished from those that stay."""
+"""Refusals that pass by themselves: recognized by their text, whatever the code, and distinguished from those that
+stay.
+"""
 
 from __future__ import annotations
 

@@ -107,8 +107,8 @@ def gitsync(*arguments: str, folder: Path, **more: str) -> Ended:
 
 
 def run_here(*arguments: str, folder: Path, **more: str) -> Ended:
-    """As `gitsync`, in this process, which takes a third of the CPU of a process that is forked: for tests that are about
-    what a command does, and not about its streams, its signals or its end.
+    """As `gitsync`, in this process, which takes a third of the CPU of a process that is forked: for tests that are
+    about what a command does, and not about its streams, its signals or its end.
     """
     out, err = (TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     with _become(folder, _make_environment(folder, more)), redirect_stdout(out), redirect_stderr(err):

@@ -6,8 +6,8 @@
         ... vault.url ... vault.requests ... vault.values
 
 `tls` is a server's context whose certificate is for 127.0.0.1 (`private_ca.make(folder).tls`). It behaves as Microsoft
-documents the service: nothing is served without a token, a list comes in pages and without values, a deleted secret keeps
-its name until it is recovered or purged, and a disabled one is not shown.
+documents the service: nothing is served without a token, a list comes in pages and without values, a deleted secret
+keeps its name until it is recovered or purged, and a disabled one is not shown.
 """
 
 import asyncio
@@ -97,7 +97,8 @@ class FakeKeyVault:
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=self._tls).start()
         self.url = f"https://127.0.0.1:{self._runner.addresses[0][1]}"
-        # The library keeps challenges by host and port for the whole process, and an earlier vault may have had this port.
+        # The library keeps challenges by host and port for the whole process, and an earlier vault may have had this
+        # port.
         http_challenge_cache.remove_challenge_for_url(self.url)
         return self
 

@@ -62,8 +62,8 @@ def init_bare(folder: Path) -> None:
 
 
 def commit_all(folder: Path, message: str = "Change") -> str:
-    """Commit all that a folder has, as `git add -A` and `git commit --allow-empty` do, and give the id of the commit. Special
-    cases are left to git: links, ignored files, other settings, a detached HEAD.
+    """Commit all that a folder has, as `git add -A` and `git commit --allow-empty` do, and give the id of the commit.
+    Special cases are left to git: links, ignored files, other settings, a detached HEAD.
     """
     if (branch := _find_plain_branch(folder)) and (files := _read_plain_files(folder)) is not None:
         return _commit(folder / ".git", branch, files, message)
@@ -73,8 +73,8 @@ def commit_all(folder: Path, message: str = "Change") -> str:
 
 
 def _find_plain_branch(folder: Path) -> Path | None:
-    """The file of the branch that is checked out, if the repository is as `init_repository` makes it, and had no packing
-    since. Remotes may follow.
+    """The file of the branch that is checked out, if the repository is as `init_repository` makes it, and had no
+    packing since. Remotes may follow.
     """
     top = folder / ".git"
     if not top.is_dir() or (top / "packed-refs").exists() or (top / "hooks").exists():
@@ -148,7 +148,9 @@ def _write_object(top: Path, kind: str, content: bytes) -> bytes:
 
 
 def _make_index(files: Mapping[str, tuple[os.stat_result, bytes]]) -> bytes:
-    """What is checked out, in version 2 of gitformat-index(5): git compares the times and sizes with those of the files."""
+    """What is checked out, in version 2 of gitformat-index(5): git compares the times and sizes with those of the
+    files.
+    """
     text = struct.pack(">4sLL", b"DIRC", 2, len(files))
     for name, (facts, own) in sorted((os.fsencode(path), entry) for path, entry in files.items()):
         times = (*divmod(facts.st_ctime_ns, 10**9), *divmod(facts.st_mtime_ns, 10**9))

@@ -121,9 +121,9 @@ def serve(
     spies: bool = True,
     drops: Sequence[bytes] = (),
 ) -> Iterator[tuple[str, Seen]]:
-    """Serve the repositories below `root`; yields (URL, what is seen). `tls` is (certificate, key).
-    With `redirect`, another server is named for everything. `spies` looks at all processes with each request.
-    Each of `drops` closes the connection of the first request whose body has it.
+    """Serve the repositories below `root`; yields (URL, what is seen). `tls` is (certificate, key). With `redirect`,
+    another server is named for everything. `spies` looks at all processes with each request. Each of `drops` closes the
+    connection of the first request whose body has it.
     """
     seen = Seen()
     facts = {"root": root, "readers": readers, "writers": writers, "seen": seen, "redirect": redirect, "spies": spies}

@@ -10,8 +10,8 @@ def load_profile() -> None:
     """Register the profiles, and load the one that fits this process."""
     from hypothesis import HealthCheck, settings
 
-    # Under load an example may take any time. That reports nothing about the code, so no test fails for it.
-    # Each run has other examples, so half of hypothesis' hundred are enough for one of many.
+    # Under load an example may take any time. That reports nothing about the code, so no test fails for it. Each run
+    # has other examples, so half of hypothesis' hundred are enough for one of many.
     settings.register_profile("ci", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
     settings.register_profile("dev", settings.get_profile("default"))
     settings.load_profile(choose_profile(os.environ, load=os.getloadavg()[0], cores=os.cpu_count() or 1))

@@ -42,7 +42,9 @@ class Say:
 
 
 class ScriptedServer:
-    """`script[(method, path)]` is a queue of answers; the last one is repeated. Paths compare unquoted and without case."""
+    """`script[(method, path)]` is a queue of answers; the last one is repeated. Paths compare unquoted and without
+    case.
+    """
 
     def __init__(self) -> None:
         self.seen: list[Seen] = []

@@ -1,5 +1,5 @@
-"""Trials beside the checkout: small inputs that were taken wrongly once, each in a folder with a README. They are read where
-they lie, and played in a repository of their own with the real commands, against an emulated Azure.
+"""Trials beside the checkout: small inputs that were taken wrongly once, each in a folder with a README. They are read
+where they lie, and played in a repository of their own with the real commands, against an emulated Azure.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""`gitsync` for shells: has the server of a test (`warm_server`) fork a command with the streams, folder and environment
-of this process. It imports little, since it starts with each command.
+"""`gitsync` for shells: has the server of a test (`warm_server`) fork a command with the streams, folder and
+environment of this process. It imports little, since it starts with each command.
 """
 
 import json

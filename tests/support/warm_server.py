@@ -129,8 +129,8 @@ def finish(ending: SystemExit) -> None:
     """End as the interpreter does: wait for threads, run what is to run at the end, write out what is buffered.
 
     The interpreter would then take every module apart, and so copy most of the memory of the server that this process
-    was forked from: half the time of a short command. What it would report, such as text that cannot be written, is left
-    to it.
+    was forked from: half the time of a short command. What it would report, such as text that cannot be written, is
+    left to it.
     """
     if not isinstance(ending.code, int | None):
         raise ending

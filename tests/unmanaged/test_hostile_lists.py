@@ -1,5 +1,5 @@
-"""`gitsync unmanaged` with lists that are none: no crash, no row that Azure did not give, and an exit code that shows when
-something could not be read.
+"""`gitsync unmanaged` with lists that are none: no crash, no row that Azure did not give, and an exit code that shows
+when something could not be read.
 """
 
 import json

@@ -1,8 +1,6 @@
-"""How to reach Azure and with which identity: plain values, filled from the settings when a run
-starts.
+"""How to reach Azure and with which identity: plain values, filled from the settings when a run starts.
 
-Separate from the code that uses them, because that code imports the SDK, which takes a fifth of a
-second.
+Separate from the code that uses them, because that code imports the SDK, which takes a fifth of a second.
 """
 
 from __future__ import annotations
@@ -27,8 +25,8 @@ PATIENCE = 15.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
     """How to reach Azure. `ca_bundle` is a PEM file trusted instead of the system's; `environment` names the proxy
-    (`HTTPS_PROXY`, `NO_PROXY`). Seconds: to connect; for the next byte (Azure itself gives up after 60); that a
-    host may refuse connections before it has answered anything.
+    (`HTTPS_PROXY`, `NO_PROXY`). Seconds: to connect; for the next byte (Azure itself gives up after 60); that a host
+    may refuse connections before it has answered anything.
     """
 
     ca_bundle: Path | None = None

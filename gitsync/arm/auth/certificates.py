@@ -44,8 +44,8 @@ _FIELDS = (*_IDS, "client_secret", "authentication_endpoint")
 
 
 def open_certificate_credential(sign_in: SignIn, options: dict[str, Any]) -> CertificateCredential:
-    """Open the credential of a certificate with its private key. ConfigError if it is not one, or
-    the password is wrong.
+    """Open the credential of a certificate with its private key. ConfigError if it is not one, or the password is
+    wrong.
     """
     certificate = sign_in.client_certificate
     data = _read(Path(sign_in.client_certificate_path)) if certificate is None else _decode(certificate, sign_in)
@@ -91,9 +91,7 @@ def _decode(certificate: Secret, sign_in: SignIn) -> bytes:
 
 
 def _find_identity_file(sign_in: SignIn) -> Path:
-    """Find the identity's file; one that a Secret names only if a setting allows it (links are
-    followed first).
-    """
+    """Find the identity's file; one that a Secret names only if a setting allows it (links are followed first)."""
     path = Path(sign_in.identity_file)
     if not sign_in.secret_name:  # a setting, by the person who runs gitsync, may name any file
         return path

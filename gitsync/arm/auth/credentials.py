@@ -63,8 +63,7 @@ _FOREIGN_TENANT = re.compile(
 async def open_credential(
     access: ArmAccess, http: HttpConnection, clock: Clock, override: TokenCredential | None = None
 ) -> AsyncIterator[RenewableCredential | None]:
-    """Open the credential of a run, None for anonymous access; `override` replaces the one in the
-    settings.
+    """Open the credential of a run, None for anonymous access; `override` replaces the one in the settings.
 
     Raises ConfigError if the settings of the method are incomplete, or for anonymous access to another machine.
     """

@@ -1,8 +1,8 @@
 """Signs in with the identity token of a CI job: GitHub Actions and Azure Pipelines.
 
-These tokens live for minutes, a run for an hour: gitsync requests a new job token whenever it
-renews the Azure token. azure-identity has a credential for Azure Pipelines, but it blocks the
-event loop and reads the environment of the process.
+These tokens live for minutes, a run for an hour: gitsync requests a new job token whenever it renews the Azure token.
+azure-identity has a credential for Azure Pipelines, but it blocks the event loop and reads the environment of the
+process.
 """
 
 from __future__ import annotations

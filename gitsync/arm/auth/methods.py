@@ -1,8 +1,7 @@
-"""The credentials of azure-identity, one function for each method of `--credential`; the default
-is a chain of those that the settings support.
+"""The credentials of azure-identity, one function for each method of `--credential`; the default is a chain of those
+that the settings support.
 
-Imported when a credential is opened: azure-identity takes a tenth of a second, and anonymous
-access needs none of it.
+Imported when a credential is opened: azure-identity takes a tenth of a second, and anonymous access needs none of it.
 """
 
 from __future__ import annotations

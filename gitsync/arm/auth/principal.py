@@ -43,9 +43,7 @@ def describe_principal(principal: Principal | None, method: str) -> str:
 
 
 def read_principal(token: str) -> Principal | None:
-    """Read the claims `tid`, `appid` or `azp`, `oid` and `xms_mirid` of a JWT (RFC 7519); None for
-    anything else.
-    """
+    """Read the claims `tid`, `appid` or `azp`, `oid` and `xms_mirid` of a JWT (RFC 7519); None for anything else."""
     claims = read_claims(token)
     if claims is None:
         return None

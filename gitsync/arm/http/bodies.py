@@ -37,8 +37,8 @@ _PROVIDERS = "/providers/"
 
 
 def read_shown_resource(answer: Response, arm_id: str) -> Live:
-    """Read the resource that an answer to a GET shows. Raises ArmError (code MalformedResource) if
-    it shows another one, or none.
+    """Read the resource that an answer to a GET shows. Raises ArmError (code MalformedResource) if it shows another
+    one, or none.
     """
     if fault := find_fault(answer.body, arm_id):
         raise ArmError(
@@ -226,8 +226,8 @@ def _read_entries(page: Mapping[str, Any], source: ListSource) -> Entries:
 
 
 def _find_following(link: object, source: ListSource, cloud: Cloud) -> str | None:
-    """Find path and query of the next page. The token goes with the request, so the link must lead
-    to the same endpoint.
+    """Find path and query of the next page. The token goes with the request, so the link must lead to the same
+    endpoint.
     """
     if link is None or link == "":
         return None

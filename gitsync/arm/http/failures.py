@@ -79,8 +79,7 @@ def read_absence(answer: Response) -> Absence:
 
 
 def read_error(answer: Response, secrets: tuple[str, ...] = ()) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
-    """Read code, message and details of an error body: `{"error": {…}}` before top-level members,
-    names without case.
+    """Read code, message and details of an error body: `{"error": {…}}` before top-level members, names without case.
 
     The secrets that were sent are masked in all of it.
     """
@@ -117,8 +116,8 @@ def _read_private_error(answer: Response) -> tuple[str, str, tuple[Mapping[str, 
     if not isinstance(answer.body, dict):
         return UNKNOWN_CODE, f"HTTP {answer.status}, without an Azure error", ()
     code, message, _ = read_error(answer)
-    # A provider may repeat a key in its message, so every text next to the error counts as a key.
-    # The longest goes first, so that no part of it remains.
+    # A provider may repeat a key in its message, so every text next to the error counts as a key. The longest goes
+    # first, so that no part of it remains.
     beside = (value for name, value in body.items() if name not in _ERROR_MEMBERS)
     keys = sorted({text for value in beside for text in _iterate_texts(value)}, key=lambda text: (-len(text), text))
     return mask_payload(code, keys), mask_payload(message, keys), ()

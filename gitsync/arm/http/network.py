@@ -128,11 +128,10 @@ async def _prevent_resend(request: aiohttp.ClientRequest, handler: aiohttp.Clien
 
 
 def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
-    """Find the proxy that the environment names for a URL (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`,
-    in either case).
+    """Find the proxy that the environment names for a URL (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`, in either case).
 
-    `NO_PROXY` is a list of hosts, domains (with or without a leading dot) and `host:port`; `*` is all.
-    Raises ConfigError for a proxy that is not http(s).
+    `NO_PROXY` is a list of hosts, domains (with or without a leading dot) and `host:port`; `*` is all. Raises
+    ConfigError for a proxy that is not http(s).
     """
     parts = urlsplit(url)
     proxy = _read_variable(environment, f"{parts.scheme}_proxy")

@@ -43,8 +43,8 @@ class Transport(Protocol):
     """Sends one request."""
 
     async def send(self, request: ArmRequest, *, read_timeout: float) -> Response:
-        """Raises TransportError if no answer came, CredentialError if there is no token, ArmError for an answer
-        that is too large.
+        """Raises TransportError if no answer came, CredentialError if there is no token, ArmError for an answer that is
+        too large.
         """
         ...
 

@@ -99,8 +99,8 @@ class SdkTransport:
         self._options: dict[str, Any] = {} if credential is None else {"enforce_https": not cloud.is_loopback}
 
     async def send(self, request: ArmRequest, *, read_timeout: float) -> Response:
-        """Raises TransportError if no answer came, CredentialError if there is no token, ArmError for an answer
-        that is too large.
+        """Raises TransportError if no answer came, CredentialError if there is no token, ArmError for an answer that is
+        too large.
         """
         outgoing = self._make_request(request)
         try:

@@ -41,8 +41,8 @@ _OFFSET: Final = re.compile(r"([+-]?)(\d{1,2}):(\d{1,2})", re.ASCII)
 
 
 def make_timestamp(nanoseconds: int, offset: int = 0) -> Timestamp:
-    """Make a point in time, with the offset from UTC in seconds that its text has. Raises
-    EvaluationError out of range.
+    """Make a point in time, with the offset from UTC in seconds that its text has. Raises EvaluationError out of
+    range.
     """
     if not _FIRST <= nanoseconds <= _LAST:
         raise EvaluationError("timestamp out of range: years are from 1 to 9999")

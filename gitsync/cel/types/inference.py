@@ -54,9 +54,7 @@ class Inference:
         return Type(known.name, tuple(map(self.settle, known.params)), known.fields)
 
     def fits(self, wanted: Sequence[Type], given: Sequence[Type]) -> bool:
-        """Return whether each given type matches the wanted one; keeps the bindings of type
-        parameters if all do.
-        """
+        """Return whether each given type matches the wanted one; keeps the bindings of type parameters if all do."""
         before = len(self._earlier)
         if len(wanted) == len(given) and all(map(self._fit, wanted, given)):
             return True

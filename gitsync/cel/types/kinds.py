@@ -205,7 +205,7 @@ def is_azure_pointer(name: str) -> bool:
 
 
 def is_kubernetes_pointer(name: str) -> bool:
-    """Return whether a field in metadata, conditions, owners, references and destinations is a
-    pointer: those few that may be left out.
+    """Return whether a field in metadata, conditions, owners, references and destinations is a pointer: those few that
+    may be left out.
     """
     return name in _POINTERS_OF_KUBERNETES

@@ -1,6 +1,4 @@
-"""The emulator as a server: one socket, one Azure behind it, and methods that change its state
-directly.
-"""
+"""The emulator as a server: one socket, one Azure behind it, and methods that change its state directly."""
 
 from __future__ import annotations
 

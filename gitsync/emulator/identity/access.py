@@ -1,6 +1,4 @@
-"""Access checks: authorization, registration of providers, known types, locks, running
-operations.
-"""
+"""Access checks: authorization, registration of providers, known types, locks, running operations."""
 
 from __future__ import annotations
 

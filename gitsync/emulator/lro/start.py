@@ -69,9 +69,7 @@ def is_forced(request: ServerRequest) -> bool:
 def start_action(
     cloud: EmulatedCloud, request: ServerRequest, style: Style, name: str, answer: Any
 ) -> EmulatedOperation:
-    """Start the operation of a POST, stored; `request` names the resource of the action, `answer`
-    is its result.
-    """
+    """Start the operation of a POST, stored; `request` names the resource of the action, `answer` is its result."""
     # An action has no body that could show a state, so only the styles of a 202 apply.
     course_style = request.course.style
     style = course_style if course_style is not None and course_style.is_accepted else style

@@ -37,8 +37,8 @@ _STATE = "privateLinkServiceConnectionState"
 def admit_write(
     cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, body: RequestBody
 ) -> RequestBody:
-    """Check a PUT or PATCH by the rules of its type, and return the body to store; Refused if the
-    type does not allow it.
+    """Check a PUT or PATCH by the rules of its type, and return the body to store; Refused if the type does not allow
+    it.
     """
     kind = request.target.type.casefold()
     if before is None:  # only the name of a new resource can be taken

@@ -48,8 +48,8 @@ def request_deleted(subject: Subject) -> tuple[LookupRequest, ...]:
 def remove_goal(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
     """The body without a mode that Azure does not have.
 
-    Raises PermanentError if the vault would have to be recovered to another resource group than before, GitsyncError
-    if Azure's answer about the deleted vault is not valid.
+    Raises PermanentError if the vault would have to be recovered to another resource group than before, GitsyncError if
+    Azure's answer about the deleted vault is not valid.
     """
     if find_goal(subject) is None:
         return body

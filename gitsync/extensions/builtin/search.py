@@ -15,9 +15,7 @@ _DEFAULT: Final = (None, "default")
 
 
 def find_default_query_key(listed: Any) -> str | None:
-    """The key without a name, the last of several; skipped if there is none
-    (docs/reference/kinds.md#secret-fields).
-    """
+    """The key without a name, the last of several; skipped if there is none (docs/reference/kinds.md#secret-fields)."""
     keys = [entry for entry in list_entries(listed) if entry.get("name") in _DEFAULT and entry.get("key")]
     return format_text(keys[-1]["key"]) if keys else None
 

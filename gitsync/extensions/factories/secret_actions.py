@@ -1,8 +1,7 @@
 """The exporter of secrets that tables configure: the action to call, and the path of each field in its response.
 
 Responses of actions are wrapped as they are read, and no message quotes them
-(docs/reference/kinds.md#secret-exporters). Each exporter provides all of its fields to destinations and
-to expressions.
+(docs/reference/kinds.md#secret-exporters). Each exporter provides all of its fields to destinations and to expressions.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ class SecretFields(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SecretAction:
-    """An action of the resource: a POST to its id and `suffix`, without a body. It is called only if one of its
-    fields is wanted. `paged`: its answer is the list of all entries, page by page.
+    """An action of the resource: a POST to its id and `suffix`, without a body. It is called only if one of its fields
+    is wanted. `paged`: its answer is the list of all entries, page by page.
 
     The api-version is pinned to that of ASO, for any version of the manifest.
     """

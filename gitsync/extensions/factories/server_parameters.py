@@ -1,5 +1,4 @@
-"""Imports only the parameters of a database server that somebody has set
-(docs/reference/kinds.md#imports).
+"""Imports only the parameters of a database server that somebody has set (docs/reference/kinds.md#imports).
 
 One module for the servers that have such parameters; they differ in how they spell the attributes.
 """

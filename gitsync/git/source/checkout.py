@@ -55,16 +55,16 @@ from gitsync.units.sandbox import Builds
 class Checkout:
     """The manifests of one revision.
 
-    `files` maps a path from the root of SOURCE to its bytes, sorted; `units` has the units of those that are not
-    plain files; `ignored` are the paths of files that could contain manifests and are ignored, `skipped` those of
-    kustomizations that have nothing for gitsync; `settings` is the gitsync.yaml of the source. `revision` is a
-    commit id, None for a folder that is not a git working tree (or has no commit). `ref` is the branch or tag, if
-    it is one. `dirty` means that the files differ from the revision. `folder` is set if SOURCE is a local folder,
-    `tree` if that is in a working tree. `remote` is the remote repository of SOURCE, and `remote_refused` is the
-    reason why a remote cannot be used. `root` is the folder that paths of files are relative to, inside the
-    repository ("" for its top). `file` is the only one that is read, "" for a folder, and `read_whole` reads the
-    whole source, and `read_left_out` the files in folders of kustomizations that none of them names. It is a
-    context manager: leaving it deletes what was fetched.
+    `files` maps a path from the root of SOURCE to its bytes, sorted; `units` has the units of those that are not plain
+    files; `ignored` are the paths of files that could contain manifests and are ignored, `skipped` those of
+    kustomizations that have nothing for gitsync; `settings` is the gitsync.yaml of the source. `revision` is a commit
+    id, None for a folder that is not a git working tree (or has no commit). `ref` is the branch or tag, if it is one.
+    `dirty` means that the files differ from the revision. `folder` is set if SOURCE is a local folder, `tree` if that
+    is in a working tree. `remote` is the remote repository of SOURCE, and `remote_refused` is the reason why a remote
+    cannot be used. `root` is the folder that paths of files are relative to, inside the repository ("" for its top).
+    `file` is the only one that is read, "" for a folder, and `read_whole` reads the whole source, and `read_left_out`
+    the files in folders of kustomizations that none of them names. It is a context manager: leaving it deletes what was
+    fetched.
     """
 
     name: str
@@ -103,9 +103,7 @@ class Checkout:
         return self.history.contents_at(revision, self.wanted) if self.history else None
 
     def settings_at(self, revision: str) -> SourceFile | None:
-        """Read the settings of the same source at another revision; None if there are none or they cannot
-        be read.
-        """
+        """Read the settings of the same source at another revision; None if there are none or they cannot be read."""
         return self.history.settings_at(revision) if self.history else None
 
     def revisions_since(self, revision: str) -> tuple[str, ...]:
@@ -372,8 +370,7 @@ def is_content_of(blob: str, content: bytes) -> bool:
 
 
 def find_repository(source: Checkout) -> str:
-    """Find the name of the source's remote: host and path, for https and ssh alike, such as
-    github.com/acme/estate.
+    """Find the name of the source's remote: host and path, for https and ssh alike, such as github.com/acme/estate.
 
     "" for a source without a remote: its revision, a digest of the whole history, identifies it.
     """
@@ -381,9 +378,7 @@ def find_repository(source: Checkout) -> str:
 
 
 def find_revision(source: Checkout) -> str:
-    """Find the commit that a source is at; for a folder without one, a digest of the files that
-    were read.
-    """
+    """Find the commit that a source is at; for a folder without one, a digest of the files that were read."""
     if source.revision is not None:
         return source.revision
     digest = hashlib.sha256()

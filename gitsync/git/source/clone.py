@@ -1,7 +1,6 @@
 """A temporary bare repository that holds what was fetched from a remote, and nothing else.
 
-It is made empty and fetched into, never cloned: a clone fetches more than needed. It is deleted at the end of the
-run.
+It is made empty and fetched into, never cloned: a clone fetches more than needed. It is deleted at the end of the run.
 """
 
 from __future__ import annotations
@@ -33,9 +32,7 @@ class Clone:
         self.repository.run("fetch", *options, "--", self.url, *refspecs)
 
     def find_fetched(self) -> str:
-        """Find the object that the first refspec of the last fetch has brought, in the file where git
-        noted it.
-        """
+        """Find the object that the first refspec of the last fetch has brought, in the file where git noted it."""
         with (self.repository.folder / "FETCH_HEAD").open(encoding="utf-8", errors="replace") as file:
             return file.readline().partition("\t")[0]
 
@@ -115,8 +112,7 @@ def _find_default_branch(clone: Clone) -> str:
 
 
 def list_advertised(clone: Clone, *arguments: str) -> Mapping[str, str]:
-    """List the requested refs of the remote: a commit id, or `ref: NAME` for a symbolic one, by
-    name.
+    """List the requested refs of the remote: a commit id, or `ref: NAME` for a symbolic one, by name.
 
     GitError if it does not answer.
     """
@@ -128,9 +124,8 @@ def list_advertised(clone: Clone, *arguments: str) -> Mapping[str, str]:
 
 
 def fetch_commit(clone: Clone, commit: str) -> bool:
-    """Ensure that `commit` is in the clone: fetch it alone, or the whole history if the server
-    offers only branches and tags. False if the remote does not have it; GitError if the remote does
-    not answer.
+    """Ensure that `commit` is in the clone: fetch it alone, or the whole history if the server offers only branches and
+    tags. False if the remote does not have it; GitError if the remote does not answer.
     """
     return _find_refusal(clone, commit) is None
 

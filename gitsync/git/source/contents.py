@@ -48,10 +48,10 @@ from gitsync.units.unit_builds import list_inputs as list_unit_inputs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePart:
-    """The wanted part of a source: the manifests below `path` ("" for all) or in that file, except those below
-    folders in `without`, and its own settings, if it `has_settings`. `entries` are units that the operator names;
-    None to take those of the source, and `aliases` the names of it in a cluster, likewise. `builds` are those of
-    the run, and `follow` is what following objects of controllers needs.
+    """The wanted part of a source: the manifests below `path` ("" for all) or in that file, except those below folders
+    in `without`, and its own settings, if it `has_settings`. `entries` are units that the operator names; None to take
+    those of the source, and `aliases` the names of it in a cluster, likewise. `builds` are those of the run, and
+    `follow` is what following objects of controllers needs.
     """
 
     path: str = ""
@@ -103,8 +103,8 @@ class SourceContents:
 def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
     """Read the wanted part of a source. A unit that cannot be built is a problem, and the rest is read.
 
-    SourceError if the folder does not exist, cannot be read or is too large, or no tool to build with is
-    installed. ConfigError if the source's settings are invalid.
+    SourceError if the folder does not exist, cannot be read or is too large, or no tool to build with is installed.
+    ConfigError if the source's settings are invalid.
     """
     entries = listing.entries(wanted.path)
     settings = _read_settings(listing, wanted)
@@ -166,8 +166,8 @@ def _find_unread(
 def _explain_unreadable(
     listing: SourceListing, choice: _ChosenFiles, budget: ReadLimits, paths: Collection[str]
 ) -> Mapping[str, Problem]:
-    """Explain why files cannot be read. For a path below a link or a nested repository, that is the
-    reason. Paths may be from a record, so they are not trusted.
+    """Explain why files cannot be read. For a path below a link or a nested repository, that is the reason. Paths may
+    be from a record, so they are not trusted.
     """
     wanted = [
         path
@@ -190,9 +190,7 @@ def _explain_unreadable(
 
 
 def _warn_unused(paths: Iterable[str]) -> tuple[Problem, ...]:
-    """Warn of each file that is part of a kustomization which is not built, and so is not read by
-    itself.
-    """
+    """Warn of each file that is part of a kustomization which is not built, and so is not read by itself."""
     return tuple(
         Problem(
             code="PassedOver",
@@ -209,8 +207,8 @@ def _warn_unused(paths: Iterable[str]) -> tuple[Problem, ...]:
 def _warn_endings(
     listing: SourceListing, visible: Iterable[SourceEntry], used: Collection[str], budget: ReadLimits
 ) -> Iterator[Problem]:
-    """Warn of each file of manifests that is not read, since its ending is in capitals: neither kubectl nor Flux
-    read it.
+    """Warn of each file of manifests that is not read, since its ending is in capitals: neither kubectl nor Flux read
+    it.
     """
     files = [
         entry
@@ -263,8 +261,8 @@ def _find_unit_inputs(choice: _ChosenFiles, built: AllUnits | None) -> list[Sour
 
 
 def _find_settings_entries(listing: SourceListing, wanted: SourcePart) -> tuple[SourceEntry, ...]:
-    """Find the gitsync.yaml at the root of the source, for every folder of manifests. SourceError
-    if it is not a file: then the settings are unknown.
+    """Find the gitsync.yaml at the root of the source, for every folder of manifests. SourceError if it is not a file:
+    then the settings are unknown.
     """
     entries = listing.find([FILE_NAME]) if wanted.has_settings else ()
     for entry in entries:
@@ -359,9 +357,7 @@ def _check_file(entry: SourceEntry) -> None:
 
 
 def _find_missing_units(reader: KustomizationReader, entries: Iterable[UnitEntry]) -> Iterator[Problem]:
-    """Yield an error for each unit of gitsync.yaml whose folder, or whose kustomization, does not
-    exist.
-    """
+    """Yield an error for each unit of gitsync.yaml whose folder, or whose kustomization, does not exist."""
     for entry in entries:
         missing = "" if reader.list_below(entry.path) else "folder"
         if not missing and entry.kind and (lacks := find_builder(entry.kind).find_missing(entry.path, reader)):

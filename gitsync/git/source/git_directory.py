@@ -50,8 +50,7 @@ def refuse_look_alike(folder: Path) -> None:
 def find_git_directory(folder: Path, access: GitAccess) -> GitDirectory | None:
     """Find the git directory of the working tree around `folder`; None if there is none.
 
-    Raises SourceError if the nearest `.git` is not a git directory, or belongs to another user that
-    git does not trust.
+    Raises SourceError if the nearest `.git` is not a git directory, or belongs to another user that git does not trust.
     """
     top = _find_top(folder)
     if top is None:
@@ -62,8 +61,8 @@ def find_git_directory(folder: Path, access: GitAccess) -> GitDirectory | None:
 
 
 def find_prefix(folder: Path) -> str:
-    """Find the path of a folder from the top of its working tree; "" for the top, and outside of one. git
-    is not started.
+    """Find the path of a folder from the top of its working tree; "" for the top, and outside of one. git is not
+    started.
     """
     top = _find_top(folder)
     prefix = Path(os.path.realpath(folder)).relative_to(top).as_posix() if top else "."
@@ -71,8 +70,8 @@ def find_prefix(folder: Path) -> str:
 
 
 def list_submodules(folder: Path) -> frozenset[str]:
-    """List the folders of submodules below a folder, by the `.gitmodules` of its working tree, or by its own if it
-    is in none. git is not started. What cannot be read names none.
+    """List the folders of submodules below a folder, by the `.gitmodules` of its working tree, or by its own if it is
+    in none. git is not started. What cannot be read names none.
     """
     top = _find_top(folder) or Path(os.path.realpath(folder))
     file = top / ".gitmodules"
@@ -188,10 +187,10 @@ def _read_safe_directories(access: GitAccess) -> list[str]:
 
 # A repository's own settings: read as plain text, and used by a list.
 #
-# Many of git's settings run a program (`core.sshCommand`, `filter.*`, `credential.helper`) or lead elsewhere
-# (`url.*`, `http.proxy`). Those in a repository may come with it, from anybody. So git never works under them: it
-# only prints the file, and gitsync uses the addresses of remotes, the format of the repository, and headers for a
-# remote's own host, which the checkouts of pipelines sign in with.
+# Many of git's settings run a program (`core.sshCommand`, `filter.*`, `credential.helper`) or lead elsewhere (`url.*`,
+# `http.proxy`). Those in a repository may come with it, from anybody. So git never works under them: it only prints the
+# file, and gitsync uses the addresses of remotes, the format of the repository, and headers for a remote's own host,
+# which the checkouts of pipelines sign in with.
 
 
 _LARGEST = 1_000_000
@@ -203,9 +202,8 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def read_local_config(git_directory: GitDirectory, access: GitAccess) -> GitSettings:
-    """Read the used settings of the repository's own file, in order; headers for hosts also come
-    from included files, if these are outside of the working tree. SourceError if git cannot read
-    them.
+    """Read the used settings of the repository's own file, in order; headers for hosts also come from included files,
+    if these are outside of the working tree. SourceError if git cannot read them.
     """
     settings = list(_list_settings(git_directory.common / "config", access))
     used_settings = [setting for setting in settings if _FORMAT.fullmatch(setting[0]) or _REMOTE.fullmatch(setting[0])]
@@ -275,9 +273,7 @@ def _does_apply(include: re.Match[str], git_directory: GitDirectory) -> bool:
 
 
 def _find_outside_file(value: str, git_directory: GitDirectory) -> Path | None:
-    """Find the file that an include names, if it is a file outside the working tree and the git
-    directory.
-    """
+    """Find the file that an include names, if it is a file outside the working tree and the git directory."""
     file = Path(os.path.realpath(git_directory.common / os.path.expanduser(value)))  # noqa: PTH111 - joined before it is a path
     if any(file.is_relative_to(folder) for folder in (git_directory.top, git_directory.path, git_directory.common)):
         return None

@@ -53,8 +53,8 @@ class History:
         self._opened: dict[str, Revision] = {}
 
     def contents_at(self, revision: str, wanted: SourcePart) -> SourceContents | None:
-        """Read the manifests of another revision, by the same rules and its own units, without those if
-        its settings are invalid; None if it cannot be read.
+        """Read the manifests of another revision, by the same rules and its own units, without those if its settings
+        are invalid; None if it cannot be read.
         """
         try:
             listing = self._open_revision(revision)
@@ -79,9 +79,7 @@ class History:
         return tree
 
     def settings_at(self, revision: str) -> SourceFile | None:
-        """Read the source's own settings at another revision; None if there are none or they cannot be
-        read.
-        """
+        """Read the source's own settings at another revision; None if there are none or they cannot be read."""
         try:
             listing = self._open_revision(revision)
             return read_settings(listing) if listing else None
@@ -89,11 +87,10 @@ class History:
             return None
 
     def revisions_since(self, since: str, path: str) -> tuple[str, ...]:
-        """List the revisions that may have manifests below `path` that were removed since `since`, newest
-        first.
+        """List the revisions that may have manifests below `path` that were removed since `since`, newest first.
 
-        These are the states of the branch right before each change of the manifests, and `since` itself
-        at the end; only `since` if the history between cannot be read.
+        These are the states of the branch right before each change of the manifests, and `since` itself at the end;
+        only `since` if the history between cannot be read.
         """
         try:
             repository = self._find_repository_with(since)
@@ -162,9 +159,7 @@ class History:
         return (self._repository, *((self._clone.repository,) if self._clone else ()))
 
     def _open_revision(self, commit: str) -> Revision | None:
-        """Open a revision that may be read, fetched if it has to be. It is kept, and with it the
-        list of its files.
-        """
+        """Open a revision that may be read, fetched if it has to be. It is kept, and with it the list of its files."""
         if commit not in self._opened:
             repository = self._find_repository_with(commit)
             if repository is None or not self._is_vouched_for(repository, commit):
@@ -221,9 +216,7 @@ class History:
         return clone.repository
 
     def _list_states_before_changes(self, repository: Repository, since: str, path: str) -> list[str]:
-        """List the first parents of the commits on the branch itself that changed anything below
-        `path`.
-        """
+        """List the first parents of the commits on the branch itself that changed anything below `path`."""
         if since == self._commit:
             return []
         folder = "/".join(filter(None, (self._root, path))) or "."

@@ -26,8 +26,8 @@ class EntryKind(StrEnum):
 
 class SourceEntry(NamedTuple):
     """One name in a source. A tuple, since a run makes one of each file. `path` is relative to the root of the source;
-    `size` is in bytes, 0 if it is not a file; `id` is that of the blob, or of a submodule's commit, in a revision,
-    and "" in a folder.
+    `size` is in bytes, 0 if it is not a file; `id` is that of the blob, or of a submodule's commit, in a revision, and
+    "" in a folder.
     """
 
     path: str
@@ -197,9 +197,7 @@ class Revision:
 
 
 def _split_batch(output: bytes) -> Iterator[bytes]:
-    """Yield the contents that `cat-file --batch` printed: each is `ID blob SIZE`, a newline, SIZE
-    bytes, a newline.
-    """
+    """Yield the contents that `cat-file --batch` printed: each is `ID blob SIZE`, a newline, SIZE bytes, a newline."""
     position = 0
     while position < len(output):
         end = output.index(b"\n", position)

@@ -64,8 +64,7 @@ def parse_location(text: str) -> Folder | Url:
 def parse_remote(text: str, top: Path) -> Url:
     """Parse the URL of a remote from the git settings; a path is relative to `top`, the working tree.
 
-    Raises SourceError for another transport, and for a path inside the working tree: it may come
-    from a commit.
+    Raises SourceError for another transport, and for a path inside the working tree: it may come from a commit.
     """
     if _CONTROL.search(text):
         raise SourceError(f"{text!r} is not the URL of a git repository.")

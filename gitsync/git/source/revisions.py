@@ -40,9 +40,9 @@ _DEEPENED = "refs/gitsync/deepened"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionManifests:
-    """The manifests of one revision. `commit` is its id, None for a folder that has none. `repository` is
-    the URL of the remote, or the folder; the rest as in a checkout. `tree` has all of
-    its files; for a folder, those of the commit that it is at.
+    """The manifests of one revision. `commit` is its id, None for a folder that has none. `repository` is the URL of
+    the remote, or the folder; the rest as in a checkout. `tree` has all of its files; for a folder, those of the commit
+    that it is at.
     """
 
     commit: str | None

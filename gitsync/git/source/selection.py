@@ -58,9 +58,7 @@ def select_manifests(entries: Iterable[SourceEntry]) -> tuple[SourceEntry, ...]:
 def list_ignored(
     entries: Sequence[SourceEntry], visible: Sequence[SourceEntry], without: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """List the manifest files that are not visible, except those below dot folders and folders in
-    `without`.
-    """
+    """List the manifest files that are not visible, except those below dot folders and folders in `without`."""
     if len(visible) == len(entries):
         return ()
     visible_paths, folders = {entry.path for entry in visible}, tuple(folder + "/" for folder in without)
@@ -216,9 +214,7 @@ class IgnorePatterns:
             self._by_name.setdefault(name, []).append(index)
 
     def _check(self, index: int) -> None:
-        """Check a line: only brackets and backslashes, the lack of a name, or its length can make it
-        invalid.
-        """
+        """Check a line: only brackets and backslashes, the lack of a name, or its length can make it invalid."""
         line = self._lines[index]
         if len(line) > _LONGEST:
             raise InvalidPatternError(index + 1)

@@ -72,9 +72,7 @@ def _read_lines(name: str) -> list[str]:
 
 
 def _split(name: str, lines: Iterable[str]) -> tuple[list[str], list[tuple[int, str]]]:
-    """Split lines into those of PGP blocks, and the others with their numbers, without blank ones
-    and comments.
-    """
+    """Split lines into those of PGP blocks, and the others with their numbers, without blank ones and comments."""
     pgp: list[str] = []
     others: list[tuple[int, str]] = []
     inside = 0
@@ -126,8 +124,7 @@ _GPG_SETTINGS = "no-autostart\nno-auto-key-retrieve\ndisable-dirmngr\n"
 
 
 def check_signature(repository: Repository, commit: str, keys: TrustedKeys) -> None:
-    """Raise SourceError unless a commit is signed by one of these keys. The signature of a tag does not
-    count.
+    """Raise SourceError unless a commit is signed by one of these keys. The signature of a tag does not count.
 
     ConfigError if a program for it is not installed, or gpg does not take the keys.
     """

@@ -89,8 +89,8 @@ class FolderListing:
         return contents
 
     def _walk(self, folder: str | Path, path: str) -> Iterator[SourceEntry]:
-        """Walk the files below a folder, whose path is `path`. Dot folders are not entered: `.git` alone
-        may hold more files than the source.
+        """Walk the files below a folder, whose path is `path`. Dot folders are not entered: `.git` alone may hold more
+        files than the source.
         """
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
@@ -200,9 +200,7 @@ class Head(NamedTuple):
 
 
 def find_work_tree(folder: Path, access: GitAccess) -> WorkTree | None:
-    """Find the work tree around `folder`, None if there is none. SourceError if its repository
-    cannot be used.
-    """
+    """Find the work tree around `folder`, None if there is none. SourceError if its repository cannot be used."""
     git_directory = find_git_directory(folder, access)
     if git_directory is None:
         return None
@@ -298,8 +296,8 @@ def _restrict_environment() -> Iterator[None]:
 
 # A temporary git directory with the objects and refs of another one, but none of its settings and hooks.
 #
-# git reads and writes the repository of a user only through a mirror, so that no setting in the files of the
-# repository can run a program.
+# git reads and writes the repository of a user only through a mirror, so that no setting in the files of the repository
+# can run a program.
 
 
 _LINKED_NAMES = ("objects", "refs", "packed-refs", "reftable", "shallow")
@@ -309,8 +307,8 @@ _LONGEST_HEAD = 4096
 
 
 def make_mirror(git_directory: GitDirectory, settings: GitSettings) -> Path:
-    """Make a mirror in a temporary folder, which the caller removes (`remove_temporary_folder`). It has only
-    these `settings`.
+    """Make a mirror in a temporary folder, which the caller removes (`remove_temporary_folder`). It has only these
+    `settings`.
 
     SourceError if the git directory cannot be read.
     """

@@ -389,9 +389,7 @@ class StatusBranch:
         self._clone().repository.run("push", "--quiet", *options, "--", self._remote.url, refspec)
 
     def _check_folder(self) -> None:
-        """Check the permissions of a repository on this machine: it has no server that could refuse a
-        push.
-        """
+        """Check the permissions of a repository on this machine: it has no server that could refuse a push."""
         folder = folder_of(Url(self._remote.url, "file"))
         for objects in (folder / "objects", folder / ".git" / "objects"):
             if objects.is_dir() and not os.access(objects, os.W_OK):

@@ -1,10 +1,9 @@
-"""State in a folder: the same tree as on the branch, for sources without a remote and for pipelines
-with artifacts.
+"""State in a folder: the same tree as on the branch, for sources without a remote and for pipelines with artifacts.
 
-Every file is replaced as a whole, the inventory last. If the run is killed, the folder contains for
-each resource the old or the new record, never half of one; its revision only changes when all
-records are written. That is enough, since records do not depend on each other. A mark exists during
-the update, so that the next run updates the texts about the records even if no record changes.
+Every file is replaced as a whole, the inventory last. If the run is killed, the folder contains for each resource the
+old or the new record, never half of one; its revision only changes when all records are written. That is enough, since
+records do not depend on each other. A mark exists during the update, so that the next run updates the texts about the
+records even if no record changes.
 """
 
 from __future__ import annotations
@@ -214,8 +213,8 @@ def _sync_folders(folders: Iterable[Path]) -> None:
 
 # One run at a time in a status folder.
 #
-# The lock is the kernel's (flock): it ends with its process, so it never has to be broken. The number in the file
-# only shows people the process that holds it.
+# The lock is the kernel's (flock): it ends with its process, so it never has to be broken. The number in the file only
+# shows people the process that holds it.
 
 
 LOCK = ".lock"

@@ -39,22 +39,18 @@ def name_heartbeats(branch: str) -> str:
 
 
 def name_heartbeat(branch: str, agent: str) -> str:
-    """Return the heartbeat branch of an agent. Characters that a ref cannot have everywhere are
-    escaped as in URLs.
-    """
+    """Return the heartbeat branch of an agent. Characters that a ref cannot have everywhere are escaped as in URLs."""
     return name_heartbeats(branch) + quote(agent, safe="").replace(".", "%2E").replace("~", "%7E")
 
 
 def read_heartbeats(clone: Clone, branch: str) -> tuple[Heartbeat, ...]:
-    """Read the heartbeats beside a status branch, sorted by agent. GitError if the remote does not
-    answer.
-    """
+    """Read the heartbeats beside a status branch, sorted by agent. GitError if the remote does not answer."""
     return tuple(sorted((beat.heartbeat for beat in _fetch(clone, branch)), key=lambda heartbeat: heartbeat.agent))
 
 
 def move_heartbeat(clone: Clone, branch: str, heartbeat: Heartbeat, author: Author) -> None:
-    """Push a heartbeat, unless there is one of a later run. GitError if it cannot be pushed, or
-    another run was faster.
+    """Push a heartbeat, unless there is one of a later run. GitError if it cannot be pushed, or another run was
+    faster.
     """
     name = name_heartbeat(branch, heartbeat.agent)
     before = next((beat for beat in _fetch(clone, branch) if beat.heartbeat.agent == heartbeat.agent), None)

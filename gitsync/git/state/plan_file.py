@@ -54,8 +54,8 @@ def _encode_node(node: Reviewed) -> Mapping[str, Any]:
 
 
 def read_plan(path: Path) -> Review:
-    """Read the plan of a file. ConfigError (what is wrong, and what to do) for anything that
-    `encode_plan` did not make.
+    """Read the plan of a file. ConfigError (what is wrong, and what to do) for anything that `encode_plan` did not
+    make.
     """
     try:
         with path.open("rb") as file:

@@ -28,11 +28,11 @@ from gitsync.model.provider import NOTHING_KEPT, Kept
 from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
 from gitsync.problems.checked_mapping import CheckedMapping
 
-# The path of the record of a resource: `<namespace>/<group>/<Kind>/<name>.yaml`. A config map has no group, so its
-# path is one folder shorter.
+# The path of the record of a resource: `<namespace>/<group>/<Kind>/<name>.yaml`. A config map has no group, so its path
+# is one folder shorter.
 #
-# Names are data, and so is a status branch: a name can point neither out of the tree, nor to a hidden file, nor to
-# one of the files at its top. A path is only computed from a key, never parsed into one.
+# Names are data, and so is a status branch: a name can point neither out of the tree, nor to a hidden file, nor to one
+# of the files at its top. A path is only computed from a key, never parsed into one.
 
 
 INVENTORY = "inventory.yaml"
@@ -80,9 +80,7 @@ def _escape_namespace(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """Escape a text with percent signs, without a leading dot. A long name is truncated and gets a
-    digest.
-    """
+    """Escape a text with percent signs, without a leading dot. A long name is truncated and gets a digest."""
     if _AS_IT_IS.fullmatch(text):
         return text
     escaped = quote(text, safe="").replace("~", "%7E") or "%"
@@ -118,8 +116,8 @@ def encode_record(record: Record, seals: RecordSeals = UNSEALED) -> bytes:
 
 
 def _build_metadata(record: Record) -> Mapping[str, Any]:
-    """Build the metadata as ASO leaves it (docs/reference/reconciliation.md#claim): a resource has its
-    id, and labels for its owner, once it is claimed.
+    """Build the metadata as ASO leaves it (docs/reference/reconciliation.md#claim): a resource has its id, and labels
+    for its owner, once it is claimed.
     """
     identity = {"generation": record.generation, "name": record.key.name, "namespace": record.key.namespace}
     annotations = _build_annotations(record)
@@ -214,8 +212,8 @@ def _build_own_members(record: Record) -> Mapping[str, Any]:
 
 
 def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> Record:
-    """Read what `encode_record` wrote. StateError (file, line, hint) for anything else; whether a run
-    with the key wrote it is `Record.trust`.
+    """Read what `encode_record` wrote. StateError (file, line, hint) for anything else; whether a run with the key
+    wrote it is `Record.trust`.
     """
     document = read_document(path, content)
     own = document.within("gitsync")

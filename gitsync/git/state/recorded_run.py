@@ -25,9 +25,9 @@ _DIGITS: Final = 4  # of a shard, and of an exit code
 
 
 class RecordedRun(NamedTuple):
-    """`workers` are those of the run that have a branch, `reports` their reports by number. `gathered` is the report
-    of the run that the last commit of the status branch has, None if that is of another run; `ended` has the exit codes
-    of the shards that were over then, by number.
+    """`workers` are those of the run that have a branch, `reports` their reports by number. `gathered` is the report of
+    the run that the last commit of the status branch has, None if that is of another run; `ended` has the exit codes of
+    the shards that were over then, by number.
     """
 
     run_id: str

@@ -218,9 +218,7 @@ def _read_by_agent(head: CheckedMapping, name: str) -> Mapping[str, str]:
 
 
 def build_inventory(state: State) -> bytes:
-    """Build the index of a state: what belongs to no single record, then one entry a resource,
-    sorted.
-    """
+    """Build the index of a state: what belongs to no single record, then one entry a resource, sorted."""
     head = {
         "schema": SCHEMA,
         "revision": state.revision,
@@ -246,8 +244,8 @@ def _build_entry(key: Key, record: Record) -> Mapping[str, Any]:
 
 
 def build_files(changes: Changes, after: State, update: Update, seals: RecordSeals = UNSEALED) -> Files:
-    """Build the files to write for the state `after`, of which only `changes` are new; the
-    identity comes first, and the inventory last.
+    """Build the files to write for the state `after`, of which only `changes` are new; the identity comes first, and
+    the inventory last.
     """
     seals = seals.of_status(after.identity)
     texts = {SUMMARY: update.summary, REPORT: update.report}
@@ -265,8 +263,8 @@ def build_files(changes: Changes, after: State, update: Update, seals: RecordSea
 
 # Exports that could not be removed, as entries of the inventory.
 #
-# They have no record: that of their resource is gone. Others can push to a branch, so a run removes such an object
-# only if the resource that is named here still owns it there.
+# They have no record: that of their resource is gone. Others can push to a branch, so a run removes such an object only
+# if the resource that is named here still owns it there.
 
 
 _LEFTOVERS = "leftovers"

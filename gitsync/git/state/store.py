@@ -56,8 +56,8 @@ class StateStore(Protocol):
     def reserve(self, update: Update) -> Mapping[Key, Record]:
         """Publish the records of what the run may create, after looking again at what others wrote since `load`.
 
-        Returns the records that another run has made since then for the same resources; those are not touched.
-        Raises PublishError if it fails.
+        Returns the records that another run has made since then for the same resources; those are not touched. Raises
+        PublishError if it fails.
         """
         ...
 
@@ -79,8 +79,8 @@ class StateStore(Protocol):
         ...
 
     def read_heartbeats(self) -> tuple[Heartbeat, ...]:
-        """Read the heartbeats of all agents, sorted by name; empty if there are none. StateError if
-        they cannot be read.
+        """Read the heartbeats of all agents, sorted by name; empty if there are none. StateError if they cannot be
+        read.
         """
         ...
 
@@ -96,8 +96,8 @@ class StateStore(Protocol):
 
 
 def split_taken(known: State, now: State, update: Update) -> tuple[dict[Key, Record], Update]:
-    """Split the records of an update's resources that others made since the state was `known`, and
-    the rest of the update.
+    """Split the records of an update's resources that others made since the state was `known`, and the rest of the
+    update.
     """
     taken = {
         key: record
@@ -166,8 +166,8 @@ def merge(theirs: State, ours: Changes, revision: str | None, agent: str = "") -
 
 
 def _merge_revisions(theirs: State, after: State, agent: str) -> dict[str, str]:
-    """Merge the revisions by agent. They are empty while one agent alone has records, whose revision is
-    that of the state.
+    """Merge the revisions by agent. They are empty while one agent alone has records, whose revision is that of the
+    state.
     """
     # A status of one agent has no table; the second agent turns its one revision into a row.
     known = dict(theirs.revisions)
@@ -182,10 +182,10 @@ def _merge_revisions(theirs: State, after: State, agent: str) -> dict[str, str]:
 def find_changed_records(base: Records, records: Mapping[Key, Record | None]) -> Mapping[Key, Record | None]:
     """Find the records that differ from `base`, and None for those to forget, sorted by key.
 
-    A condition's time and request id alone are not a change. If only other fields changed, the
-    condition keeps its time. A record with a refused seal stays as it is, unless the new one is
-    vouched for (`Trust.SIGNED`), or it is forgotten and was signed by an older version; a record
-    that was signed with the previous key, or by an older version, is signed again.
+    A condition's time and request id alone are not a change. If only other fields changed, the condition keeps its
+    time. A record with a refused seal stays as it is, unless the new one is vouched for (`Trust.SIGNED`), or it is
+    forgotten and was signed by an older version; a record that was signed with the previous key, or by an older
+    version, is signed again.
     """
     changed: dict[Key, Record | None] = {}
     for key, new in sorted(records.items()):

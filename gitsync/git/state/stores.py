@@ -39,8 +39,7 @@ def open_store(
     environment: Mapping[str, str] = os.environ,
     seals: RecordSeals = UNSEALED,
 ) -> StateStore:
-    """Open the store: by default the branch `gitsync/status` of the remote, or `.gitsync` in a
-    folder without a remote.
+    """Open the store: by default the branch `gitsync/status` of the remote, or `.gitsync` in a folder without a remote.
 
     Without a remote, a named branch is one of the repository itself. The author of commits is gitsync, unless git's own
     variables in `environment` name another. `seals` sign and check records, as those of this location. ConfigError if

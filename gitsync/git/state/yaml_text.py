@@ -1,13 +1,11 @@
-"""Write YAML that Kubernetes reads back as it was meant, the same bytes for the same value, and
-read that form back.
+"""Write YAML that Kubernetes reads back as it was meant, the same bytes for the same value, and read that form back.
 
-PyYAML quotes what PyYAML would misread; what only Kubernetes would misread (`y`, `1e3`, `08`) it
-leaves plain. One more rule fixes that: text that is not read back as the same text is quoted
-(docs/reference/design.md#yaml-scalars).
+PyYAML quotes what PyYAML would misread; what only Kubernetes would misread (`y`, `1e3`, `08`) it leaves plain. One more
+rule fixes that: text that is not read back as the same text is quoted (docs/reference/design.md#yaml-scalars).
 
-A run reads or writes a record of every resource. libyaml through PyYAML takes a quarter of a silent
-run for them, nearly all of it for an event object of each value. So `dump` writes the lines that
-libyaml would, and uses it only to quote a text; `load` reads this one form, a line at a time.
+A run reads or writes a record of every resource. libyaml through PyYAML takes a quarter of a silent run for them,
+nearly all of it for an event object of each value. So `dump` writes the lines that libyaml would, and uses it only to
+quote a text; `load` reads this one form, a line at a time.
 """
 
 from __future__ import annotations
@@ -33,11 +31,10 @@ _Spell = Callable[[str, str], str]
 
 
 def dump(value: Mapping[str, Any], *, has_blocks: bool = False) -> bytes:
-    """Write a document as libyaml does, keys in the order given, ended by a newline. TypeError or
-    ValueError for what is not JSON.
+    """Write a document as libyaml does, keys in the order given, ended by a newline. TypeError or ValueError for what
+    is not JSON.
 
-    `has_blocks` writes texts of several lines as blocks, which people read more easily; without it, they
-    are quoted.
+    `has_blocks` writes texts of several lines as blocks, which people read more easily; without it, they are quoted.
     """
     stream = StringIO()
     _write(value, "", "", "", stream.write, _spell_block if has_blocks else _spell_text)
@@ -127,9 +124,7 @@ def _is_read_back(text: str) -> bool:
 
 
 def _format_scalar(value: Any) -> str:
-    """Format null, true, false or a number as JSON does; a float's power of ten has the point that YAML
-    wants.
-    """
+    """Format null, true, false or a number as JSON does; a float's power of ten has the point that YAML wants."""
     if not (value is None or isinstance(value, int | float)):
         raise TypeError(f"{type(value).__name__} is not a value that can be written")
     scalar = json.dumps(value, allow_nan=False)
@@ -158,8 +153,8 @@ def sort_keys(value: Any) -> Any:
             raise TypeError(f"{type(value).__name__} is not a value that can be written")
 
 
-# A text without quotes, of words that a blank or a colon separates. Stricter than YAML: no comment can begin in it.
-# A dot alone is the unit of plain files at the top of a source, so most records of many sources have it.
+# A text without quotes, of words that a blank or a colon separates. Stricter than YAML: no comment can begin in it. A
+# dot alone is the unit of plain files at the top of a source, so most records of many sources have it.
 _PLAIN: Final = r"""(?:-?[0-9]|\.?[A-Za-z/_$])[!-"$-9;-~]*+(?:[ :][!-"$-9;-~]++)*+"""
 _VALUE: Final = rf"(?:{_PLAIN}|\.|'(?:[ -&(-~]|'')*+'|\[\]|\{{\}})"
 _SCALAR: Final = re.compile(_VALUE)
@@ -196,8 +191,8 @@ class _OtherFormError(Exception):
 
 
 def load(content: bytes) -> dict[str, Any] | None:
-    """Read the mapping that `dump` wrote; None for a text in another form, which the reader of all YAML
-    reads (`manifests.yaml_documents`). Both read the same from what both read.
+    """Read the mapping that `dump` wrote; None for a text in another form, which the reader of all YAML reads
+    (`manifests.yaml_documents`). Both read the same from what both read.
     """
     if not content.isascii() or not content.endswith(b"\n"):
         return None
@@ -284,8 +279,8 @@ def _read_mapping(lines: Sequence[_Line], at: int, indent: int) -> tuple[dict[st
 
 
 def _read_below(lines: Sequence[_Line], at: int, indent: int) -> tuple[Any, int]:
-    """Read the value below a member with this indent, from line `at` on, and the number of the line behind it. What
-    the same lines say deep in a record is read once, and kept once.
+    """Read the value below a member with this indent, from line `at` on, and the number of the line behind it. What the
+    same lines say deep in a record is read once, and kept once.
     """
     own_indent, is_entry, _, _, _ = lines[at]
     is_below = own_indent == indent + 2 if is_entry else own_indent > indent  # PyYAML does not indent lists

@@ -114,9 +114,7 @@ class _ObjectReader:
             self._policies[header.name] = header.annotations[RECONCILE_POLICY]
 
     def inherit_policy(self, manifest: ExportedManifest) -> ExportedManifest:
-        """Give a manifest the policy of its Namespace, if it has none itself: the Namespace stays in the
-        cluster.
-        """
+        """Give a manifest the policy of its Namespace, if it has none itself: the Namespace stays in the cluster."""
         metadata = manifest.document["metadata"]
         annotations = metadata.get("annotations", {})
         policy = annotations.get(RECONCILE_POLICY) or self._policies.get(manifest.key.namespace)
@@ -215,9 +213,7 @@ OTHER_OBJECTS: Final = "objects that are not manifests of Azure resources"
 
 
 def find_only_subscription(export: ClusterExport) -> str | None:
-    """Find the subscription of all resources of an export; None if there are several, or none is
-    recorded.
-    """
+    """Find the subscription of all resources of an export; None if there are several, or none is recorded."""
     subscriptions = {find_subscription(manifest.arm_id) for manifest in export.manifests.values() if manifest.arm_id}
     return subscriptions.pop() if len(subscriptions) == 1 else None
 

@@ -77,9 +77,7 @@ class _Applied:
 
 
 def _read_last_applied(header: Header) -> _Applied | None:
-    """Read what `kubectl apply` noted on the object; None if it did not, or if that is of another
-    object.
-    """
+    """Read what `kubectl apply` noted on the object; None if it did not, or if that is of another object."""
     try:
         noted = json.loads(header.annotations.get(LAST_APPLIED, "null"))
     except (ValueError, RecursionError):  # anybody may write the annotation
@@ -154,9 +152,7 @@ def clean_metadata(header: Header) -> dict[str, Any]:
 
 
 def clean_spec(spec: Mapping[str, Any], kind: Kind, name: str) -> dict[str, Any]:
-    """Remove from a spec what ASO adds, and the name in Azure if it is the name of the object
-    anyway.
-    """
+    """Remove from a spec what ASO adds, and the name in Azure if it is the name of the object anyway."""
     is_default = not is_uuid_named(kind) and spec.get("azureName") == name
     spare = {ORIGINAL, BAG, *(("azureName",) if is_default else ())}
     return {key: _drop_bags(value) for key, value in spec.items() if key not in spare}

@@ -18,10 +18,9 @@ from gitsync.imports.conversion.found_resources import GROUPS, FoundResource, Im
 from gitsync.model.facts import Scope
 from gitsync.problems.field_path import find_member
 
-# The name of a manifest is the name in Azure, in lower case. A child has the name of its parent before its own,
-# unless its own is one that Azure fixes (`default`). Where two resources of one kind would have the same name, both
-# get the name of their resource group before it, or of their subscription; the last resort is a part of a digest of
-# the ARM id.
+# The name of a manifest is the name in Azure, in lower case. A child has the name of its parent before its own, unless
+# its own is one that Azure fixes (`default`). Where two resources of one kind would have the same name, both get the
+# name of their resource group before it, or of their subscription; the last resort is a part of a digest of the ARM id.
 
 
 MOST: Final = 253
@@ -85,9 +84,7 @@ def _name_itself(resource: FoundResource) -> str:
 
 
 def _name_id(arm_id: str) -> str:
-    """Return the name of an owner without a manifest, from its id: the names below its resource
-    group.
-    """
+    """Return the name of an owner without a manifest, from its id: the names below its resource group."""
     _, separator, path = arm_id.partition("/providers/")
     if not separator:
         return find_resource_group(arm_id) or "subscription"
@@ -165,8 +162,7 @@ def place_manifests(
 ) -> dict[str, list[ImportedManifest]]:
     """Assign manifests to files, by their paths in the folder of the import.
 
-    No path is among those that are `taken`, nor differs from one in case alone: such a file gets a
-    number.
+    No path is among those that are `taken`, nor differs from one in case alone: such a file gets a number.
     """
     together: dict[str, list[ImportedManifest]] = {}
     manifests = tuple(manifests)

@@ -188,8 +188,8 @@ class _BodyReader:
         return _Part({name: part.value}, part.is_set) if part else None
 
     def find_choices(self, facts: TypeFacts, body: Mapping[str, Any]) -> list[str]:
-        """Find the choices of a union that have the most of a body's members: an old api-version
-        may not say the choice.
+        """Find the choices of a union that have the most of a body's members: an old api-version may not say the
+        choice.
         """
         counts = {}
         for choice, name in facts.get("values", {}).items():
@@ -404,8 +404,8 @@ def fit_scalar(type_: FieldType, value: Any) -> Any:
 
 
 def _fit_choice(choices: list[Any], value: Any) -> Any:
-    """Find the choice that a value means. Recorded: a role definition of Cosmos DB answers with the
-    number of the choice.
+    """Find the choice that a value means. Recorded: a role definition of Cosmos DB answers with the number of the
+    choice.
     """
     if value == "":
         return None

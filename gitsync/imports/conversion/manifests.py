@@ -184,8 +184,8 @@ def _find_unfit(kind: Kind, fields: Mapping[str, Any]) -> Iterator[FieldPath]:
 
 
 def _climb(kind: Kind, fields: Mapping[str, Any], path: FieldPath) -> FieldPath:
-    """Find the part that goes together with one that goes: the list of an entry, and what would be empty
-    then and may be absent.
+    """Find the part that goes together with one that goes: the list of an entry, and what would be empty then and may
+    be absent.
     """
     facts = [field for field, _ in _follow(kind, path)]
     while path:
@@ -198,8 +198,8 @@ def _climb(kind: Kind, fields: Mapping[str, Any], path: FieldPath) -> FieldPath:
 
 
 def _follow(kind: Kind, path: FieldPath) -> Iterator[tuple[Field, JsonPath]]:
-    """Yield the facts of each step of a path in a spec, and its steps in the body; the choice of a
-    union has none, nor have the parts of a reference.
+    """Yield the facts of each step of a path in a spec, and its steps in the body; the choice of a union has none, nor
+    have the parts of a reference.
     """
     place = find_root(kind)
     for step in path:

@@ -170,9 +170,7 @@ def make_filters(
 
 
 def find_type(text: str, catalog: Catalog) -> str:
-    """Find the ARM type that an ARM type or a kind names. ConfigError if the catalog does not have
-    it.
-    """
+    """Find the ARM type that an ARM type or a kind names. ConfigError if the catalog does not have it."""
     home = catalog.home_of(text)
     if home:
         return catalog.arm_type(*home) or text

@@ -1,7 +1,7 @@
 """Let extensions change a body, at two points: before it is compared, and when it is sent.
 
-Extensions decide and stay pure. This module makes the lookups that they request (reads only, so a plan makes them
-too), and the calls that they require before a write.
+Extensions decide and stay pure. This module makes the lookups that they request (reads only, so a plan makes them too),
+and the calls that they require before a write.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Posts the comment that a pull request has about a target: a new report replaces it.
 
-The comment is found by its first line, among those of the identity that posts. Anybody may write a comment with such
-a line, and could edit it later.
+The comment is found by its first line, among those of the identity that posts. Anybody may write a comment with such a
+line, and could edit it later.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ ]|-(?!-)){0,59}")
 
 
 def post(host: PullRequestHost, number: str, text: str, name: str = "") -> bool:
-    """Post a report on a pull request, or replace the comment with the report before it. Returns whether there was
-    one.
+    """Post a report on a pull request, or replace the comment with the report before it. Returns whether there was one.
 
-    `name` distinguishes the comments of several targets. Raises ConfigError if it cannot be part of a
-    comment's first line.
+    `name` distinguishes the comments of several targets. Raises ConfigError if it cannot be part of a comment's first
+    line.
     """
     mark = make_mark(name)
     log = f"[Log of this run]({host.log_url})" if host.log_url else ""
@@ -47,8 +46,6 @@ def check_name(name: str) -> None:
 
 
 def make_mark(name: str) -> str:
-    """Make the first line of a comment, which no page shows. Raises ConfigError if the name does
-    not fit into it.
-    """
+    """Make the first line of a comment, which no page shows. Raises ConfigError if the name does not fit into it."""
     check_name(name)
     return f"{MARKER.removesuffix(' -->')} {name} -->" if name else MARKER

@@ -1,7 +1,7 @@
 """Comments, pull requests, statuses and deployments on GitHub, with `gh`: on github.com and on an Enterprise Server.
 
-Rights and limits: the token of a job may comment with `pull-requests: write`; that of a fork's pull request may not.
-To open pull requests, the repository has to allow it, too, and those that the token of a job opens start no workflow.
+Rights and limits: the token of a job may comment with `pull-requests: write`; that of a fork's pull request may not. To
+open pull requests, the repository has to allow it, too, and those that the token of a job opens start no workflow.
 Statuses need `statuses: write`, and deployments `deployments: write`.
 """
 

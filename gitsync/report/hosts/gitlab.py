@@ -1,7 +1,7 @@
 """Notes, merge requests, statuses and deployments on GitLab, with `glab`: on gitlab.com and on servers of one's own.
 
-The token of a job (`CI_JOB_TOKEN`) may write none of them: glab needs `GITLAB_TOKEN`, of a project's or group's
-access token with the scope `api` and at least the role Reporter; Developer for all but notes.
+The token of a job (`CI_JOB_TOKEN`) may write none of them: glab needs `GITLAB_TOKEN`, of a project's or group's access
+token with the scope `api` and at least the role Reporter; Developer for all but notes.
 """
 
 from __future__ import annotations
@@ -73,8 +73,7 @@ class GitLab:
             query = f"{self._name(number)}/notes?per_page=100&sort=asc"
             for page in self._call(["--paginate", query]):
                 for note in page:
-                    # GitLab itself writes notes about commits and labels, in the name of who caused
-                    # them.
+                    # GitLab itself writes notes about commits and labels, in the name of who caused them.
                     if note["author"]["id"] == own["id"] and not note["system"]:
                         yield Comment((str(note["id"]),), str(note["body"]))
         except (KeyError, TypeError, ValueError):

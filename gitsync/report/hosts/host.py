@@ -185,9 +185,7 @@ class HostClient:
         return ended.output.decode("utf-8", "replace")
 
     def read(self, arguments: Sequence[str], stdin: str = "") -> list[Any]:
-        """Read the JSON documents that a command prints: one for each page. Raises PublishError if
-        there are none.
-        """
+        """Read the JSON documents that a command prints: one for each page. Raises PublishError if there are none."""
         text = self.run(arguments, stdin).strip()
         documents: list[Any] = []
         decoder = json.JSONDecoder()

@@ -1,13 +1,13 @@
-"""Lays out the picture, in pixels: where its boxes are, and the ways of references between them.
-The same resources are always at the same places.
+"""Lays out the picture, in pixels: where its boxes are, and the ways of references between them. The same resources are
+always at the same places.
 
-There are two layouts. A forest of owners has a column for each step down and a row for each leaf,
-its trees side by side in a few columns as in a newspaper. Groups are in layers: what depends on
-nothing at the top, everything else below what it depends on.
+There are two layouts. A forest of owners has a column for each step down and a row for each leaf, its trees side by
+side in a few columns as in a newspaper. Groups are in layers: what depends on nothing at the top, everything else below
+what it depends on.
 
-The boxes form a grid, and a way never crosses one. It leaves a box at its right, follows the
-channel between two columns, then the one between two rows, and reaches the other box from a side.
-In each channel, the ways to one box share a lane.
+The boxes form a grid, and a way never crosses one. It leaves a box at its right, follows the channel between two
+columns, then the one between two rows, and reaches the other box from a side. In each channel, the ways to one box
+share a lane.
 """
 
 from __future__ import annotations
@@ -109,9 +109,7 @@ def place_layers(
 
 
 def _split_layers(targets: Mapping[NameT, AbstractSet[NameT]], names: list[NameT]) -> list[list[NameT]]:
-    """Split groups into layers, each at the highest possible level; in a cycle, the first comes
-    before the others.
-    """
+    """Split groups into layers, each at the highest possible level; in a cycle, the first comes before the others."""
     placed: set[NameT] = set()
     found: list[list[NameT]] = []
     while names:
@@ -136,8 +134,8 @@ class _Way(NamedTuple):
 def route_references(
     corners: Mapping[NameT, tuple[int, int]], references: Sequence[tuple[NameT, NameT]], size: Size
 ) -> list[list[Point]]:
-    """Route references: return the points of each way, from a box to the one that it refers to.
-    Every part is horizontal or vertical.
+    """Route references: return the points of each way, from a box to the one that it refers to. Every part is
+    horizontal or vertical.
     """
     cells = {name: (x // size.step_x, y // size.step_y) for name, (x, y) in corners.items()}
     ways = [_choose_channels(cells[start], cells[end]) for start, end in references]
@@ -208,9 +206,7 @@ def _measure(one: Point, other: Point) -> float:
 
 
 def _approach(corner: Point, other: Point, distance: float) -> Point:
-    """Find the point at a distance from a corner, towards another point; one of their coordinates
-    is the same.
-    """
+    """Find the point at a distance from a corner, towards another point; one of their coordinates is the same."""
     length = _measure(corner, other)
     share = distance / length if length else 0.0
     return corner[0] + (other[0] - corner[0]) * share, corner[1] + (other[1] - corner[1]) * share

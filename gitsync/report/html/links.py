@@ -1,8 +1,8 @@
 """Makes the links of the page: to the Azure portal, and to commits and files on the host of the repository (GitHub,
 GitLab, Azure DevOps).
 
-Each is an https address that is made here, of a host from a table or of the checked remote; "" where there is none.
-The remote, the paths and the commits come from outside: a link leads to the host of the remote, and has every part
+Each is an https address that is made here, of a host from a table or of the checked remote; "" where there is none. The
+remote, the paths and the commits come from outside: a link leads to the host of the remote, and has every part
 percent-encoded. Where any part is not what that host has, there is no link.
 """
 
@@ -59,9 +59,7 @@ class Links:
         return self.forge.make_commit_link(commit) if self.forge else ""
 
     def make_source_link(self, source: SourceLocation | None) -> str:
-        """Make the link to the line of a manifest, in the revision of the run. An uncommitted
-        working tree has none.
-        """
+        """Make the link to the line of a manifest, in the revision of the run. An uncommitted working tree has none."""
         if source is None or self.forge is None:
             return ""
         path = f"{self.root}/{source.path}" if self.root else source.path
@@ -96,8 +94,8 @@ class Forge(NamedTuple):
         return self.base + self.commit.format(commit=commit) if commit and _COMMIT.fullmatch(commit) else ""
 
     def make_line_link(self, commit: str | None, path: str, line: int) -> str:
-        """Make the link to a line of a file (its path from the top of the repository) in a commit;
-        "" for a path that leads out of it.
+        """Make the link to a line of a file (its path from the top of the repository) in a commit; "" for a path that
+        leads out of it.
         """
         parts = path.split("/")
         if not (commit and _COMMIT.fullmatch(commit)) or {"", ".", ".."} & set(parts):
@@ -115,9 +113,7 @@ def find_forge(remote: str) -> Forge | None:
 
 
 def _split_remote(remote: str) -> tuple[str, Sequence[str]]:
-    """Split a remote into its host and the parts of its path, encoded; ("", ()) unless all of it is
-    as expected.
-    """
+    """Split a remote into its host and the parts of its path, encoded; ("", ()) unless all of it is as expected."""
     try:
         host, path = _read_url(remote)
     except ValueError:
@@ -142,8 +138,8 @@ def _read_url(remote: str) -> tuple[str, str]:
 
 
 def _find_azure(host: str, names: Sequence[str]) -> str:
-    """Find the pages of `org/project/_git/name`, over ssh `v3/org/project/name`; older hosts have
-    the organisation in their name, and a project may be left out that is called as its repository.
+    """Find the pages of `org/project/_git/name`, over ssh `v3/org/project/name`; older hosts have the organisation in
+    their name, and a project may be left out that is called as its repository.
     """
     match list(names):
         case ["v3", organisation, project, name]:

@@ -99,9 +99,7 @@ class BarPart(NamedTuple):
 
 
 def divide_bar(tones: Mapping[Tone, int], *, start: float, width: float, digits: int) -> Iterator[BarPart]:
-    """Divide a bar into parts, one for each tone, the most urgent first; numbers are given with so
-    many digits.
-    """
+    """Divide a bar into parts, one for each tone, the most urgent first; numbers are given with so many digits."""
     count = sum(tones.values())
     for tone in sorted(tones):
         part = width * tones[tone] / count

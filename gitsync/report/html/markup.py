@@ -33,8 +33,8 @@ def render_template(name: str, **values: Any) -> Markup:
 
 
 def read_own(name: str) -> Markup:
-    """Read a file of this package (its style, its script, a template), as it is. Raises
-    FileNotFoundError if there is none.
+    """Read a file of this package (its style, its script, a template), as it is. Raises FileNotFoundError if there is
+    none.
     """
     content = pkgutil.get_data(__name__, name)
     if content is None:

@@ -1,8 +1,8 @@
 """Renders the page: one file that contains its style, its script and its picture, and may load nothing. At its top
 stands what the run would do, on what, and the next steps; at its end how the run went.
 
-What the page may do is named in it, by the digests of its own style and script (Content Security Policy): what
-slipped in with a name or a message would not run.
+What the page may do is named in it, by the digests of its own style and script (Content Security Policy): what slipped
+in with a name or a message would not run.
 """
 
 from __future__ import annotations

@@ -148,8 +148,8 @@ def _draw_references(
 
 
 def _find_owners(known: Mapping[Key, Result]) -> dict[Key, Key]:
-    """Find the owner of each resource, if the owner is drawn too; cycles, which only invalid
-    manifests have, are cut.
+    """Find the owner of each resource, if the owner is drawn too; cycles, which only invalid manifests have, are
+    cut.
     """
     owners: dict[Key, Key] = {}
     for key, result in known.items():

@@ -1,7 +1,7 @@
 """Renders one resource: a folded card with its differences if it has details, else a row of a table.
 
-A text of several lines (a policy, a script) and what is not a single value are shown as lines that left and came,
-with some around them; of two long single values, the part that is not the same is marked.
+A text of several lines (a policy, a script) and what is not a single value are shown as lines that left and came, with
+some around them; of two long single values, the part that is not the same is marked.
 """
 
 from __future__ import annotations
@@ -79,9 +79,7 @@ class CardContext:
 
 
 def render_card(result: Result, context: CardContext, *, opened: bool, body: Markup) -> Markup:
-    """Render a resource that folds: what one sees at once, and the rest; without a body, a
-    reference to report.json.
-    """
+    """Render a resource that folds: what one sees at once, and the rest; without a body, a reference to report.json."""
     namespace = result.key.namespace if context.namespaces else ""
     refusals = result.list_found(CheckVerdict.REFUSED)
     message = format_statement(refusals[0], result) if refusals else result.message
@@ -104,9 +102,7 @@ def render_card(result: Result, context: CardContext, *, opened: bool, body: Mar
 
 
 def render_row(result: Result, context: CardContext, *, has_unverified: bool) -> Markup:
-    """Render a resource that is in sync and has no details. `has_unverified`: the table has a
-    column for such paths.
-    """
+    """Render a resource that is in sync and has no details. `has_unverified`: the table has a column for such paths."""
     return render_template("row.html", result=result, context=context, has_unverified=has_unverified, most=_MOST)
 
 
@@ -216,8 +212,8 @@ class DifferenceRow(NamedTuple):
 
 
 def render_differences(result: Result, before: str) -> Markup:
-    """Render a table of what differs, by path; "" where nothing does. `before` heads the side that
-    git's is compared with. Fields are named as the manifest has them, as far as they are known.
+    """Render a table of what differs, by path; "" where nothing does. `before` heads the side that git's is compared
+    with. Fields are named as the manifest has them, as far as they are known.
     """
     if not result.differences:
         return Markup()
@@ -263,9 +259,7 @@ def _make_sides(difference: Difference) -> tuple[Side, Side]:
 
 
 def _count_same(one: str, other: str) -> tuple[int, int]:
-    """Count how many characters two texts share at their start, and at their end; none where that
-    is less than half.
-    """
+    """Count how many characters two texts share at their start, and at their end; none where that is less than half."""
     start = _count_prefix(one, other)
     end = _count_prefix(one[start:][::-1], other[start:][::-1])
     return (start, end) if (start + end) * 2 >= max(len(one), len(other)) else (0, 0)

@@ -1,14 +1,11 @@
-"""The secrets of a Key Vault by address: their names and tags, and the index of those that are
-there.
+"""The secrets of a Key Vault by address: their names and tags, and the index of those that are there.
 
-A name in Key Vault has 1 to 127 letters, digits and hyphens, and is case-insensitive. Names in
-Kubernetes have dots, and keys underscores and capitals as well. An address without these gets a
-readable name such as `default--db-credentials--password`; any other name ends with a digest, so
-that no two addresses share a name. Tags contain the exact address; a secret of any name is found
-by its tags.
+A name in Key Vault has 1 to 127 letters, digits and hyphens, and is case-insensitive. Names in Kubernetes have dots,
+and keys underscores and capitals as well. An address without these gets a readable name such as
+`default--db-credentials--password`; any other name ends with a digest, so that no two addresses share a name. Tags
+contain the exact address; a secret of any name is found by its tags.
 
-The list of a vault has 25 secrets a page, so it is read once and updated with the writes of the
-run.
+The list of a vault has 25 secrets a page, so it is read once and updated with the writes of the run.
 """
 
 from __future__ import annotations
@@ -69,9 +66,7 @@ def make_secret_name(vault_key: VaultKey) -> str:
 
 
 def find_vault_key(name: str, tags: Mapping[str, str]) -> VaultKey | None:
-    """Find the key that a secret holds, by its tags, or by a name that a person made; None if
-    neither names one.
-    """
+    """Find the key that a secret holds, by its tags, or by a name that a person made; None if neither names one."""
     if tags.keys() >= {NAMESPACE, NAME, KEY}:
         return VaultKey(tags[NAMESPACE], tags[NAME], tags[KEY])
     parts = name.casefold().split(_SEPARATOR)
@@ -123,9 +118,7 @@ class VaultIndex:
         return tuple(sorted(matches, key=lambda secret: secret.name))
 
     def find_tagged(self, vault_key: VaultKey) -> tuple[VaultSecret, ...]:
-        """Return every secret with the tags of one key, by name: at most one, unless several have
-        the same tags.
-        """
+        """Return every secret with the tags of one key, by name: at most one, unless several have the same tags."""
         matches = (secret for secret in self._by_name.values() if secret.is_tagged and secret.vault_key == vault_key)
         return tuple(sorted(matches, key=lambda secret: secret.name))
 

@@ -1,9 +1,8 @@
-"""Azure Key Vault as a source and a sink of Secrets: one secret in the vault for every key (extra
-`keyvault`).
+"""Azure Key Vault as a source and a sink of Secrets: one secret in the vault for every key (extra `keyvault`).
 
-It holds no config maps. Exports are tagged with their address and owner; secrets of people are
-found by name, or by the same tags. Key Vault cannot write two secrets at once: everything is read
-and checked before the first is written, and dropped keys are deleted last.
+It holds no config maps. Exports are tagged with their address and owner; secrets of people are found by name, or by the
+same tags. Key Vault cannot write two secrets at once: everything is read and checked before the first is written, and
+dropped keys are deleted last.
 """
 
 from __future__ import annotations
@@ -46,8 +45,7 @@ _INSTALL = f"Run `pip install '{DISTRIBUTION}[keyvault]'`."
 async def open_key_vault(
     url: str, credential: Any, connection: VaultConnection, clock: Clock
 ) -> AsyncIterator[KeyVault]:
-    """Open the vault at an https address; `credential` is azure.core's, None for anonymous access
-    (a local emulator).
+    """Open the vault at an https address; `credential` is azure.core's, None for anonymous access (a local emulator).
 
     Raises ConfigError for an invalid URL, for anonymous access to another machine, and if the extra is not installed.
     It sends no request yet.
@@ -249,8 +247,8 @@ class KeyVault:
             )
 
     async def _find_owned(self, vault_key: VaultKey, export: Export) -> VaultSecret | None:
-        """Find the secret that an export would overwrite; SecretStoreError if the exporting
-        resource does not own it.
+        """Find the secret that an export would overwrite; SecretStoreError if the exporting resource does not own
+        it.
         """
         stored = await self._get_newest(make_secret_name(vault_key))
         if stored is None:
@@ -265,9 +263,7 @@ class KeyVault:
             raise self._make_disabled(stored.name)
 
     async def _get_newest(self, name: str) -> VaultSecret | None:
-        """Read a secret as it is now; a disabled one as it was in the list, since Key Vault does
-        not show it.
-        """
+        """Read a secret as it is now; a disabled one as it was in the list, since Key Vault does not show it."""
         listed = (await self._load_index()).find_named(name)
         is_disabled = listed is not None and not listed.enabled
         return listed if is_disabled else await self._requests.get(name)

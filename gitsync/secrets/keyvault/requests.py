@@ -1,10 +1,9 @@
 """Sends requests only to one Key Vault, and makes its errors readable: the only module that imports
 azure-keyvault-secrets.
 
-The client of the SDK signs in by the challenge of the vault and checks the audience of the
-challenge. Its methods are not used: those that delete and recover wait without a limit, and those
-that list follow a link to any host. Values of secrets are not shown: error texts of Key Vault are
-masked and bounded before they are reported.
+The client of the SDK signs in by the challenge of the vault and checks the audience of the challenge. Its methods are
+not used: those that delete and recover wait without a limit, and those that list follow a link to any host. Values of
+secrets are not shown: error texts of Key Vault are masked and bounded before they are reported.
 """
 
 from __future__ import annotations

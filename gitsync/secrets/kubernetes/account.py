@@ -1,7 +1,7 @@
 """The API server of the cluster that the job runs in, and the job's service account.
 
-Kubernetes gives both to every pod, in two variables and a mounted folder. gitsync never reads a
-kubeconfig, so a job on a laptop does not change the cluster of that laptop.
+Kubernetes gives both to every pod, in two variables and a mounted folder. gitsync never reads a kubeconfig, so a job on
+a laptop does not change the cluster of that laptop.
 """
 
 from __future__ import annotations

@@ -115,9 +115,7 @@ def _find_hint(api_call: ApiCall, status: int, cause: Cause | None) -> str:
 
 
 def find_cause(verb: str, address: Address, body: Any) -> Cause | None:
-    """Find the cause of a refusal, from the body of the answer; None if it is not one of those that
-    are known.
-    """
+    """Find the cause of a refusal, from the body of the answer; None if it is not one of those that are known."""
     message = str(body.get("message") or "") if isinstance(body, Mapping) else ""
     namespace = address.namespace
     if 'resource "selfsubjectaccessreviews"' in message:

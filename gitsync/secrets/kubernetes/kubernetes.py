@@ -1,8 +1,7 @@
-"""The cluster that the job runs in as a source and a sink of Secrets and ConfigMaps (extra
-`kubernetes`).
+"""The cluster that the job runs in as a source and a sink of Secrets and ConfigMaps (extra `kubernetes`).
 
-Ownership: an exported object carries its resource's key as an annotation. An object without it
-belongs to somebody else, and is not written.
+Ownership: an exported object carries its resource's key as an annotation. An object without it belongs to somebody
+else, and is not written.
 """
 
 from __future__ import annotations
@@ -35,8 +34,7 @@ _INSTALL = f"Run `pip install '{DISTRIBUTION}[kubernetes]'`."
 async def open_kubernetes(
     environment: Mapping[str, str], clock: Clock, folder: Path = FOLDER
 ) -> AsyncIterator[Kubernetes]:
-    """Open the API server that the pod's variables name, as its service account, whose files are in
-    `folder`.
+    """Open the API server that the pod's variables name, as its service account, whose files are in `folder`.
 
     Raises ConfigError outside of a cluster, and if the extra is not installed. Nothing is sent yet.
     """

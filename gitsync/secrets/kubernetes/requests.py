@@ -1,8 +1,7 @@
-"""Reads and writes Secrets and ConfigMaps through the API server: the only module that imports
-lightkube.
+"""Reads and writes Secrets and ConfigMaps through the API server: the only module that imports lightkube.
 
-Each request is sent once, and only to the API server: no proxy of the environment, no redirect.
-lightkube reads the token again when it is refused.
+Each request is sent once, and only to the API server: no proxy of the environment, no redirect. lightkube reads the
+token again when it is refused.
 """
 
 from __future__ import annotations
@@ -158,8 +157,8 @@ class KubernetesRequests:
         return answer
 
     def _make_failure(self, response: httpx2.Response, api_call: ApiCall) -> SecretStoreError:
-        """Make the error for a refusal. One of a server that has just started may pass: it has not
-        read all roles yet.
+        """Make the error for a refusal. One of a server that has just started may pass: it has not read all roles
+        yet.
         """
         status, body = response.status_code, _parse_json(response.content)
         if status == 401:  # an empty file gives a clearer message than a refused token

@@ -1,9 +1,8 @@
-"""What a run needs of the API server, asked before the run: one review for each verb, kind and
-namespace.
+"""What a run needs of the API server, asked before the run: one review for each verb, kind and namespace.
 
-A Role may name single objects (`resourceNames`): if a right on all objects is refused, each object
-is reviewed by itself. Only `create` has no name. A hint has the missing rights as a Role and its
-RoleBinding that `kubectl apply` takes: one line of YAML, since a hint may be part of a condition.
+A Role may name single objects (`resourceNames`): if a right on all objects is refused, each object is reviewed by
+itself. Only `create` has no name. A hint has the missing rights as a Role and its RoleBinding that `kubectl apply`
+takes: one line of YAML, since a hint may be part of a condition.
 """
 
 from __future__ import annotations
@@ -80,9 +79,7 @@ def make_refusal(missing: tuple[Right, ...], account: str) -> ConfigError:
 
 
 def format_grant(rights: Iterable[Right], account: str) -> str:
-    """Format the hint that grants rights. `account` is the service account as namespace:name; "" if
-    it is not known.
-    """
+    """Format the hint that grants rights. `account` is the service account as namespace:name; "" if it is not known."""
     by_namespace: dict[str, list[Right]] = defaultdict(list)
     for right in sorted(set(rights)):
         by_namespace[right.namespace].append(right)

@@ -1,6 +1,4 @@
-"""A Secret or a ConfigMap of a cluster as a value: its owner, its desired state, and whether it
-has that state.
-"""
+"""A Secret or a ConfigMap of a cluster as a value: its owner, its desired state, and whether it has that state."""
 
 from __future__ import annotations
 

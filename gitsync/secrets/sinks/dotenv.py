@@ -1,10 +1,8 @@
-"""Exports as lines NAME='value' of one file, which shells, python-dotenv and the hosts of
-pipelines read.
+"""Exports as lines NAME='value' of one file, which shells, python-dotenv and the hosts of pipelines read.
 
-These readers agree only on a value in one line without a quote or a backslash. A value of several
-lines is refused: a reader of single lines would read the second as another variable, which a
-manifest could choose. The lines of an object follow a comment with their owner, and other lines
-are not changed.
+These readers agree only on a value in one line without a quote or a backslash. A value of several lines is refused: a
+reader of single lines would read the second as another variable, which a manifest could choose. The lines of an object
+follow a comment with their owner, and other lines are not changed.
 """
 
 from __future__ import annotations

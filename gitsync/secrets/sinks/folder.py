@@ -1,11 +1,9 @@
-"""Exports into a folder: FOLDER/secrets/NAMESPACE/NAME/KEY and FOLDER/config-maps/…, for this
-user alone.
+"""Exports into a folder: FOLDER/secrets/NAMESPACE/NAME/KEY and FOLDER/config-maps/…, for this user alone.
 
-An object is replaced as a whole: its new folder is built next to it, and then replaces it by two
-renames, as folders cannot be replaced by one. If a run is killed between them, the next run
-restores the old folder. The owner of an object, its annotations and labels are in a separate file
-without values. The folder `secrets` can be read as a source. If the folder is in a working tree,
-git and gitsync ignore its content.
+An object is replaced as a whole: its new folder is built next to it, and then replaces it by two renames, as folders
+cannot be replaced by one. If a run is killed between them, the next run restores the old folder. The owner of an
+object, its annotations and labels are in a separate file without values. The folder `secrets` can be read as a source.
+If the folder is in a working tree, git and gitsync ignore its content.
 """
 
 from __future__ import annotations
@@ -154,9 +152,7 @@ def _make_files(export: Export) -> Mapping[str, bytes]:
 
 
 def _read_object(folder: Path) -> Mapping[str, bytes] | None:
-    """Read the object in a folder; None if there is none, if no sink wrote it, or if other users
-    can read it.
-    """
+    """Read the object in a folder; None if there is none, if no sink wrote it, or if other users can read it."""
     if not os.path.lexists(folder):
         return None
     check_private_folder(folder)
@@ -170,8 +166,8 @@ def _read_object(folder: Path) -> Mapping[str, bytes] | None:
 
 
 def _read_note(folder: Path) -> Mapping[str, Any] | None:
-    """Read the note about an object; empty if no sink wrote it, None if there is no object.
-    SecretStoreError if the note cannot be read.
+    """Read the note about an object; empty if no sink wrote it, None if there is no object. SecretStoreError if the
+    note cannot be read.
     """
     if not os.path.lexists(folder):
         return None

@@ -1,9 +1,7 @@
-"""Exports as outputs of the step of a pipeline that gitsync runs in: GitHub Actions and Azure
-Pipelines.
+"""Exports as outputs of the step of a pipeline that gitsync runs in: GitHub Actions and Azure Pipelines.
 
-Masks come first, so that the host never shows a secret in its log. Outputs end with the job, so
-this sink has no state of earlier runs. Values are untrusted: the escapes of each host prevent
-them from ending or starting a command.
+Masks come first, so that the host never shows a secret in its log. Outputs end with the job, so this sink has no state
+of earlier runs. Values are untrusted: the escapes of each host prevent them from ending or starting a command.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Exports of Secrets as manifests that are encrypted with SOPS: FOLDER/NAMESPACE/NAME.yaml, safe
-to commit.
+"""Exports of Secrets as manifests that are encrypted with SOPS: FOLDER/NAMESPACE/NAME.yaml, safe to commit.
 
 Metadata stays readable, and an annotation names the owner of the Secret. A file is only rewritten
 if its content changes, since each encryption results in other bytes. Config maps are not written:
@@ -110,8 +109,8 @@ class SopsSink:
         return self._top / address.namespace / f"{address.name}.yaml"
 
     def _read(self, address: Address) -> Document | None:
-        """Read the existing manifest; None if there is none. Raises SecretStoreError if it is not
-        that of the Secret.
+        """Read the existing manifest; None if there is none. Raises SecretStoreError if it is not that of the
+        Secret.
         """
         file = self._find_file(address)
         if address.object_kind is not ObjectKind.SECRET or not os.path.lexists(file):

@@ -1,6 +1,4 @@
-"""The sink `status`: exported config maps as files beside the records, written back with them at
-the end of the run.
-"""
+"""The sink `status`: exported config maps as files beside the records, written back with them at the end of the run."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Secrets from variables of the environment: `GITSYNC_SECRET_<NAMESPACE>_<NAME>_<KEY>` and no
-others.
+"""Secrets from variables of the environment: `GITSYNC_SECRET_<NAMESPACE>_<NAME>_<KEY>` and no others.
 
-The prefix keeps a manifest from asking for any other variable. Names that differ may result in
-one variable, so a variable belongs to the first key that reads it; another key of the same
-variable is refused.
+The prefix keeps a manifest from asking for any other variable. Names that differ may result in one variable, so a
+variable belongs to the first key that reads it; another key of the same variable is refused.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Secrets and config maps from a folder: one folder an object, one file a key, as Kubernetes
-mounts them.
+"""Secrets and config maps from a folder: one folder an object, one file a key, as Kubernetes mounts them.
 
-An object is in FOLDER/NAMESPACE/NAME, or, if its namespace is the run's own, in FOLDER/NAME.
-Contents are taken exactly as they are, a newline at the end with them
-(docs/reference/reconciliation.md#secret-and-config-map-inputs). An unreadable value is unknown,
-not absent.
+An object is in FOLDER/NAMESPACE/NAME, or, if its namespace is the run's own, in FOLDER/NAME. Contents are taken exactly
+as they are, a newline at the end with them (docs/reference/reconciliation.md#secret-and-config-map-inputs). An
+unreadable value is unknown, not absent.
 """
 
 from __future__ import annotations

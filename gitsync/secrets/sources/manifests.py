@@ -1,9 +1,7 @@
-"""The Secrets and config maps that the repository's own manifests declare: the first source of
-values.
+"""The Secrets and config maps that the repository's own manifests declare: the first source of values.
 
-Those that are encrypted with SOPS are decrypted when the first value is needed, and kept in
-memory. So neither `validate` nor a run without such values needs the key. A failure affects only
-the resources that need the value.
+Those that are encrypted with SOPS are decrypted when the first value is needed, and kept in memory. So neither
+`validate` nor a run without such values needs the key. A failure affects only the resources that need the value.
 """
 
 from __future__ import annotations
@@ -63,9 +61,7 @@ class EncryptedSource:
         self._lock = asyncio.Lock()
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        """Read all values of the object. SecretStoreError if it cannot be decrypted, or decrypts to
-        another object.
-        """
+        """Read all values of the object. SecretStoreError if it cannot be decrypted, or decrypts to another object."""
         entry = self._encrypted.get(address)
         if entry is None:
             return await self._plain.read(address, keys)
