@@ -121,26 +121,28 @@ def render(
     """
     report, paint, requests = report if names else leave_out_people(report), Paint(on=colour), list_by_type(report)
     # Of a run that was stopped, what came of it matters; what it did not reach is a number.
-    not_reached = {result.key for result in report.results if result.condition.reason == Hold.NOT_REACHED}
-    unlisted = frozenset() if verbose else not_reached
+    unlisted = {one.key for one in report.results if not verbose and one.condition.reason == Hold.NOT_REACHED}
     is_result, has_end = extent is Extent.RESULT, extent is not Extent.PLAN
-    shown = [one for one in report.results if not (is_result and one.is_fine)]
-    results = split_results(one for one in shown if one.key not in unlisted)
-    quiet = results.get(IN_SYNC, [])
+    results = split_results(
+        one for one in report.results if one.key not in unlisted and not (is_result and one.is_fine)
+    )
     listing = _Listing(report, width, paint, verbose=verbose, names=names)
     errors, warnings = ([one for one in report.problems if one.is_error is is_error] for is_error in (True, False))
-    way_on = format_way_on(report)
     steps = [line for step in list_next_steps(report) if has_end for line in indent(step, width, by=0)]
     costs = [line for cost in format_costs(report) if has_end for line in indent(cost, width, by=0)]
     parts = (
         _format_summary(report, width, paint, names=names, is_result=is_result),
         listing.format_section(FAILED, results.get(FAILED, [])),
         listing.format_section(REFUSED, results.get(REFUSED, [])),
-        indent(way_on, width, by=0) if way_on else [],
+        indent(way_on, width, by=0) if (way_on := format_way_on(report)) else [],
         _format_problem_section("Errors", errors, width, paint),
         *(listing.format_section(section, found) for section, found in results.items() if section not in _APART),
         _format_problem_section("Warnings", () if is_result else warnings, width, paint),
-        [line for text in _format_left_out(quiet, len(unlisted)) for line in indent(text, width, by=0)],
+        [
+            line
+            for text in _format_left_out(results.get(IN_SYNC, []), len(unlisted))
+            for line in indent(text, width, by=0)
+        ],
         [] if is_result else _format_unchecked(report, width, verbose=verbose),
         steps,
         format_table(["TYPE", "REQUESTS"], requests, width=width) if verbose and requests else [],

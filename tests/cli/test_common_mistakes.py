@@ -59,7 +59,7 @@ MISTAKES = [
     ),
     (
         [GROUP.replace("westeurope", "westeurop")],
-        'spec.location is "westeurop", which is no region of Azure that gitsync knows.',
+        'spec.location is "westeurop", which is not a known Azure region.',
         "Did you mean westeurope?",
         "a slip in a region",
     ),

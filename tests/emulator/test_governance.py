@@ -494,7 +494,7 @@ WRONG = [
         "an exemption from nothing",
     ),
     ("exemptions:\n  - {policy: b, scope: /subscriptions/s}", 3, "unknown policy 'b'", "from an unknown policy"),
-    ("exemptions:\n  - {expires: tomorrow}", 3, "'tomorrow' is no date", "an exemption until tomorrow"),
+    ("exemptions:\n  - {expires: tomorrow}", 3, "'tomorrow' is not a date", "an exemption until tomorrow"),
     ("preflight: {loud: a}", 2, "preflight.loud: there is no such key", "an unknown key of the preflight"),
     ("preflight: {refuse: {code: a}}", 2, "missing keys: if", "a refusal of everything"),
 ]

@@ -192,7 +192,7 @@ def test_the_status_shows_exported_config_maps_and_names_their_owner(told):
 HOOK = """\
 #!/bin/sh
 while read old new ref; do
-  case "$(git log -1 --format=%s "$new")" in Expect*) exit 0;; esac
+  case "$(git log -1 --format=%s "$new")" in Record*) exit 0;; esac
 done
 printf '%s\\n' "$SAID" >&2
 exit 1

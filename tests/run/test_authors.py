@@ -239,10 +239,10 @@ def test_a_run_whose_record_was_lost_is_known_by_its_identity(tmp_path, subnet):
 
 
 ANSWERS = [
-    ({"status": 200, "body": {"data": 5, "value": 5}}, "cannot be read", "odd"),
+    ({"status": 200, "body": {"data": 5, "value": 5}}, "is malformed", "odd"),
     ({"status": 200, "body": "<html>"}, "UnusableAnswer", "a proxy's page"),
     ({"status": 500, "code": "InternalServerError"}, "500 InternalServerError", "down"),
-    ({"status": 403, "code": "AuthorizationFailed"}, "is not allowed", "refused"),
+    ({"status": 403, "code": "AuthorizationFailed"}, "lacks the right", "refused"),
 ]
 
 

@@ -126,7 +126,7 @@ def test_a_record_that_was_added(world):
 
 def test_bytes_that_are_not_text(world):
     (world.state / GROUP_FILE).write_bytes(b"\xff\xfe\x00")
-    refused(world, r"core\.yaml:1: The file is not text in UTF-8", "Restore the file")
+    refused(world, r"core\.yaml:1: The file is not UTF-8 text", "Restore the file")
 
 
 def test_removed_with_its_entry_it_was_never_recorded_and_is_adopted(world):

@@ -191,7 +191,7 @@ def test_a_source_without_resources_is_a_warning(world, writes):
 @pytest.mark.parametrize("writes", [True, False], ids=["sync", "plan"])
 def test_a_namespace_that_nothing_is_in_is_refused(world, writes):
     world.says(group=GROUP)
-    with pytest.raises(ConfigError, match=r"namespace defalt\. Did you mean default"):
+    with pytest.raises(ConfigError, match=r"Namespace defalt has no resources\. Did you mean default"):
         (world.sync if writes else world.plan)(target_namespaces=("defalt",))
     assert world.requests == []
 

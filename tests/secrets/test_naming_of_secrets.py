@@ -42,7 +42,7 @@ def test_what_kubernetes_allows(at, key, why):
         (address(name="-a"), "k", "its name", "looks like an option"),
         (address(name="db\n"), "k", "its name 'db\\\\n'", "ends in a newline"),
         (address(namespace="a.b"), "k", "its namespace", "a label has no dot"),
-        (address(namespace="n" * 64), "k", "its namespace has 64 characters, and may have 63", "is too long"),
+        (address(namespace="n" * 64), "k", "its namespace has 64 characters; at most 63 are allowed", "is too long"),
         (address(name="a" * 254), "k", "its name has 254 characters", "is too long"),
         (address(), "", "its key ''", "is nothing"),
         (address(), ".", "its key", "is the folder itself"),

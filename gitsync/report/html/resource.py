@@ -35,7 +35,7 @@ from gitsync.report.differences import name_path
 from gitsync.report.escape import format_sides, shorten
 from gitsync.report.escape import format_value as one_line
 from gitsync.report.html.links import Links
-from gitsync.report.html.looks import CHECK_TONES, OUTCOME_LOOKS
+from gitsync.report.html.looks import CHECK_TONES, OUTCOME_LOOKS, Tone
 from gitsync.report.html.markup import render_template
 from gitsync.report.ordering import REPLACED, REPLACES, GroupName
 from gitsync.report.wording import (
@@ -139,15 +139,7 @@ def render_details(result: Result, context: CardContext) -> Markup:
         result=result,
         context=context,
         message="" if repeats_check(result) else shorten(result.message, _LONGEST_MESSAGE),
-        checks=[
-            (
-                CHECK_TONES[one.verdict],
-                format_check(one),
-                shorten(format_statement(one, result), _LONGEST_MESSAGE),
-                format_remedy(one),
-            )
-            for one in list_shown(result, writes=context.writes)
-        ],
+        checks=_format_checks(result, writes=context.writes),
         answers=_format_answers(result),
         portal=context.links.make_portal_link(result),
         commit=context.links.make_commit_link(result.last_commit.commit) if result.last_commit else "",
@@ -170,6 +162,19 @@ def render_details(result: Result, context: CardContext) -> Markup:
         most_lines=_MOST_LINES,
         most=_MOST,
     )
+
+
+def _format_checks(result: Result, *, writes: bool) -> list[tuple[Tone, str, str, str]]:
+    """Format each check that is shown: its tone, what it is, what it found, and what to do."""
+    return [
+        (
+            CHECK_TONES[one.verdict],
+            format_check(one),
+            shorten(format_statement(one, result), _LONGEST_MESSAGE),
+            format_remedy(one),
+        )
+        for one in list_shown(result, writes=writes)
+    ]
 
 
 def _format_ready(condition: Condition) -> str:
