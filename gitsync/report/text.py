@@ -149,9 +149,12 @@ def render(
         [*([] if is_result else format_target(report.target, width=width)), *costs],
     )
     text = "\n\n".join("\n".join(lines) for lines in parts if lines)
-    # The end of a long report is what a terminal shows.
-    again = "\n\n" + "\n".join(_format_headline(report, width, paint)) if text.count("\n") >= _SCREEN else ""
-    return f"{text}{again}\n"
+    return f"{text}{_repeat_headline(text, report, width, paint)}\n"
+
+
+def _repeat_headline(text: str, report: Report, width: int | None, paint: Paint) -> str:
+    """Repeat the headline at the end of a long report, which is what a terminal shows; "" for a short one."""
+    return "\n\n" + "\n".join(_format_headline(report, width, paint)) if text.count("\n") >= _SCREEN else ""
 
 
 _APART = frozenset({FAILED, REFUSED, IN_SYNC})
