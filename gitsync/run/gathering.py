@@ -31,7 +31,7 @@ from gitsync.report.shard_reports import join_reports
 from gitsync.run.connections import open_source, open_state
 from gitsync.run.workers import require_branch
 from gitsync.run.write_status import add_failure, find_common_revision, notify, write_heartbeat
-from gitsync.status.exit_code import find_gravest
+from gitsync.status.exit_code import find_worst
 
 NOT_ENDED = "ShardNotEnded"
 
@@ -90,7 +90,7 @@ def join_run(run: RecordedRun, clock: Clock) -> Report:
     codes = [_ENDS[code] for code in ended.values()] + [ExitCode.FAILED for _ in missing]
     return replace(
         report,
-        exit_code=find_gravest(codes),
+        exit_code=find_worst(codes),
         interrupted=bool(missing),
         problems=tuple(sorted([*known, *missing], key=lambda problem: problem.order)),
     )
