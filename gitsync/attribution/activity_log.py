@@ -54,6 +54,7 @@ _RENEWS = re.compile(r".*/(re|ro|create|generate|update|delete|set)[a-z]*/action
 
 _CLAIMS = "http://schemas.microsoft.com/identity/claims/"
 _UPN = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/upn"
+_ALMOST_A_SECOND = timedelta(microseconds=999_999)
 
 
 def make_path(subscription: str) -> str:
@@ -67,7 +68,8 @@ async def read_log(
     """Return the operations that changed something between two times, in the one subscription of some resources; in
     their resource group alone if they have one in common. Not more rows are read than `most` and the rest of a page.
     """
-    terms = [f"eventTimestamp ge '{format_time(since)}'", f"eventTimestamp le '{format_time(until)}'"]
+    end = until + _ALMOST_A_SECOND  # the filter has no fractions, and what happened in this second counts too
+    terms = [f"eventTimestamp ge '{format_time(since)}'", f"eventTimestamp le '{format_time(end)}'"]
     groups = {(find_resource_group(arm_id) or "").casefold(): find_resource_group(arm_id) for arm_id in arm_ids}
     if len(groups) == 1 and (group := next(iter(groups.values()))) and _GROUP_NAME.fullmatch(group):
         terms.append(f"resourceGroupName eq '{group}'")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qsl
 
 import pytest
 
+from gitsync.attribution.activity_log import read_log
 from gitsync.attribution.attribution import (
     FORGOTTEN,
     NO_SUBSCRIPTION,
@@ -446,6 +447,21 @@ async def test_the_question_is_the_one_of_the_docs():
         "$filter": "eventTimestamp ge '2026-03-01T11:05:30Z' and eventTimestamp le '2026-03-01T12:00:00Z' "
         "and resourceGroupName eq 'rg'",
     }
+
+
+@pytest.mark.parametrize(
+    ("seconds", "end", "why"),
+    [
+        (0, "2026-03-01T12:00:00Z", "a full second is the end"),
+        (0.4, "2026-03-01T12:00:01Z", "a change 0.1 s ago is in the log, whose filter has no fractions"),
+    ],
+)
+async def test_the_log_is_read_until_the_end_of_this_second(seconds, end, why):
+    async with rigged(access=anonymous) as rig:
+        rig.server.on("GET", LOG, log_says())
+        await read_log([VAULT], NOW - timedelta(hours=1), NOW + timedelta(seconds=seconds), make_questions(rig))
+        (log,) = rig.server.seen
+    assert f"eventTimestamp le '{end}'" in dict(parse_qsl(log.query))["$filter"], why
 
 
 async def test_all_pages_are_read():
