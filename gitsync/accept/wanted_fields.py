@@ -11,6 +11,7 @@ from gitsync.diff.list_elements import split_lists
 from gitsync.diff.list_pairing import find_key
 from gitsync.errors import ConfigError
 from gitsync.formats.json_pointer import JsonPath, parse_pointer
+from gitsync.formats.name_list import name_first
 from gitsync.model.resource import Resource
 from gitsync.model.result import Result
 from gitsync.model.verdict import Difference
@@ -64,8 +65,7 @@ class WantedFields:
         others = [name for name in self.seen if name not in near]
         hint = f"Did you mean {near[0]}?" if near else "Run gitsync plan to see what differs."
         if others:
-            more = f" and {len(others) - _MOST_LISTED} more" if len(others) > _MOST_LISTED else ""
-            hint += f" Drift is also in {', '.join(others[:_MOST_LISTED])}{more}."
+            hint += f" Drift is also in {name_first(others, _MOST_LISTED)}."
         raise ConfigError(f"--field {missing}: this field has no drift.", hint=hint)
 
 

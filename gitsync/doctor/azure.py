@@ -19,10 +19,11 @@ from gitsync.arm.session import Session
 from gitsync.config.config import Config
 from gitsync.doctor.check import Check, CheckLevel, make_doubt, make_failure, make_ok
 from gitsync.doctor.rights import NeededRight, Use, has_own_credential, list_needed_rights, name_scope
-from gitsync.doctor.source import ANY_SUBSCRIPTION, list_names
+from gitsync.doctor.source import ANY_SUBSCRIPTION
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import find_provider, find_subscription
+from gitsync.formats.name_list import name_first
 from gitsync.model.clock import Clock
 from gitsync.model.resource import Prepared
 from gitsync.model.signin import Method
@@ -171,7 +172,7 @@ class AzureExamination:
         ]
         if not missing:
             return make_ok("providers", f"{format_plural(len(namespaces), 'resource provider')} registered")
-        message = f"{list_names(missing)} not registered."
+        message = f"{name_first(missing, _MOST_NAMED)} not registered."
         if self._config.register_providers:
             hint = f"A sync registers them, if the identity has rights such as {missing[0]}/register/action."
             return make_doubt("providers", message, hint)
@@ -190,7 +191,7 @@ class AzureExamination:
         return Check(
             name="rights",
             level=CheckLevel.ERROR,
-            message=f"{len(missing)} of {counts} not granted: {list_names(_format_rights(missing), _MOST_NAMED)}.",
+            message=f"{len(missing)} of {counts} not granted: {name_first(_format_rights(missing), _MOST_NAMED)}.",
             hint=f"Grant the identity a role that has these actions. {_NOT_SEEN}",
         )
 
@@ -222,4 +223,4 @@ def _format_rights(rights: Iterable[NeededRight]) -> list[str]:
     scopes: defaultdict[str, list[str]] = defaultdict(list)
     for right in rights:
         scopes[right.action].append(name_scope(right.scope))
-    return [f"{action} in {list_names(sorted(found), 2)}" for action, found in sorted(scopes.items())]
+    return [f"{action} in {name_first(sorted(found), 2)}" for action, found in sorted(scopes.items())]

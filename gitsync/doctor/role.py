@@ -21,10 +21,10 @@ from gitsync.doctor.rights import (
     list_needed_rights,
     name_scope,
 )
-from gitsync.doctor.source import list_names
 from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import is_below, is_same_id
+from gitsync.formats.name_list import name_first
 from gitsync.manifests.selection import make_selection
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record
@@ -144,7 +144,7 @@ def _list_new(
     new_actions = _subtract(join_actions(after), known_actions)
     for action in new_actions:
         users = [one for one in after if fnmatchcase(one.action.casefold(), action.casefold())]
-        names = list_names(sorted({f"{manifests[one.arm_id]} in {name_scope(one.scope)}" for one in users}), 2)
+        names = name_first(sorted({f"{manifests[one.arm_id]} in {name_scope(one.scope)}" for one in users}), 2)
         hint = f"Add it to the role. {_POWERFUL.get(action.casefold(), '')}".rstrip()
         yield make_doubt("new-right", f"{action}, for {names}. {name} does not need it.", hint)
     for scope in join_scopes(after):
@@ -170,12 +170,12 @@ def _list_omissions(
     if others := sum(map(has_own_credential, prepared)):
         yield f"{format_plural(others, 'resource')} with a credential Secret: the role has no actions for its identity."
     if left_out:
-        names = list_names([f"{key.kind}/{key.name}" for key in left_out])
+        names = name_first([f"{key.kind}/{key.name}" for key in left_out], 5)
         why = "the group or subscription is known during a run only, or an id has a * in its group or type"
         yield f"The role has no actions for {names}: {why}."
     if tenant := sorted({right.action for right in rights if not right.scope}):
         where = "the tenant or the management group, which the scopes of this role do not contain"
-        yield f"Grant these actions at {where}: {list_names(tenant, 20)}."
+        yield f"Grant these actions at {where}: {name_first(tenant, 20)}."
 
 
 def _find_removed(config: Config, prepared: Iterable[Prepared]) -> list[Record]:

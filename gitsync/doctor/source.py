@@ -148,12 +148,6 @@ def examine_seals(config: Config, state: State) -> Check:
     return make_ok(name, f"GITSYNC_DIGEST_KEY is not set; it signs records for --prune ({count}).")
 
 
-def list_names(names: Sequence[str], most: int = 5) -> str:
-    """`a, b and 3 more`."""
-    more = len(names) - most
-    return f"{', '.join(names[:most])}{f' and {more} more' if more > 0 else ''}"
-
-
 class _Tool(NamedTuple):
     """The arguments that print the version, and what to install."""
 

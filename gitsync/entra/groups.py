@@ -39,6 +39,7 @@ from gitsync.entra.requests import (
     read_group,
 )
 from gitsync.errors import ArmError, ConfigError
+from gitsync.formats.name_list import name_first
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.live import Absence, Live
 from gitsync.model.provider import ProvidedResource
@@ -186,10 +187,9 @@ class GroupReader:
 
     def _make_ambiguity(self, groups: list[Mapping[str, Any]]) -> ArmError:
         ids = sorted(str(group["id"]) for group in groups)
-        more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
         return ArmError(
             f"{len(ids)} security groups have the displayName {self._wanted['displayName']!r}: "
-            f"{', '.join(ids[:_MOST_NAMED])}{more}.",
+            f"{name_first(ids, _MOST_NAMED)}.",
             code="AmbiguousGroup",
             resource_id=self._access.resource.arm_id,
             method="GET",

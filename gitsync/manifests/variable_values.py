@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from gitsync.formats.name_list import name_first
 from gitsync.manifests.substitution import UnsetVariable
 from gitsync.manifests.units import is_inside
 from gitsync.manifests.used_objects import FeedingObject
@@ -255,5 +256,4 @@ def _list_places(places: Sequence[VariablePlace]) -> str:
     sources = sorted({place.source for place in places})
     if len(sources) == 1:
         return ""
-    more = f" and {len(sources) - _MOST_PLACES} more" if len(sources) > _MOST_PLACES else ""
-    return f" It is used in {len(sources)} locations: {', '.join(map(str, sources[:_MOST_PLACES]))}{more}."
+    return f" It is used in {len(sources)} locations: {name_first(sources, _MOST_PLACES)}."

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
+from gitsync.formats.name_list import name_first
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Coverage
 from gitsync.model.plan import Apply, Plan
@@ -53,11 +54,10 @@ def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Probl
     if len(deletes) <= limit:
         return None
     reason = "the source has none" if is_empty and most is None else f"the limit is {limit}"
-    named = ", ".join(str(prune.key) for prune in deletes[:_MOST_NAMED])
-    more = f" and {len(deletes) - _MOST_NAMED} more" if len(deletes) > _MOST_NAMED else ""
+    named = name_first([prune.key for prune in deletes], _MOST_NAMED)
     return Problem(
         code=TOO_MANY_DELETES,
-        message=f"This run would delete {len(deletes)} of {inventory} resources, and {reason}: {named}{more}.",
+        message=f"This run would delete {len(deletes)} of {inventory} resources, and {reason}: {named}.",
         hint=f"{f'{CHECK_SOURCE} ' if is_empty else ''}If this is intended, run again with --max-deletes "
         f"{len(deletes)}.",
     )
@@ -159,12 +159,10 @@ def find_unknown_agent(agent: str, applies: Mapping[Key, Apply], records: Mappin
     }
     if not held:
         return None
-    other = next(iter(held.values())).agent
-    named = ", ".join(str(key) for key in list(held)[:_MOST_NAMED])
-    more = f" and {len(held) - _MOST_NAMED} more" if len(held) > _MOST_NAMED else ""
+    other, named = next(iter(held.values())).agent, name_first(list(held), _MOST_NAMED)
     return Problem(
         code=AGENT_UNKNOWN,
-        message=f"No record belongs to the agent {agent}, and the agent {other} manages {named}{more}.",
+        message=f"No record belongs to the agent {agent}, and the agent {other} manages {named}.",
         hint=f"To take over its resources, run with --agent {other}. To manage others beside it, remove these "
         "manifests, or set another --status-branch.",
     )

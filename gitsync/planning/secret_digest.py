@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.formats.name_list import name_first
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.result import Result
@@ -237,10 +238,9 @@ def warn_uncompared_secrets(results: Iterable[Result]) -> tuple[Problem, ...]:
 
 
 def _make_problem(reason: str, names: list[str]) -> Problem:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return Problem(
         code="SecretsNotCompared",
-        message=f"{', '.join(names[:_MOST_NAMES])}{more}: {reason}.",
+        message=f"{name_first(names, _MOST_NAMES)}: {reason}.",
         hint=_HINTS[reason],
         level=Level.WARNING,
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from gitsync.errors import ExitCode
+from gitsync.formats.name_list import name_first
 from gitsync.model.gvk import Key
 from gitsync.model.rehearsal import Blank, GapKind, Rehearsal, RehearsedWrite
 from gitsync.model.report import Report
@@ -194,12 +195,6 @@ def list_left_out(rehearsal: Rehearsal, most: int) -> list[str]:
     lines = []
     for one in rehearsal.not_rehearsed:
         if one.blank is not Blank.STUBS:
-            named = join_names(one.names, most)
+            named = name_first(one.names, most)
             lines.append(f"{one.sentence} ({named})" if named else one.sentence)
     return lines
-
-
-def join_names(names: Sequence[str], most: int) -> str:
-    """Join at most `most` names, and count the others."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -20,6 +20,7 @@ from gitsync.emulator.types.implicit_resources import find_resource
 from gitsync.errors import ExitCode
 from gitsync.formats.arm_path import normalize_id
 from gitsync.formats.json_pointer import format_pointer
+from gitsync.formats.name_list import name_first
 from gitsync.model.gvk import Key
 from gitsync.model.record import Durations, Record
 from gitsync.model.rehearsal import Interrupt
@@ -93,7 +94,7 @@ def _compare_azure(sandbox: Sandbox, end: Snapshot, wanted: Snapshot, keys: Mapp
         elif now.state != then.state and not now.operation:  # an operation goes on by itself
             yield f"{name} is {now.state} in Azure, but should be {then.state}."
         elif paths := [format_pointer(path) for path, _, _ in find_changes(now.body, then.body)]:
-            yield f"{name} differs in Azure at {_join(paths)}."
+            yield f"{name} differs in Azure at {name_first(paths, _MOST_NAMED)}."
 
 
 def _compare_records(end: Snapshot, wanted: Snapshot) -> Iterator[str]:
@@ -107,7 +108,7 @@ def _compare_records(end: Snapshot, wanted: Snapshot) -> Iterator[str]:
             left, right = _drop_course(now[key]), _drop_course(then[key])
             compared = (one.name for one in fields(Record) if one.compare)
             if names := [name for name in compared if getattr(left, name) != getattr(right, name)]:
-                yield f"The record of {key} differs in {_join(names)}."
+                yield f"The record of {key} differs in {name_first(names, _MOST_NAMED)}."
 
 
 def _drop_course(record: Record) -> Record:
@@ -149,8 +150,3 @@ def _list_puts(played: Played) -> list[str]:
     """List the ids of PUTs that Azure accepted."""
     accepted = (one for one in played.requests if one.method == "PUT" and not one.poll and one.status in _TAKEN)
     return [normalize_id(one.path) for one in accepted]
-
-
-def _join(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return f"{', '.join(names[:_MOST_NAMED])}{more}"

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from gitsync.formats.name_list import name_first
 from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.limits import ARM_LIMITS
@@ -18,7 +19,6 @@ from gitsync.rehearsal.findings import (
     FindingGroup,
     RehearsalFinding,
     format_headline,
-    join_names,
     list_gaps,
     list_left_out,
     list_wrong,
@@ -54,7 +54,7 @@ _FINDINGS_ROOM, _WRITES_ROOM, _NOTES_ROOM = 24_000, 20_000, 6_000
 def list_conditions(rehearsal: Rehearsal, most_names: int) -> list[tuple[str, list[str]]]:
     """List the limits of a rehearsal, by title: stubs, and what was not rehearsed."""
     names = name_resources(rehearsal)
-    stubs = [f"{stub.arm_id}, for {join_names([names[key] for key in stub.wanted_by], 2)}" for stub in rehearsal.stubs]
+    stubs = [f"{stub.arm_id}, for {name_first([names[key] for key in stub.wanted_by], 2)}" for stub in rehearsal.stubs]
     more = len(stubs) - most_names
     shown = [*stubs[:most_names], *([f"… and {more} more"] if more > 0 else [])]
     parts = (

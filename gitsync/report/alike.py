@@ -5,7 +5,7 @@ resources fold by the same rule.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from typing import Final, TypeVar
 
 _Item = TypeVar("_Item")
@@ -13,7 +13,8 @@ _Item = TypeVar("_Item")
 MOST_ALIKE: Final = 10
 """Items that are alike and shown one by one; more than these fold."""
 
-_MOST_NAMED: Final = 3
+MOST_NAMED: Final = 3
+"""Names of those that fold; the others are counted."""
 
 
 def split_alike(items: Iterable[_Item], find_likeness: Callable[[_Item], Hashable]) -> list[list[_Item]]:
@@ -32,9 +33,3 @@ def split_alike(items: Iterable[_Item], find_likeness: Callable[[_Item], Hashabl
             shown.append(folds.setdefault(likeness, []))
         folds[likeness].append(item)
     return shown
-
-
-def name_first(names: Sequence[str]) -> str:
-    """Name the first of many, and count the others: `a, b, c and 80 more`."""
-    more = len(names) - _MOST_NAMED
-    return f"{', '.join(names[:_MOST_NAMED])}{f' and {more} more' if more > 0 else ''}"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from gitsync.formats.name_list import name_first
 from gitsync.logging import escape_controls
 from gitsync.model.attribution import A_PERSON, Attribution, AuthorKind
 from gitsync.model.gvk import Key
@@ -58,10 +59,7 @@ def format_change(
     UTC (correlation …)`. `fields` are those that it changed, if that needs a word.
     """
     time = _format_span([change.at])
-    listed, more = fields or [], len(fields or ()) - _MOST_FIELDS
-    shown = ", ".join(quote(clean(field)) for field in listed[:_MOST_FIELDS]) + (
-        f" and {more} more" if more > 0 else ""
-    )
+    shown = name_first([quote(clean(field)) for field in fields or ()], _MOST_FIELDS)
     # Azure gives the id of zeros to what it did by itself: no row of the activity log has it.
     has_id = change.correlation_id.strip("0-")
     correlation = f" (correlation {quote(clean(change.correlation_id))})" if has_id else ""

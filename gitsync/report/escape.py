@@ -27,7 +27,7 @@ def format_value(value: Any) -> str:
     with their length.
     """
     text = _write_value(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({_count(value, text):,} characters)"
+    return _cut(text, value, text, _LONGEST)
 
 
 def format_sides(live: Any, desired: Any, most: int = _LONGEST) -> tuple[str, str]:
@@ -35,16 +35,18 @@ def format_sides(live: Any, desired: Any, most: int = _LONGEST) -> tuple[str, st
     begin alike are shown from where they differ, so that no two values look equal.
     """
     sides = _write_value(live), _write_value(desired)
-    live_text, desired_text = (
-        text if len(text) <= most else f"{text[:most]}… ({_count(value, side):,} characters)"
-        for text, side, value in zip(leave_out_equal_start(*sides, most), sides, (live, desired), strict=True)
-    )
-    return live_text, desired_text
+    live_text, desired_text = leave_out_equal_start(*sides, most)
+    return _cut(live_text, live, sides[0], most), _cut(desired_text, desired, sides[1], most)
 
 
-def _count(value: Any, written: str) -> int:
-    """Count the characters of a text, which a result may have shortened before, or those of any other value as JSON."""
-    return count_characters(value) if isinstance(value, str) else len(written)
+def _cut(text: str, value: Any, written: str, most: int) -> str:
+    """Cut what is shown of a value, with its length: the characters of a text, which a result may have shortened
+    before, or those of any other value as JSON (`written`).
+    """
+    if len(text) <= most:
+        return text
+    count = count_characters(value) if isinstance(value, str) else len(written)
+    return f"{text[:most]}… ({count:,} characters)"
 
 
 def _write_value(value: Any) -> str:

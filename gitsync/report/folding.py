@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from gitsync.formats.name_list import name_first
 from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action, Verdict
-from gitsync.report.alike import name_first, split_alike
+from gitsync.report.alike import MOST_NAMED, split_alike
 from gitsync.report.authors import find_authors
 from gitsync.report.checks import format_remedy, list_shown
 from gitsync.report.differences import name_path
@@ -120,14 +121,15 @@ def describe_members(fold: Fold, groups: Mapping[Key, GroupName], *, with_namesp
     times = Counter(groups[result.key].label for result in fold.results)
     if fold.has_details or len(times) == len(fold.results):
         keys = [result.key for result in fold.results]
-        return name_first(
-            [escape_controls(f"{key.namespace}/{key.name}" if with_namespaces else key.name) for key in keys]
-        )
+        names = [escape_controls(f"{key.namespace}/{key.name}" if with_namespaces else key.name) for key in keys]
+        return name_first(names, MOST_NAMED)
     if len(times) == 1:
         (label,) = times
         return label if label.startswith("in ") else f"in {label}"
     ordered = sorted(times.items(), key=lambda row: (-row[1], row[0]))
-    return f"in {len(times)} resource groups: {name_first([f'{label} ({count})' for label, count in ordered])}"
+    return (
+        f"in {len(times)} resource groups: {name_first([f'{label} ({count})' for label, count in ordered], MOST_NAMED)}"
+    )
 
 
 def describe_folds(folds: Sequence[Fold]) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from gitsync.formats.name_list import name_first
 from gitsync.logging import escape_controls
 from gitsync.model.condition import Hold
 from gitsync.model.gvk import Key
@@ -26,7 +27,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Outcome, Result
 from gitsync.model.verdict import Action, Verdict, Written
 from gitsync.planning.replacement import list_takes
-from gitsync.report.alike import name_first, split_alike
+from gitsync.report.alike import MOST_NAMED, split_alike
 from gitsync.report.escape import shorten
 
 PAST = {
@@ -366,7 +367,7 @@ def _find_cause(problem: Problem) -> str:
 
 def _join_problems(same: list[Problem]) -> Problem:
     first = same[0]
-    places = name_first([one.place or one.unit or "the source" for one in same])
+    places = name_first([one.place or one.unit or "the source" for one in same], MOST_NAMED)
     text = f"{len(same)} problems are like this one: {places}."
     renderers = first.rendered_by if all(one.rendered_by == first.rendered_by for one in same) else ()
     return replace(first, message=f"{first.message}\n{text}", rendered_by=renderers)
@@ -383,9 +384,8 @@ def join_renderers(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 def format_renderers(names: Sequence[str]) -> str:
     """Format names of units: `rendered by a, b and 3 more`; "" without a name."""
-    names = [name for name in names if name]
-    first, more = names[:_MOST_RENDERERS], len(names) - _MOST_RENDERERS
-    return f"rendered by {', '.join(first)}{f' and {more} more' if more > 0 else ''}" if first else ""
+    shown = name_first([name for name in names if name], _MOST_RENDERERS)
+    return f"rendered by {shown}" if shown else ""
 
 
 def format_place(result: Result) -> str:

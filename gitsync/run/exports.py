@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from gitsync.formats.name_list import name_first
 from gitsync.manifests.selection import EVERYTHING, Selection
 from gitsync.model.export import Address, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key
@@ -53,9 +54,7 @@ def warn_unused_exports(prepared: Sequence[Prepared], selection: Selection = EVE
     )
     if not exports:
         return ()
-    names = ", ".join(exports[:_MOST_NAMES]) + (
-        f" and {len(exports) - _MOST_NAMES} more" if len(exports) > _MOST_NAMES else ""
-    )
+    names = name_first(exports, _MOST_NAMES)
     warning = Problem(
         code="ExportedNowhere",
         level=Level.WARNING,

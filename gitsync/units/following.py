@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
+from gitsync.formats.name_list import name_first
 from gitsync.manifests.units import ROOT
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import FileSelection, Substitution, Unit
@@ -358,14 +359,13 @@ def _has_chart_elsewhere(declared: DeclaredUnit) -> bool:
 
 def _pass_over_charts(found: Sequence[_FoundObject]) -> Problem:
     first = found[0]
-    named = ", ".join(f"{chart.declared.key} ({chart.declared.source})" for chart in found[:MOST_NAMED])
-    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    named = name_first([f"{chart.declared.key} ({chart.declared.source})" for chart in found], MOST_NAMED)
     kind = first.declared.kind
     subject = f"The charts of {len(found)} {kind}s are" if len(found) > 1 else f"The chart of this {kind} is"
     return Problem(
         code="OtherSource",
         level=Level.WARNING,
-        message=f"{subject} not in this repository, and not rendered: {named}{more}.",
+        message=f"{subject} not in this repository, and not rendered: {named}.",
         path=first.declared.declared_at.path,
         line=first.declared.declared_at.line,
         unit=first.name,

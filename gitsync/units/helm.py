@@ -64,11 +64,6 @@ _MARK: Final = re.compile(r"\$\{(helm_value_[0-9a-f]{16})\}")
 _OTHER_MARK: Final = re.compile(rb"\$\{(helm_value_[0-9a-f]{16})_again\}")
 
 
-def has_helm() -> bool:
-    """Return whether helm is installed."""
-    return shutil.which("helm") is not None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartJob:
     """The rendering of the chart at `path`. `files` are all that it needs by their paths in the source, `copies` has

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitsync.formats.name_list import name_first
 from gitsync.model.attribution import Attribution, AuthorKind
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
 from gitsync.model.plan import LastCommit
@@ -14,7 +15,7 @@ from gitsync.model.problem import SourceLocation
 from gitsync.model.result import Attempt, ManifestField, Stage
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report import text
-from gitsync.report.alike import MOST_ALIKE, name_first, split_alike
+from gitsync.report.alike import MOST_ALIKE, MOST_NAMED, split_alike
 from gitsync.report.folding import MOST_PLAIN, fold_results
 from gitsync.report.html import page
 from gitsync.report.ordering import SECTIONS, describe_causes, split_results
@@ -241,6 +242,6 @@ def test_splitting_loses_nothing_and_keeps_the_order(likenesses):
 
 
 def test_the_first_names_are_named_and_the_others_counted():
-    assert name_first(["a"]) == "a"
-    assert name_first(["a", "b", "c"]) == "a, b, c"
-    assert name_first(["a", "b", "c", "d"]) == "a, b, c and 1 more"
+    assert name_first(["a"], MOST_NAMED) == "a"
+    assert name_first(["a", "b", "c"], MOST_NAMED) == "a, b, c"
+    assert name_first(["a", "b", "c", "d"], MOST_NAMED) == "a, b, c and 1 more"

@@ -19,6 +19,7 @@ from gitsync.diff.list_pairing import TAGS
 from gitsync.diff.three_way import REMOVED, make_baseline
 from gitsync.errors import ProviderError
 from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.formats.name_list import name_first
 from gitsync.model.condition import Condition
 from gitsync.model.provider import Provider
 from gitsync.model.verdict import Action, Verdict
@@ -96,11 +97,8 @@ def _choose_demands(kept: tuple[KeptValue, ...], attempt: ApplyAttempt) -> tuple
 def _make_kept(kept: tuple[KeptValue, ...], attempt: ApplyAttempt, refusal: str = "") -> Condition:
     spec = attempt.prepared.resource.spec
     names = sorted({name for one in kept for name in _list_names(one, attempt, spec)})
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     why = f" Azure refused to remove it: {refusal}" if refusal else ""
-    return make_error(
-        KEPT, f"Azure kept {', '.join(names[:_MOST_NAMES])}{more}, which git no longer has.{why}", _ADVICE
-    )
+    return make_error(KEPT, f"Azure kept {name_first(names, _MOST_NAMES)}, which git no longer has.{why}", _ADVICE)
 
 
 def _list_names(kept: KeptValue, attempt: ApplyAttempt, spec: Mapping[str, Any]) -> list[str]:

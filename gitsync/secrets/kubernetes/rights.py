@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from gitsync.errors import ConfigError
+from gitsync.formats.name_list import name_first
 from gitsync.model.export import ObjectKind
 from gitsync.secrets.protocols import ExportNeeds
 
@@ -70,12 +71,9 @@ async def _has(right: Right, names: Iterable[str], may: May) -> bool:
 
 def make_refusal(missing: tuple[Right, ...], account: str) -> ConfigError:
     """Make the error that names what is missing, and the Roles that grant it."""
-    named = ", ".join(str(right) for right in missing[:_MOST_NAMED])
-    more = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
+    named = name_first(missing, _MOST_NAMED)
     who = f"The service account {account}" if account else "The service account of the job"
-    return ConfigError(
-        f"{who} lacks permissions that this run needs: {named}{more}.", hint=format_grant(missing, account)
-    )
+    return ConfigError(f"{who} lacks permissions that this run needs: {named}.", hint=format_grant(missing, account))
 
 
 def format_grant(rights: Iterable[Right], account: str) -> str:
