@@ -223,6 +223,11 @@ async def test_what_waits_for_a_program_can_be_broken_off(tmp_path):
 def test_a_program_may_allocate_so_much_and_no_more(memory, ends_well):
     script = "import sys; sys.stdin.read(); bytearray(256 * 1024**2)"
     call = ProgramCall(
-        program=Program.KUSTOMIZE, command=[sys.executable, "-c", script], environment={}, timeout=60.0, memory=memory
+        program=Program.KUSTOMIZE,
+        command=[sys.executable, "-c", script],
+        environment={},
+        timeout=60.0,
+        memory=memory,
+        stdin=(b"go",),  # arrives after the limit is set, so the script allocates under it
     )
     assert (run(call).code == 0) is ends_well
