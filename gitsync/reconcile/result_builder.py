@@ -30,7 +30,7 @@ from gitsync.planning.replacement import (
     find_replacement,
     weigh_replacement,
 )
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, ReconciledAttempt, Stop
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, ReconciledAttempt, Stop, StopKind
 from gitsync.reconcile.record_builder import build_apply_record, build_unattempted_record, keep_prune_record
 from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.shortened_differences import shorten_difference
@@ -138,7 +138,7 @@ def _build_result(
         condition=condition,
         is_fine=_is_fine(attempt, condition, verdict, is_ready=is_ready),
         exists=_exists(attempt),
-        is_retryable=attempt.stop is not None and attempt.stop.is_retryable,
+        is_retryable=attempt.stop is not None and attempt.stop.kind.is_retryable,
         differences=tuple(shorten_difference(one, redactions.mask) for one in comparison.differences),
         unverified=comparison.unverified,
         because=comparison.because,
@@ -152,7 +152,7 @@ def _build_result(
         sent=tuple(attempt.session.sent),
         fault=attempt.stop.fault if attempt.stop else None,
         blocked_by=attempt.stop.blocked_by if attempt.stop else None,
-        is_tolerated=attempt.stop is not None and attempt.stop.is_tolerated,
+        is_tolerated=attempt.stop is not None and attempt.stop.kind.is_tolerated,
         **more,
     )
 
@@ -170,7 +170,7 @@ def _find_written(attempt: ReconciledAttempt) -> Written:
 
 def _is_fine(attempt: ReconciledAttempt, condition: Condition, verdict: Verdict, *, is_ready: bool) -> bool:
     """With `is_ready`, the condition decides."""
-    if attempt.stop and attempt.stop.is_fine:
+    if attempt.stop and attempt.stop.kind.is_fine:
         return True
     if is_ready:
         return condition.is_ready
@@ -281,7 +281,7 @@ def _make_interrupted(attempt: ReconciledAttempt, stop: Stop) -> Condition | Non
     that had come to its end. What it waited for, or would have tried again, is not a failure.
     """
     session, code = attempt.session, find_code(stop.condition)
-    is_open = stop.waits or stop.is_late or code in {INTERRUPTED, RECONCILING.reason, DELETING.reason}
+    is_open = stop.kind in {StopKind.WAITS, StopKind.LATE} or code in {INTERRUPTED, RECONCILING.reason, DELETING.reason}
     if not session.is_ended or not is_open:
         return None
     if code == INTERRUPTED:
