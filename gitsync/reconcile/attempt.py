@@ -192,7 +192,7 @@ _NOTHING_OBSERVED, _UNDECIDED, _UNWRITTEN = Observation(), Decision(), Write()
 
 
 @dataclass(kw_only=True, unsafe_hash=True)  # not frozen: filled ten times as fast
-class ReconcileAttempt(Part):
+class AttemptBase(Part):
     """What an apply and a prune have in common.
 
     `refusal` explains why the credential of the resource cannot be used, and `subscription` is that of the credential.
@@ -274,7 +274,7 @@ class ReconcileAttempt(Part):
 
 
 @dataclass(kw_only=True, unsafe_hash=True)  # not frozen: filled ten times as fast
-class ApplyAttempt(ReconcileAttempt):
+class ApplyAttempt(AttemptBase):
     """An attempt to bring a resource to its state in git.
 
     `request` is made once its values are known; it has Azure's values in the fields that are `handed_over` to it.
@@ -402,7 +402,7 @@ class ApplyAttempt(ReconcileAttempt):
 
 
 @dataclass(kw_only=True, unsafe_hash=True)  # not frozen: filled ten times as fast
-class PruneAttempt(ReconcileAttempt):
+class PruneAttempt(AttemptBase):
     """An attempt to delete or forget a resource that was removed from git. `known_kind` is the kind that the record's
     manifest was of; None if the catalog no longer has it.
     """
@@ -448,4 +448,4 @@ class PruneAttempt(ReconcileAttempt):
         )
 
 
-ReconciledAttempt = ApplyAttempt | PruneAttempt
+Attempt = ApplyAttempt | PruneAttempt
