@@ -111,7 +111,7 @@ def _make_prunes(
 ) -> dict[Key, Prune]:
     prunes, needed = {}, set[Key]()
     removals = {key: removals.get(key, Removal()) for key in removed}
-    policies = {key: removals[key].policy or record.policy for key, record in removed.items()}
+    policies = {key: removals[key].policy or record.manifest.policy for key, record in removed.items()}
     policies = find_last_policies(policies, removed)
     for key, record in removed.items():
         removal, policy = removals[key], policies[key]
@@ -124,17 +124,22 @@ def _make_prunes(
         is_needed = named or holds.on_owner(record)
         if is_needed:
             needed.add(key)
-        path = removal.path or record.path
-        place = Declaration(unit=record.unit, path=record.path, declared_by=record.declared_by)
+        path = removal.path or record.manifest.path
+        place = Declaration(
+            unit=record.manifest.unit, path=record.manifest.path, declared_by=record.manifest.declared_by
+        )
         if removal.units:  # of a later revision, which a next run may not search any more
             place = Declaration(unit=removal.units[-1], path=removal.path, declared_by=removal.declared_by)
         prunes[key] = Prune(
             record=replace(
                 record,
-                policy=policy,
-                hold=max(filter(None, (removal.hold, record.hold)), default=None),
-                last_revision=removal.revision or record.last_revision,
-                **place,
+                manifest=replace(
+                    record.manifest,
+                    policy=policy,
+                    hold=max(filter(None, (removal.hold, record.manifest.hold)), default=None),
+                    last_revision=removal.revision or record.manifest.last_revision,
+                    **place,
+                ),
             ),
             detaches=detaches,
             held="" if detaches else is_needed or _find_hold(removal, gone, holds),
@@ -187,7 +192,7 @@ def _find_dependents(key: Key, same: set[Key], records: Mapping[Key, Record]) ->
     return (
         other
         for other, record in records.items()
-        if other != key and (not same.isdisjoint(record.depends_on) or is_below(record.arm_id, arm_id))
+        if other != key and (not same.isdisjoint(record.manifest.depends_on) or is_below(record.arm_id, arm_id))
     )
 
 
@@ -214,11 +219,15 @@ def hold_until(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
     resource: that one decides.
     """
     holds = [((one.arm_id or str(one.key)).casefold(), one.hold) for one in declared if one.hold]
-    recorded = [prune.record for prune in plan.prunes.values() if prune.record.hold]
+    recorded = [prune.record for prune in plan.prunes.values() if prune.record.manifest.hold]
     if not (holds or recorded):
         return plan  # as most
     ids = {(one.arm_id or "").casefold() for one in declared} | {""}
-    holds += [(one.arm_id.casefold(), one.hold) for one in recorded if one.hold and one.arm_id.casefold() not in ids]
+    holds += [
+        (one.arm_id.casefold(), one.manifest.hold)
+        for one in recorded
+        if one.manifest.hold and one.arm_id.casefold() not in ids
+    ]
     by_id = dict(sorted(holds, key=lambda one: one[1]))  # the longest is the last
     applies = {
         key: replace(apply, hold=hold) if (hold := by_id.get((apply.prepared.arm_id or str(key)).casefold())) else apply
@@ -252,7 +261,7 @@ def hold_back(prunes: Mapping[Key, Prune], applies: Mapping[Key, Apply], results
         key: result.key
         for result in results
         if not result.is_fine and (record := applies[result.key].record) is not None
-        for key in record.depends_on
+        for key in record.manifest.depends_on
     }
     held_prunes = {
         key: replace(prune, held=f"{needed_by[key]} depended on it and is not Ready.")

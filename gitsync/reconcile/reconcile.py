@@ -213,7 +213,7 @@ def _begin_prune(prune: Prune, before: Mapping[Key, Result], run: RunContext) ->
     identity = run.identities[prune.key]
     return PruneAttempt(
         prune=prune,
-        known_kind=run.catalog.kind(GVK.parse(prune.record.manifest_api_version, prune.key.kind)),
+        known_kind=run.catalog.kind(GVK.parse(prune.record.manifest.api_version, prune.key.kind)),
         subscription=identity.subscription,
         refusal=identity.refusal,
         session=run.begin_session(),

@@ -78,7 +78,7 @@ async def open_connections(
     """
     clock, redactions, grace = StoppableClock(stop), redactions or Redactions(), grace or Grace()
     with _open_revision(config, clock, grace, writes=writes) as (source, store):
-        settings = find_source_settings(config, source.settings)
+        settings = find_source_settings(config, source.contents.settings)
         config = replace(config, namespace=settings.namespace, unknown_fields=settings.unknown_fields)
         async with (
             open_access(config, redactions) as access,

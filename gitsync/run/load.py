@@ -70,7 +70,7 @@ async def load_run_input(
     lookup = _open_lookup(config, connections, manifests, writes=writes)
     namespaces = config.target_namespaces
     records = state.records
-    check_namespaces(namespaces, [manifests], connections.source.problems, records)
+    check_namespaces(namespaces, [manifests], connections.source.contents.problems, records)
     if namespaces:
         records = {key: one for key, one in records.items() if key.namespace in namespaces}
     credentials = await _find_credentials(config, connections, manifests, records, lookup)
@@ -118,12 +118,12 @@ async def _find_credentials(
 async def _find_references(config: Config, connections: Connections, *, writes: bool) -> References:
     """Look up the Secrets and ConfigMaps that variables come from, for the variables that the manifests mention."""
     source = connections.source
-    if not has_references(source.units.values()):
+    if not has_references(source.contents.units.values()):
         return {}
-    manifests = read_source(config, connections.settings.namespace, source.files, source.units)
+    manifests = read_source(config, connections.settings.namespace, source.contents.files, source.contents.units)
     redact_manifests(manifests, connections.redactions)
     lookup = _open_lookup(config, connections, manifests, writes=writes)
-    wanted = list_references(source.units.values(), manifests)
+    wanted = list_references(source.contents.units.values(), manifests)
     settled = settle_ambiguous(wanted, manifests)
     rest = {one: names for one, names in wanted.items() if one not in settled}
     found = await look_up_references(rest, lookup, resource_timeout=config.resource_timeout, stop=connections.stop)
@@ -140,10 +140,10 @@ def _read_manifests(config: Config, connections: Connections, references: Refere
     source, settings = connections.source, connections.settings
 
     def read(without: Collection[str]) -> Manifests:
-        files = drop_units(source.files, source.units, without)
-        return read_selected_manifests(config, settings, files, source.units, references)
+        files = drop_units(source.contents.files, source.contents.units, without)
+        return read_selected_manifests(config, settings, files, source.contents.units, references)
 
-    return replace(read_unambiguous(read, connections.catalog), read_left_out=source.read_left_out)
+    return replace(read_unambiguous(read, connections.catalog), read_left_out=source.contents.read_left_out)
 
 
 def _list_local_sources(lookup: Lookup) -> tuple[SecretSource, ...]:

@@ -255,11 +255,8 @@ def _reserve(run: RunContext, state: State, due: Mapping[Key, Due]) -> tuple[dic
     records = {
         key: replace(
             record,
-            operation=operation,
-            applied={},
-            baseline=None,
-            failure=None,
-            streak=None,
+            spec=replace(record.spec, applied={}, baseline=None),
+            writes=replace(record.writes, operation=operation, failure=None, streak=None),
             condition=_make_begun(record, now),
         )
         for one in due.values()
@@ -280,7 +277,7 @@ def _make_begun(record: Record, now: str) -> Condition:
     """
     if record.condition is not None and record.condition.reason == REFUSED:
         return record.condition
-    return replace(REPLACEMENT_BEGUN, generation=record.generation, time=now)
+    return replace(REPLACEMENT_BEGUN, generation=record.spec.generation, time=now)
 
 
 def _find_waiting(plan: Plan, applied: Mapping[Key, Result], due: Mapping[Key, Due]) -> set[Key]:
@@ -337,7 +334,7 @@ def _tell_delete(after: Result, delete: Result) -> Result:
         condition,
         message=" ".join(filter(None, (_end_sentence(condition.message), f"{state}: the next run creates it."))),
         time=delete.condition.time,
-        generation=after.record.generation if after.record else after.condition.generation,
+        generation=after.record.spec.generation if after.record else after.condition.generation,
     )
     written = after.written if after.written is Written.UNKNOWN else Written.DELETED
     return replace(

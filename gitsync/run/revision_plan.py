@@ -86,13 +86,15 @@ def _plan_revisions(
     reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
     old, former = read_revised(reader, before, from_revision)
     new, manifests = read_revised(reader, after, config.to_revision or "")
-    check_namespaces(config.target_namespaces, [former, manifests], (*before.problems, *after.problems))
+    check_namespaces(
+        config.target_namespaces, [former, manifests], (*before.contents.problems, *after.contents.problems)
+    )
     target = _find_target(config, after)
     log_start("plan", target)
     config = spell_selection(config, (one.key for revised in (old, new) for one in revised.prepared))
     reader = reader._replace(config=config)
     removed = _find_removals(config, before, after, old, new, manifests)
-    plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests, removed)
+    plan = _make_plan(reader, old, new, (*after.contents.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
     results = _compare(config, plan, old, new)
@@ -167,7 +169,7 @@ def read_resources(
         reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
         revised, manifests = read_revised(reader, found, revision or "")
     if revision is None:  # one of two revisions may have nothing in a namespace
-        check_namespaces(config.target_namespaces, [manifests], found.problems)
+        check_namespaces(config.target_namespaces, [manifests], found.contents.problems)
     config = spell_selection(config, (one.key for one in revised.prepared))
     return found.repository, select_prepared(revised.prepared, make_selection(config))
 
@@ -213,13 +215,7 @@ def _open_reader(config: Config, opened: ExitStack) -> Callable[[str | None], Re
 def _take_manifests(checkout: Checkout) -> RevisionManifests:
     return RevisionManifests(
         commit=None if checkout.dirty else checkout.revision,
-        files=checkout.files,
-        units=checkout.units,
-        problems=checkout.problems,
-        ignored=checkout.ignored,
-        settings=checkout.settings,
-        explain_unreadable=checkout.explain_unreadable,
-        find_unread=checkout.find_unread,
+        contents=checkout.contents,
         list_left_out=checkout.list_left_out,
         tree=checkout.open_tree(checkout.revision),
         root=checkout.root,
@@ -240,12 +236,12 @@ class RevisionReader(NamedTuple):
 def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str) -> tuple[Revised, Manifests]:
     """Read and prepare the manifests of a revision, which is called `name` in messages."""
     config, clock, redactions, foreign = reader
-    settings = find_source_settings(config, revision.settings)
+    settings = find_source_settings(config, revision.contents.settings)
     catalog = open_catalog()
 
     def read(without: Collection[str]) -> Manifests:
-        files = drop_units(revision.files, revision.units, without)
-        return read_declared_manifests(config, settings, files, revision.units)
+        files = drop_units(revision.contents.files, revision.contents.units, without)
+        return read_declared_manifests(config, settings, files, revision.contents.units)
 
     manifests = read_unambiguous(read, catalog)
     redact_manifests(manifests, redactions)
@@ -284,7 +280,9 @@ def _find_removals(
     removed = {one.key: one.resource for one in old.prepared if one.key not in keys}
     declared = {key: find_declaration(resource) for key, resource in removed.items()}
     moved = _hold_moved(before, after, removed, manifests) if removed else {}
-    held = hold_unreadable(declared, after.explain_unreadable, after.units.values(), after.files)
+    held = hold_unreadable(
+        declared, after.contents.explain_unreadable, after.contents.units.values(), after.contents.files
+    )
     places = {key: find_place(resource) for key, resource in removed.items()}
     found: Mapping[ManifestPaths, LastCommit] = {}
     if places and before.commit is not None:
@@ -305,14 +303,14 @@ def _hold_moved(
 ) -> dict[Key, str]:
     """Return why resources are held whose manifests may have moved to a path that is not read, as in a run."""
     unread = UnreadSource(
-        places=after.find_unread(),
+        places=after.contents.find_unread(),
         tree=after.tree,
         is_dirty=after.commit is None,
         left_out=after.list_left_out(),
-        files=after.files,
+        files=after.contents.files,
         manifests=manifests,
-        problems=(*after.problems, *manifests.problems),
-        explain=after.explain_unreadable,
+        problems=(*after.contents.problems, *manifests.problems),
+        explain=after.contents.explain_unreadable,
     )
     blobs, revision = list_blobs(before.tree), before.commit or ""
     return unread.hold(

@@ -75,29 +75,26 @@ def explain_nothing(paths: Collection[str]) -> Mapping[str, Problem]:  # noqa: A
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceContents:
-    """Manifest files by path from the root of the source, sorted; the units of those that are not plain files; warnings
-    about skipped files; the paths of files that are ignored and of kustomizations that are skipped; and the source's
-    settings, None if it has none. `has_declared` is true if objects of controllers are followed. `read_inputs` returns
-    every file that all this was made of, and `explain_unreadable` explains why files cannot be read. `file` is the
-    requested file, "" for a folder, and `read_whole` reads the whole source. `read_left_out` reads the files in folders
-    of kustomizations that none of them names, and `find_unread` finds the files that are not read.
+    """What a source contains. A kustomization replaces its whole folder: its path leads to the result of its build."""
 
-    A kustomization replaces its whole folder: its own path leads to the result of its build.
-    """
-
-    files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
-    units: Mapping[str, Unit] = field(default_factory=dict)
-    problems: tuple[Problem, ...]
-    ignored: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
-    settings: SourceFile | None = None
-    has_declared: bool = False
+    files: Mapping[str, bytes] = field(repr=False)
+    """The manifest files by path from the root of SOURCE, sorted. A Secret may be among them."""
+    units: Mapping[str, Unit] = field(default_factory=dict)  # of the files that are not plain
+    problems: tuple[Problem, ...] = ()  # warnings about skipped files
+    ignored: tuple[str, ...] = ()  # the paths of files that could contain manifests and are ignored
+    skipped: tuple[str, ...] = ()  # the paths of kustomizations that have nothing for gitsync
+    settings: SourceFile | None = None  # the gitsync.yaml of the source
+    has_declared: bool = False  # objects of controllers are followed
     read_inputs: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
-    file: str = ""
+    """Returns every file that all this was made of."""
+    file: str = ""  # the only one that is read; "" for a folder
     read_whole: Callable[[], SourceContents] | None = field(default=None, compare=False, repr=False)
+    """Reads the whole source."""
     read_left_out: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
+    """Reads the files in folders of kustomizations that none of them names."""
     explain_unreadable: ExplainUnreadable = field(default=explain_nothing, compare=False, repr=False)
     find_unread: FindUnread = field(default=UnreadPlaces, compare=False, repr=False)
+    """Finds the files that are not read."""
 
 
 def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:

@@ -138,10 +138,15 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
     """A name and an owner are frozen once Azure has the resource (docs/reference/reconciliation.md#immutable-names)."""
     prepared = attempt.prepared
     if not await has_resource(attempt, record, attempt.kind, run):
-        unclaimed = replace(record, claim=Claim.EXPECTED, applied=None, baseline=None, operation=None)
+        unclaimed = replace(
+            record,
+            claim=Claim.EXPECTED,
+            spec=replace(record.spec, applied=None, baseline=None),
+            writes=replace(record.writes, operation=None),
+        )
         return replace(attempt, apply=replace(attempt.apply, record=unclaimed), remembered=None)
     owner = prepared.owner.key if prepared.owner else None
-    field = "spec.azureName" if owner == record.owner else "spec.owner.name" if owner else "spec.owner.armId"
+    field = "spec.azureName" if owner == record.manifest.owner else "spec.owner.name" if owner else "spec.owner.armId"
     text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}'"
     move = make_move(record.arm_id, prepared.arm_id or "")
     moved = attempt.existing().with_decision(attempt.decision.changed(replacement=move))

@@ -141,7 +141,7 @@ async def report_kept(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  #
     vain. A change in git or in Azure is written as always.
     """
     record, comparison = attempt.record, attempt.decision.comparison
-    failure = record.failure if record else None
+    failure = record.writes.failure if record else None
     if failure is None or not failure.keeps or attempt.decision.action is Action.NONE or attempt.write.tried:
         return attempt
     kept = _find_kept(attempt) if attempt.request else ()
