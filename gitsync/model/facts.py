@@ -18,7 +18,7 @@ FieldType = str | Mapping[str, Any]
 
 
 class Field(TypedDict, total=False):
-    """One field of a type, as the facts state it."""
+    """One member of a type, as the facts state it."""
 
     type: FieldType
     arm: str
@@ -40,7 +40,7 @@ class Field(TypedDict, total=False):
 
 
 class TypeFacts(TypedDict, total=False):
-    """A type: its fields by their name in the manifest; for a union, which field each discriminator value selects."""
+    """A type: its members by their name in the manifest; for a union, which member each discriminator value selects."""
 
     fields: Mapping[str, Field]
     oneOf: bool
