@@ -50,24 +50,21 @@ ReadObjects = Callable[[Unit], Declarations]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
-    """The units of the objects that were followed, in their order, and what was not followed, as problems. Files that
-    are `covered` are not read in any other way.
-    """
+    """The units of the objects that were followed, in their order."""
 
     units: tuple[Unit, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()  # what was not followed
     covered: CoveredFolders = field(default_factory=CoveredFolders)
+    """Files in these folders are not read in any other way."""
 
 
 @dataclass(frozen=True, slots=True)
 class _FoundObject:
-    """An object; `home` is the folder where following began, and `outer` are the units that led to it, each with the
-    wave of the object there.
-    """
+    """An object that was found."""
 
     declared: DeclaredUnit
-    home: str
-    outer: tuple[tuple[str, int], ...] = ()
+    home: str  # the folder where following began
+    outer: tuple[tuple[str, int], ...] = ()  # the units that led to it, each with the wave of the object there
 
     @property
     def name(self) -> str:

@@ -73,11 +73,11 @@ _OWN_FIELDS: Final = BASES | {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kustomization:
-    """`path` is that of its file. A component is a part of other kustomizations and cannot be built by itself."""
+    """A kustomization of a source."""
 
-    path: str
+    path: str  # that of its file
     references: tuple[Reference, ...] = ()
-    is_component: bool = False
+    is_component: bool = False  # it is a part of other kustomizations and cannot be built by itself
 
     @property
     def folder(self) -> str:
