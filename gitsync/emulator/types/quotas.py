@@ -48,10 +48,10 @@ class EmulatedMachines:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """A quota that counts each resource of a type; with `path` only those whose body has the `value` there."""
+    """A quota that counts each resource of a type."""
 
     name: str
-    path: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()  # if set, only those count whose body has the value there
     value: str = ""
 
 
