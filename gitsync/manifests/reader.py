@@ -112,7 +112,7 @@ class _Sorter:
     variables: VariableReader
     capz: CapzObjects
     versions: ConfigMapVersions
-    declarers: frozenset[SourceLocation] = frozenset()
+    declarers: frozenset[SourceLocation] = frozenset()  # the locations of objects whose unit was read
     units: tuple[Unit, ...] = ()
     resources: list[Resource] = field(default_factory=list)
     config_maps: dict[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
@@ -122,15 +122,18 @@ class _Sorter:
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     unread: list[UnreadDocument] = field(default_factory=list)
-    unit: Unit | None = None
-    wrapper: Wrapper | None = None
+    unit: Unit | None = None  # that of the file that is read
+    wrapper: Wrapper | None = None  # the CAPZ object around the document that is read
     origins: Origins = field(default_factory=Origins)
     keepers: dict[tuple[str, ...], Unit | None] = field(default_factory=dict)
+    """The unit of each resource, by its id in the source."""
+
     aliases: AliasBudget = field(default_factory=AliasBudget)
     ambiguous: set[Address] = field(default_factory=set)
     rejected: dict[Key, SourceLocation] = field(default_factory=dict)
     about: dict[int, FeedingObject | bytes] = field(default_factory=dict)
     """The subjects of problems, by their positions: objects that resources may use, or texts that do not parse."""
+
     left: dict[int, FeedingObject] = field(default_factory=dict)
     """Rejected documents that resources may use, by their positions."""
 
