@@ -29,12 +29,12 @@ class Tone(IntEnum):
 
 
 class VerdictLook(NamedTuple):
-    """`rehearsed` is its meaning in a plan that compares two revisions."""
+    """How a verdict looks on the page."""
 
     sign: str
     tone: Tone
     means: str
-    rehearsed: str = ""
+    rehearsed: str = ""  # its meaning in a plan that compares two revisions
 
     def find_meaning(self, *, rehearsed: bool) -> str:
         return (rehearsed and self.rehearsed) or self.means
