@@ -39,10 +39,10 @@ FIELDS: Final = {"secretExpressions": ObjectKind.SECRET, "configMapExpressions":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportExpression:
-    """One entry of secretExpressions or configMapExpressions: without `key`, its value is a map of keys."""
+    """One entry of secretExpressions or configMapExpressions."""
 
-    address: Address
-    key: str | None
+    address: Address  # the object that it writes to
+    key: str | None  # None if the value is a map of keys
     value: CompiledExpression
     annotations: Mapping[str, CompiledExpression]
     labels: Mapping[str, CompiledExpression]
