@@ -212,7 +212,7 @@ class _Reading:
 
     search: _Search
     kind: Kind
-    prepared: Prepared
+    prepared: Prepared  # the manifest of the resource
     desired: Mapping[str, Any]  # what git requests
     live: Mapping[str, Any]  # what Azure has
 

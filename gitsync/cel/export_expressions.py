@@ -43,9 +43,9 @@ class ExportExpression:
 
     address: Address  # the object that it writes to
     key: str | None  # None if the value is a map of keys
-    value: CompiledExpression
-    annotations: Mapping[str, CompiledExpression]
-    labels: Mapping[str, CompiledExpression]
+    value: CompiledExpression  # its result is the value of the key, or all keys with theirs
+    annotations: Mapping[str, CompiledExpression]  # those of the object, by name
+    labels: Mapping[str, CompiledExpression]  # those of the object, by name
 
     @property
     def programs(self) -> tuple[CompiledExpression, ...]:

@@ -44,7 +44,7 @@ class Unanswered:
     """Why Azure gave no answer."""
 
     status: int  # that of HTTP, 0 if nothing came
-    code: str  # that of the finding
+    code: str  # Azure's, or gitsync's if nothing was sent
     reason: str  # in words
     right: str = ""  # the action that the identity is not allowed, if Azure named one
     error: ArmError  # Azure's refusal, which some requests have as their answer

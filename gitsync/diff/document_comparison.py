@@ -24,8 +24,8 @@ ArmBody = Mapping[str, Any]
 class DocumentComparison:
     """The input of one comparison."""
 
-    desired: ArmBody
-    live: ArmBody
+    desired: ArmBody  # the body that a PUT would send
+    live: ArmBody  # the body of a GET
     arm_type: str = ""
     api_version: str = ""
     own_id: str = ""  # the ARM id of the resource

@@ -160,6 +160,7 @@ class ListedType:
         "SupportsTags",
         "SupportsLocation",
     )
+    """As Azure lists them: what the type supports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,8 +168,8 @@ class EmulatedQuota:
     """A quota of a provider in a region."""
 
     provider: str
-    location: str
-    name: str
+    location: str  # a region
+    name: str  # as the usages of the provider have it
     limit: int
     used: int = 0  # the usage outside the emulator
 
@@ -211,40 +212,44 @@ class ChangeLogSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatorSettings:
-    """`subscriptions` and `types` empty: any. `types` maps a type to its api-versions, none meaning any. `limits` None:
-    no throttling. `registration_polls`: the number of reads of a provider until it is registered. `list_known_types`
-    returns the api-versions of Azure's types, which a provider lists in addition to `versions` if `types` is empty: the
-    emulator has no facts of its own, and loads them when a provider is read.
-    """
+    """Everything that can be set of the emulator (docs/emulator.md)."""
 
-    tenant: str = TENANT
-    subscriptions: tuple[str, ...] = ()
+    tenant: str = TENANT  # the id of the only tenant
+    subscriptions: tuple[str, ...] = ()  # their ids; empty: any
     types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    unregistered: tuple[str, ...] = ()
-    registration_polls: int = 2
-    operations: Timing = Timing()
+    """The api-versions of each type, none meaning any; empty: any type."""
+
+    unregistered: tuple[str, ...] = ()  # namespaces of providers that are not registered
+    registration_polls: int = 2  # the number of reads of a provider until it is registered
+    operations: Timing = Timing()  # how long-running operations go
     busy: Busy = Busy.RESOURCE
     locks: tuple[ManagementLock, ...] = ()
-    denied: tuple[Denial, ...] = ()
+    denied: tuple[Denial, ...] = ()  # actions that are denied, whatever the roles
     deny_assignments: tuple[EmulatedDenyAssignment, ...] = ()
     policies: tuple[EmulatedPolicy, ...] = ()
     exemptions: tuple[EmulatedExemption, ...] = ()
     preflight: PreflightSettings = PreflightSettings()
-    limits: Limits | None = Limits()
+    limits: Limits | None = Limits()  # None: no throttling
     rewrite: bool = False
-    page_size: int = 1000
-    require_token: bool = False
+    """Answers have values as Azure rewrites them: regions by display name, other case, sorted lists, defaults."""
+
+    page_size: int = 1000  # entries of a list in one answer
+    require_token: bool = False  # a request without a valid token gets 401
     principals: tuple[EmulatedPrincipal, ...] = ()
-    token_seconds: int = 3600
-    rules: tuple[FaultRule, ...] = ()
-    moves: tuple[PlannedMove, ...] = ()
-    deleted: tuple[ConfiguredDeletion, ...] = ()
-    taken_names: tuple[TakenName, ...] = ()
-    strict_names: bool = False
-    versions: tuple[ListedType, ...] = ()
+    token_seconds: int = 3600  # how long a token is valid
+    rules: tuple[FaultRule, ...] = ()  # the faults of a script
+    moves: tuple[PlannedMove, ...] = ()  # changes outside git that no request triggers
+    deleted: tuple[ConfiguredDeletion, ...] = ()  # resources that were deleted before the emulator began
+    taken_names: tuple[TakenName, ...] = ()  # names that are taken in another tenant
+    strict_names: bool = False  # names must have the form that their type requires
+    versions: tuple[ListedType, ...] = ()  # types in the list of a provider
     list_known_types: Callable[[], Mapping[str, tuple[str, ...]]] = field(default=dict, compare=False)
+    """Returns the api-versions of Azure's types, which a provider lists in addition to `versions` if `types` is empty:
+    the emulator has no facts of its own, and loads them when a provider is read.
+    """
+
     quotas: tuple[EmulatedQuota, ...] = ()
-    skus: tuple[EmulatedSku, ...] = ()
+    skus: tuple[EmulatedSku, ...] = ()  # VM sizes that regions offer
     change_log: ChangeLogSettings = ChangeLogSettings()
     graph: GraphSettings = field(default_factory=GraphSettings)
 

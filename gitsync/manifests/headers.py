@@ -237,10 +237,10 @@ class Likeness:
     """The header of a mapping; texts are as written, "" if absent."""
 
     keys: Mapping[str, str]  # those of the mapping, by the part of the header that they stand for
-    api_version: str = ""
+    api_version: str = ""  # with group and version
     kind: str = ""
     name: str = ""
-    azure_name: str = ""
+    azure_name: str = ""  # that of the spec
     has_azure_name: bool = False  # the spec has this name in ASO's form
     has_owner: bool = False  # the spec has an owner in ASO's form
 

@@ -40,9 +40,9 @@ class VariableUse:
     """A variable without a value in one field."""
 
     variable: UnsetVariable
-    path: FieldPath
-    line: int
-    is_key: bool = False
+    path: FieldPath  # that of the text in the document
+    line: int  # that of the text in its file
+    is_key: bool = False  # the variable is in a key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,7 +298,9 @@ class _Evaluation:
     values: VariableValues
     budget: ExpansionBudget
     secrets: dict[str, Secret] = field(default_factory=dict)
-    unset: dict[str, UnsetVariable] = field(default_factory=dict)
+    """The values of Secrets that the text contains, by variable."""
+
+    unset: dict[str, UnsetVariable] = field(default_factory=dict)  # the variables without a value, by name
 
     def join(self, parts: TextParts) -> str:
         """Join the texts of parts. Each is counted before they become one text, which may be far too large."""

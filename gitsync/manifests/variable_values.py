@@ -115,7 +115,7 @@ class _Uses:
     fault: VariableFault  # that of the first location
     unit: Unit | None
     level: Level
-    places: list[VariablePlace] = field(default_factory=list)
+    places: list[VariablePlace] = field(default_factory=list)  # where the variable is used
 
     def make_problem(self, places: Sequence[VariablePlace], level: Level, versions: DeclaredConfigMaps) -> Problem:
         first = min(places, key=lambda place: place.source)

@@ -34,7 +34,7 @@ class TextNode:
     to the last character of its last value.
     """
 
-    style: str  # block, flow, or that of a scalar
+    style: str  # how it is written: block, flow, alias, or as a scalar
     head: int  # where its text may start: after the colon or the dash, the tag and the anchor
     start: int  # where its text starts
     end: int  # where its text ends

@@ -83,7 +83,7 @@ class Leftover:
 class Export:
     """The desired state of one exported object. It replaces the existing data, annotations and labels."""
 
-    address: Address
+    address: Address  # the object that is written
     owner: Owner
     """The resource that exports it: an existing object with another owner is not written
     (docs/reference/reconciliation.md#export-ownership).

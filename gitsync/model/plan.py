@@ -31,7 +31,7 @@ class Apply:
     """A resource that git declares."""
 
     prepared: Prepared
-    record: Record | None = None  # None before the first run that reached it
+    record: Record | None = None  # None if no run has recorded it
     depends_on: tuple[Key, ...] = ()  # the applies that come first
     held: Condition | None = None
     """The condition of a resource that is not applied, whatever its manifest; its record does not change."""

@@ -62,13 +62,13 @@ class Wait(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One failed try, kept so that a report shows failures before a success. `at` is RFC 3339, UTC."""
+    """One failed try, kept so that a report shows failures before a success."""
 
-    at: str
+    at: str  # RFC 3339, UTC
     stage: Stage
-    status: int
-    code: str
-    message: str
+    status: int  # that of HTTP
+    code: str  # Azure's, or gitsync's if Azure returned none
+    message: str  # Azure's own
     request_id: str = ""
 
 

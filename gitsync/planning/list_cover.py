@@ -41,7 +41,7 @@ class ListedResource:
     """A resource that lists may show."""
 
     key: Key
-    arm_id: str
+    arm_id: str  # as its manifest spells it
     api_version: str
     principal: Hashable  # stands for the credential that reads it
     collections: tuple[Collection, ...]  # those that it is in, the narrowest first

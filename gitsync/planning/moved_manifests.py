@@ -44,7 +44,7 @@ class UnusedFile(NamedTuple):
     why: str  # completes "it is not read, since"
     blob: str = ""  # the git id of its content, "" if that is not known
     named: frozenset[NamedObject] = frozenset()
-    counts: Counts = Counts.UNLESS_DROPPED  # when it may declare a resource
+    counts: Counts = Counts.UNLESS_DROPPED  # when it holds the delete of what it names
 
 
 class ClosedPlace(NamedTuple):

@@ -30,7 +30,7 @@ class _Trace(NamedTuple):
     source: SourceLocation
     kind: str  # "" may be any
     names: frozenset[str]  # in lower case
-    why: str  # it is not read
+    why: str  # it may be any resource: a clause for messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Holds:
     traces: Mapping[str, tuple[_Trace, ...]] = field(default_factory=dict)
     """Those of documents that gitsync does not understand, by each of their names."""
 
-    nameless: tuple[Prepared, ...] = ()  # manifests whose ARM id is not known
+    nameless: tuple[Prepared, ...] = ()  # manifests without an ARM id, whose name in Azure a ConfigMap has
     new: Mapping[str, tuple[Prepared, ...]] = field(default_factory=dict)
     """Manifests without a record or with a duplicate key, by the variants of their names (`find_near`)."""
 

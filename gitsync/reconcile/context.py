@@ -117,8 +117,8 @@ class RunContext:
     rules: RunRules
     digests: Digests
     checks: Checks
-    cache: RunCache = field(default_factory=RunCache)  # what each resource would read again
-    lists: Lists = field(default_factory=Lists)  # the resources that a list has shown
+    cache: RunCache = field(default_factory=RunCache)  # what this run has written and read so far
+    lists: Lists = field(default_factory=Lists)  # replace the reads of single resources
     locks: WriteLocks = field(default_factory=WriteLocks)  # one write at a time below each lock's ARM id
     sessions: Sessions = field(default_factory=Sessions)
     others: Others | None = None  # the other workers of the run; None if there are none

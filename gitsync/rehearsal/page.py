@@ -29,7 +29,7 @@ _LONGEST: Final = 2000  # characters of a text
 class Figure(NamedTuple):
     """A number at the top of the page."""
 
-    name: str  # of the section that it leads to
+    name: str  # the section that it leads to, as links use it
     figure: str  # the number as text
     title: str
     tone: Tone

@@ -61,9 +61,9 @@ class TimelineRow(NamedTuple):
 
     row: WriteRow
     bar: Bar
-    look: ActionLook  # the sign and the colour of its action
-    wait: Span | None  # None if it does not wait
-    work: Span  # how long Azure works on it
+    look: ActionLook
+    wait: Span | None  # before it is sent; None if it does not wait
+    work: Span  # while Azure works on it
 
 
 class TimeChart(NamedTuple):
@@ -71,7 +71,7 @@ class TimeChart(NamedTuple):
 
     shown: Sequence[TimelineRow]  # rows in the order in which they begin
     folded: Sequence[TimelineRow]  # the rest of the rows, in the same order
-    bands: Sequence[Span]  # background of the waves
+    bands: Sequence[Span]  # one for each wave
     ticks: Sequence[Tick]  # the lines of the axis
 
 

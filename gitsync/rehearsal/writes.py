@@ -30,9 +30,9 @@ _WIDTH: Final = 24  # characters of a time line
 class WriteRow(NamedTuple):
     """One row of the writes."""
 
-    name: str
+    name: str  # that of the resource, as the page shows it
     key: Key | None  # None if no resource of the run has the id
-    action: str
+    action: str  # in a word
     arm_id: str
     bar: Bar | None = None  # None for a write that the schedule does not have
 

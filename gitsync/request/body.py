@@ -39,8 +39,8 @@ class FieldForm:
     """One field that is sent."""
 
     name: str
-    parents: tuple[str, ...]  # where its value goes in the body of its type
-    last: str  # the last step of that
+    parents: tuple[str, ...]  # the members around its value in the body of its type, outermost first
+    last: str  # the member that has its value
     type: FieldType
     mode: str | None  # how the value is made, None for a plain one
     is_plain: bool  # its value is sent as it is

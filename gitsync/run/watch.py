@@ -42,11 +42,11 @@ _READABLE = 0o644
 class RunWatch:
     """The watch of one run: what it requests, and when it began."""
 
-    config: Config
+    config: Config  # its settings decide what to show
     environment: Mapping[str, str]  # names what a pipeline wants to show
     redactions: Redactions
     clock: Clock
-    command: str
+    command: str  # the one that people entered
     timeline: Timeline
     progress: Progress  # what the run gets, which has the timeline in front only if something needs one
     started_at: datetime

@@ -59,9 +59,10 @@ class _DeclaredBuilds:
     view: SourceView
     builds: Builds
     variables: FluxVariables
-    relevance: Relevance
-    done: list[BuiltUnits] = field(default_factory=list)
+    relevance: Relevance  # decides which units have something for gitsync
+    done: list[BuiltUnits] = field(default_factory=list)  # one for each round
     results: dict[str, dict[str, tuple[bytes, Unit]]] = field(default_factory=dict)
+    """Of each unit by its name, then by the path of the file."""
 
     def build(self, units: Sequence[Unit]) -> None:
         """Build units together, and keep the ConfigMaps and Secrets that they declare."""

@@ -170,8 +170,10 @@ class _Copying:
 
     reader: KustomizationReader
     files: dict[str, str] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)
-    count: int = 0
+    """The paths of the copy, each with the file of the source that it is a copy of."""
+
+    names: dict[str, str] = field(default_factory=dict)  # those that Helm has for the files
+    count: int = 0  # of charts in this one, each again for each that depends on it
 
     def copy(self, folder: str) -> ChartCopy:
         chart = read_chart(posixpath.join(folder, CHART), self.reader)

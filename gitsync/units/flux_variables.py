@@ -78,7 +78,10 @@ class FluxVariables:
     """The files of results that were not searched yet: path, content, unit."""
 
     _config_maps: dict[Address, list[ConfigMapVersion]] = field(default_factory=lambda: defaultdict(list))
+    """All declarations of each, since several clusters may have one of the same name."""
+
     _secrets: dict[Address, list[Mapping[str, Secret]]] = field(default_factory=lambda: defaultdict(list), repr=False)
+    """All declarations of each."""
 
     def declare(self, files: Mapping[str, bytes], units: Mapping[str, Unit]) -> None:
         """Add the ConfigMaps and Secrets of files. They are read once a unit needs one."""

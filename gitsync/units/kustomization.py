@@ -344,9 +344,12 @@ class KustomizationReader:
     """Reads each kustomization of a source once. Mutable: it keeps what it has read."""
 
     tree: SourceTree
-    _sorted: list[str] = field(default_factory=list)
+    _sorted: list[str] = field(default_factory=list)  # the paths of all files, once they are needed
     _folders: dict[str, str] = field(default_factory=dict)
+    """The folders of kustomizations, each with the path of its file, once they are needed."""
+
     _known: dict[str, Kustomization | UnbuildableError] = field(default_factory=dict)
+    """The kustomizations that were read, by path."""
 
     def read(self, path: str) -> Kustomization:
         """Read the kustomization at a path. Raises UnbuildableError if it cannot be read."""

@@ -50,7 +50,7 @@ class PolicyContent:
     key: str  # its id in lower case, or its scope's id if it has no name yet
     type: str
     name: str
-    body: Mapping[str, Any]
+    body: Mapping[str, Any]  # with the children that it embeds
 
     def find_value(self, field: str) -> Any:
         """Find the value of a field; None if it is missing or null."""

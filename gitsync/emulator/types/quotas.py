@@ -40,10 +40,10 @@ QuotaKey = tuple[str, str]
 class EmulatedMachines:
     """The machines of one size that a resource has."""
 
-    size: str
+    size: str  # as the body names it
     count: int
-    zones: tuple[str, ...] = ()
-    is_spot: bool = False
+    zones: tuple[str, ...] = ()  # none if the body names none
+    is_spot: bool = False  # they count against a quota of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

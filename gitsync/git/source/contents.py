@@ -301,12 +301,12 @@ class _ChosenFiles:
     """The files outside of everything that is built, among them those that `units` calls plain."""
 
     units: FoundUnits
-    source_files: _SourceFiles
+    source_files: _SourceFiles  # reads their contents
     reader: KustomizationReader
     problems: tuple[Problem, ...]
     ignored: tuple[str, ...]  # the paths of files that could contain manifests and are ignored
-    rules: IgnoreRules
-    visible: tuple[SourceEntry, ...]
+    rules: IgnoreRules  # those of .gitsyncignore
+    visible: tuple[SourceEntry, ...]  # all entries that are not ignored
 
 
 def _choose(

@@ -312,8 +312,8 @@ class _LogEntry(NamedTuple):
     """One commit of a log."""
 
     commit: str
-    parents: str
-    author: str
+    parents: str  # ids, separated by blanks
+    author: str  # without the e-mail address
     subject: str
     paths: tuple[str, ...]  # those that it added or changed
 

@@ -34,10 +34,10 @@ class Commit:
     """A commit to write."""
 
     parent: str | None  # a commit id, None for the first commit of a branch
-    files: Files  # the whole content
+    files: Files  # by path; nothing else is in the commit
     message: str
     author: Author
-    time: datetime  # that of the author and of the committer
+    time: datetime  # written in UTC and whole seconds
     executable: frozenset[str] = frozenset()  # the paths of files that are programs
 
 

@@ -109,7 +109,7 @@ class Tile(NamedTuple):
 
     section: Section
     title: str
-    number: int
+    number: int  # of its resources
     verdicts: str  # the most urgent first
     tone: Tone
 

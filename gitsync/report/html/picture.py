@@ -59,12 +59,12 @@ class Box(NamedTuple):
 
     x: int  # pixels from the left
     y: int  # pixels from the top
-    node: str  # the name that scripts use
+    node: str  # the name that scripts and links use
     tone: Tone
     title: str
     sign: str
-    name: str  # the text in it
-    below: str  # the smaller text
+    name: str  # the text in it, shortened
+    below: str  # the line below that, shortened
     bar: Sequence[BarPart] = ()  # the parts of a bar at its foot
 
 

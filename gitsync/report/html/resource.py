@@ -205,10 +205,10 @@ class Side(NamedTuple):
 class DifferenceRow(NamedTuple):
     """A difference: its lines, or else its sides."""
 
-    path: str
+    path: str  # in the body of the request
     why: str  # the reason, "" if the values say it all
-    live: Side
-    desired: Side
+    live: Side  # Azure's
+    desired: Side  # git's
     lines: Sequence[tuple[str, str]]  # each with the name of its element
 
 
