@@ -18,34 +18,34 @@ FieldType = str | Mapping[str, Any]
 
 
 class Field(TypedDict, total=False):
-    """One field of a type, as the facts state it."""
+    """One member of a type, as the facts state it (docs/reference/catalog.md#fields). Absent members have no effect."""
 
     type: FieldType
-    arm: str
-    mode: str
-    meta: bool
+    arm: str  # path in the ARM body, by segments; without it the value is never sent
+    mode: str  # what is sent for a reference, a secret, a ConfigMap or an identity map, if that is not the value itself
+    meta: bool  # the owner and the like, which are not part of the body
     required: bool
-    whenEmpty: str
-    default: Any
-    signsIn: bool
-    optionalConfigMapPair: str
-    pattern: str
+    whenEmpty: str  # what ASO sends for nothing: "null", "empty" for an empty collection, or "kept"
+    default: Any  # stands for an absent value
+    signsIn: bool  # needed to reach the server: sent, but neither compared nor recorded
+    optionalConfigMapPair: str  # two members with the same text here give one value: by itself, or from a ConfigMap
+    pattern: str  # the text must contain a match
     minimum: float
     maximum: float
-    minLength: int
+    minLength: int  # in characters, as `maxLength`
     maxLength: int
-    minItems: int
+    minItems: int  # of a list, as `maxItems`
     maxItems: int
-    multipleOf: float
+    multipleOf: float  # the value must be a multiple of it
 
 
 class TypeFacts(TypedDict, total=False):
-    """A type: its fields by their name in the manifest; for a union, which field each discriminator value selects."""
+    """A type: its members by their name in the manifest; for a union, which member each discriminator value selects."""
 
-    fields: Mapping[str, Field]
-    oneOf: bool
-    discriminator: str
-    values: Mapping[str, str]
+    fields: Mapping[str, Field]  # its members, by their name in the manifest
+    oneOf: bool  # a union: one member has a value
+    discriminator: str  # the member of the body that names which
+    values: Mapping[str, str]  # the member that each value of the discriminator selects
 
 
 class Scope(StrEnum):
