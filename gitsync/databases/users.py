@@ -27,7 +27,7 @@ from gitsync.errors import DeadlineError
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.live import Absence, Live
 from gitsync.model.provider import ProvidedResource, Provider
-from gitsync.model.result import Attempt, Wait
+from gitsync.model.result import FailedRequest, Wait
 from gitsync.model.secret import Secret
 
 T = TypeVar("T")
@@ -166,14 +166,14 @@ class UserReader:
             try:
                 return await connector.open(reads_only=reads_only)
             except DatabaseError as error:
-                attempt = Attempt(
+                attempt = FailedRequest(
                     at=format_rfc3339(clock.now()),
                     stage=session.stage,
                     status=0,
                     code=error.code,
                     message=error.message,
                 )
-                session.attempts.append(attempt)
+                session.failures.append(attempt)
                 if error.code not in RETRIED or not pause:
                     raise
             with session.waiting(Wait(attempt.code, clock.monotonic() + pause, number)):
