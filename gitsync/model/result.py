@@ -67,8 +67,8 @@ class FailedRequest:
     at: str  # RFC 3339, UTC
     stage: Stage
     status: int  # of HTTP, 0 without a response
-    code: str
-    message: str
+    code: str  # Azure's, or gitsync's if Azure returned none
+    message: str  # Azure's own
     request_id: str = ""
 
 
