@@ -37,7 +37,7 @@ class Session:
 
     deadline: float  # no request goes on after it
     stage: Stage = Stage.OBSERVE
-    failures: list[FailedRequest] = field(default_factory=list)  # every failed one, including throttled ones
+    failures: list[FailedRequest] = field(default_factory=list)  # every failed attempt, including throttled ones
     requests: int = 0  # the number of those sent, including polls and failed attempts
     is_ended: bool = False  # the run was stopped before the deadline
     wait: Wait | None = None  # what the node currently waits for, for a display; None while it works

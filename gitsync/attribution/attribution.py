@@ -50,7 +50,7 @@ class Drift:
     key: Key
     arm_id: str
     paths: tuple[str, ...] = ()  # JSON pointers of what differs, none for a resource that is missing
-    is_missing: bool = False
+    is_missing: bool = False  # Azure no longer has the resource
     last_write: LastWrite | None = None  # the last one before this run, None if it is not known
     questions: Questions  # those of its identity
 

@@ -133,12 +133,12 @@ class FaultRule:
     """One entry of a script."""
 
     match: Match = Match()
-    answer: Canned | None = None
+    answer: Canned | None = None  # None for the normal one
     drop: Drop = Drop.NEVER  # when the connection is cut
     timeout: bool = False  # the request has its effect, the answer is 504
     delay: float = 0.0  # seconds
     course: Course | None = None  # how the operation of the request runs
-    list_fault: ListFault | None = None
+    list_fault: ListFault | None = None  # None if lists are as the state
     keep: tuple[str, ...] = ()  # JSON pointers of the members in which a PUT keeps values that its body omits
     move: tuple[Move, ...] = ()
     where: str = ""  # its file and line

@@ -214,7 +214,7 @@ class ChangeLogSettings:
 class EmulatorSettings:
     """Everything that can be set of the emulator (docs/emulator.md)."""
 
-    tenant: str = TENANT  # the id of the only tenant
+    tenant: str = TENANT  # the id of the subscriptions' tenant
     subscriptions: tuple[str, ...] = ()  # their ids; empty: any
     types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The api-versions of each type, none meaning any; empty: any type."""

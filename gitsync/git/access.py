@@ -52,7 +52,7 @@ _NO_REPOSITORY = Path(os.devnull)
 class GitAccess:
     """How to reach remote repositories."""
 
-    token: Secret | None = None
+    token: Secret | None = None  # None for a repository that anyone may read, or with other credentials
     username: str = "x-access-token"  # sent with the token over https, for hosts that need one
     timeout: float = 300.0  # seconds, for each git command
     grace: Grace = field(default_factory=Grace)  # once it has begun, commands end with it

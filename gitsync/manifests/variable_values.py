@@ -113,7 +113,7 @@ class _Uses:
     """The locations of one fault."""
 
     fault: VariableFault  # that of the first location
-    unit: Unit | None
+    unit: Unit | None  # None for a plain folder
     level: Level
     places: list[VariablePlace] = field(default_factory=list)  # where the variable is used
 

@@ -51,7 +51,7 @@ class VariableSubject:
     """A document and its unit."""
 
     document: Document
-    unit: Unit | None
+    unit: Unit | None  # None for a plain folder
     resource: int | None  # its position among the resources; None for a Secret, a ConfigMap or a Namespace
     namespace: str = "default"  # the default
 

@@ -27,7 +27,7 @@ class TextLayout:
     step: int = 2  # the indentation of one more level
     list_step: int = 2  # the indentation of the items of a list
     quote: str = '"'  # those of texts that need some
-    is_json: bool = False
+    is_json: bool = False  # the file is JSON, so all its texts have quotes
     is_ended: bool = True  # its last line has an end
 
     def write_key(self, key: str, *, in_flow: bool) -> str:

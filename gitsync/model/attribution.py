@@ -59,7 +59,7 @@ class Attribution:
     paths: tuple[str, ...] = ()
     """JSON pointers of the differences that this change made; empty if Azure returns no fields."""
 
-    source: ChangeSource | None = None
+    source: ChangeSource | None = None  # None if the change was not found
     doubt: str = ""  # a sentence on why the author is not known, "" if it is
 
     def hide_name(self) -> Attribution:

@@ -24,19 +24,19 @@ class Field(TypedDict, total=False):
     arm: str  # path in the ARM body, by segments; without it the value is never sent
     mode: str  # what is sent for a reference, a secret, a ConfigMap or an identity map, if that is not the value itself
     meta: bool  # the owner and the like, which are not part of the body
-    required: bool
+    required: bool  # a manifest without it is invalid
     whenEmpty: str  # what ASO sends for nothing: "null", "empty" for an empty collection, or "kept"
     default: Any  # stands for an absent value
     signsIn: bool  # needed to reach the server: sent, but neither compared nor recorded
     optionalConfigMapPair: str  # two members with the same text here give one value: by itself, or from a ConfigMap
-    pattern: str  # the text must contain a match
+    pattern: str  # of RE2; it may match anywhere in the text
     minimum: float
     maximum: float
     minLength: int  # in characters, as `maxLength`
     maxLength: int
     minItems: int  # of a list, as `maxItems`
     maxItems: int
-    multipleOf: float  # the value must be a multiple of it
+    multipleOf: float
 
 
 class TypeFacts(TypedDict, total=False):
@@ -78,7 +78,7 @@ class Kind:
     operations: frozenset[str]  # of Get, Head, Put, Delete
     owner: tuple[str, str] | None  # (group, kind) that an owner must have; None for any or none
     any_owner: bool  # an extension kind: the manifest names group and kind
-    fixed_azure_name: str | None
+    fixed_azure_name: str | None  # the only name that the resource can have, such as `default`; None for a free name
     azure_name: Mapping[str, Any]  # minLength, maxLength, pattern of a free name
     spec: str  # names of types
     status: str

@@ -79,8 +79,8 @@ Node = Apply | Prune
 class Removal:
     """How a resource was removed from git, by its last manifest. What history does not have is None, "" or 0."""
 
-    policy: Policy | None = None
-    hold: HeldUntil | None = None
+    policy: Policy | None = None  # that of its last manifest
+    hold: HeldUntil | None = None  # that of its last manifest, if it still applies
     path: str = ""
     line: int = 0
     units: tuple[str, ...] = ()  # the names of the units that rendered its last manifest
@@ -92,7 +92,7 @@ class Removal:
     is_released: bool = False
     """A person has confirmed by name that it is not declared elsewhere, which overrides `moved`."""
 
-    last_commit: LastCommit | None = None
+    last_commit: LastCommit | None = None  # the last commit with its manifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ class Reviewed:
     action: Action
     desired: str = ""  # the digest of the request (id, api-version and body)
     live: str = ""  # the digest of the live state
-    etag: str | None = None
+    etag: str | None = None  # that of the live state, None if there is none
     secrets: bool = False  # the body has some, so `desired` depends on the digest key
     later: tuple[str, ...] = ()
     """The parts of the request that are not known before the run, which `desired` leaves out: JSON pointers into the
@@ -137,7 +137,7 @@ class Review:
 
     repository: str  # names the source of the plan with a text that is the same on every machine
     revision: str  # that of the source, the same on every machine too
-    prune: bool
+    prune: bool  # a sync deletes what was removed from git
     digest_key: str  # names the key of the digests of secrets, "" for none
     nodes: Mapping[Key, Reviewed]
     seal: str = ""  # reveals any later change of the plan (git/state/plan_seal); "" in the files of older versions

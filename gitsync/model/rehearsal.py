@@ -74,7 +74,7 @@ class Gap:
     message: str  # names what is missing, in full sentences without the field
     hint: str  # an order
     stops: bool  # the resource, or one that depends on it, cannot be created until somebody acts
-    source: SourceLocation | None = None
+    source: SourceLocation | None = None  # the location of the field, or of the manifest
     field: str = ""  # one of the manifest, "" for the whole manifest
 
 
@@ -96,7 +96,7 @@ class Interrupt:
 class Rehearsal:
     """A sync against the emulator, and the next one."""
 
-    from_nothing: bool
+    from_nothing: bool  # in an empty subscription
     first: Report | None  # the sync; None if it was refused
     second: Report | None = None  # the next sync, which must write nothing; None if there was none
     refusal: str = ""  # why the sync was refused, "" if it was not

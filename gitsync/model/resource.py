@@ -89,7 +89,7 @@ class Prepared:
     resource: Resource
     policy: Policy
     arm_id: str | None  # None if it is not known
-    api_version: str | None
+    api_version: str | None  # ARM's; None if the kind is unknown
     owner: OwnerRef | None  # None for kinds without one
     template: Template | None
     """None if no request can be built: an owner or a reference is missing, or the kind is unknown."""

@@ -25,8 +25,8 @@ class TypicalDuration(NamedTuple):
     """How many seconds Azure works on the writes of one type; None if no recording shows it."""
 
     create: float | None = None  # of any size and in any region, as the others
-    update: float | None = None
-    delete: float | None = None
+    update: float | None = None  # of any size and in any region, likewise
+    delete: float | None = None  # likewise
     published: float | None = None  # a create of a slow type, from Microsoft or public logs
 
 

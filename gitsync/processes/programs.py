@@ -130,7 +130,7 @@ class ProgramCall:
     environment: Mapping[str, str] = field(repr=False)  # all of its environment, made with `select_environment`
     timeout: float  # seconds
     grace: Grace = field(default_factory=Grace)  # once it has begun, the program's row may end the program earlier
-    folder: Path | None = None
+    folder: Path | None = None  # where it runs, None for the current folder
     memory: int | None = None  # the most that `run` lets it allocate, in bytes; only Linux can limit it
     stdin: Sequence[bytes] = field(default=(), repr=False)  # parts, written one after the other
     has_secrets: bool = True  # its output may not be kept in a temporary file

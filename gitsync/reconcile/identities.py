@@ -30,7 +30,7 @@ class ResourceIdentity:
 
     credential: str = GLOBAL  # the name of the Secret, "" for the global one
     subscription: str = ""
-    arm: Arm | None = None
+    arm: Arm | None = None  # the client of this credential, None if it cannot be used
     refusal: Condition | None = None  # why there is no `Arm`, None if there is one
 
     def azure(self) -> Arm:

@@ -22,11 +22,11 @@ class RunRules:
 
     writes: bool  # False for a plan
     approval: Approval = field(default_factory=Approval)
-    prune: bool = False
+    prune: bool = False  # resources that were removed from git are deleted
     adopts: bool = True  # a resource without a record gets the values in git
     always_put: bool = False  # a PUT for every resource, changed or not
     flap_limit: int = 0  # writes in a row that something may reset before the resource is paused; 0 for no limit
-    register_providers: bool = True
+    register_providers: bool = True  # a provider that the subscription lacks is registered
     records_durations: bool = True
     """Azure does the writes, not an emulator, so how long they take shows how long the next ones will."""
 

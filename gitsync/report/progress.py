@@ -329,7 +329,7 @@ class RunEnd:
     ended_at: datetime
     started: float  # the same as `started_at`, in the clock's monotonic seconds
     exit_code: ExitCode
-    is_success: bool
+    is_success: bool  # the exit code is that of a success
     is_whole: bool  # the run was not restricted to some resources
     report: Report | None  # masked; None if the run was refused or ended early, and for a search
     visits: Mapping[Key, list[StageVisit]]  # the stages of each resource, in the clock's monotonic seconds

@@ -31,7 +31,7 @@ class Needs:
     """What one manifest depends on."""
 
     key: Key
-    owner: OwnerRef | None
+    owner: OwnerRef | None  # None for kinds without one
     refs: tuple[ValueRef, ...] = ()  # the placeholders of its request
     arm_ids: tuple[str, ...] = ()  # those in the request
 

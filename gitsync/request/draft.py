@@ -45,7 +45,7 @@ class Draft:
     kind: Kind | None  # None if the catalog does not have it
     owner: OwnerRef | None  # None for kinds without one
     converted: Converted | None  # None if the body cannot be made
-    arm_id: ArmId | None
+    arm_id: ArmId | None  # None if it is not known
     template: Template | None  # None if the request cannot be made: without an id, or with an unknown reference
     credential: Credential | None  # None if there is none, for a reason in the findings
     id_doubt: str  # why a plan cannot fill in the subscription of the id

@@ -54,7 +54,7 @@ class _LastManifest(NamedTuple):
     """The last manifest of a resource."""
 
     policy: Policy | None = None  # None for an unknown one
-    hold: HeldUntil | None = None
+    hold: HeldUntil | None = None  # None if there is none, or if it no longer applies
     path: str = ""
     line: int = 0
     units: tuple[str, ...] = ()  # the names of those that rendered it

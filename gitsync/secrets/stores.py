@@ -200,7 +200,7 @@ class UnopenedStore:
     name: str
     why: str  # the reason
     object_kinds: frozenset[ObjectKind]  # those of the objects that it may have
-    is_remote: bool = True
+    is_remote: bool = True  # always, since a plan opens all others
 
     async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
         if address.object_kind not in self.object_kinds:

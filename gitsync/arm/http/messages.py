@@ -135,9 +135,9 @@ class ArmRequest:
     resource_id: str  # the id that messages name
     accepts: frozenset[int]  # the statuses that are not an error
     headers: Mapping[str, str] = field(default_factory=dict)
-    payload: Payload | None = None
+    payload: Payload | None = None  # None for a request without a body
     is_poll: bool = False  # it reads the state of an operation
-    is_list: bool = False
+    is_list: bool = False  # its answer is one page of a list
     is_private: bool = False  # the answer may contain keys: only the code and the message of a failure are read
     is_optional: bool = False  # it has a substitute, so it is only repeated after a 429
     is_question: bool = False  # it changes nothing, though it is a POST

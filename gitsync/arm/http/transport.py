@@ -196,7 +196,7 @@ class _Incoming:
     """The interface that the SDK needs of an answer that was read to its end."""
 
     status_code: int
-    reason: str | None
+    reason: str | None  # the words behind the status, None if the server sent none
     headers: Mapping[str, str]
     content: bytes
 

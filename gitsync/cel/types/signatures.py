@@ -189,7 +189,7 @@ class Overload:
 
     args: tuple[Type, ...]  # a method's first one is its target
     result: Type
-    is_method: bool
+    is_method: bool  # it is called on its target
     is_generic: bool  # it has types to be inferred
 
 

@@ -42,7 +42,7 @@ class Caller:
 class Course:
     """How the operation of a request runs; None and "" leave it to the settings and the type."""
 
-    style: Style | None = None
+    style: Style | None = None  # how the response and the polls look
     polls: int | None = None  # how many until it ends
     seconds: float | None = None  # how long until it ends
     retry_after: int | None = None  # seconds
@@ -60,7 +60,7 @@ class ListFault:
     stale: float = 0.0  # resources that were changed or deleted in these last seconds show as they were before
     missing: tuple[str, ...] = ()  # patterns of ids that it lacks
     duplicate: tuple[str, ...] = ()  # patterns of ids that it has again at its end
-    reorder: bool = False
+    reorder: bool = False  # its entries are in another order
 
 
 READ_POSTS = frozenset(

@@ -81,7 +81,7 @@ class EmulatedOperation:
     error: Mapping[str, Any] | None = None  # its final error
     host: str = ""  # the host of the URLs instead of the emulator's
     location: str = "global"
-    over: bool = False
+    over: bool = False  # it has ended, with its effect
     action: str = ""  # the last word of a POST, or a special effect of a DELETE
     answer: Any = None  # the final answer of the Location of a POST
     ended: float = 0.0  # as `started`
@@ -106,9 +106,9 @@ class LoggedChange:
     client_request: str = ""  # the id that the client gave the request
     operation: str = ""  # the id of the operation that the request started; until it ends, a delete has changed nothing
     body: Any = None
-    error: Mapping[str, Any] | None = None
+    error: Mapping[str, Any] | None = None  # the error that was answered, None without one
     policies: Sequence[Mapping[str, str]] = ()  # the effect of each policy on the request
-    in_activity_log: bool = True
+    in_activity_log: bool = True  # False for what no request named, as a parent whose child changed
 
 
 _MEMBERS = {

@@ -63,7 +63,7 @@ class TypeBehaviour:
     ready: str = "Succeeded"  # provisioningState afterwards
     running: str = "InProgress"  # the status of an operation until it ends
     state: bool = True  # provisioningState is shown
-    system_data: bool = False
+    system_data: bool = False  # answers have `systemData`
     etag: str = ""  # the member of the body that has it
     group_word: str = "resourceGroups"  # the segment of ids before the name of the group
     long_name: bool = False  # "cluster/database" rather than "database"
@@ -74,7 +74,7 @@ class TypeBehaviour:
     bare: bool = False  # the answer for an operation has only its status
     accepts_polls: bool = False  # polls of a running operation return 202 instead of 200
     gets: bool = True  # False: HEAD alone
-    deletes: bool = True
+    deletes: bool = True  # False: a DELETE is refused
     unlisted: tuple[str, ...] = ()  # members of the body that entries of lists lack
     ends_empty: bool = False  # the last page of a list has no entries
     kept_by: str = ""  # the nested type that must be deleted before this one, in lower case

@@ -50,7 +50,7 @@ class RevisionManifests:
     problems: tuple[Problem, ...] = ()
     ignored: tuple[str, ...] = ()  # the paths of files that could contain manifests and are ignored
     skipped: tuple[str, ...] = ()  # the paths of kustomizations that have nothing for gitsync
-    settings: SourceFile | None = None
+    settings: SourceFile | None = None  # the source's own, None if it has none
     root: str = ""  # the folder that paths are relative to, in the repository; "" for its top
     repository: str = ""  # the URL of the remote, or the folder
     ref: str = ""  # the branch or tag that was named, "" for a commit

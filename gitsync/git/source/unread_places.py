@@ -30,7 +30,7 @@ class UnreadPlaces:
     closed: tuple[SourceEntry, ...] = ()  # entries that are not files
     path: str = ""  # that of the run, "" for all
     ignores: Callable[[str], bool] = _ignore_nothing  # returns whether a path is excluded from the source
-    listing: SourceListing | None = field(default=None, repr=False)
+    listing: SourceListing | None = field(default=None, repr=False)  # reads those files, None if nothing was listed
     budget: ReadLimits = field(default_factory=ReadLimits)
 
     @property

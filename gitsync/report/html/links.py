@@ -46,7 +46,7 @@ class Links:
 
     portal: str  # the address of the Azure portal
     forge: Forge | None  # None if the repository has no pages
-    revision: str | None
+    revision: str | None  # the commit that files are linked at, None for a folder
     root: str  # paths of files are relative to this folder of the repository
 
     def make_portal_link(self, result: Result) -> str:

@@ -69,7 +69,7 @@ class CardContext:
     listed: AbstractSet[Key]  # the resources that the page has and links can lead to
     links: Links
     before: str  # whose the side is that git's is compared with
-    writes: bool
+    writes: bool  # the run was a sync
     namespaces: bool  # there are several
     names_people: bool  # the names of people are shown
 

@@ -76,7 +76,7 @@ class VaultRequest:
     path: str
     doing: str  # what it does, for people
     needs: VaultPermission = VaultPermission.READ  # the permission that the identity must have
-    body: Mapping[str, Any] | None = field(default=None, repr=False)
+    body: Mapping[str, Any] | None = field(default=None, repr=False)  # None for a read
     secret: Secret | None = None  # must not show in an error
 
 
