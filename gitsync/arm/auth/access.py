@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 from uuid import UUID, uuid4
 
 from gitsync.arm.cloud import Cloud
+from gitsync.backoff import Backoff
 from gitsync.errors import ConfigError
 from gitsync.model.limits import ARM_LIMITS, Limit, RequestKind
 from gitsync.model.signin import SignIn
@@ -57,22 +58,11 @@ def read_trust(ca_bundle: Path | None) -> Trust:
         ) from error
 
 
-@dataclass(frozen=True, slots=True)
-class PollInterval:
-    """Seconds between polls if Azure specifies none: doubling from `first` to `most`."""
-
-    first: float = 1.0
-    most: float = 60.0
-
-    def find_wait(self, polls: int) -> float:
-        return min(self.most, self.first * 2.0 ** min(polls, 32))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmAccess:
     """All that `open_arm` needs. `request_share` is how much of the limits may be used. `user_agent_suffix` is added to
     `gitsync/<version>`. The correlation ids of the run's writes follow from `run_id`, which no other run has.
-    `redactions` learns every token.
+    `poll_interval` is for operations of which Azure specifies none. `redactions` learns every token.
     """
 
     cloud: Cloud
@@ -80,7 +70,7 @@ class ArmAccess:
     network: Network = field(default_factory=Network)
     limits: Mapping[RequestKind, Limit] = field(default_factory=lambda: ARM_LIMITS)
     request_share: float = 1.0
-    poll_interval: PollInterval = field(default_factory=PollInterval)
+    poll_interval: Backoff = field(default_factory=Backoff)
     user_agent_suffix: str = ""
     run_id: UUID = field(default_factory=uuid4)
     redactions: Redactions = field(default_factory=Redactions, compare=False)
