@@ -16,7 +16,7 @@ from gitsync.backoff import Backoff
 from gitsync.model.clock import Clock
 from gitsync.model.condition import Hold
 from gitsync.model.record import LastWrite
-from gitsync.model.result import Attempt, Stage, Wait
+from gitsync.model.result import FailedRequest, Stage, Wait
 
 THROTTLED = 429
 LAST_ANSWER = 5.0
@@ -34,7 +34,7 @@ OUT_OF_TIME: Final = frozenset({DEADLINE, INTERRUPTED})
 @dataclass(slots=True)
 class Session:
     """`deadline` is in the clock's monotonic seconds. `requests` counts what was sent, including polls and failed
-    attempts. `attempts` has every failed attempt, including throttled ones. `is_ended`: the run was stopped before the
+    attempts. `failures` has every failed attempt, including throttled ones. `is_ended`: the run was stopped before the
     deadline. `wait` is what the node currently waits for, for a display; None while it works. `last_write` is the last
     write that was done or may have been done; `has_written`: Azure accepted one. `sent` has the correlation ids of all
     writes and actions, as in Azure's logs. `sent_at` is when the last request was sent, and `written_at` the last
@@ -43,7 +43,7 @@ class Session:
 
     deadline: float
     stage: Stage = Stage.OBSERVE
-    attempts: list[Attempt] = field(default_factory=list)
+    failures: list[FailedRequest] = field(default_factory=list)
     requests: int = 0
     is_ended: bool = False
     wait: Wait | None = None
@@ -53,7 +53,7 @@ class Session:
     has_written: bool = False
     sent: list[str] = field(default_factory=list)
     _limits: list[asyncio.Timeout] = field(default_factory=list)
-    _throttled: set[int] = field(default_factory=set)  # indexes of `attempts`
+    _throttled: set[int] = field(default_factory=set)  # indexes of `failures`
 
     @asynccontextmanager
     async def in_time(self, clock: Clock) -> AsyncIterator[None]:
@@ -103,14 +103,14 @@ class Session:
         """
         # Marked, not dropped: the last error before a deadline may be that Azure throttled.
         if status == THROTTLED:
-            self._throttled.add(len(self.attempts) - 1)
+            self._throttled.add(len(self.failures) - 1)
         return status == THROTTLED
 
-    def list_failures(self) -> tuple[Attempt, ...]:
+    def list_failures(self) -> tuple[FailedRequest, ...]:
         """List the failed attempts except those that were throttled and repeated."""
-        if not self.attempts:
+        if not self.failures:
             return ()  # the usual case
-        return tuple(attempt for index, attempt in enumerate(self.attempts) if index not in self._throttled)
+        return tuple(attempt for index, attempt in enumerate(self.failures) if index not in self._throttled)
 
     @property
     def end_reason(self) -> str:
@@ -125,7 +125,7 @@ class Session:
     def last_error(self, stage: Stage | None = None) -> str:
         """Return the last error (of one stage), as a sentence for the message of a deadline; "" without one."""
         stages = {stage} if stage else set(Stage)
-        tries = (attempt for attempt in reversed(self.attempts) if attempt.stage in stages)
+        tries = (attempt for attempt in reversed(self.failures) if attempt.stage in stages)
         cause = next((attempt for attempt in tries if attempt.code not in OUT_OF_TIME), None)
         if cause is None:
             return ""

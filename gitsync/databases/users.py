@@ -28,7 +28,7 @@ from gitsync.errors import DeadlineError
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.live import Absence, Live
 from gitsync.model.provider import ProvidedResource, Provider
-from gitsync.model.result import Attempt, Wait
+from gitsync.model.result import FailedRequest, Wait
 from gitsync.model.secret import Secret
 
 T = TypeVar("T")
@@ -165,25 +165,25 @@ class UserReader:
 
     async def _connect(self, address: ServerAddress, *, reads_only: bool) -> Users:
         connector = await self._make_connector(address)
-        clock, session, before = self._databases.clock, self._session, len(self._session.attempts)
+        clock, session, before = self._databases.clock, self._session, len(self._session.failures)
 
         async def open_once() -> Users:
             session.requests += 1
             try:
                 return await connector.open(reads_only=reads_only)
             except DatabaseError as error:
-                attempt = Attempt(
+                attempt = FailedRequest(
                     at=format_rfc3339(clock.now()),
                     stage=session.stage,
                     status=0,
                     code=error.code,
                     message=error.message,
                 )
-                session.attempts.append(attempt)
+                session.failures.append(attempt)
                 raise
 
         async def pause(seconds: float) -> None:
-            failed = session.attempts[before:]
+            failed = session.failures[before:]
             with session.waiting(Wait(failed[-1].code, clock.monotonic() + seconds, len(failed) + 1)):
                 await clock.sleep(seconds)
 

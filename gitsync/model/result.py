@@ -61,12 +61,12 @@ class Wait(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One failed try, kept so that a report shows failures before a success. `at` is RFC 3339, UTC."""
+class FailedRequest:
+    """One request that failed, kept so that a report shows failures before a success."""
 
-    at: str
+    at: str  # RFC 3339, UTC
     stage: Stage
-    status: int
+    status: int  # of HTTP, 0 without a response
     code: str
     message: str
     request_id: str = ""
@@ -140,7 +140,7 @@ class Result:
     is_retryable: bool = False
     differences: tuple[Difference, ...] = ()
     unverified: tuple[str, ...] = ()
-    attempts: tuple[Attempt, ...] = ()
+    attempts: tuple[FailedRequest, ...] = ()
     requests: int = 0
     sent: tuple[str, ...] = ()
     record: Record | None = None

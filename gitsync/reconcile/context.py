@@ -28,7 +28,7 @@ from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.model.secret import Secret
 from gitsync.planning.secret_digest import Digests
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt
 from gitsync.reconcile.identities import Identities, OpenAs
 from gitsync.reconcile.lists import Lists
 from gitsync.reconcile.protocols import LiveReader, LiveWriter, Others, ResourceProvider
@@ -161,19 +161,19 @@ class RunContext:
         # A sync calls this for each resource by itself, so nothing here may go through all of them.
         return await self.checks.check(of_arm, {one.key: self.identities[one.key].arm for one in of_arm})
 
-    def reader(self, attempt: ApplyAttempt | PruneAttempt) -> Reader:
+    def reader(self, attempt: Attempt) -> Reader:
         return self.identities[attempt.key].azure().reader(attempt.session)
 
-    def writer(self, attempt: ApplyAttempt | PruneAttempt) -> Writer:
+    def writer(self, attempt: Attempt) -> Writer:
         return self.identities[attempt.key].azure().writer(attempt.session)
 
-    async def live_reader(self, attempt: ApplyAttempt | PruneAttempt, record: Record | None = None) -> LiveReader:
+    async def live_reader(self, attempt: Attempt, record: Record | None = None) -> LiveReader:
         if attempt.provider is Provider.ARM:
             return self.reader(attempt)
         resource, arm = await self._describe(attempt, record), self.identities[attempt.key].azure()
         return self._open(attempt.provider).reader(resource, arm, attempt.session)
 
-    async def live_writer(self, attempt: ApplyAttempt | PruneAttempt) -> LiveWriter:
+    async def live_writer(self, attempt: Attempt) -> LiveWriter:
         if attempt.provider is Provider.ARM:
             return self.writer(attempt)
         resource, arm = await self._describe(attempt), self.identities[attempt.key].azure()
@@ -188,7 +188,7 @@ class RunContext:
             raise AssertionError("a run with such resources can open their provider")
         return self.open_provider(provider)
 
-    async def _describe(self, attempt: ApplyAttempt | PruneAttempt, record: Record | None = None) -> ProvidedResource:
+    async def _describe(self, attempt: Attempt, record: Record | None = None) -> ProvidedResource:
         if record is not None:
             return await describe_record(record, self.values)
         if isinstance(attempt, PruneAttempt):
@@ -198,7 +198,7 @@ class RunContext:
     def find_kept_value(self, address: Address, key: str, owner: Key) -> str | None:
         return self.export_sinks.kept.find_value(address, key, owner)
 
-    def enter(self, attempt: ApplyAttempt | PruneAttempt, stage: Stage) -> None:
+    def enter(self, attempt: Attempt, stage: Stage) -> None:
         """Note the stage of a resource, for its failed requests, for the display and for the log."""
         attempt.session.stage, key = stage, attempt.key
         self.connections.progress.started(key, attempt.session)

@@ -24,7 +24,7 @@ from gitsync.model.provider import Provider
 from gitsync.model.result import Outcome, Result, Stage, Wait
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import find_remembered
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, Stop
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, Stop, StopKind
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.result_builder import build_apply_result, build_prune_result
 from gitsync.reconcile.run_cache import RunCache
@@ -224,18 +224,18 @@ async def _repeat(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> A:
     """Run the stages, and again from the first one while the cause of a stop may go away and there is time.
 
     This is not `backoff.retry`, which repeats a call that raises: a stop is a value, and the next try keeps what the
-    one before has learned. Only this repeats a write after a refusal such as a 409; the stage that got it has set
-    `waits`, by `may_recover` of status/passing_refusals.py.
+    one before has learned. Only this repeats a write after a refusal such as a 409; the stage that got it has
+    stopped with WAITS, by `may_recover` of status/passing_refusals.py.
     """
     tries, before = 0, None
     while True:
         attempt = await _run_stages(legs, attempt, run)
-        if before and attempt.stop and attempt.stop.is_late:
+        if before and attempt.stop and attempt.stop.kind is StopKind.LATE:
             return replace(attempt, stop=before)  # the earlier cause helps more than a timeout without a response
         if attempt.stop and attempt.observed.is_listed:  # the list may have been wrong
             attempt = attempt.restarted()
             continue
-        if attempt.stop is None or not attempt.stop.waits or not run.rules.writes:
+        if attempt.stop is None or attempt.stop.kind is not StopKind.WAITS or not run.rules.writes:
             return attempt
         if not await _pause(tries, attempt.stop, attempt.session, run.clock):
             return attempt
@@ -280,15 +280,13 @@ def _break_off(attempt: A, failure: Exception, cache: RunCache) -> A:
             verdict = None if attempt.decision.first_comparison else Verdict.UNKNOWN
             # A server that this run creates, or opens a firewall of, is there some minutes later.
             is_new = attempt.provider is not Provider.ARM and cache.count_writes_near(attempt.location) > 0
-            return attempt.stopped(
-                make_unreadable(failure),
-                verdict,
-                waits=is_new and failure.is_outage,
-                is_late=isinstance(failure, DeadlineError),
-            )
+            kind = StopKind.WAITS if is_new and failure.is_outage else StopKind.NEXT_RUN
+            if isinstance(failure, DeadlineError):
+                kind = StopKind.LATE
+            return attempt.stopped(make_unreadable(failure), verdict, kind)
         case MissingValueError():
             return attempt.stopped(make_warning(failure.reason, failure.message, failure.hint), Verdict.BLOCKED)
         case GitsyncError() if failure.exit_code != ExitCode.FAULT:
             return attempt.stopped(make_failed(failure), Verdict.BLOCKED)
         case _:
-            return attempt.stopped(make_fault(failure), Verdict.UNKNOWN, is_retryable=False, fault=failure)
+            return attempt.stopped(make_fault(failure), Verdict.UNKNOWN, StopKind.FINAL, fault=failure)

@@ -21,7 +21,7 @@ from gitsync.planning.actions import decide_claim
 from gitsync.planning.claims import is_expected
 from gitsync.planning.kept import find_kept
 from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation, renew_duration
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, ReconciledAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt
 from gitsync.reconcile.rules import RunRules
 from gitsync.status.conditions import OVERLAP, is_replacement
 
@@ -173,7 +173,7 @@ def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:
     return None if before.held or moved_on else before
 
 
-def _find_last_write(attempt: ReconciledAttempt, rules: RunRules) -> LastWrite | None:
+def _find_last_write(attempt: Attempt, rules: RunRules) -> LastWrite | None:
     """Return the last write of the resource; that on record if this run wrote nothing."""
     if attempt.session.last_write is not None:
         return replace(attempt.session.last_write, revision=rules.revision)
@@ -237,7 +237,7 @@ def _find_pending(attempt: ApplyAttempt, now: datetime) -> PendingOperation | No
     return _find_operation(attempt, "update" if attempt.write.existed else "create", now)
 
 
-def _find_operation(attempt: ReconciledAttempt, kind: str, now: datetime) -> PendingOperation | None:
+def _find_operation(attempt: Attempt, kind: str, now: datetime) -> PendingOperation | None:
     """Return the operation that the next run continues. A create that is still not visible after one more run is sent
     again.
     """

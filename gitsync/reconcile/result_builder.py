@@ -30,7 +30,7 @@ from gitsync.planning.replacement import (
     find_replacement,
     weigh_replacement,
 )
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, ReconciledAttempt, Stop
+from gitsync.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt, Stop, StopKind
 from gitsync.reconcile.record_builder import build_apply_record, build_unattempted_record, keep_prune_record
 from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.shortened_differences import shorten_difference
@@ -117,7 +117,7 @@ def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, re
 
 
 def _build_result(
-    attempt: ReconciledAttempt,
+    attempt: Attempt,
     condition: Condition,
     rules: RunRules,
     redactions: Redactions,
@@ -138,7 +138,7 @@ def _build_result(
         condition=condition,
         is_fine=_is_fine(attempt, condition, verdict, is_ready=is_ready),
         exists=_exists(attempt),
-        is_retryable=attempt.stop is not None and attempt.stop.is_retryable,
+        is_retryable=attempt.stop is not None and attempt.stop.kind.is_retryable,
         differences=tuple(shorten_difference(one, redactions.mask) for one in comparison.differences),
         unverified=comparison.unverified,
         because=comparison.because,
@@ -152,25 +152,25 @@ def _build_result(
         sent=tuple(attempt.session.sent),
         fault=attempt.stop.fault if attempt.stop else None,
         blocked_by=attempt.stop.blocked_by if attempt.stop else None,
-        is_tolerated=attempt.stop is not None and attempt.stop.is_tolerated,
+        is_tolerated=attempt.stop is not None and attempt.stop.kind.is_tolerated,
         **more,
     )
 
 
-def _find_done(attempt: ReconciledAttempt) -> Action:
+def _find_done(attempt: Attempt) -> Action:
     return Action.DELETE if attempt.write.is_deleting else attempt.write.done
 
 
-def _find_written(attempt: ReconciledAttempt) -> Written:
+def _find_written(attempt: Attempt) -> Written:
     write = attempt.write
     if write.done not in {Action.NONE, Action.DETACH} or write.is_deleting or attempt.session.has_written:
         return Written.ACCEPTED
     return Written.UNKNOWN if write.sent is not None or write.is_unknown else Written.NOTHING
 
 
-def _is_fine(attempt: ReconciledAttempt, condition: Condition, verdict: Verdict, *, is_ready: bool) -> bool:
+def _is_fine(attempt: Attempt, condition: Condition, verdict: Verdict, *, is_ready: bool) -> bool:
     """With `is_ready`, the condition decides."""
-    if attempt.stop and attempt.stop.is_fine:
+    if attempt.stop and attempt.stop.kind.is_fine:
         return True
     if is_ready:
         return condition.is_ready
@@ -235,7 +235,7 @@ def find_forgotten_exports(
     return {key: before[key].exports for key, result in results.items() if key in before and result.record is None}
 
 
-def _exists(attempt: ReconciledAttempt) -> bool:
+def _exists(attempt: Attempt) -> bool:
     """Return whether the resource exists, as far as this run has read it. If it was not read, the record decides,
     unless its owner does not exist: Azure has nothing below that.
     """
@@ -255,7 +255,7 @@ def _was_ours(record: Record | None) -> bool:
 
 
 def _make_condition(
-    attempt: ReconciledAttempt, generation: int, rules: RunRules, now: datetime, redactions: Redactions
+    attempt: Attempt, generation: int, rules: RunRules, now: datetime, redactions: Redactions
 ) -> Condition:
     time = format_rfc3339(now)
     if attempt.stop:
@@ -268,7 +268,7 @@ def _make_condition(
     return _make_planned(attempt.record, note, _find_failed_since(attempt), is_settled=is_settled)
 
 
-def _is_settled(attempt: ReconciledAttempt) -> bool:
+def _is_settled(attempt: Attempt) -> bool:
     """Return whether the plan answers what the last run could not do, so that its condition holds no more: the resource
     is in sync now, or consent was given to replace it.
     """
@@ -276,12 +276,12 @@ def _is_settled(attempt: ReconciledAttempt) -> bool:
     return is_in_sync or attempt.decision.action is Action.REPLACE
 
 
-def _make_interrupted(attempt: ReconciledAttempt, stop: Stop) -> Condition | None:
+def _make_interrupted(attempt: Attempt, stop: Stop) -> Condition | None:
     """Make the condition of a resource that was under way when a person or a scheduler stopped the run; None for one
     that had come to its end. What it waited for, or would have tried again, is not a failure.
     """
     session, code = attempt.session, find_code(stop.condition)
-    is_open = stop.waits or stop.is_late or code in {INTERRUPTED, RECONCILING.reason, DELETING.reason}
+    is_open = stop.kind in {StopKind.WAITS, StopKind.LATE} or code in {INTERRUPTED, RECONCILING.reason, DELETING.reason}
     if not session.is_ended or not is_open:
         return None
     if code == INTERRUPTED:
@@ -299,7 +299,7 @@ def make_ready(generation: int, time: str) -> Condition:
     return replace(READY, generation=generation, time=time)
 
 
-def _list_notes(attempt: ReconciledAttempt) -> tuple[str, ...]:
+def _list_notes(attempt: Attempt) -> tuple[str, ...]:
     """What a plan reports of a resource, in sentences."""
     if isinstance(attempt, PruneAttempt):
         return (attempt.prune.reason, attempt.decision.note)
@@ -326,7 +326,7 @@ def _make_planned(record: Record | None, note: str, failed_since: str, *, is_set
     return replace(last, message=" ".join(filter(None, (retry, note, f"Last run: {cause}"))))
 
 
-def _find_failed_since(attempt: ReconciledAttempt) -> str:
+def _find_failed_since(attempt: Attempt) -> str:
     """Return since when a resource that failed before has failed; "" for any other."""
     record = attempt.record
     if record is None or attempt.decision.reported.verdict is not Verdict.FAILED_BEFORE:

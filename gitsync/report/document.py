@@ -23,7 +23,7 @@ from gitsync.model.plan import LastCommit
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.report import Report, RequestCounts, RequestUse, RunTarget
-from gitsync.model.result import Attempt, Outcome, Replacement, Result, Stage
+from gitsync.model.result import FailedRequest, Outcome, Replacement, Result, Stage
 from gitsync.model.verdict import Action, Difference, Verdict, Written
 from gitsync.problems.checked_mapping import CheckedMapping
 from gitsync.problems.field_path import FieldPath, format_field
@@ -206,7 +206,7 @@ def _read_result(fields: CheckedMapping) -> Result:
         replacement=_read_replacement(fields),
         renamed=fields.key("renamed"),
         last_commit=_read_commit(fields),
-        attempts=tuple(_read_attempt(one) for one in fields.each("attempts")),
+        attempts=tuple(_read_failed_request(one) for one in fields.each("attempts")),
         requests=fields.count("requests"),
         sent=fields.texts("sent"),
     )
@@ -315,8 +315,8 @@ def _read_commit(fields: CheckedMapping) -> LastCommit | None:
     return LastCommit(commit=commit.text("commit"), author=commit.text("author"), subject=commit.text("subject"))
 
 
-def _read_attempt(fields: CheckedMapping) -> Attempt:
-    return Attempt(
+def _read_failed_request(fields: CheckedMapping) -> FailedRequest:
+    return FailedRequest(
         at=fields.text("at"),
         stage=fields.one_of("stage", Stage),
         status=fields.count("status"),

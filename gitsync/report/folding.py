@@ -138,7 +138,7 @@ def describe_folds(folds: Sequence[Fold]) -> str:
     return f"{format_plural(count, 'resource')} are folded"
 
 
-def list_attempts(fold: Fold) -> list[str]:
+def list_failed_requests(fold: Fold) -> list[str]:
     """List the failed tries that the resources of a fold had, each kind once."""
     kinds = {(one.stage.value, one.status or "", one.code) for result in fold.results for one in result.attempts}
     return [

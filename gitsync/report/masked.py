@@ -25,9 +25,9 @@ from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import Coverage
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RunTarget
-from gitsync.model.result import Attempt, Replacement, Result
+from gitsync.model.result import FailedRequest, Replacement, Result
 
-T = TypeVar("T", RunTarget, Problem, Condition, Attempt, CheckFinding, HeldUntil, Attribution, Replacement)
+T = TypeVar("T", RunTarget, Problem, Condition, FailedRequest, CheckFinding, HeldUntil, Attribution, Replacement)
 Mask = Callable[[str], str]
 _PLAIN = frozenset({str, bytes, dict, list, tuple})
 

@@ -24,7 +24,7 @@ from gitsync.model.plan import LastCommit
 from gitsync.model.problem import REFUSALS, Problem
 from gitsync.model.record import Record
 from gitsync.model.report import Report
-from gitsync.model.result import Attempt, Outcome, Result
+from gitsync.model.result import FailedRequest, Outcome, Result
 from gitsync.model.verdict import Action, Verdict, Written
 from gitsync.planning.replacement import list_takes
 from gitsync.report.alike import MOST_NAMED, split_alike
@@ -420,12 +420,12 @@ def list_told_elsewhere(report: Report) -> frozenset[Key]:
     return frozenset(result.key for result in invalid if result.source and result.source.path in files)
 
 
-def format_attempt(attempt: Attempt, result: Result, most: int | None = None) -> str:
-    """Format a failed attempt on one line: its message only where the resource does not say the same, and at most so
+def format_failed_request(failed: FailedRequest, result: Result, most: int | None = None) -> str:
+    """Format a failed request on one line: its message only where the resource does not say the same, and at most so
     many characters of it.
     """
-    says_more = attempt.message and attempt.message != result.condition.message
-    message = f": {attempt.message if most is None else shorten(attempt.message, most)}" if says_more else ""
-    status = f" {attempt.status}" if attempt.status else ""
-    request = f" (request {attempt.request_id})" if attempt.request_id else ""
-    return f"{attempt.at} {attempt.stage.value}:{status} {attempt.code}{message}{request}"
+    says_more = failed.message and failed.message != result.condition.message
+    message = f": {failed.message if most is None else shorten(failed.message, most)}" if says_more else ""
+    status = f" {failed.status}" if failed.status else ""
+    request = f" (request {failed.request_id})" if failed.request_id else ""
+    return f"{failed.at} {failed.stage.value}:{status} {failed.code}{message}{request}"

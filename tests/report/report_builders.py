@@ -9,7 +9,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.record import Claim, PendingOperation, Record
 from gitsync.model.report import Report, RequestCounts, RequestUse, RunTarget
-from gitsync.model.result import Attempt, Result, Stage
+from gitsync.model.result import FailedRequest, Result, Stage
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.progress import RunEnd
 
@@ -70,7 +70,7 @@ REFUSED = result(
     failed("AccountNameInvalid", "logs is not a valid storage account name.", request_id="11-22"),
     is_fine=False,
     attempts=(
-        Attempt(
+        FailedRequest(
             at="2026-01-02T03:04:06Z",
             stage=Stage.ACT,
             status=429,
@@ -78,7 +78,9 @@ REFUSED = result(
             message="Wait.",
             request_id="99",
         ),
-        Attempt(at="2026-01-02T03:04:09Z", stage=Stage.ACT, status=0, code="UnknownError", message="connection reset"),
+        FailedRequest(
+            at="2026-01-02T03:04:09Z", stage=Stage.ACT, status=0, code="UnknownError", message="connection reset"
+        ),
     ),
     requests=3,
 )

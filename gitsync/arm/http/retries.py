@@ -35,7 +35,7 @@ from gitsync.errors import ArmError, AuthorityError, ConfigError, DeadlineError,
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.record import LastWrite
 from gitsync.model.report import LimitUse, RequestCounts, RequestUse
-from gitsync.model.result import Attempt, Wait
+from gitsync.model.result import FailedRequest, Wait
 from gitsync.model.secret import Secret
 
 T = TypeVar("T")
@@ -253,8 +253,8 @@ class Retrier:
 
     def remember(self, error: ArmError, session: Session) -> None:
         """Keep a failed attempt in the session, so that it is shown even if a later one succeeds."""
-        session.attempts.append(
-            Attempt(
+        session.failures.append(
+            FailedRequest(
                 at=error.at,
                 stage=session.stage,
                 status=error.status,

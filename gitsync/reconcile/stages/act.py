@@ -17,7 +17,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import find_remembered
 from gitsync.planning.removals import retain_removed
 from gitsync.planning.secret_digest import seal_body
-from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.etag import begin_write
 from gitsync.reconcile.protocols import Acting
 from gitsync.reconcile.stages.body_extensions import build_body, run_required_actions
@@ -107,7 +107,7 @@ async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         return await _stop_refused(attempt, failure, run)
     if not finished:
         return attempt.unfinished().stopped(attempt.describe_unsettled())
-    return attempt.stopped(RECONCILING, waits=True) if restores else _note_duration(attempt, run)
+    return attempt.stopped(RECONCILING, kind=StopKind.WAITS) if restores else _note_duration(attempt, run)
 
 
 def _note_duration(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
@@ -135,7 +135,7 @@ async def post_check(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         attempt = await _call(attempt, answer.then, run)
     if attempt.stop:
         return attempt
-    return attempt.stopped(make_warning(POST_CHECK, answer.reason), waits=True)
+    return attempt.stopped(make_warning(POST_CHECK, answer.reason), kind=StopKind.WAITS)
 
 
 async def _call(attempt: ApplyAttempt, call: ActionCall, run: Acting) -> ApplyAttempt:

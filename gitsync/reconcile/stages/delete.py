@@ -15,7 +15,7 @@ from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.provider import IN_USE
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action
-from gitsync.reconcile.attempt import PruneAttempt
+from gitsync.reconcile.attempt import PruneAttempt, StopKind
 from gitsync.reconcile.etag import begin_write, is_outrun, look_again
 from gitsync.reconcile.protocols import Pruning
 from gitsync.reconcile.run_cache import RunCache
@@ -82,4 +82,5 @@ def _handle_refusal(attempt: PruneAttempt, failure: ProviderError, ending: _Endi
         return attempt.deleting(make_not_deleted(failure))
     waits = may_recover(failure, missed_is_ours=False, granted=cache.has_granted)
     attempt = attempt.with_write(attempt.write.changed(is_unknown=failure.outcome_unknown))
-    return attempt.stopped(make_not_deleted(failure) if is_of_delete else make_unreadable(failure), waits=waits)
+    condition = make_not_deleted(failure) if is_of_delete else make_unreadable(failure)
+    return attempt.stopped(condition, kind=StopKind.WAITS if waits else StopKind.NEXT_RUN)

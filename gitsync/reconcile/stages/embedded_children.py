@@ -13,7 +13,7 @@ from gitsync.model.plan import Apply, Prune
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.embedded_children import GoingAlong, find_going_along, may_go_along
 from gitsync.planning.replacement import REFUSED
-from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.etag import is_outrun
 from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.refusal import note_failed_write
@@ -99,7 +99,7 @@ def leave_children(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -
     run.cache.note_write(attempt.arm_id)
     refusal = make_refused(failure, classify(failure))
     attempt = note_failed_write(attempt.with_write(attempt.write.changed(refused_whole=refusal, sent=None)))
-    return attempt.stopped(refusal, waits=True)
+    return attempt.stopped(refusal, kind=StopKind.WAITS)
 
 
 def show_first_refusal(attempt: ApplyAttempt) -> ApplyAttempt:
@@ -108,7 +108,7 @@ def show_first_refusal(attempt: ApplyAttempt) -> ApplyAttempt:
     stays.
     """
     first, stop = attempt.write.refused_whole, attempt.stop
-    if first is None or stop is None or not attempt.write.has_failed or stop.is_late:
+    if first is None or stop is None or not attempt.write.has_failed or stop.kind is StopKind.LATE:
         return attempt
     second = stop.condition
     if second.reason in {RECONCILING.reason, REFUSED}:

@@ -7,7 +7,7 @@ sync, this is the one stage of its leg that writes, to sinks.
 from __future__ import annotations
 
 from gitsync.model.verdict import Action, Verdict
-from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Exporting
 from gitsync.reconcile.stages.export import export
 from gitsync.reconcile.stages.write_checks import review_apply
@@ -31,5 +31,5 @@ async def export_and_hold(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt
     attempt = await export(await review_apply(attempt, run), run)
     if attempt.stop:
         return attempt
-    exists = bool(attempt.observed.exists)
-    return attempt.stopped(make_held(hold), Verdict.HELD, is_retryable=False, is_fine=exists, is_tolerated=not exists)
+    kind = StopKind.FINE if attempt.observed.exists else StopKind.TOLERATED
+    return attempt.stopped(make_held(hold), Verdict.HELD, kind)

@@ -43,7 +43,7 @@ from gitsync.planning.secret_digest import (
     mask_digests,
     seal_body,
 )
-from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Observing, Others
 from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.stages.body_extensions import extend_body
@@ -87,7 +87,7 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         return stop_without_owner(attempt.absent(), missing)
     elif live is None and run.rules.writes and attempt.is_resumed and not attempt.write.resent:
         # The create of an earlier run may not show yet: wait for it, or it would be sent twice.
-        return attempt.absent().unfinished().stopped(RECONCILING, waits=True)
+        return attempt.absent().unfinished().stopped(RECONCILING, kind=StopKind.WAITS)
     attempt = attempt.with_live(live)
     remember_promises(attempt, run)
     return attempt
@@ -112,7 +112,7 @@ def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
     if attempt.write.unseen <= MOST_UNSEEN:
         text = f"Azure accepted the write of {attempt.arm_id}, but the resource cannot be read yet."
         stopped = attempt.unfinished()
-        return stopped.stopped(make_warning("AzureResourceNotFound", text), waits=True)
+        return stopped.stopped(make_warning("AzureResourceNotFound", text), kind=StopKind.WAITS)
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored)
     given_up = replace(
         attempt.with_write(attempt.write.changed(sent=None, done=Action.NONE, unseen=0, resent=True)),
@@ -171,7 +171,7 @@ async def _wait_for_worker(attempt: ApplyAttempt, others: Others) -> ApplyAttemp
         text = f"Another worker of this run could not create it. {failure}"
         return attempt.stopped(make_warning("AzureResourceNotFound", text), Verdict.BLOCKED)
     text = f"Another worker of this run has not created {attempt.arm_id} yet."
-    return attempt.stopped(make_warning("AzureResourceNotFound", text), Verdict.BLOCKED, waits=True)
+    return attempt.stopped(make_warning("AzureResourceNotFound", text), Verdict.BLOCKED, StopKind.WAITS)
 
 
 def _stop_not_found(attempt: ApplyAttempt, writer: Result | None) -> ApplyAttempt:
@@ -180,9 +180,10 @@ def _stop_not_found(attempt: ApplyAttempt, writer: Result | None) -> ApplyAttemp
     """
     if attempt.prepared.is_left_to_capz:
         waits_for_capz = make_warning("AzureResourceNotFound", "It does not exist yet; CAPZ creates it.")
-        return attempt.stopped(waits_for_capz, Verdict.BLOCKED, is_tolerated=True)
+        return attempt.stopped(waits_for_capz, Verdict.BLOCKED, StopKind.TOLERATED_NOW)
     verdict = Verdict.BLOCKED if attempt.policy.allows_modify else Verdict.SKIP
-    return attempt.stopped(_make_not_found(attempt), verdict, waits=writer is not None and writer.exists)
+    kind = StopKind.WAITS if writer is not None and writer.exists else StopKind.NEXT_RUN
+    return attempt.stopped(_make_not_found(attempt), verdict, kind)
 
 
 def _make_not_found(attempt: ApplyAttempt) -> Condition:

@@ -20,7 +20,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.delete_scope import is_group
 from gitsync.planning.replacement import make_move
 from gitsync.problems.field_path import format_field
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, StopKind
 from gitsync.reconcile.protocols import Observing, read_live
 from gitsync.request.arm_id import is_alias
 from gitsync.request.fill import describe_missing_reference
@@ -33,20 +33,21 @@ async def check_policy(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Stop a resource that is invalid, another agent's, in another subscription, or has another id than on record."""
     prepared, record = attempt.prepared, attempt.record
     if attempt.apply.held:
-        return attempt.stopped(attempt.apply.held, Verdict.BLOCKED, is_retryable=False)
+        return attempt.stopped(attempt.apply.held, Verdict.BLOCKED, StopKind.FINAL)
     if prepared.is_waiting:
         missing = next(problem for problem in prepared.problems if problem.code in WAITING)
         waits = _explain_missing(attempt, missing)
-        return attempt.stopped(waits, Verdict.BLOCKED, is_retryable=False, is_tolerated=True)
+        return attempt.stopped(waits, Verdict.BLOCKED, StopKind.TOLERATED)
     if not prepared.is_valid:
-        return attempt.stopped(_explain_invalid(attempt), Verdict.INVALID, is_retryable=False)
+        return attempt.stopped(_explain_invalid(attempt), Verdict.INVALID, StopKind.FINAL)
     if record and record.agent and record.agent != run.rules.agent:
         other = make_other_agent(run.rules.agent, record.agent)
-        return attempt.existing().stopped(other, Verdict.SKIP, is_retryable=False, is_fine=True)
+        return attempt.existing().stopped(other, Verdict.SKIP, StopKind.FINE)
     if prepared.arm_id is None:  # `observe` finds it, with a value of a config map
         return attempt
     if refusal := _explain_out_of_reach(attempt, prepared.arm_id):
-        return attempt.stopped(refusal, Verdict.BLOCKED, is_retryable=False, is_tolerated=prepared.is_left_to_capz)
+        kind = StopKind.TOLERATED if prepared.is_left_to_capz else StopKind.FINAL
+        return attempt.stopped(refusal, Verdict.BLOCKED, kind)
     if record and record.claim is not Claim.NONE and not is_same_id(record.arm_id, prepared.arm_id):
         return await _check_identity(attempt, record, run)
     return attempt
@@ -58,8 +59,8 @@ async def check_support(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt: 
     if refusal is None:
         return attempt
     if attempt.policy.allows_modify:
-        return attempt.stopped(refusal, Verdict.BLOCKED, is_retryable=False)
-    return attempt.stopped(refusal, Verdict.SKIP, is_retryable=False, is_fine=True)
+        return attempt.stopped(refusal, Verdict.BLOCKED, StopKind.FINAL)
+    return attempt.stopped(refusal, Verdict.SKIP, StopKind.FINE)
 
 
 def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | None:
@@ -144,7 +145,7 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
     text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}'"
     move = make_move(record.arm_id, prepared.arm_id or "")
     moved = attempt.existing().with_decision(attempt.decision.changed(replacement=move))
-    return moved.stopped(make_error("Failed", text), Verdict.BLOCKED, is_retryable=False)
+    return moved.stopped(make_error("Failed", text), Verdict.BLOCKED, StopKind.FINAL)
 
 
 async def has_resource(attempt: ApplyAttempt | PruneAttempt, record: Record, kind: Kind | None, run: Observing) -> bool:
@@ -201,13 +202,11 @@ def _wait_for_writer(attempt: ApplyAttempt, writer: Result) -> ApplyAttempt:
 
 def _stop_for(attempt: ApplyAttempt, condition: Condition, result: Result) -> ApplyAttempt:
     """Stop a resource that waits for another one; if the run tolerates that, it tolerates this too."""
-    return attempt.stopped(
-        condition,
-        Verdict.BLOCKED,
-        is_retryable=result.is_retryable,
-        blocked_by=result.key,
-        is_tolerated=result.is_tolerated,
-    )
+    if result.is_tolerated:
+        kind = StopKind.TOLERATED_NOW if result.is_retryable else StopKind.TOLERATED
+    else:
+        kind = StopKind.NEXT_RUN if result.is_retryable else StopKind.FINAL
+    return attempt.stopped(condition, Verdict.BLOCKED, kind, blocked_by=result.key)
 
 
 def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:
@@ -248,9 +247,11 @@ def stop_without_owner(attempt: ApplyAttempt, condition: Condition) -> ApplyAtte
     """Stop an attempt whose owner is missing in Azure. If that is elsewhere, only a later run may find it, and a unit
     may wait for it without failing.
     """
-    unit, is_elsewhere = attempt.prepared.resource.unit, is_owner_elsewhere(attempt)
-    is_tolerated = is_elsewhere and unit is not None and unit.options.waits_for_owners
-    return attempt.stopped(condition, Verdict.BLOCKED, waits=not is_elsewhere, is_tolerated=is_tolerated)
+    unit, kind = attempt.prepared.resource.unit, StopKind.WAITS
+    if is_owner_elsewhere(attempt):
+        is_tolerated = unit is not None and unit.options.waits_for_owners
+        kind = StopKind.TOLERATED_NOW if is_tolerated else StopKind.NEXT_RUN
+    return attempt.stopped(condition, Verdict.BLOCKED, kind)
 
 
 def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[str, str] | None:
@@ -273,4 +274,4 @@ def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[str, str] | No
 
 def block_attempt(attempt: ApplyAttempt, reason: str) -> ApplyAttempt:
     """Stop an attempt that a check does not allow now."""
-    return attempt.stopped(make_warning("ReconciliationBlocked", reason), Verdict.BLOCKED, waits=True)
+    return attempt.stopped(make_warning("ReconciliationBlocked", reason), Verdict.BLOCKED, StopKind.WAITS)

@@ -15,7 +15,7 @@ from gitsync.model.gvk import GVK
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.delete_scope import describe_strangers, find_unlisted, is_group
-from gitsync.reconcile.attempt import PruneAttempt
+from gitsync.reconcile.attempt import PruneAttempt, StopKind
 from gitsync.reconcile.protocols import Observing, read_live
 from gitsync.reconcile.stages.delete import DELETED, record_deleted
 from gitsync.reconcile.stages.owner_check import has_resource
@@ -69,17 +69,15 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         held = attempt.with_decision(
             attempt.decision.changed(withheld=Verdict.DETACH if prune.detaches else Verdict.DELETE)
         )
-        return held.stopped(make_held(prune.hold), Verdict.HELD, is_retryable=False, is_fine=True)
+        return held.stopped(make_held(prune.hold), Verdict.HELD, StopKind.FINE)
     if prune.held:
         verdict = Verdict.DETACH if prune.detaches else Verdict.BLOCKED
-        return attempt.stopped(make_warning("PruneHeld", prune.held), verdict, is_fine=True)
+        return attempt.stopped(make_warning("PruneHeld", prune.held), verdict, StopKind.FINE_NOW)
     if record.agent and record.agent != run.rules.agent:
-        return attempt.stopped(
-            make_other_agent(run.rules.agent, record.agent), Verdict.SKIP, is_retryable=False, is_fine=True
-        )
+        return attempt.stopped(make_other_agent(run.rules.agent, record.agent), Verdict.SKIP, StopKind.FINE)
     if not run.rules.prune:
         if not prune.detaches and await _is_gone(attempt, run):
-            return attempt.absent().stopped(GONE, Verdict.IN_SYNC, is_fine=True)
+            return attempt.absent().stopped(GONE, Verdict.IN_SYNC, StopKind.FINE_NOW)
         return attempt.stopped(_add_reason(attempt, _add_rest(record, REMEMBERED) if prune.detaches else KEPT))
     if prune.detaches:
         attempt = attempt.with_decision(attempt.decision.changed(action=Action.DETACH))
@@ -113,7 +111,8 @@ async def wait_for_dependents(attempt: PruneAttempt, run: Observing) -> PruneAtt
         text = f"{remaining[0].key} still exists and must be deleted first."
         is_held = attempt.prune.within is not None and all(result.is_fine for result in remaining)
         held = make_warning("PruneHeld", text)
-        return attempt.stopped(held, Verdict.BLOCKED, is_fine=is_held, blocked_by=remaining[0].key)
+        kind = StopKind.FINE_NOW if is_held else StopKind.NEXT_RUN
+        return attempt.stopped(held, Verdict.BLOCKED, kind, blocked_by=remaining[0].key)
     if run.rules.writes and attempt.prune.within is not None:
         return attempt.with_write(attempt.write.changed(done=Action.DELETE)).absent().stopped(DELETED)
     return attempt
@@ -141,7 +140,7 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     if writes and not attempt.observed.exists:
         return record_deleted(attempt)
     if is_kept and attempt.observed.exists:
-        return attempt.stopped(make_undeletable(attempt.key), Verdict.BLOCKED, is_fine=True)
+        return attempt.stopped(make_undeletable(attempt.key), Verdict.BLOCKED, StopKind.FINE_NOW)
     live = attempt.observed.live
     if not writes or live is None or not live.is_moving:
         return attempt
@@ -161,10 +160,10 @@ async def check_group_content(attempt: PruneAttempt, run: Observing) -> PruneAtt
     listed_ids = list_ids(await run.reader(attempt).list(path, RESOURCES_API_VERSION), path)
     deleted_ids = [result.arm_id for result in attempt.before.values() if result.arm_id]
     if held := describe_strangers(listed_ids, [record.arm_id for record in carried], deleted_ids):
-        return attempt.stopped(make_warning("PruneHeld", held), Verdict.BLOCKED, is_fine=True)
+        return attempt.stopped(make_warning("PruneHeld", held), Verdict.BLOCKED, StopKind.FINE_NOW)
     for record in find_unlisted(carried, listed_ids):
         kind = run.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
         if await has_resource(attempt, record, kind, run):
             text = f"The resource list of the group lacks {record.arm_id}, which exists, so the list is not used."
-            return attempt.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, waits=True)
+            return attempt.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, StopKind.WAITS)
     return attempt

@@ -9,7 +9,7 @@ from gitsync.arm.session import OUT_OF_TIME
 from gitsync.errors import DeadlineError, ProviderError
 from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.planning.actions import find_remembered
-from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.etag import is_outrun, look_again
 from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.owner_check import lacks_owner
@@ -22,7 +22,7 @@ _UNREGISTERED: Final = frozenset({_REGISTRABLE, "SubscriptionNotRegistered"})
 
 
 async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt:
-    """Return the attempt, stopped by the failure of its write. It `waits` if the same write may succeed later."""
+    """Return the attempt, stopped by the failure of its write. It waits if the same write may succeed later."""
     request, key, cache = attempt.filled_request, attempt.key, run.cache
     if is_outrun(attempt, failure):
         return look_again(attempt, cache, make_refused(failure, classify(failure)))
@@ -34,7 +34,7 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Act
         advice = _advise_registration(attempt, failure, run)
         try:
             if failure.code == _REGISTRABLE and run.rules.register_providers and await _register(attempt, failure, run):
-                return attempt.stopped(RECONCILING, waits=True)
+                return attempt.stopped(RECONCILING, kind=StopKind.WAITS)
         except ProviderError as register_failure:
             # Without the right to register, the cause is still Azure's refusal of the write.
             if register_failure.status not in {401, 403}:
@@ -45,12 +45,17 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Act
     if failure.code not in OUT_OF_TIME:
         attempt = note_failed_write(attempt)
     condition = make_refused(failure, classification)
-    return attempt.with_write(attempt.write.changed(sent=request if failure.outcome_unknown else None)).stopped(
-        replace(condition, advice=advice) if advice else condition,
-        waits=may_pass and not classification.is_fatal,
-        is_retryable=not classification.is_fatal,
-        is_late=isinstance(failure, DeadlineError),
-    )
+    kind = _find_stop_kind(failure, may_pass=may_pass, is_fatal=classification.is_fatal)
+    attempt = attempt.with_write(attempt.write.changed(sent=request if failure.outcome_unknown else None))
+    return attempt.stopped(replace(condition, advice=advice) if advice else condition, kind=kind)
+
+
+def _find_stop_kind(failure: ProviderError, *, may_pass: bool, is_fatal: bool) -> StopKind:
+    if isinstance(failure, DeadlineError):
+        return StopKind.LATE
+    if is_fatal:
+        return StopKind.FINAL
+    return StopKind.WAITS if may_pass else StopKind.NEXT_RUN
 
 
 def note_failed_write(attempt: ApplyAttempt) -> ApplyAttempt:

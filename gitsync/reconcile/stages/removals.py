@@ -28,7 +28,7 @@ from gitsync.planning.changed_fields import name_entry, name_path
 from gitsync.planning.record_counts import find_generation
 from gitsync.planning.removals import IDENTITY, KEPT, KeptValue, demand_removal, find_kept
 from gitsync.planning.secret_digest import mask_digests
-from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.body_extensions import build_body
 from gitsync.status.conditions import make_error
@@ -54,10 +54,10 @@ def check_removed(attempt: ApplyAttempt) -> ApplyAttempt:
     demands = () if attempt.is_patched else _choose_demands(kept, attempt)
     condition = _make_kept(kept, attempt)
     if not demands:
-        return attempt.with_write(attempt.write.changed(demands=(), keeps=True)).stopped(condition, is_retryable=False)
+        return attempt.with_write(attempt.write.changed(demands=(), keeps=True)).stopped(condition, kind=StopKind.FINAL)
     demanded = attempt.write.demanded.union(one.path for one in demands)
     write = attempt.write.changed(demands=demands, demanded=demanded)
-    return attempt.with_write(write).stopped(condition, waits=True)
+    return attempt.with_write(write).stopped(condition, kind=StopKind.WAITS)
 
 
 def _find_kept(attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
@@ -133,7 +133,7 @@ def note_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> 
         return attempt.with_write(attempt.write.changed(demands=()))
     condition = _make_kept(kept, attempt, f"{failure.code}: {failure.message}")
     attempt = attempt.with_write(attempt.write.changed(demands=(), keeps=True))
-    return attempt.stopped(replace(condition, request_id=failure.request_id), is_retryable=False)
+    return attempt.stopped(replace(condition, request_id=failure.request_id), kind=StopKind.FINAL)
 
 
 async def report_kept(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  # noqa: ARG001 - as every stage
@@ -155,4 +155,4 @@ async def report_kept(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  #
     last = record.condition if record else None
     condition = last if last and last.reason == KEPT else _make_kept(kept, attempt)
     attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE))
-    return attempt.stopped(condition, Verdict.PENDING, is_retryable=False)
+    return attempt.stopped(condition, Verdict.PENDING, StopKind.FINAL)

@@ -35,7 +35,7 @@ from gitsync.planning.replacement import (
     weigh_replacement,
 )
 from gitsync.planning.secret_digest import Digests, has_secrets, seal_body
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, StopKind
 from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.run_cache import RunCache
 
@@ -74,7 +74,7 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     )
     # It is not tried again.
     verdict = Verdict.PENDING if comparison.verdict is Verdict.FAILED_BEFORE else comparison.verdict
-    return attempt.stopped(condition, verdict, is_retryable=False, is_fine=not run.rules.writes)
+    return attempt.stopped(condition, verdict, StopKind.FINAL if run.rules.writes else StopKind.FINE)
 
 
 def _add_new_values(attempt: ApplyAttempt) -> ApplyAttempt:
@@ -106,7 +106,7 @@ async def pause_flapping(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if streak is None:
         return attempt
     attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE, streak=streak))
-    return attempt.stopped(build_flapping_condition(streak, comparison), comparison.verdict, is_retryable=False)
+    return attempt.stopped(build_flapping_condition(streak, comparison), comparison.verdict, StopKind.FINAL)
 
 
 async def review_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
@@ -138,7 +138,7 @@ async def review_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     )
     if refusal is None or (attempt.decision.action is Action.NONE and refusal.reason != SECRETS_NOT_REVIEWED):
         return attempt
-    return attempt.stopped(refusal, is_retryable=False)
+    return attempt.stopped(refusal, kind=StopKind.FINAL)
 
 
 async def review_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
@@ -157,7 +157,7 @@ async def review_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         return attempt
     reviewed = review.nodes.get(attempt.key)
     refusal = find_objection(review, reviewed, current, run.digests.key_name, quiet=_is_quiet(attempt, run.cache))
-    return attempt if refusal is None else attempt.stopped(refusal, is_retryable=False)
+    return attempt if refusal is None else attempt.stopped(refusal, kind=StopKind.FINAL)
 
 
 def _is_foreseen(attempt: ApplyAttempt, later: tuple[str, ...]) -> bool:
