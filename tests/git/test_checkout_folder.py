@@ -487,7 +487,7 @@ def test_without_git_a_work_tree_cannot_be_read_and_a_plain_folder_can(work, tmp
         "from gitsync.errors import SourceError\n"
         "from gitsync.git.source.checkout import open_checkout\n"
         "os.environ['PATH'] = '/nowhere'\n"
-        "assert list(open_checkout(sys.argv[1]).files) == ['a.yaml']\n"
+        "assert list(open_checkout(sys.argv[1]).contents.files) == ['a.yaml']\n"
         "try:\n    open_checkout(sys.argv[2])\nexcept SourceError as error:\n    sys.exit(str(error))\n"
     )
     done = subprocess.run(

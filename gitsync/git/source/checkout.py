@@ -56,6 +56,7 @@ class Checkout:
     root: str = ""  # the folder that paths of files are relative to, inside the repository; "" for its top
     revision: str | None = None
     """The id of a commit; None for a folder that is not a git working tree, or has no commit."""
+
     ref: str | None = None  # the branch or tag, if it is one
     dirty: bool = False  # the files differ from the revision
     folder: Path | None = None  # set if SOURCE is a local folder

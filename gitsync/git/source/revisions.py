@@ -41,10 +41,12 @@ class RevisionManifests:
 
     commit: str | None  # its id; None for a folder that has none
     contents: SourceContents
-    root: str = ""  # as that of a checkout
+    root: str = ""  # the folder that paths are relative to, in the repository; "" for its top
     repository: str = ""  # the URL of the remote, or the folder
-    ref: str = ""
+    ref: str = ""  # the branch or tag that was named, "" for a commit
     list_left_out: Callable[[], frozenset[str]] = field(default=frozenset, repr=False)
+    """Lists the paths of files in folders of kustomizations that none of them names."""
+
     tree: Revision | None = field(default=None, repr=False)
     """All of its files; for a folder, those of the commit that it is at."""
 
