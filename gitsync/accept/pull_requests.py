@@ -112,7 +112,7 @@ class Examined:
 
 def list_examined(report: Report, left: Sequence[NotAccepted]) -> Examined:
     """List what a plan has examined, and what was skipped."""
-    compared = (one for one in report.results if one.verdict in _COMPARED and not one.fault)
+    compared = (one for one in report.results if one.verdict in _COMPARED and not one.ending.fault)
     ids = {result.key: result.arm_id for result in compared if result.arm_id}
     return Examined(
         frozenset(map(quote_place, ids.values())),

@@ -46,7 +46,8 @@ class WantedFields:
         if not self.texts:
             return True
         parts = [part for one in differences for part in (one, *split_lists(one))]
-        names = [result.fields[one.path].name if one.path in result.fields else one.path for one in parts]
+        known = result.comparison.fields
+        names = [known[one.path].name if one.path in known else one.path for one in parts]
         self.seen.update(dict.fromkeys(names))
         pointers = [parse_pointer(one.path) for one in parts]
         fields = [_locate(parse_field(name), resource) for name in names if not name.startswith("/")]

@@ -231,7 +231,9 @@ _HINTS: Final[Mapping[str, str]] = {
 def warn_uncompared_secrets(results: Iterable[Result]) -> tuple[Problem, ...]:
     """Return a warning for each reason why a secret of these results could not be compared."""
     all_results = tuple(results)
-    affected = {reason: [one.key for one in all_results if reason in one.because.values()] for reason in _HINTS}
+    affected = {
+        reason: [one.key for one in all_results if reason in one.comparison.because.values()] for reason in _HINTS
+    }
     return tuple(
         _make_problem(reason, [f"{key.kind}/{key.name}" for key in keys]) for reason, keys in affected.items() if keys
     )

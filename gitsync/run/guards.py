@@ -187,7 +187,7 @@ def _make_reviewed(result: Result) -> Reviewed:
     """Describe what was planned for a resource. One that could not be planned gets no action."""
     if result.verdict in _HINDERED:
         return Reviewed(action=Action.NONE)
-    return result.reviewed or Reviewed(action=result.action)
+    return result.change.reviewed or Reviewed(action=result.action)
 
 
 class ChangeCounts(NamedTuple):

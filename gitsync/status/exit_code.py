@@ -38,13 +38,14 @@ def decide_exit_code(
     only a plan gets here with.
     """
     problems = tuple(problems)
-    if any(result.fault for result in results):
+    if any(result.ending.fault for result in results):
         return ExitCode.FAULT
     if is_refused(problems):
         return ExitCode.REFUSED
     has_failure = any(
         # Another agent manages a resource that this one should.
-        (one.condition.reason == OVERLAP and one.policy.allows_modify) or not (one.is_fine or one.is_tolerated)
+        (one.condition.reason == OVERLAP and one.manifest.policy.allows_modify)
+        or not (one.is_fine or one.ending.is_tolerated)
         for one in results
     )
     if has_failure or any(problem.is_error for problem in problems):
