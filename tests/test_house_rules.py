@@ -165,17 +165,25 @@ STILL_IN_PROSE = {
 """Large values whose docstrings move with their fields, once they are values of several parts."""
 
 
-def list_values():
-    """All values of the package, with where they are."""
-    values = [(f"{name_of(path)}: {value.name}", value) for path in MODULES for value in outline(path).values]
+def list_values(*, tests=False):
+    """All values of the package and the tools, of tests too if they are wanted, with where they are."""
+    paths = [*MODULES, *TOOLS, *(filter(has_values, TESTS) if tests else ())]
+    values = [(f"{name_of(path)}: {value.name}", value) for path in paths for value in outline(path).values]
     return [(where, value) for where, value in values if value.name not in STILL_IN_PROSE]
+
+
+def has_values(path):
+    """Return whether a test has any; parsing all of the tests takes long."""
+    return bool(re.search(r"NamedTuple|@dataclass", path.read_text(encoding="utf-8")))
 
 
 def test_a_class_docstring_describes_the_value_and_not_its_fields():
     """The explanation of a field is where the field is."""
-    values = list_values()
+    values = list_values(tests=True)
     assert len(values) > 600, "the search finds them"
-    named = {where: [one.name for one in value.fields if f"`{one.name}`" in value.docstring] for where, value in values}
+    named = {
+        where: [field.name for field in value.fields if f"`{field.name}`" in value.docstring] for where, value in values
+    }
     assert {where: names for where, names in named.items() if names} == {}
 
 
@@ -189,10 +197,10 @@ def test_a_large_value_explains_its_fields():
 
 
 def list_unexplained(value):
-    bare = [one for one in value.fields if not (one.comment or one.docstring)]
-    plain = [one for one in value.fields if not has_own_type(one)]
+    bare = [field for field in value.fields if not (field.comment or field.docstring)]
+    plain = [field for field in value.fields if not has_own_type(field)]
     is_half = 2 * (len(value.fields) - len(bare)) >= len(plain)
-    return [one.name for one in bare if needs_words(one) or (one in plain and not is_half)]
+    return [field.name for field in bare if needs_words(field) or (field in plain and not is_half)]
 
 
 def needs_words(field):
@@ -206,8 +214,9 @@ def has_own_type(field):
 
 def test_a_field_is_explained_in_one_way():
     """By a comment behind it where that fits, else by a docstring below it."""
-    fields = [(f"{where}.{one.name}", one) for where, value in list_values() for one in value.fields]
-    assert [where for where, one in fields if one.docstring and not one.comment and fits_behind(one)] == []
+    fields = [(f"{where}.{field.name}", field) for where, value in list_values(tests=True) for field in value.fields]
+    short = [where for where, field in fields if field.docstring and not field.comment and fits_behind(field)]
+    assert short == []
 
 
 def fits_behind(field):
