@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from gitsync.arm.auth.access import PollInterval
+from gitsync.backoff import Backoff
 from gitsync.model.clock import Clock
 from gitsync.model.condition import Hold
 from gitsync.model.record import LastWrite
@@ -135,10 +135,12 @@ LAST_LOOK = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The interval of a run, with its clock."""
+    """The interval of a run, with its clock. A poll is not a retry: it repeats what succeeded, until the answer is
+    another or the time of the session is up. So its loops are where the answers are read.
+    """
 
     clock: Clock
-    poll_interval: PollInterval
+    poll_interval: Backoff
 
     async def pause(self, requested: float | None, polls: int, session: Session) -> bool:
         """Wait the seconds that Azure requested, else the interval after so many polls.

@@ -1,4 +1,4 @@
-"""Decide from the observed state: the verdict, the action, and whether a refusal is worth a retry."""
+"""Decide from the observed state: the verdict and the action."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from typing import Any
 from gitsync.diff.hints import Hints
 from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered, compare
-from gitsync.errors import ProviderError
 from gitsync.model.live import Live
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.record_counts import find_generation
-from gitsync.status.error_classes import NOT_ALLOWED, NOT_YET_THERE
-from gitsync.status.passing_refusals import passes_by_itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,16 +108,3 @@ def decide_claim(record: Record | None, *, sent: bool, existed: bool, differed: 
         return Claim.CREATED
     expected = record is not None and record.claim is Claim.EXPECTED
     return Claim.CREATED if expected and not differed else Claim.ADOPTED
-
-
-def may_recover(error: ProviderError, *, missed_is_ours: bool, granted: bool) -> bool:
-    """Return whether to look again in this run (docs/reference/design.md#retries).
-
-    `missed_is_ours`: this run created what the resource depends on. `granted`: this run wrote a role assignment.
-    """
-    return (
-        error.outcome_unknown
-        or passes_by_itself(error)
-        or (missed_is_ours and error.code in NOT_YET_THERE)
-        or (granted and error.status == 403 and error.code in NOT_ALLOWED)
-    )

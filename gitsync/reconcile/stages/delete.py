@@ -15,12 +15,12 @@ from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.provider import IN_USE
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action
-from gitsync.planning.actions import may_recover
 from gitsync.reconcile.attempt import PruneAttempt, StopKind
 from gitsync.reconcile.etag import begin_write, is_outrun, look_again
 from gitsync.reconcile.protocols import Pruning
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.status.conditions import DELETING, make_not_deleted, make_unreadable
+from gitsync.status.passing_refusals import may_recover
 
 DELETED = Condition(status=ConditionStatus.TRUE, reason="Deleted", message="Removed from git and deleted from Azure.")
 

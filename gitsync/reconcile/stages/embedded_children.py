@@ -11,7 +11,6 @@ from gitsync.catalog.type_words import format_short_key
 from gitsync.errors import MissingValueError, ProviderError
 from gitsync.model.plan import Apply, Prune
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.actions import may_recover
 from gitsync.planning.embedded_children import GoingAlong, find_going_along, may_go_along
 from gitsync.planning.replacement import REFUSED
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
@@ -21,6 +20,7 @@ from gitsync.reconcile.stages.refusal import note_failed_write
 from gitsync.request.fill import fill
 from gitsync.status.conditions import RECONCILING, make_refused
 from gitsync.status.error_classes import classify
+from gitsync.status.passing_refusals import may_recover
 
 
 def add_children(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:

@@ -8,13 +8,14 @@ from typing import Final
 from gitsync.arm.session import OUT_OF_TIME
 from gitsync.errors import DeadlineError, ProviderError
 from gitsync.formats.arm_path import find_provider, find_subscription
-from gitsync.planning.actions import find_remembered, may_recover
+from gitsync.planning.actions import find_remembered
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.etag import is_outrun, look_again
 from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.owner_check import lacks_owner
 from gitsync.status.conditions import RECONCILING, make_refused
 from gitsync.status.error_classes import NOT_PROVISIONED, NOT_YET_THERE, PRINCIPAL_MISSING, classify
+from gitsync.status.passing_refusals import may_recover
 
 _REGISTRABLE: Final = "MissingSubscriptionRegistration"
 _UNREGISTERED: Final = frozenset({_REGISTRABLE, "SubscriptionNotRegistered"})
