@@ -68,7 +68,7 @@ class ArmAccess:
     """Those that apply, for each kind of request."""
 
     request_share: float = 1.0  # how much of the limits may be used, from 0 to 1
-    poll_interval: Backoff = field(default_factory=Backoff)  # between polls, if Azure specifies no time
+    poll_interval: Backoff = field(default_factory=Backoff)  # between polls, if Azure specifies none
     user_agent_suffix: str = ""  # added to `gitsync/<version>`
     run_id: UUID = field(default_factory=uuid4)
     """The correlation ids of the run's writes follow from it, and no other run has it."""
