@@ -157,6 +157,7 @@ class Credentials:
         lookup = self._lookups.get((namespace, name))
         if lookup is None and not secret_name:
             return self._global  # as most
+        # A Secret that may exist would decide, so the global credential must not stand in for it.
         if isinstance(lookup, Unknown):
             return self._assume(key, secret_name) if lookup.unasked else _refuse_unknown(namespace, name, lookup)
         if isinstance(lookup, Mapping):

@@ -61,9 +61,11 @@ async def load_run_input(
     Raises ConfigError if there is neither a global credential nor any other, or if --only or --target-namespaces names
     nothing.
     """
+    # First, since the values of variables may decide which resources there are.
     references = await _find_references(config, connections, writes=writes)
     manifests = _read_manifests(config, connections, references)
     redact_manifests(manifests, connections.redactions)
+    # A secret may have the value "default": masking it would make every name unreadable.
     connections.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
     lookup = _open_lookup(config, connections, manifests, writes=writes)
     namespaces = config.target_namespaces
@@ -76,6 +78,7 @@ async def load_run_input(
     today = connections.clock.now().date()
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
     prepared = await add_foreign_objects(prepared, _list_local_sources(lookup))
+    # A record without a valid seal may be forged. A manifest that names the same id vouches for it.
     renewed, warnings_of_seals = renew_seals(state.list_own(agent), {one.key: one.arm_id for one in prepared})
     if warnings_of_seals:
         state = replace(state, records={**state.records, **renewed})

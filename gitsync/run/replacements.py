@@ -82,11 +82,13 @@ async def settle_replacements(
         takes = find_takes(key, ids[key], ids)
         records = {name: applied[name].record if name in applied else state.records.get(name) for name in (key, *takes)}
         replacing = Due(takes, {name: record for name, record in records.items() if record is not None})
+        # What is below it may hold data that git does not have, and goes with the delete.
         if held := await _find_hold(run, plan, state, key, replacing, ids):
             results[key] = hold_replacement(applied[key], held, writes=run.rules.writes)
         else:
             due[key] = replacing
     prunes = plan.prunes if run.rules.prune else {}
+    # The deletes of replacements count like those of prunes, or a change of one field could empty an estate.
     if due and (held := _find_excess(prunes, state, {**done, **due}, run.rules.agent, most_deletes)):
         results |= {key: hold_replacement(applied[key], held, writes=run.rules.writes) for key in due}
         due = {}

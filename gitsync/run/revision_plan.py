@@ -87,7 +87,10 @@ def _plan_revisions(
     old, former = read_revised(reader, before, from_revision)
     new, manifests = read_revised(reader, after, config.to_revision or "")
     check_namespaces(
-        config.target_namespaces, [former, manifests], (*before.contents.problems, *after.contents.problems)
+        # One of two revisions may have nothing in a namespace, as before it was added.
+        config.target_namespaces,
+        [former, manifests],
+        (*before.contents.problems, *after.contents.problems),
     )
     target = _find_target(config, after)
     log_start("plan", target)
@@ -140,6 +143,7 @@ def _refuse_files(config: Config) -> None:
 
 def _with_refusal(config: Config, plan: Plan, old: Revised) -> Plan:
     """Return the plan with the problem for which a sync with --prune would refuse it, if there is one."""
+    # A sync without --prune deletes nothing, so no number of removals refuses it.
     if not config.prune:
         return plan
     ours = sum(record.claim.is_ours for record in make_records(old).values())
@@ -338,6 +342,7 @@ def _make_plan(
     """Make the plan of a run after one that applied the old revision."""
     selection, records = make_selection(reader.config), make_records(old)
     keys = {one.key for one in new.prepared}
+    # The records of a run that has applied the old revision, as far as this run covers it.
     selected = {key: record for key, record in records.items() if key in keys or selection.has(key)}
     read = Coverage(resources=len(manifests.resources), unread=manifests.unread)
     problems = (*problems, *find_empty_source(read, reader.config.target_namespaces))
