@@ -197,7 +197,7 @@ def _write_back(
     config: Config, run: RunContext, state: State, collected: Collected, report: Report, selection: Selection
 ) -> Report:
     connections = run.connections
-    is_whole = all(selection.has(key) and covers(connections.source, one) for key, one in state.records.items())
+    is_whole = all(selection.has(key) and covers(connections.source, record) for key, record in state.records.items())
     exports = ExportOutcome(config_maps=run.export_sinks.kept.written, leftovers=collected.still_there)
     knows_all = not config.only and selection.keys is None  # a part of the source does not have all
     report, notified = notify(config, connections, state, report, run.rules.agent) if knows_all else (report, None)
