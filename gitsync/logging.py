@@ -104,8 +104,8 @@ class _Entry:
     time: datetime
     level: str
     message: str
-    fields: Mapping[str, Any]
-    trace: list[str]
+    fields: Mapping[str, Any]  # the members of the line in addition to the others
+    trace: list[str]  # the lines of a stack trace, none without an exception
 
 
 def _entry(record: Record, mask: Callable[[str], str]) -> _Entry:

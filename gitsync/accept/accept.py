@@ -101,35 +101,36 @@ class _EditedPart(NamedTuple):
     """A part of a resource's drift, and how its document would be edited."""
 
     part: DriftedResource
-    path: str
-    number: int
-    edits: tuple[Edit, ...] | Literal[Removed.REMOVED]
+    path: str  # the file of the document
+    number: int  # that of the document in its file, from 0
+    edits: tuple[Edit, ...] | Literal[Removed.REMOVED]  # REMOVED if the document goes
 
 
 class _Failure(NamedTuple):
-    """Why edits were not proven. `reasons` are those of the accepted resources that are at fault; empty if others are.
-    `line` is that of a text that cannot be edited.
-    """
+    """Why edits were not proven."""
 
     reason: str
     reasons: Mapping[Key, str] = MappingProxyType({})
-    line: int = 0
+    """Those of the accepted resources that are at fault; empty if others are."""
+
+    line: int = 0  # that of a text that cannot be edited, 0 for none
 
 
 @dataclass(slots=True)
 class _Taking:
-    """The edits so far. Mutable: it is filled part by part. `rendered` are parts of plain documents whose value
-    variables have made. `edited` is the tree with the texts so far, if a unit needed it: to read one takes time.
-    """
+    """The edits so far. Mutable: it is filled part by part."""
 
     tree: Tree
     results: Mapping[Key, Result]
-    taken: list[DriftedResource] = field(default_factory=list)
+    taken: list[DriftedResource] = field(default_factory=list)  # the parts that the texts contain
     texts: Texts = field(default_factory=dict)
-    left: list[NotAccepted] = field(default_factory=list)
+    left: list[NotAccepted] = field(default_factory=list)  # the drift that was skipped
     rendered: list[DriftedResource] = field(default_factory=list)
-    edited: Tree | None = None
+    """Parts of plain documents whose value variables have made."""
+
+    edited: Tree | None = None  # the tree with the texts so far, if a unit needed it: to read one takes time
     documents: dict[str, Mapping[int, Sequence[_Document]]] = field(default_factory=dict)
+    """Those of each file, by their number."""
 
     def leave(self, part: DriftedResource, reason: str, line: int = 0, advice: str = BY_HAND) -> None:
         """Note that a part is skipped."""

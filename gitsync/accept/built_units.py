@@ -97,15 +97,13 @@ def find_text(resource: DriftedResource, alike: Sequence[DriftedResource], tree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Trial:
-    """What came out of an edit: the new files, whether they take the drift, and which resources they change if that is
-    more. Without files, `refusal` explains why the text cannot be edited.
-    """
+    """What came out of an edit."""
 
     place: SourceLocation
-    texts: Texts = field(default_factory=dict)
-    fits: bool = False
-    others: tuple[Key, ...] = ()
-    refusal: str = ""
+    texts: Texts = field(default_factory=dict)  # the new files
+    fits: bool = False  # the new files take the drift
+    others: tuple[Key, ...] = ()  # the resources that the edit changes too
+    refusal: str = ""  # why the text cannot be edited, if there are no new files
 
 
 def _try_texts(candidates: Sequence[_Candidate], resources: Sequence[DriftedResource], tree: Tree) -> list[_Trial]:
@@ -175,19 +173,18 @@ def _write_json(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Text:
-    """A value in a file: that of a document, or of a document in a text of that, which `outer` leads to. `document` is
-    the whole of it. Of those that fit equally, texts in the folder of the unit come first: not `is_apart`.
-    """
+    """A value in a file: that of a document, or of a document in a text of that."""
 
     file: str
     line: int
-    number: int
-    path: FieldPath
+    number: int  # that of the document in its file, or in the text around it
+    path: FieldPath  # that of the value in the document
     value: Any
-    outer: _Text | None = None
-    document: Any = None
-    document_line: int = 0
+    outer: _Text | None = None  # the text that contains the document, None if the file does
+    document: Any = None  # the whole of it
+    document_line: int = 0  # its first line
     is_apart: bool = False
+    """It is outside of the folder of the unit; of texts that fit equally, those inside come first."""
 
     def edit(self, content: bytes, edits: Sequence[Edit]) -> bytes:
         """Edit the content of the file. Raises EditRefused."""
@@ -199,14 +196,13 @@ class _Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Candidate:
-    """A text, and the edit that may take the drift; None removes its document, and if that was the only one of the
-    file, the `entries` of kustomizations that name it. The lower the `rank`, the better it fits.
-    """
+    """A text, and the edit that may take the drift."""
 
     text: _Text
-    edit: Edit | None
-    rank: int
+    edit: Edit | None  # None removes the document
+    rank: int  # the lower, the better it fits
     entries: tuple[_Text, ...] = ()
+    """Of kustomizations, which name the file; they are removed too if the document was the only one in it."""
 
     @property
     def place(self) -> SourceLocation:

@@ -124,12 +124,12 @@ def find_author(changes: Sequence[Attribution], pointer: str) -> Attribution | N
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """The search in one result. `is_named` is true if people gave its name, and not only a pattern."""
+    """The search in one result."""
 
     result: Result
     tree: Tree
-    wanted: WantedFields
-    is_named: bool = False
+    wanted: WantedFields  # the fields that people named
+    is_named: bool = False  # people gave its name, and not only a pattern
 
     def describe(self, resource: Resource, fields: tuple[DriftedField, ...]) -> DriftedResource:
         kind = open_catalog().kind(resource.gvk)
@@ -214,13 +214,13 @@ class _Search:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """The bodies of one resource: `desired` is what git requests, `live` what Azure has."""
+    """The bodies of one resource."""
 
     search: _Search
     kind: Kind
-    prepared: Prepared
-    desired: Mapping[str, Any]
-    live: Mapping[str, Any]
+    prepared: Prepared  # the manifest of the resource
+    desired: Mapping[str, Any]  # what git requests
+    live: Mapping[str, Any]  # what Azure has
 
     def read(self, moved: Collection[str]) -> Iterator[DriftedField | NotAccepted]:
         """Yield the fields that Azure changed. `moved` are the paths that a comparison without secrets finds."""

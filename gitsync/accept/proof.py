@@ -52,14 +52,12 @@ Request = Template | Problem
 
 @dataclass(frozen=True, kw_only=True)
 class Tree:
-    """The files of SOURCE at one moment, in a git working tree. Paths are relative to `folder`, as those of locations
-    in manifests; `prefix` is the path of `folder` inside the repository ("" for its top).
-    """
+    """The files of SOURCE at one moment, in a git working tree."""
 
-    folder: Path
-    prefix: str
-    listing: EditedListing = field(repr=False)  # a Secret may be among the files
-    wanted: SourcePart = field(repr=False)
+    folder: Path  # paths are relative to it, as those of locations in manifests
+    prefix: str  # the path of the folder inside the repository, "" for its top
+    listing: EditedListing = field(repr=False)  # the files; a Secret may be among them
+    wanted: SourcePart = field(repr=False)  # the part of the source that a run reads
     reader: RevisionReader = field(repr=False)
 
     def content(self, path: str) -> bytes:

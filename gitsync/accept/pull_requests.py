@@ -94,12 +94,12 @@ def _identify(change: Attribution | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The resources whose drift a plan shows in full, except in the fields that were `left` out; all as `quote_place`
-    writes them.
-    """
+    """What a plan shows of drift, all as `quote_place` writes it."""
 
     resources: frozenset[str] = frozenset()
-    left: frozenset[str] = frozenset()
+    """Those whose drift it shows in full, except in the fields that were left out."""
+
+    left: frozenset[str] = frozenset()  # the fields that were left out
 
     def knows(self, place: str) -> bool:
         """Return whether the plan would have found drift of a field."""
@@ -173,12 +173,12 @@ def _find_default(branches: Branches) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Publisher:
-    """Brings the pull requests of one run up to date. `tips` are the commits of the branches of the remote."""
+    """Brings the pull requests of one run up to date."""
 
     host: PullRequestHost
     branches: Branches
-    base: str
-    tips: Mapping[str, str]
+    base: str  # the branch that they are for
+    tips: Mapping[str, str]  # the commits of the branches of the remote
 
     def publish(self, text: _RequestText, change: DriftCommit) -> Published:
         """Open or update the pull request of one group."""
@@ -243,12 +243,12 @@ class _Publisher:
 
 @dataclass(frozen=True, slots=True)
 class _RequestText:
-    """What a pull request reports. `mark` is its first line."""
+    """What a pull request reports."""
 
-    branch: str
+    branch: str  # the one that it brings
     title: str
-    mark: str
-    text: str
+    mark: str  # its first line, by which a later run finds it
+    text: str  # the rest of its description
 
     @property
     def body(self) -> str:

@@ -35,13 +35,11 @@ def check_fields(texts: Iterable[str]) -> None:
 
 @dataclass(slots=True)
 class WantedFields:
-    """The fields that people want, all without `texts`. Mutable: `seen` are the names of fields with drift, `found` the
-    texts that one of them fits.
-    """
+    """The fields that people want. Mutable: it keeps which of them were found."""
 
-    texts: tuple[str, ...] = ()
-    seen: dict[str, None] = field(default_factory=dict)
-    found: set[str] = field(default_factory=set)
+    texts: tuple[str, ...] = ()  # as people wrote them; all fields if there are none
+    seen: dict[str, None] = field(default_factory=dict)  # the names of fields with drift
+    found: set[str] = field(default_factory=set)  # those of `texts` that one of these fits
 
     def want(self, result: Result, resource: Resource, differences: Sequence[Difference]) -> bool:
         """Return whether people want one of the differences at a path: one at or below a field that they name."""

@@ -22,12 +22,12 @@ _ACCEPTS = frozenset({200, 202})
 
 @dataclass(slots=True)
 class _Registration:
-    """One namespace in one subscription. The holder of the lock registers for all; the others use its result."""
+    """One namespace in one subscription."""
 
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    was_asked: bool = False
-    is_done: bool = False
-    refusal: ArmError | None = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)  # its holder registers for all; the others use its result
+    was_asked: bool = False  # a registration was requested
+    is_done: bool = False  # nothing more is needed
+    refusal: ArmError | None = None  # why it cannot be registered, None if it can
 
 
 class Registrations:

@@ -33,25 +33,19 @@ OUT_OF_TIME: Final = frozenset({DEADLINE, INTERRUPTED})
 
 @dataclass(slots=True)
 class Session:
-    """`deadline` is in the clock's monotonic seconds. `requests` counts what was sent, including polls and failed
-    attempts. `failures` has every failed attempt, including throttled ones. `is_ended`: the run was stopped before the
-    deadline. `wait` is what the node currently waits for, for a display; None while it works. `last_write` is the last
-    write that was done or may have been done; `has_written`: Azure accepted one. `sent` has the correlation ids of all
-    writes and actions, as in Azure's logs. `sent_at` is when the last request was sent, and `written_at` the last
-    write, in the clock's monotonic seconds.
-    """
+    """What the requests of one node have in common. Times are in the clock's monotonic seconds."""
 
-    deadline: float
+    deadline: float  # no request goes on after it
     stage: Stage = Stage.OBSERVE
-    failures: list[FailedRequest] = field(default_factory=list)
-    requests: int = 0
-    is_ended: bool = False
-    wait: Wait | None = None
-    last_write: LastWrite | None = None
-    sent_at: float = 0.0
-    written_at: float = 0.0
-    has_written: bool = False
-    sent: list[str] = field(default_factory=list)
+    failures: list[FailedRequest] = field(default_factory=list)  # every failed attempt, including throttled ones
+    requests: int = 0  # the number of those sent, including polls and failed attempts
+    is_ended: bool = False  # the run was stopped before the deadline
+    wait: Wait | None = None  # what the node currently waits for, for a display; None while it works
+    last_write: LastWrite | None = None  # the last one that was done or may have been done
+    sent_at: float = 0.0  # when the last request was sent
+    written_at: float = 0.0  # when the last write was sent
+    has_written: bool = False  # Azure accepted a write
+    sent: list[str] = field(default_factory=list)  # the correlation ids of all writes and actions, as in Azure's logs
     _limits: list[asyncio.Timeout] = field(default_factory=list)
     _throttled: set[int] = field(default_factory=set)  # indexes of `failures`
 

@@ -86,13 +86,13 @@ async def read_log(
 class _Row:
     """One row of an operation: it has one when it begins, and others when it ends."""
 
-    arm_id: str
-    operation: str
+    arm_id: str  # in lower case
+    operation: str  # the permission, as Azure spells it
     at: datetime
-    status: str
-    category: str
+    status: str  # "started", "succeeded" and others, in lower case
+    category: str  # "administrative" or "policy"
     correlation_id: str
-    cells: Mapping[str, Any]
+    cells: Mapping[str, Any]  # all of the row
 
 
 def read_operations(rows: Iterable[Mapping[str, Any]]) -> Iterator[RecordedChange]:

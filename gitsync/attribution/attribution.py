@@ -45,16 +45,14 @@ _MOST = 5  # changes of one resource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """What to look up for one resource. `paths` are JSON pointers of what differs, none for a resource that is missing.
-    `last_write` is the last one before this run, None if it is not known. `questions` are those of its identity.
-    """
+    """What to look up for one resource."""
 
     key: Key
     arm_id: str
-    paths: tuple[str, ...] = ()
-    is_missing: bool = False
-    last_write: LastWrite | None = None
-    questions: Questions
+    paths: tuple[str, ...] = ()  # JSON pointers of what differs, none for a resource that is missing
+    is_missing: bool = False  # Azure no longer has the resource
+    last_write: LastWrite | None = None  # the last one before this run, None if it is not known
+    questions: Questions  # those of its identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +72,11 @@ def list_ids(write: LastWrite | None) -> frozenset[str]:
 
 @dataclass(slots=True, kw_only=True)
 class _Answer:
-    """What is known of one drift. `others` are the ids of operations that changed other fields only, and `gaps` why the
-    sources may know more.
-    """
+    """What is known of one drift."""
 
-    changes: list[Attribution] = field(default_factory=list)
-    others: set[str] = field(default_factory=set)
-    gaps: list[str] = field(default_factory=list)
+    changes: list[Attribution] = field(default_factory=list)  # those that may have made it
+    others: set[str] = field(default_factory=set)  # the ids of operations that changed other fields only
+    gaps: list[str] = field(default_factory=list)  # why the sources may have more
 
     @property
     def is_enough(self) -> bool:
@@ -116,11 +112,11 @@ async def _list_own_applications(drifts: Iterable[Drift]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """The search for the authors of one run. `callers` are the ids of gitsync's own applications."""
+    """The search for the authors of one run."""
 
     answers: Mapping[Key, _Answer]
-    own: OwnWrites
-    callers: frozenset[str]
+    own: OwnWrites  # the writes of gitsync's own runs
+    callers: frozenset[str]  # the ids of gitsync's own applications
     now: datetime
 
     async def ask_graph(self, drifts: Sequence[Drift]) -> None:

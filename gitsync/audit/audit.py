@@ -41,43 +41,37 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run that sent something. `commit` is that of the status branch, "" if only a record names the run; `revision`
-    the commit that it synced, "" for a folder; `time` its end, or the time of the write (RFC 3339, UTC).
-    """
+    """A run that sent something."""
 
-    commit: str
-    revision: str
-    time: str
+    commit: str  # that of the status branch, "" if only a record names the run
+    revision: str  # the commit that it synced, "" for a folder
+    time: str  # its end, or the time of the write (RFC 3339, UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedOperation:
-    """One operation on a managed resource. `arm_id` is spelled as git does. `part_of` is the id of the parent whose
-    manifest declares it, "" for a resource with a manifest of its own. `undone` is the first recorded write by gitsync
-    to the same resource, or to that parent, after one of somebody else. `is_open`: it is so new that others of its time
-    may still be missing.
-    """
+    """One operation on a managed resource."""
 
-    arm_id: str
+    arm_id: str  # spelled as in git
     change: RecordedChange
     origin: Origin
-    part_of: str = ""
-    run: Run | None = None
+    part_of: str = ""  # the id of the parent whose manifest declares it, "" for a resource with a manifest of its own
+    run: Run | None = None  # the run that it belongs to, if one is known
     undone: Run | None = None
-    is_open: bool = False
+    """The first recorded write by gitsync to the same resource, or to that parent, after one of somebody else."""
+
+    is_open: bool = False  # so new that others of its time may still be missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """The operations, the newest first, from `since` until `until`. `others` counts the operations on what git does not
-    have, and `gaps` lists what could not be read.
-    """
+    """The operations on Azure in some time."""
 
-    since: datetime
-    until: datetime
-    operations: tuple[AuditedOperation, ...]
-    others: int = 0
-    gaps: tuple[str, ...] = ()
+    since: datetime  # the time that the audit begins with
+    until: datetime  # the time of the audit
+    operations: tuple[AuditedOperation, ...]  # the newest first
+    others: int = 0  # the number of operations on what git does not have
+    gaps: tuple[str, ...] = ()  # what could not be read
 
     def count(self, origin: Origin) -> int:
         """Count the operations of an origin."""

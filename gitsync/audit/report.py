@@ -39,16 +39,14 @@ _MOST_RUNS: Final = 20  # lines of runs in a text: they are as expected
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
-    """`resources` is the number of resources that git has, `runs` that of the runs on the status branch since the
-    beginning; not `has_all_runs` if there may be more.
-    """
+    """An audit, and what it looked at."""
 
     audit: Audit
-    who: Who
-    resources: int
-    runs: int
-    has_all_runs: bool = True
-    requests: int
+    who: Who  # decides where names of people may be shown
+    resources: int  # the number of resources that git has
+    runs: int  # the number of runs on the status branch since the beginning
+    has_all_runs: bool = True  # False if there may be more
+    requests: int  # the number of those that were sent
 
     @property
     def exit_code(self) -> ExitCode:

@@ -25,14 +25,15 @@ _SPARE = frozenset({"group", "kind"})
 
 @dataclass(frozen=True, slots=True)
 class LaterVersion:
-    """A later version of a kind. `lacks` is the first field of a spec that another version has and it has not, or has
-    with another type (`retypes`); "" if there is none. `unknown` are the fields that no version has.
-    """
+    """A later version of a kind."""
 
     gvk: GVK
     lacks: str = ""
-    retypes: bool = False
-    unknown: tuple[str, ...] = ()
+    """The first path of a spec that another version has and it has not, or has with another type; "" if there is none.
+    """
+
+    retypes: bool = False  # that path has another type
+    unknown: tuple[str, ...] = ()  # the paths that no version has
 
     @property
     def has_all(self) -> bool:

@@ -32,12 +32,11 @@ from gitsync.problems.suggest import suggest
 @dataclass(frozen=True, slots=True)
 class AzureValues:
     """The values that Azure gives to leaves of one type by itself, where no one asks for them. An import leaves them
-    out. `same` has leaves with the one value that Azure gives them, `made` those that get another one each time, such
-    as an id.
+    out.
     """
 
-    same: Mapping[str, Any] = field(default_factory=dict)
-    made: frozenset[str] = frozenset()
+    same: Mapping[str, Any] = field(default_factory=dict)  # leaves with the one value that Azure gives them
+    made: frozenset[str] = frozenset()  # leaves that get another value each time, such as an id
 
     def is_own(self, path: JsonPath, value: Any) -> bool:
         """Return whether Azure gives a leaf this value by itself. `*` in the path stands for the index of an entry."""

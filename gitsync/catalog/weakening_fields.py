@@ -31,12 +31,10 @@ class _Direction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """`why` is the sentence for a person. `safe` are the values that never weaken, in lower case, instead of a
-    direction.
-    """
+    """When a change of a value weakens the protection of a resource."""
 
-    why: str
-    safe: tuple[str, ...] = ()
+    why: str  # the sentence for a person
+    safe: tuple[str, ...] = ()  # the values that never weaken, in lower case, instead of a direction
     direction: _Direction = _Direction.ANY
 
 

@@ -39,13 +39,13 @@ FIELDS: Final = {"secretExpressions": ObjectKind.SECRET, "configMapExpressions":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportExpression:
-    """One entry of secretExpressions or configMapExpressions: without `key`, its value is a map of keys."""
+    """One entry of secretExpressions or configMapExpressions."""
 
-    address: Address
-    key: str | None
-    value: CompiledExpression
-    annotations: Mapping[str, CompiledExpression]
-    labels: Mapping[str, CompiledExpression]
+    address: Address  # the object that it writes to
+    key: str | None  # None if the value is a map of keys
+    value: CompiledExpression  # its result is the value of the key, or all keys with theirs
+    annotations: Mapping[str, CompiledExpression]  # those of the object, by name
+    labels: Mapping[str, CompiledExpression]  # those of the object, by name
 
     @property
     def programs(self) -> tuple[CompiledExpression, ...]:

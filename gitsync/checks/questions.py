@@ -41,15 +41,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unanswered:
-    """Why Azure gave no answer. `status` is that of HTTP, 0 if nothing came. `right` is the action that the identity is
-    not allowed, if Azure named one. `error` is Azure's refusal, which some requests have as their answer.
-    """
+    """Why Azure gave no answer."""
 
-    status: int
-    code: str
-    reason: str
-    right: str = ""
-    error: ArmError
+    status: int  # that of HTTP, 0 if nothing came
+    code: str  # Azure's, or gitsync's if nothing was sent
+    reason: str  # in words
+    right: str = ""  # the action that the identity is not allowed, if Azure named one
+    error: ArmError  # Azure's refusal, which some requests have as their answer
 
     def as_finding(self, check: CheckName) -> CheckFinding:
         """The finding of a check that got no answer."""
@@ -71,12 +69,12 @@ def find_missing_right(message: str) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class _Asked:
-    """A request on its way, or answered: its session, and the checks that sent it."""
+    """A request on its way, or answered."""
 
     task: asyncio.Task[Any]
     session: Session
-    is_read: bool
-    checks: set[CheckName | None] = field(default_factory=set)
+    is_read: bool  # it is a GET, which counts as a read
+    checks: set[CheckName | None] = field(default_factory=set)  # those that sent it
 
 
 class Questions:

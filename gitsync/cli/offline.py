@@ -44,23 +44,20 @@ ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offline:
-    """The desired state of a source. `everything` has all resources, `environments` the same in sets, each without
-    units that stand for the same resources as others in it, `prepared` those that the settings select, `problems` those
-    of the selected resources and of the files, in the order of the files; `coverage` what was read, and `paths` the
-    files. `namespace` is that of manifests without one. `revision` is that of a named ref, None for a folder; paths of
-    files are relative to `root`, inside the repository.
-    """
+    """The desired state of a source."""
 
     catalog: Catalog
-    everything: tuple[Prepared, ...]
+    everything: tuple[Prepared, ...]  # all resources
     environments: tuple[EnvironmentSet, ...]
-    prepared: tuple[Prepared, ...]
-    problems: tuple[Problem, ...]
-    coverage: Coverage
-    paths: frozenset[str]
-    namespace: str
-    revision: str | None
-    root: str
+    """The same in sets, each without units that stand for the same resources as others in it."""
+
+    prepared: tuple[Prepared, ...]  # the resources that the settings select
+    problems: tuple[Problem, ...]  # those of the selected resources and of the files, in the order of the files
+    coverage: Coverage  # what was read
+    paths: frozenset[str]  # those of the files that were read
+    namespace: str  # that of manifests without one
+    revision: str | None  # that of a named ref, None for a folder
+    root: str  # paths of files are relative to this folder of the repository
 
     @property
     def has_errors(self) -> bool:

@@ -69,11 +69,11 @@ _READ_VARIABLES = "SHOW VARIABLES WHERE Variable_name IN ('lower_case_table_name
 
 
 class _Account(NamedTuple):
-    """`quoted` is its name with its host. `exists` is False of one that is still to be created."""
+    """One account of a server."""
 
     name: str
-    quoted: str
-    exists: bool
+    quoted: str  # its name with its host
+    exists: bool  # False for one that is still to be created
     privileges: Privileges
 
 

@@ -66,20 +66,16 @@ class Connector(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Databases:
-    """The servers of one service of databases in one run. `server` on this machine stands in for all of them, in tests.
-
-    `ca_bundle` is a PEM file trusted instead of the system's certificates. `timeout` is in seconds: to connect, and of
-    each statement. The deadline of a user ends both sooner.
-    """
+    """The servers of one service of databases in one run."""
 
     service: Provider
     cloud: Cloud
     clock: Clock
-    read_server: ReadServer
-    get_token: GetToken
-    ca_bundle: Path | None = None
-    server: ServerAddress | None = None
-    timeout: float = 30.0
+    read_server: ReadServer  # reads the server of a user from ARM
+    get_token: GetToken  # gets an Entra ID token for the service
+    ca_bundle: Path | None = None  # a PEM file, trusted instead of the system's certificates
+    server: ServerAddress | None = None  # on this machine, stands in for all of them, in tests
+    timeout: float = 30.0  # seconds: to connect, and of each statement; the deadline of a user ends both sooner
 
     def reader(self, user: ProvidedResource, session: Session, password: Secret | None = None) -> UserReader:
         """Return what reads a user. `password` is the administrator's, for a prune; otherwise `user.body` has it."""

@@ -46,13 +46,11 @@ _VERDICTS = {  # (git moved, Azure moved)
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Remembered:
-    """The state on record: the body last sent, and the live values of its leaves after that (None: not comparable).
-    `undone` are JSON pointers of what a later write was to change, which failed.
-    """
+    """The state on record."""
 
-    applied: Mapping[str, Any]
-    baseline: Mapping[str, Any] | None
-    undone: frozenset[str] = frozenset()
+    applied: Mapping[str, Any]  # the body last sent
+    baseline: Mapping[str, Any] | None  # the live values of its leaves after that, None if they cannot be compared
+    undone: frozenset[str] = frozenset()  # JSON pointers of what a later write was to change, which failed
 
     def has_all(self, desired: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
         """Return whether nothing has changed, in git or in Azure: so it is with nearly all resources of nearly all

@@ -64,24 +64,22 @@ class Use(StrEnum):
 
 
 class NeededRight(NamedTuple):
-    """An action, the scope where it is needed, and the resource that needs it. All are as Azure spells them.
+    """An action that is needed at a scope. All texts are as Azure spells them."""
 
-    The scope is a resource group or a subscription, "" for what is in none.
-    """
-
-    scope: str
+    scope: str  # a resource group or a subscription, "" for what is in none
     action: str
-    arm_id: str
+    arm_id: str  # the resource that needs it
     use: Use = Use.RUN
 
 
 class NeededRights(NamedTuple):
-    """The rights, each once for a scope, sorted. `left_out` are the resources that nothing is listed for, since their
-    group or subscription is known only during a run, or since an id has a `*` where a role would take it for any text.
-    """
+    """The rights that a run needs."""
 
-    rights: list[NeededRight]
+    rights: list[NeededRight]  # each once for a scope, sorted
     left_out: list[Key]
+    """The resources that nothing is listed for, since their group or subscription is known only during a run, or since
+    an id has a `*` where a role would take it for any text.
+    """
 
 
 def list_needed_rights(

@@ -52,12 +52,12 @@ _POWERFUL: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """A custom role. `actions` and `scopes` are sorted; `notes` are sentences for the person who creates it."""
+    """A custom role."""
 
     name: str
-    actions: tuple[str, ...]
-    scopes: tuple[str, ...]
-    notes: tuple[str, ...]
+    actions: tuple[str, ...]  # sorted
+    scopes: tuple[str, ...]  # sorted
+    notes: tuple[str, ...]  # sentences for the person who creates it
 
     def format_json(self) -> str:
         """Write the file that `az role definition create --role-definition` reads."""

@@ -40,12 +40,12 @@ _PATIENCE = 10.0  # seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFindings:
-    """What the checks of the source leave for others. `source` is closed by now. `has_encrypted`: it has SOPS files."""
+    """What the checks of the source leave for others."""
 
     checks: tuple[Check, ...]
-    source: Checkout | None = None
+    source: Checkout | None = None  # closed by now
     prepared: tuple[Prepared, ...] = ()
-    has_encrypted: bool = False
+    has_encrypted: bool = False  # it has SOPS files
 
 
 def examine_source(config: Config, clock: Clock, redactions: Redactions) -> SourceFindings:

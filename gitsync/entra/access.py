@@ -29,18 +29,15 @@ _PAUSE: Final = PollInterval(first=1.0, most=8.0)
 
 @dataclass(slots=True)
 class KnownGroup:
-    """What the run has learned of one group. `group_id` is "" if it has none; `is_gone`: it had one, and Graph does
-    not. `is_created` by this run: then no read proves that it is gone, so that no second one is created. `new_until` is
-    in the clock's monotonic seconds. A POST of `sent_at` got no answer. `is_declared`: a manifest has it.
-    """
+    """What the run has learned of one group."""
 
-    arm_id: str
-    group_id: str
-    is_declared: bool
-    is_gone: bool = False
-    is_created: bool = False
-    new_until: float = float("-inf")
-    sent_at: datetime | None = None
+    arm_id: str  # the id that gitsync gives the group
+    group_id: str  # "" if it has none
+    is_declared: bool  # a manifest has it
+    is_gone: bool = False  # it had an id, and Graph does not have the group
+    is_created: bool = False  # by this run: then no read proves that it is gone, so that no second one is created
+    new_until: float = float("-inf")  # Graph may not show the group yet before this, in the clock's monotonic seconds
+    sent_at: datetime | None = None  # when a POST was sent that got no answer
 
 
 class KnownGroups:

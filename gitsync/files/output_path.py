@@ -27,12 +27,10 @@ _MOST_LINKS = 40  # as the kernel follows
 
 @dataclass(frozen=True, slots=True)
 class OutputPath:
-    """A path without links: `start` is the first folder on it that a repository may have filled, or the whole path
-    without one; `steps` are what follows.
-    """
+    """A path without links."""
 
-    start: Path
-    steps: tuple[str, ...] = ()
+    start: Path  # the first folder on it that a repository may have filled, or the complete path without one
+    steps: tuple[str, ...] = ()  # what follows
 
     @property
     def path(self) -> Path:

@@ -16,10 +16,10 @@ _CAPITAL = re.compile(r"%[0-9A-F]{2}|[A-Z]")
 
 
 class DatabaseUser(NamedTuple):
-    """A user of a server. `host` is the one that it signs in from, which only MySQL distinguishes."""
+    """A user of a server."""
 
     name: str
-    host: str = ANY_HOST
+    host: str = ANY_HOST  # the one that it signs in from, which only MySQL distinguishes
 
 
 def format_user(user: DatabaseUser) -> str:

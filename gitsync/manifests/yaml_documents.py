@@ -75,22 +75,22 @@ _UNPATCHED: Mapping[FieldPath, SourceLocation] = {}
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Document:
-    """One document: plain JSON values. `lines` has the line of each field, from 1; `problems` are those that leave the
-    document readable. `text` is what it was read from. `patched` are the locations of fields that a patch has set.
-
-    Other facts are kept apart from the value, so that a change of the value does not lose them: `seal` is the text that
-    SOPS encrypted together, from this document and others of its file; b"" for a plain document. `original` is the
-    document in its file, if the value was changed since.
+    """One document: plain JSON values. Other facts are kept apart from the value, so that a change of the value does
+    not lose them.
     """
 
     path: str
     value: Any
-    lines: Lines
-    problems: tuple[Problem, ...] = ()
-    text: bytes = b""
+    lines: Lines  # the line of each field, from 1
+    problems: tuple[Problem, ...] = ()  # those that leave the document readable
+    text: bytes = b""  # what it was read from
     patched: Mapping[FieldPath, SourceLocation] = field(default_factory=lambda: _UNPATCHED)
+    """The locations of fields that a patch has set."""
+
     seal: bytes = b""
-    original: Document | None = None
+    """The text that SOPS encrypted together, from this document and others of its file; b"" for a plain document."""
+
+    original: Document | None = None  # the document in its file, if the value was changed since
 
     def line(self, *path: Step) -> int:
         """Find the line of a field, or of the document if it does not have the field."""
@@ -102,11 +102,12 @@ class Document:
 
 @dataclass(slots=True)
 class FileDocuments:
-    """The content of one file. `unparsed` are the texts of the problems, with their first line numbers."""
+    """The content of one file."""
 
     documents: list[Document] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     unparsed: list[tuple[int, bytes]] = field(default_factory=list)
+    """The texts of the problems, with their first line numbers."""
 
 
 @dataclass(slots=True)

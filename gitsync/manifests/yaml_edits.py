@@ -44,13 +44,11 @@ def edit_documents(content: bytes, edits: Mapping[int, DocumentEdits]) -> bytes:
 
 
 class FilePart(NamedTuple):
-    """A part of a file that is parsed by itself: between lines of three dashes, or a complete JSON text. Its documents
-    have the numbers from `first` on.
-    """
+    """A part of a file that is parsed by itself: between lines of three dashes, or a complete JSON text."""
 
-    start: int
-    chunk: bytes
-    first: int
+    start: int  # where it starts in the file, in bytes
+    chunk: bytes  # its text
+    first: int  # the number of its first document
     documents: Sequence[Document]
 
     @property

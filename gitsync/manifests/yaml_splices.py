@@ -53,12 +53,12 @@ class UnspliceableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TextChange:
-    """One change. `path` is that of an existing value, except for `add`, which adds a new key to a mapping, or a new
-    item to a list, before the item at this index.
-    """
+    """One change."""
 
     verb: Literal["set", "add", "remove"]
-    path: FieldPath
+    """"add" adds a new key to a mapping, or a new item to a list, before the item at this index."""
+
+    path: FieldPath  # that of an existing value, except to add
     value: Any = None
 
     @property

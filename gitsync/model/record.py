@@ -76,49 +76,36 @@ class PendingOperation:
 
 @dataclass(frozen=True, slots=True)
 class FailedWrite:
-    """Writes that Azure refused, or whose operations failed, without a later success.
+    """Writes that Azure refused, or whose operations failed, without a later success. The condition has the cause."""
 
-    `kind` is that of the first of them. `generation` of the spec has failed since `since` (RFC 3339, UTC). `paths` are
-    JSON pointers of the intended changes, which Azure may have made in part. The cause is in the condition. `keeps`:
-    Azure accepted the write but kept a value that git no longer has, even after a second write. It is not sent again
-    before git or Azure changes.
-    """
-
-    kind: str  # "create" or "update"
-    since: str
-    generation: int
-    paths: tuple[str, ...] = ()
+    kind: str  # "create" or "update": that of the first of them
+    since: str  # RFC 3339, UTC
+    generation: int  # that of the spec which has failed since then
+    paths: tuple[str, ...] = ()  # JSON pointers of the intended changes, which Azure may have made in part
     keeps: bool = False
+    """Azure accepted the write but kept a value that git no longer has, even after a second write, which is not sent
+    again before git or Azure changes.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteStreak:
-    """Writes in a row that reverted a change in Azure, with no change in git between them.
-
-    `count` is their number, `at` the time of the last (RFC 3339, UTC). `paths` are JSON pointers of the fields that
-    changed each time, "" for the resource itself. `held` is set while the resource is paused: a digest of the
-    differences at that time.
-    """
+    """Writes in a row that reverted a change in Azure, with no change in git between them."""
 
     count: int
-    paths: tuple[str, ...]
-    at: str
-    held: str = ""
+    paths: tuple[str, ...]  # JSON pointers of the fields that changed each time, "" for the resource itself
+    at: str  # the time of the last, RFC 3339, UTC
+    held: str = ""  # set while the resource is paused: a digest of the differences at that time
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class LastWrite:
-    """gitsync's last write of a resource, with the ids that Azure's logs have for it.
+    """gitsync's last write of a resource, with the ids that Azure's logs have for it."""
 
-    `correlation_id` is the id that was sent, `returned_id` the one that Azure returned, "" if it returned none or the
-    same; older records repeat it. `at` is when it was sent (RFC 3339, UTC), `revision` the commit of the run, "" for a
-    folder.
-    """
-
-    correlation_id: str
-    returned_id: str = ""
-    at: str
-    revision: str = ""
+    correlation_id: str  # the one that was sent
+    returned_id: str = ""  # the one that Azure returned, "" if it returned none or the same; older records repeat it
+    at: str  # when it was sent, RFC 3339, UTC
+    revision: str = ""  # the commit of the run, "" for a folder
 
 
 class Durations(NamedTuple):
@@ -195,24 +182,19 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The recorded state: records by key, their revision (None if nothing is recorded), and the ConfigMaps that
-    resources exported.
-
-    `leftovers` are exports that could not be removed. `revisions` are those of the agents, if several have records;
-    `revision` is then that of the last run. `notified` is the state in an agent's last notification, in words; without
-    one, the agent has reported success or nothing. `identity` is that of the status, which its seals name; "" before
-    the first seal, and in older ones. `strays` are branches among those of workers that were not read, each with the
-    reason.
-    """
+    """The recorded state."""
 
     records: Mapping[Key, Record]
-    revision: str | None = None
-    config_maps: Mapping[Address, Export] = field(default_factory=dict)
-    revisions: Mapping[str, str] = field(default_factory=dict)
-    leftovers: frozenset[Leftover] = frozenset()
+    revision: str | None = None  # None if nothing is recorded; that of the last run, if several agents have records
+    config_maps: Mapping[Address, Export] = field(default_factory=dict)  # those that resources exported
+    revisions: Mapping[str, str] = field(default_factory=dict)  # those of the agents, if several have records
+    leftovers: frozenset[Leftover] = frozenset()  # exports that could not be removed
     notified: Mapping[str, str] = field(default_factory=dict)
-    identity: str = ""
+    """The state in an agent's last notification, in words; without one, the agent has reported success or nothing."""
+
+    identity: str = ""  # that of the status, which its seals name; "" before the first seal, and in older ones
     strays: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Branches among those of workers that were not read, each with the reason."""
 
     @property
     def agents(self) -> frozenset[str]:
@@ -232,32 +214,25 @@ class State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastRun:
-    """The last run that recorded something, by its report; it may have changed nothing. `time` is its end (RFC 3339,
-    UTC), `revision` the commit that it read, None for a folder. `outcomes` counts its resources by outcome;
-    `not_reached` are those that it did not get to. `sent` are the correlation ids of its requests, `arm_ids` its
-    resources. `commit` is the one on the status branch, "" for a folder. `has_changed`: Azure accepted or may have
-    accepted a write, or a resource was detached.
-    """
+    """The last run that recorded something, by its report; it may have changed nothing."""
 
     command: str
     agent: str
-    time: str
-    revision: str | None
+    time: str  # its end, RFC 3339, UTC
+    revision: str | None  # the commit that it read, None for a folder
     exit_code: int
-    outcomes: Mapping[str, int]
-    not_reached: tuple[Key, ...]
-    sent: frozenset[str] = frozenset()
-    arm_ids: frozenset[str] = frozenset()
-    commit: str = ""
-    has_changed: bool = False
+    outcomes: Mapping[str, int]  # the number of its resources by outcome
+    not_reached: tuple[Key, ...]  # the resources that it did not get to
+    sent: frozenset[str] = frozenset()  # the correlation ids of its requests
+    arm_ids: frozenset[str] = frozenset()  # those of its resources
+    commit: str = ""  # the one on the status branch, "" for a folder
+    has_changed: bool = False  # Azure accepted or may have accepted a write, or a resource was detached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat:
-    """Proof that an agent still runs. `time` is the end of its last successful run, in UTC and whole seconds.
-    `revision` is the commit that it read; None for a folder without a repository.
-    """
+    """Proof that an agent still runs."""
 
     agent: str
-    time: datetime
-    revision: str | None
+    time: datetime  # the end of its last successful run, in UTC and whole seconds
+    revision: str | None  # the commit that it read; None for a folder without a repository

@@ -101,10 +101,10 @@ def _stop_waiting(prepared: Prepared) -> Prepared:
 
 @dataclass(frozen=True, slots=True)
 class MovedClaims:
-    """Records with one claim a resource. `moves` maps a manifest to the key whose record it takes over."""
+    """Records with one claim a resource."""
 
     records: Mapping[Key, Record]
-    moves: Mapping[Key, Key]
+    moves: Mapping[Key, Key]  # a manifest to the key whose record it takes over
 
 
 def move_claims(

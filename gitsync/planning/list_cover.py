@@ -22,15 +22,13 @@ from gitsync.model.plan import Apply
 
 @dataclass(kw_only=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class ResourceList:
-    """One list that a run may request: its path as a manifest spells it, and normalized. `principal` stands for the
-    credential that requests it.
-    """
+    """One list that a run may request."""
 
-    path: str = field(compare=False)
-    place: str
+    path: str = field(compare=False)  # as a manifest spells it
+    place: str  # the same, normalized
     level: ListLevel
     api_version: str
-    principal: Hashable
+    principal: Hashable  # stands for the credential that requests it
 
     @cached_property
     def family(self) -> Hashable:
@@ -40,26 +38,26 @@ class ResourceList:
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class ListedResource:
-    """A resource that lists may show: `collections` are those that it is in, the narrowest first."""
+    """A resource that lists may show."""
 
     key: Key
-    arm_id: str
+    arm_id: str  # as its manifest spells it
     api_version: str
-    principal: Hashable
-    collections: tuple[Collection, ...]
+    principal: Hashable  # stands for the credential that reads it
+    collections: tuple[Collection, ...]  # those that it is in, the narrowest first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListCover:
-    """`chains` has the lists for each resource, the widest first: the next one is used if a server refuses the first.
-
-    `wanted` has the ids that each list must show, each with the request that it replaces, and `versions` the
-    api-version of every covered id. Ids are normalized.
-    """
+    """The lists of a run. Ids are normalized."""
 
     chains: Mapping[Key, tuple[ResourceList, ...]] = field(default_factory=dict)
+    """The lists for each resource, the widest first: the next one is used if a server refuses the first."""
+
     wanted: Mapping[ResourceList, Mapping[str, Hashable]] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
+    """The ids that each list must show, each with the request that it replaces."""
+
+    versions: Mapping[str, str] = field(default_factory=dict)  # the api-version of every covered id
 
 
 def find_cover(resources: Iterable[ListedResource]) -> ListCover:

@@ -38,38 +38,34 @@ def advise_release(key: Key) -> str:
 
 
 class UnusedFile(NamedTuple):
-    """A file that is not used, and what it names. `why` completes "it is not read, since"."""
+    """A file that is not used, and what it names."""
 
     path: str
-    why: str
-    blob: str = ""
+    why: str  # completes "it is not read, since"
+    blob: str = ""  # the git id of its content, "" if that is not known
     named: frozenset[NamedObject] = frozenset()
-    counts: Counts = Counts.UNLESS_DROPPED
+    counts: Counts = Counts.UNLESS_DROPPED  # when it holds the delete of what it names
 
 
 class ClosedPlace(NamedTuple):
-    """A path that cannot be read, and what it is made of now. `why` completes a sentence that begins with its name, and
-    `detail` is a sentence.
-    """
+    """A path that cannot be read."""
 
     name: str
-    why: str
-    blobs: Blobs
-    detail: str = ""
+    why: str  # completes a sentence that begins with its name
+    blobs: Blobs  # what it is made of now
+    detail: str = ""  # a sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastDeclared:
-    """Where a removed resource was declared last: `blobs` are the files of that `revision`, None if they are not known.
-    `declared_by` is the kind of the object of a controller that declared its unit, "" for none.
-    """
+    """Where a removed resource was declared last."""
 
     key: Key
     arm_id: str = ""
     path: str = ""
-    declared_by: str = ""
-    revision: str = ""
-    blobs: Blobs | None = None
+    declared_by: str = ""  # the kind of the object of a controller that declared its unit, "" for none
+    revision: str = ""  # the last one with its manifest
+    blobs: Blobs | None = None  # the files of that revision, None if they are not known
 
     def has_come(self, path: str, blob: str) -> bool:
         """Return whether a file was added or changed since; True if that is not known."""

@@ -34,20 +34,20 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Vertex:
-    """One resource. `id` is its key, or its ARM id if it has no key."""
+    """One resource."""
 
-    id: str
-    label: str
+    id: str  # its key, or its ARM id if it has no key
+    label: str  # what the picture shows
     namespace: str
     presence: Presence
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """`source` depends on `target`; both are ids of vertices."""
+    """That one vertex depends on another."""
 
-    source: str
-    target: str
+    source: str  # the id of the vertex that depends
+    target: str  # the id of the vertex that it depends on
     relation: Relation
 
 

@@ -120,14 +120,12 @@ def find_contradiction(record: Record, records: Mapping[Key, Record], catalog: C
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownRecords:
-    """Records of one source, whose name is for messages. With `needs_seal`, they must have a seal; with `has_key`, the
-    run has a key to check it.
-    """
+    """Records of one source."""
 
-    place: str
+    place: str  # the name of the source, for messages
     records: Mapping[Key, Record]
-    needs_seal: bool
-    has_key: bool = True
+    needs_seal: bool  # they must have a seal
+    has_key: bool = True  # the run has a key to check the seal
 
 
 def find_known_ids(declared: Collection[Key], places: Iterable[KnownRecords], catalog: Catalog) -> dict[Key, KnownId]:

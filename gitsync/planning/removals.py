@@ -28,14 +28,11 @@ IDENTITY: Final = "identity"
 
 @dataclass(frozen=True, slots=True)
 class KeptValue:
-    """Something that was removed from git and that Azure still has, at a path of the desired body. The index of a list
-    entry is that in the body sent before. `live` is what Azure shows there; of a list that git still has, it is only
-    the surplus, and `is_part` is True.
-    """
+    """Something that was removed from git and that Azure still has."""
 
-    path: JsonPath
-    live: Any
-    is_part: bool = False
+    path: JsonPath  # in the desired body; the index of a list entry is that in the body sent before
+    live: Any  # what Azure shows there; of a list that git still has, only the surplus
+    is_part: bool = False  # it is such a surplus
 
     @property
     def is_tag(self) -> bool:

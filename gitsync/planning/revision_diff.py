@@ -45,12 +45,12 @@ _ID_RULE = "the ARM id, which cannot change"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revised:
-    """The manifests of one revision, prepared, and the values that they declare themselves. `name` is for messages."""
+    """The manifests of one revision, prepared."""
 
-    name: str
+    name: str  # for messages
     prepared: tuple[Prepared, ...]
-    config_maps: ConfigMaps
-    secrets: Secrets
+    config_maps: ConfigMaps  # those that the manifests declare themselves
+    secrets: Secrets  # those that the manifests declare themselves
 
     def requests(self) -> Mapping[Key, Request]:
         """Build the request of each resource that has one."""

@@ -46,9 +46,9 @@ Part of what is digested, so it must not depend on rules that change.
 
 @dataclass(frozen=True, slots=True)
 class Digests:
-    """Makes the digests of one run. `key` is None if the run has no digest key."""
+    """Makes the digests of one run."""
 
-    key: Secret | None = field(default=None, repr=False)
+    key: Secret | None = field(default=None, repr=False)  # None if the run has no digest key
 
     @property
     def key_name(self) -> str:

@@ -44,28 +44,23 @@ from gitsync.secrets.values import RunValues
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connections:
-    """What a run works with.
-
-    If `stop` is set, the run begins nothing more and ends its waits. `redactions` has every secret value. `arm` is the
-    client of the global credential. `open_as` opens the client of another one; without it, all resources use `arm`.
-    `endpoint` is the name of Azure's endpoint for people. With `is_local`, it is an emulator on this machine.
-    """
+    """What a run works with."""
 
     source: Checkout
     settings: SourceSettings
     store: StateStore
-    arm: Arm
+    arm: Arm  # the client of the global credential
     clock: Clock
-    stop: asyncio.Event
-    subscription: str
+    stop: asyncio.Event  # if set, the run begins nothing more and ends its waits
+    subscription: str  # that of resources whose manifests contain no ARM id
     catalog: Catalog
     registry: Registry
-    progress: Progress
-    redactions: Redactions = field(default_factory=Redactions)
+    progress: Progress  # what people see while the run lasts
+    redactions: Redactions = field(default_factory=Redactions)  # every secret value
     secret_stores: SecretStores = field(default_factory=SecretStores)
-    open_as: OpenAs | None = None
-    endpoint: str = ""
-    is_local: bool = True
+    open_as: OpenAs | None = None  # opens the client of another credential; without it, all resources use `arm`
+    endpoint: str = ""  # the name of Azure's endpoint for people
+    is_local: bool = True  # the endpoint is an emulator on this machine
 
     def redact(self, secret: Secret) -> None:
         """Keep a value out of all output of the run."""
@@ -113,27 +108,23 @@ class Sessions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
-    """The parts of one run, which satisfies every protocol of the stages.
-
-    Each resource is read and written by its own identity: ARM's by the client, others by what `open_provider` opens.
-    `others` are the other workers of the run; None if there are none. `children` are the nodes of each owner that may
-    embed them.
-    """
+    """The parts of one run, which satisfies every protocol of the stages."""
 
     connections: Connections
-    identities: Identities
+    identities: Identities  # ARM's resources are read and written by the clients of these
     values: RunValues
     export_sinks: ExportSinks
     rules: RunRules
     digests: Digests
     checks: Checks
-    cache: RunCache = field(default_factory=RunCache)
-    lists: Lists = field(default_factory=Lists)
-    locks: WriteLocks = field(default_factory=WriteLocks)
+    cache: RunCache = field(default_factory=RunCache)  # what this run has written and read so far
+    lists: Lists = field(default_factory=Lists)  # replace the reads of single resources
+    locks: WriteLocks = field(default_factory=WriteLocks)  # one write at a time below each lock's ARM id
     sessions: Sessions = field(default_factory=Sessions)
-    others: Others | None = None
-    children: Mapping[Key, Sequence[Node]] = field(default_factory=dict)
+    others: Others | None = None  # the other workers of the run; None if there are none
+    children: Mapping[Key, Sequence[Node]] = field(default_factory=dict)  # the nodes of each owner that may embed them
     open_provider: Callable[[Provider], ResourceProvider] | None = None
+    """Opens what reads and writes the resources of another provider."""
 
     @property
     def catalog(self) -> Catalog:

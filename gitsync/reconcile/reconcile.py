@@ -63,25 +63,22 @@ _NO_LOCK = nullcontext()
 
 @dataclass(frozen=True, slots=True)  # no tuple, whose members take four times as long to get
 class Step(Generic[A]):
-    """One stage. `run` does it. With `is_for_open`, a resource that a list has approved skips it: there is nothing to
-    read, send or check.
-    """
+    """One stage."""
 
     stage: Stage
-    run: Callable[[A, RunContext], Awaitable[A]]
-    is_for_open: bool = False
+    run: Callable[[A, RunContext], Awaitable[A]]  # does it
+    is_for_open: bool = False  # a resource that a list has approved skips it: there is nothing to read, send or check
 
 
 @dataclass(frozen=True, slots=True)
 class Leg(Generic[A]):
-    """Stages that follow each other. With `acts`, a plan skips them, and so does a resource that a list has approved.
-    Other legs run in a plan too, in which their stages write nothing. In a sync, `export_and_hold` and the last leg of
-    an apply write to sinks. With `locks`, the stages share one hold of the write lock, if there is something to write.
+    """Stages that follow each other. Those that do not act run in a plan too, and write nothing there. In a sync,
+    `export_and_hold` and the last leg of an apply write to sinks.
     """
 
     steps: tuple[Step[A], ...]
-    acts: bool = False
-    locks: bool = False
+    acts: bool = False  # a plan skips the stages, and so does a resource that a list has approved
+    locks: bool = False  # the stages share one hold of the write lock, if there is something to write
 
 
 APPLY: tuple[Leg[ApplyAttempt], ...] = (

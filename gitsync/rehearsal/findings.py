@@ -21,23 +21,21 @@ from gitsync.report.wording import PLANNED, format_plural, list_actions
 
 
 class RehearsalFinding(NamedTuple):
-    """`title` names the finding in a few words, `message` has the reason, in full sentences. `place` is the file and
-    line of the manifest. `details` are lines.
-    """
+    """One finding of a rehearsal."""
 
-    title: str
-    message: str = ""
-    place: str = ""
-    details: tuple[str, ...] = ()
+    title: str  # in a few words
+    message: str = ""  # the reason, in full sentences
+    place: str = ""  # the file and line of the manifest
+    details: tuple[str, ...] = ()  # lines
 
 
 class FindingGroup(NamedTuple):
-    """Findings of one sort. Links use `name`. `is_wrong` is true if the findings decide the exit code."""
+    """Findings of one sort."""
 
-    name: str
+    name: str  # links use it
     title: str
     findings: Sequence[RehearsalFinding]
-    is_wrong: bool = True
+    is_wrong: bool = True  # the findings decide the exit code
 
 
 _GAP_WORDS: Final[Mapping[GapKind, str]] = {

@@ -46,14 +46,12 @@ def _has_principal(member: RebuiltResource) -> bool:
 
 
 class Maker(NamedTuple):
-    """An id that Azure generates: its name for people, its format, a test for the resources that have one, and the
-    field that exports it, "" for none.
-    """
+    """An id that Azure generates."""
 
-    noun: str
+    noun: str  # its name for people
     form: re.Pattern[str]
-    makes: Callable[[RebuiltResource], bool]
-    export: str = ""
+    makes: Callable[[RebuiltResource], bool]  # returns whether a resource has one
+    export: str = ""  # the field that exports it, "" for none
 
 
 _PRINCIPAL: Final = Maker("the principal of a managed identity", _GUID, _has_principal, "principalId")

@@ -37,17 +37,15 @@ _VAULT = "microsoft.keyvault/vaults"
 
 
 class ValueNeed(NamedTuple):
-    """A value that a resource needs: one key of an object, None for all keys. `user` is the resource that names it, or
-    the first resource of the unit that does. `has_known_keys` is true if a run requests single keys.
-    """
+    """A value that a resource needs."""
 
     address: Address
-    key: str | None
-    user: Prepared
+    key: str | None  # of the object, None for all keys
+    user: Prepared  # the resource that names it, or the first resource of the unit that does
     source: SourceLocation
-    field: str = ""
-    unit: str = ""
-    has_known_keys: bool = False
+    field: str = ""  # of the manifest, "" if the unit names it
+    unit: str = ""  # the name of the unit, "" if the resource names it
+    has_known_keys: bool = False  # a run requests single keys
 
 
 def find_missing_values(

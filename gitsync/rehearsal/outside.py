@@ -22,12 +22,12 @@ _OWNER = ("spec", "owner")
 
 
 class Mention(NamedTuple):
-    """An owner or a reference: its field, and the manifest or the ARM id that it names."""
+    """An owner or a reference."""
 
     user: RebuiltResource
-    path: FieldPath
-    key: Key | None = None
-    arm_id: str = ""
+    path: FieldPath  # of its field
+    key: Key | None = None  # the manifest that it names, None for an ARM id
+    arm_id: str = ""  # the ARM id that it names, "" for a manifest
 
     def find_target(self, rebuild: Rebuild) -> str:
         """Return the same text for all uses of one resource; in another subscription, of one resource group."""

@@ -27,13 +27,13 @@ _LONGEST: Final = 2000  # characters of a text
 
 
 class Figure(NamedTuple):
-    """A number at the top of the page, with the section that it leads to."""
+    """A number at the top of the page."""
 
-    name: str
-    figure: str
+    name: str  # the section that it leads to, as links use it
+    figure: str  # the number as text
     title: str
     tone: Tone
-    below: str = ""
+    below: str = ""  # a smaller line
 
 
 def render(rehearsal: Rehearsal) -> str:

@@ -48,20 +48,20 @@ _UNLIMITED: Final = Limit(1_000_000, 1_000_000)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:
-    """What all runs of a rehearsal share. `config` is disarmed; `asked` collects the values that were made up."""
+    """What all runs of a rehearsal share."""
 
-    config: Config
+    config: Config  # disarmed
     source: Checkout
     settings: SourceSettings
     emulator: EmulatorSettings
     subscription: str
-    state_name: str
+    state_name: str  # the name of the status that a run reads
     clock: Clock
-    stop: asyncio.Event
-    redactions: Redactions
+    stop: asyncio.Event  # ends the rehearsal
+    redactions: Redactions  # every secret value
     progress: Progress
-    known: KnownValues
-    asked: set[ValueName] = field(default_factory=set)
+    known: KnownValues  # values that records have
+    asked: set[ValueName] = field(default_factory=set)  # the values that were made up
 
     @asynccontextmanager
     async def open_run(

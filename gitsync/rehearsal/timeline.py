@@ -42,37 +42,37 @@ ACTION_LOOKS: Final[Mapping[Action, ActionLook]] = {
 
 
 class Span(NamedTuple):
-    """A part of the width, in percent; `label` is written there, if there is room."""
+    """A part of the width, in percent."""
 
     x: str
     width: str
-    label: str = ""
+    label: str = ""  # written there, if there is room
 
 
 class Tick(NamedTuple):
-    """A line of the axis; `label` is "" where it has no room."""
+    """A line of the axis."""
 
     x: str
-    label: str
+    label: str  # "" where it has no room
 
 
 class TimelineRow(NamedTuple):
-    """One write on the time line. `wait` is None if it does not wait."""
+    """One write on the time line."""
 
     row: WriteRow
     bar: Bar
     look: ActionLook
-    wait: Span | None
-    work: Span
+    wait: Span | None  # before it is sent; None if it does not wait
+    work: Span  # while Azure works on it
 
 
 class TimeChart(NamedTuple):
-    """`shown` and `folded` are rows in the order in which they begin."""
+    """The time line as a picture."""
 
-    shown: Sequence[TimelineRow]
-    folded: Sequence[TimelineRow]
-    bands: Sequence[Span]
-    ticks: Sequence[Tick]
+    shown: Sequence[TimelineRow]  # rows in the order in which they begin
+    folded: Sequence[TimelineRow]  # the rest of the rows, in the same order
+    bands: Sequence[Span]  # one for each wave
+    ticks: Sequence[Tick]  # the lines of the axis
 
 
 def lay_out(schedule: Schedule, rows: Iterable[WriteRow]) -> TimeChart | None:

@@ -28,13 +28,13 @@ _WIDTH: Final = 24  # characters of a time line
 
 
 class WriteRow(NamedTuple):
-    """One row of the writes. `start` and `takes` are "" for a write that the schedule does not have."""
+    """One row of the writes."""
 
-    name: str
-    key: Key | None
-    action: str
+    name: str  # that of the resource, as the page shows it
+    key: Key | None  # None if no resource of the run has the id
+    action: str  # in a word
     arm_id: str
-    bar: Bar | None = None
+    bar: Bar | None = None  # None for a write that the schedule does not have
 
     @property
     def wave(self) -> str:

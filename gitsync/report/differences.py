@@ -15,14 +15,12 @@ from gitsync.report.wording import shorten_revision
 
 
 class Change(NamedTuple):
-    """A value in Azure and in git, None where it is absent. `name` is its field, or its path in the request where no
-    field is known; `notes` are the location of the field, and what else is known of it.
-    """
+    """A value in Azure and in git, None where it is absent."""
 
-    name: str
+    name: str  # its field, or its path in the request where no field is known
     live: Any
     desired: Any
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # the location of the field, and what else is known of it
 
 
 def list_changes(

@@ -34,12 +34,10 @@ _LEAVING: Final = frozenset({Verdict.DELETE, Verdict.DETACH})
 
 
 class Fold(NamedTuple):
-    """Resources of one kind and state that are shown as one, in the order of the report. With `has_details` they have
-    details, all the same ones.
-    """
+    """Resources of one kind and state that are shown as one."""
 
-    results: tuple[Result, ...]
-    has_details: bool
+    results: tuple[Result, ...]  # in the order of the report
+    has_details: bool  # they have details, all the same ones
 
     @property
     def first(self) -> Result:

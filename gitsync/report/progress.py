@@ -317,24 +317,20 @@ Figures = Mapping[str, Sequence[tuple[tuple[str, ...], float]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd:
-    """`report` is None if the run was refused or broke off, and for a search, which has `figures`; it is masked.
-    `started` is `started_at` in the clock's monotonic seconds, in which `visits` are. `is_whole`: the run was not
-    restricted to some resources.
-
-    `source` is a URL without a password, or a folder; `status` is the branch or folder that the settings name, "" for
-    the default. With agent and command they tell this run from others that are watched in the same place.
+    """The end of a run, for what shows its progress. Command, agent, source and status tell this run from others that
+    are watched in the same place.
     """
 
     command: str
     agent: str
-    source: str
-    status: str
+    source: str  # a URL without a password, or a folder
+    status: str  # the branch or folder that the settings name, "" for the default
     started_at: datetime
     ended_at: datetime
-    started: float
+    started: float  # the same as `started_at`, in the clock's monotonic seconds
     exit_code: ExitCode
-    is_success: bool
-    is_whole: bool
-    report: Report | None
-    visits: Mapping[Key, list[StageVisit]]
-    figures: Figures = field(default_factory=dict)
+    is_success: bool  # the exit code is that of a success
+    is_whole: bool  # the run was not restricted to some resources
+    report: Report | None  # masked; None if the run was refused or ended early, and for a search
+    visits: Mapping[Key, list[StageVisit]]  # the stages of each resource, in the clock's monotonic seconds
+    figures: Figures = field(default_factory=dict)  # those of a search

@@ -150,12 +150,12 @@ def _read_config_name(namespace: str, source: Any, config_maps: ConfigMaps) -> A
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Standing:
-    """A manifest with what its id depends on. `name` is None if it has none."""
+    """A manifest with what its id depends on."""
 
     resource: Resource
     kind: Kind
-    name: AzureName | None
-    owner: OwnerRef | None
+    name: AzureName | None  # None if it has none
+    owner: OwnerRef | None  # None for kinds without one
 
 
 class ArmIds:

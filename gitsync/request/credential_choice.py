@@ -39,13 +39,11 @@ _NO_CREDENTIAL: Final = CredentialRefusal(
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """It is unknown whether a Secret exists; `hint` shows how to find out. `unasked`: a plan does not read the source
-    that may have it.
-    """
+    """It is unknown whether a Secret exists."""
 
     why: str
-    hint: str = ""
-    unasked: bool = False
+    hint: str = ""  # shows how to find out
+    unasked: bool = False  # a plan does not read the source that may have it
 
 
 CredentialLookup = Mapping[str, Secret] | Unknown | None
@@ -54,18 +52,16 @@ CredentialLookup = Mapping[str, Secret] | Unknown | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """The credential of a resource. `name` is the Secret in the resource's own namespace, and `identity` its content;
-    "" and None for the global one. `is_sure` is False if the subscription was not read from the Secret, and
-    `is_recorded` is true if a plan took it from a record. `doubt` explains why a plan cannot read it: it is then that
-    of the global credential, or a text in angle brackets.
-    """
+    """The credential of a resource."""
 
-    name: str = GLOBAL
-    subscription: str
-    identity: Identity | None = None
-    is_sure: bool = True
-    is_recorded: bool = False
+    name: str = GLOBAL  # the Secret in the resource's own namespace, "" for the global one
+    subscription: str  # that of the Secret, or of the settings
+    identity: Identity | None = None  # the content of the Secret; None for the global one
+    is_sure: bool = True  # False if the subscription was not read from the Secret
+    is_recorded: bool = False  # a plan took it from a record
     doubt: str = ""
+    """Why a plan cannot read the subscription: it is then that of the global credential, or a text in angle brackets.
+    """
 
 
 CredentialOf = Callable[[Resource], Credential | Finding]

@@ -28,12 +28,12 @@ _Group = frozenset[Key]
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Needs:
-    """What one manifest depends on: its owner, the placeholders of its request, and the ARM ids in it."""
+    """What one manifest depends on."""
 
     key: Key
-    owner: OwnerRef | None
-    refs: tuple[ValueRef, ...] = ()
-    arm_ids: tuple[str, ...] = ()
+    owner: OwnerRef | None  # None for kinds without one
+    refs: tuple[ValueRef, ...] = ()  # the placeholders of its request
+    arm_ids: tuple[str, ...] = ()  # those in the request
 
 
 class Dependencies:

@@ -26,13 +26,11 @@ _Rivals = Mapping[str, Mapping[str, Prepared]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environments:
-    """`refused` are the names of units that are not applied, and `problems` has one for each. `groups` are all units
-    that stand for the same resources as others, in groups without a conflict.
-    """
+    """Units that stand for the same resources as others."""
 
-    refused: frozenset[str] = frozenset()
-    problems: tuple[Problem, ...] = ()
-    groups: tuple[frozenset[str], ...] = ()
+    refused: frozenset[str] = frozenset()  # the names of units that are not applied
+    problems: tuple[Problem, ...] = ()  # one for each of these
+    groups: tuple[frozenset[str], ...] = ()  # all such units, in groups without a conflict
 
 
 def find_environments(prepared: Sequence[Prepared], resources: Iterable[Resource]) -> Environments:

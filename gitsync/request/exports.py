@@ -40,12 +40,12 @@ MOST_CHARACTERS: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """The destination of one value: a key of an object, and the annotations and labels of the object."""
+    """The destination of one value."""
 
-    address: Address
+    address: Address  # of the object
     key: str
-    annotations: Mapping[str, str] = field(default_factory=dict)
-    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)  # those of the object
+    labels: Mapping[str, str] = field(default_factory=dict)  # those of the object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -191,12 +191,12 @@ def _make_reviewed(result: Result) -> Reviewed:
 
 
 class ChangeCounts(NamedTuple):
-    """How many resources a sync would create, update or adopt, and delete, and how many it could not act on."""
+    """How many resources a sync would change."""
 
     creates: int
-    updates: int
+    updates: int  # updated or adopted
     deletes: int
-    hindered: int
+    hindered: int  # those that it could not act on
 
 
 Confirm = Callable[[RunTarget, ChangeCounts], bool]

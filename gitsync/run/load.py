@@ -42,16 +42,14 @@ from gitsync.secrets.stores import MANIFESTS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInput:
-    """`problems` of `manifests` has those of credentials too; `problems` are those of --known-from, which hide no
-    manifest. `references` are the values that variables were looked up for, by Secret and ConfigMap.
-    """
+    """What a run reads before it plans."""
 
-    manifests: Manifests
-    references: References
+    manifests: Manifests  # their problems include those of credentials
+    references: References  # the values that variables were looked up for, by Secret and ConfigMap
     prepared: tuple[Prepared, ...]
     lookup: Lookup
     credentials: Credentials
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()  # those of --known-from, which hide no manifest
 
 
 async def load_run_input(

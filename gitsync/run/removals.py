@@ -43,30 +43,24 @@ _FINALIZERS: Final = {kind.value.declared_by: kind.value.finalizer for kind in U
 
 
 class Reading(NamedTuple):
-    """How manifests of this run are read: the namespace of those that name none, and the values of the Secrets and
-    ConfigMaps that variables come from. `today` decides whether a hold lasts.
-    """
+    """How manifests of this run are read."""
 
-    namespace: str
-    references: References | None = None
-    today: date | None = None
+    namespace: str  # that of manifests that name none
+    references: References | None = None  # the values of the Secrets and ConfigMaps that variables come from
+    today: date | None = None  # decides whether a hold lasts
 
 
 class _LastManifest(NamedTuple):
-    """The last manifest of a resource: its policy (None for an unknown one), its hold, its file and line, and its
-    units.
-    `declared` is the unit if an object of a controller declares it, `place` what the manifest was made of, and
-    `revision` the last one that had it.
-    """
+    """The last manifest of a resource."""
 
-    policy: Policy | None = None
-    hold: HeldUntil | None = None
+    policy: Policy | None = None  # None for an unknown one
+    hold: HeldUntil | None = None  # None if there is none, or if it no longer applies
     path: str = ""
     line: int = 0
-    units: tuple[str, ...] = ()
-    declared: Unit | None = None
-    place: ManifestPaths = ()
-    revision: str = ""
+    units: tuple[str, ...] = ()  # the names of those that rendered it
+    declared: Unit | None = None  # the unit if an object of a controller declares it
+    place: ManifestPaths = ()  # what the manifest was made of
+    revision: str = ""  # the last one that had it
 
 
 def find_removals(

@@ -229,12 +229,12 @@ def _take_manifests(checkout: Checkout) -> RevisionManifests:
 
 
 class RevisionReader(NamedTuple):
-    """What every revision is read with. `foreign` are the records of other sources."""
+    """What every revision is read with."""
 
     config: Config
     clock: Clock
     redactions: Redactions
-    foreign: ForeignRecords
+    foreign: ForeignRecords  # the records of other sources
 
 
 def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str) -> tuple[Revised, Manifests]:

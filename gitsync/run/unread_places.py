@@ -42,18 +42,15 @@ def list_blobs(tree: Revision | None) -> Blobs | None:
 
 @dataclass(kw_only=True)
 class UnreadSource:
-    """What was read of a source, and how to look into the rest. `tree` is the commit that it is at, None if there is
-    none; with `is_dirty` files differ from that. `left_out` are the files of it that a sparse checkout leaves out.
-    `problems` are those of the source and of its manifests.
-    """
+    """What was read of a source, and how to look into the rest."""
 
-    places: UnreadPlaces
-    tree: Revision | None
-    is_dirty: bool
-    left_out: frozenset[str] = frozenset()
-    files: Mapping[str, bytes] = field(repr=False)
+    places: UnreadPlaces  # what was not read
+    tree: Revision | None  # the commit that it is at, None if there is none
+    is_dirty: bool  # files differ from that commit
+    left_out: frozenset[str] = frozenset()  # the files of the commit that a sparse checkout leaves out
+    files: Mapping[str, bytes] = field(repr=False)  # those that were read, by path
     manifests: Manifests = field(repr=False)
-    problems: tuple[Problem, ...]
+    problems: tuple[Problem, ...]  # those of the source and of its manifests
     explain: ExplainUnreadable
 
     def hold(self, removed: Mapping[Key, LastDeclared]) -> dict[Key, str]:

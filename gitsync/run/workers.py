@@ -43,10 +43,10 @@ _STOPPED = frozenset({Hold.INTERRUPTED, Hold.NOT_REACHED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
-    """The worker `number` of `workers`, from 1, of the run `run_id`."""
+    """One worker of a run."""
 
-    run_id: str
-    number: int
+    run_id: str  # the run that the worker is one of
+    number: int  # from 1
     workers: int
 
 

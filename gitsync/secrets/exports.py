@@ -166,9 +166,9 @@ _MANUAL_STEPS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """What came of removals: `still_there` has an entry for each that was tried."""
+    """What came of removals."""
 
-    still_there: Mapping[Leftover, bool] = field(default_factory=dict)
+    still_there: Mapping[Leftover, bool] = field(default_factory=dict)  # an entry for each that was tried
     problems: tuple[Problem, ...] = ()
 
     def has_freed(self, earlier: Collection[Leftover]) -> bool:

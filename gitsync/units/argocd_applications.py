@@ -56,15 +56,13 @@ class RefusedSourceError(Exception):
 
 
 class ApplicationSource(NamedTuple):
-    """One source of an Application: its document, its field, and the name of its object. `references` are the sources
-    that others call by a name.
-    """
+    """One source of an Application."""
 
     document: Document
-    where: FieldPath
+    where: FieldPath  # its field in the document
     view: SourceView
-    name: str
-    references: Mapping[str, GitAddress]
+    name: str  # that of its object
+    references: Mapping[str, GitAddress]  # the sources that others call by a name
 
     def locate(self, *fields: str | int) -> FieldPath:
         return (*self.where, *fields)

@@ -64,11 +64,13 @@ class _NotFollowedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ApplicationSet:
+    """An ApplicationSet, which makes Applications of a template."""
+
     document: Document
     view: SourceView
-    key: str
-    is_go: bool
-    finalizers: Sequence[str]
+    key: str  # its namespace and name, for messages
+    is_go: bool  # its templates are those of Go, not of fasttemplate
+    finalizers: Sequence[str]  # those of the Applications that it makes
 
     def render(self, renderer: Renderer, parameters: Parameters) -> Document:
         """Render one Application, with the lines of the template."""

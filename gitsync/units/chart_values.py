@@ -154,15 +154,14 @@ def fill_values(unit: Unit, variables: FluxVariables) -> Unit:
 
 @dataclass(slots=True)
 class _ValueFilling:
-    """Fills the values of one unit, which is in the cluster of a folder. Mutable: it collects the variables that stand
-    for secrets.
-    """
+    """Fills the values of one unit. Mutable: it collects the variables that stand for secrets."""
 
     variables: FluxVariables
-    cluster: str
-    labels: dict[str, str] = field(default_factory=dict)
-    known: dict[str, str | Secret] = field(default_factory=dict)
+    cluster: str  # the folder of the cluster of the unit
+    labels: dict[str, str] = field(default_factory=dict)  # the name of each variable in messages
+    known: dict[str, str | Secret] = field(default_factory=dict)  # the value of each variable, if it is known
     unread: dict[ValuesReference, dict[str, str]] = field(default_factory=dict)
+    """The variables of each object that was not read, with the key of the object."""
 
     def make_substitution(self) -> Substitution:
         references = (replace(reference, keys=tuple(sorted(keys.items()))) for reference, keys in self.unread.items())

@@ -54,23 +54,23 @@ _ROOT: Final = re.compile(r"(?:charts/[^/]+/)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartDependency:
-    """A chart that another one depends on, in this line of this file. `repository` is "" for one in charts/."""
+    """A chart that another one depends on."""
 
     name: str
-    alias: str
-    repository: str
-    path: str
-    line: int
+    alias: str  # the name that its parent uses, which is its own if the parent gives none
+    repository: str  # "" for one in charts/
+    path: str  # the file that declares it
+    line: int  # that of the file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """`path` is that of its Chart.yaml. A library has templates for other charts and none of its own."""
+    """A chart of the source."""
 
-    path: str
+    path: str  # that of its Chart.yaml
     name: str
-    version: str = ""
-    is_library: bool = False
+    version: str = ""  # "" if it has none
+    is_library: bool = False  # it has templates for other charts, and none of its own
     dependencies: tuple[ChartDependency, ...] = ()
 
     @property
@@ -80,13 +80,14 @@ class Chart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartCopy:
-    """Everything that rendering a chart needs. `files` are the paths of a copy that has all dependencies in charts/,
-    each with the file of the source that it is a copy of; `names` are the names that Helm has for those files.
-    """
+    """Everything that rendering a chart needs."""
 
     chart: Chart
     files: Mapping[str, str]
-    names: Mapping[str, str] = field(default_factory=dict)
+    """The paths of a copy that has all dependencies in charts/, each with the file of the source that it is a copy of.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)  # those that Helm has for the files
 
 
 def find_charts(paths: Iterable[str]) -> tuple[str, ...]:
@@ -169,8 +170,10 @@ class _Copying:
 
     reader: KustomizationReader
     files: dict[str, str] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)
-    count: int = 0
+    """The paths of the copy, each with the file of the source that it is a copy of."""
+
+    names: dict[str, str] = field(default_factory=dict)  # those that Helm has for the files
+    count: int = 0  # of charts in this one, each again for each that depends on it
 
     def copy(self, folder: str) -> ChartCopy:
         chart = read_chart(posixpath.join(folder, CHART), self.reader)

@@ -55,30 +55,33 @@ _HOLDER: Final = re.compile(rb"kind[\"']?:\s*[\"']?(?:ConfigMap|Secret)\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplacedObject:
-    """A document with its variables replaced, and what is wrong with them. `is_unknown` is true if a ConfigMap which
-    may give a value was not found yet. `missing` are variables of the unit that the object declares: each stands for
-    another one, without a value, in what the object hands on; `notes` name these.
-    """
+    """A document with its variables replaced."""
 
     document: Document
-    problems: tuple[Problem, ...] = ()
-    is_unknown: bool = False
+    problems: tuple[Problem, ...] = ()  # what is wrong with the variables
+    is_unknown: bool = False  # a ConfigMap which may give a value was not found yet
     missing: Mapping[str, VariableFault] = field(default_factory=dict)
-    notes: tuple[Problem, ...] = ()
+    """Variables of the unit that the object declares: each stands for another one, without a value, in what the object
+    hands on.
+    """
+
+    notes: tuple[Problem, ...] = ()  # name the variables in `missing`
 
 
 @dataclass(slots=True)
 class FluxVariables:
-    """The variables of the units of one source. Mutable: ConfigMaps and Secrets are added as units are built.
+    """The variables of the units of one source. Mutable: ConfigMaps and Secrets are added as units are built."""
 
-    `given` are the values of the operator.
-    """
-
-    given: tuple[tuple[str, str], ...] = ()
+    given: tuple[tuple[str, str], ...] = ()  # the values of the operator
     budget: ExpansionBudget = field(default_factory=ExpansionBudget)
     _unread: list[tuple[str, bytes, Unit | None]] = field(default_factory=list)
+    """The files of results that were not searched yet: path, content, unit."""
+
     _config_maps: dict[Address, list[ConfigMapVersion]] = field(default_factory=lambda: defaultdict(list))
+    """All declarations of each, since several clusters may have one of the same name."""
+
     _secrets: dict[Address, list[Mapping[str, Secret]]] = field(default_factory=lambda: defaultdict(list), repr=False)
+    """All declarations of each."""
 
     def declare(self, files: Mapping[str, bytes], units: Mapping[str, Unit]) -> None:
         """Add the ConfigMaps and Secrets of files. They are read once a unit needs one."""

@@ -104,13 +104,11 @@ def _matches(glob: str, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CoveredFolders:
-    """Folders that units are built from: `whole` ones with everything below, `flat` ones without their folders, and
-    those of charts.
-    """
+    """Folders that units are built from."""
 
-    whole: frozenset[str] = frozenset()
-    flat: frozenset[str] = frozenset()
-    charts: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()  # those with everything below
+    flat: frozenset[str] = frozenset()  # those without their folders
+    charts: frozenset[str] = frozenset()  # those of charts
 
     @classmethod
     def collect(cls, units: Iterable[Unit]) -> CoveredFolders:

@@ -15,14 +15,15 @@ from gitsync.validation.references import parse_arm_type
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """`bodies` are those that manifests declare, by normalized ARM id; one that only a record has is empty. `groups`
-    are the names of resource groups, sorted, by subscription. `without_id` are the keys of manifests whose ARM id is
-    not known, sorted: what they stand for may look as if git did not have it.
-    """
+    """What git has."""
 
     bodies: Mapping[str, Mapping[str, Any]]
-    groups: Mapping[str, tuple[str, ...]]
+    """Those that manifests declare, by normalized ARM id; one that only a record has is empty."""
+
+    groups: Mapping[str, tuple[str, ...]]  # the names of resource groups, sorted, by subscription
     without_id: tuple[str, ...] = ()
+    """The keys of manifests whose ARM id is not known, sorted: what they stand for may look as if git did not have it.
+    """
 
     def has(self, arm_id: str) -> bool:
         """Return whether a manifest or a record stands for a resource, or the manifest of its parent names it."""

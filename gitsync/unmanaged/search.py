@@ -58,17 +58,14 @@ Resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stray:
-    """A resource that git does not have. `kind` is "" if the catalog has none for its type. `body` is what Azure showed
-    of it, which may be little; `created` the time of its creation if a list said so. `role` is the name of the role of
-    a role assignment, "" if it is not known.
-    """
+    """A resource that git does not have."""
 
     arm_id: str
     arm_type: str
-    kind: str
-    body: Mapping[str, Any]
-    created: str = ""
-    role: str = ""
+    kind: str  # "" if the catalog has none for its type
+    body: Mapping[str, Any]  # what Azure showed of it, which may be little
+    created: str = ""  # the time of its creation if a list has it
+    role: str = ""  # the name of the role of a role assignment, "" if it is not known
 
     @property
     def group(self) -> str:
@@ -83,18 +80,15 @@ class Stray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estate:
-    """What is in the scope: the strays, sorted by ARM id, and how many resources of each kind git has. `unread` lists
-    what was not read, since a sample had nothing, and `gaps` what could not be read: there may be strays. `groups` are
-    the names of those that were looked into, and `closed` how many groups that git does not have were not.
-    """
+    """What is in the scope."""
 
-    strays: tuple[Stray, ...] = ()
-    managed: Mapping[str, int]
+    strays: tuple[Stray, ...] = ()  # sorted by ARM id
+    managed: Mapping[str, int]  # how many resources of each kind git has
     left_out: tuple[Omission, ...] = ()
-    unread: tuple[str, ...] = ()
-    gaps: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-    closed: int = 0
+    unread: tuple[str, ...] = ()  # what was not read, since a sample had nothing
+    gaps: tuple[str, ...] = ()  # what could not be read: there may be strays
+    groups: tuple[str, ...] = ()  # the names of those that were looked into
+    closed: int = 0  # how many groups that git does not have were not looked into
 
     def add_refusals(self, lines: Iterable[str]) -> Estate:
         """Return the same with what Azure refused to read, of which a missing right is a gap."""

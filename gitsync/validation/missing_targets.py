@@ -170,12 +170,12 @@ def _explain_unusable(member: Member) -> str:
 
 
 class _MissingTarget(NamedTuple):
-    """An owner or a reference: its field, key and role. `must_be_named`: no ARM id may take its place."""
+    """An owner or a reference that does not exist."""
 
-    path: FieldPath
+    path: FieldPath  # of its field
     key: Key
-    role: str
-    must_be_named: bool = False
+    role: str  # "owner" or "reference"
+    must_be_named: bool = False  # no ARM id may take its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +183,9 @@ class _IdHints:
     """Hints that name the ARM id of a missing target, or the file that declares it."""
 
     catalog: Catalog
-    known: Mapping[Key, KnownId]
-    left_out: Mapping[Key, SourceLocation]
-    rejected: Mapping[Key, SourceLocation]
+    known: Mapping[Key, KnownId]  # the ids of resources that other sources declare
+    left_out: Mapping[Key, SourceLocation]  # the locations of resources in files that no kustomization names
+    rejected: Mapping[Key, SourceLocation]  # the locations of unusable documents
 
     def find_rejected(self, target: _MissingTarget) -> str:
         """Find the hint for a target whose document has a problem of its own; "" for others."""

@@ -34,25 +34,21 @@ from gitsync.problems.finding import Finding
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Member:
-    """A manifest with what was derived from it.
-
-    `kind` is None if the catalog does not have it. `owner` is None for kinds without one, and if the manifest's owner
-    has an invalid form. `arm_id` is None if it is not known offline. `depends_on` has the dependencies in the same set
-    (owner, references, producers of values); there may be cycles. `references` are those to other manifests, with their
-    paths, as `find_named_references` finds them. `subscription` is that of its credential, "" if it has none.
-    `is_written` is true if its policy allows writes, and `body` is that of its request, with placeholders; None if no
-    request can be made.
-    """
+    """A manifest with what was derived from it."""
 
     resource: Resource
-    kind: Kind | None
-    owner: OwnerRef | None = None
-    arm_id: str | None = None
+    kind: Kind | None  # None if the catalog does not have it
+    owner: OwnerRef | None = None  # None for kinds without one, and if the manifest's owner has an invalid form
+    arm_id: str | None = None  # None if it is not known offline
     depends_on: tuple[Key, ...] = ()
+    """The dependencies in the same set (owner, references, producers of values); there may be cycles."""
+
     references: tuple[tuple[FieldPath, Key], ...] = ()
-    subscription: str = ""
-    is_written: bool = True
-    body: Mapping[str, Any] | None = None
+    """Those to other manifests, with their paths, as `find_named_references` finds them."""
+
+    subscription: str = ""  # that of its credential, "" if it has none
+    is_written: bool = True  # its policy allows writes
+    body: Mapping[str, Any] | None = None  # that of its request, with placeholders; None if no request can be made
 
     @property
     def waits_for_owners(self) -> bool:

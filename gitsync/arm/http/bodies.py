@@ -168,10 +168,10 @@ class PagesRead:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A valid page. `following` is path and query of the next page; None on the last one."""
+    """A valid page."""
 
     entries: Entries
-    following: str | None
+    following: str | None  # path and query of the next page; None on the last one
 
 
 def read_page(answer: Response, source: ListSource, cloud: Cloud) -> Page:

@@ -125,29 +125,27 @@ ANSWER_TOO_LARGE = "AnswerTooLarge"
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class ArmRequest:
-    """`path` is the plain ARM path, `target` the encoded path and query (relative to the endpoint).
-
-    `target` is not shown: the target of a poll may be signed. Messages name `resource_id`. If it `is_private`, the
-    answer may contain keys: only the code and the message of a failure are read. `max_bytes` limits the answer. An
-    `is_optional` request has a substitute, so it is only repeated after a 429. An `is_question` request changes
-    nothing, though it is a POST. `advice` has hints for refusals that no Azure role fixes, by code in lower case or
-    status; `{identity}` in a hint is the refused identity.
-    """
+    """One request to ARM, before it is sent."""
 
     method: str
-    path: str
+    path: str  # the plain ARM path
     target: str = field(repr=False)
-    resource_id: str
-    accepts: frozenset[int]
+    """The encoded path and query, relative to the endpoint; not shown, since the target of a poll may be signed."""
+
+    resource_id: str  # the id that messages name
+    accepts: frozenset[int]  # the statuses that are not an error
     headers: Mapping[str, str] = field(default_factory=dict)
-    payload: Payload | None = None
-    is_poll: bool = False
-    is_list: bool = False
-    is_private: bool = False
-    is_optional: bool = False
-    is_question: bool = False
-    max_bytes: int = LARGEST_ANSWER
+    payload: Payload | None = None  # None for a request without a body
+    is_poll: bool = False  # it reads the state of an operation
+    is_list: bool = False  # its answer is one page of a list
+    is_private: bool = False  # the answer may contain keys: only the code and the message of a failure are read
+    is_optional: bool = False  # it has a substitute, so it is only repeated after a 429
+    is_question: bool = False  # it changes nothing, though it is a POST
+    max_bytes: int = LARGEST_ANSWER  # limits the answer
     advice: Mapping[str, str] = field(default_factory=dict)
+    """Hints for refusals that no Azure role fixes, by code in lower case or status; `{identity}` in a hint is the
+    refused identity.
+    """
 
     @property
     def is_write(self) -> bool:
@@ -220,19 +218,15 @@ _MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Response:
-    """One HTTP response. Header names are in lower case. Headers and content may contain secrets and are not shown.
-
-    `principal` is the identity of the refused token; only read if the status is 401 or 403. `body` is the content as
-    JSON, None if there is none or it is malformed; parsed once, since some bodies have megabytes. `is_token_dropped`:
-    Azure did not accept the token, and the next request gets a new one.
-    """
+    """One HTTP response. Headers and content may contain secrets and are not shown."""
 
     status: int
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # names in lower case
     content: bytes = field(default=b"", repr=False)
-    principal: Principal | None = None
-    is_token_dropped: bool = False
+    principal: Principal | None = None  # the identity of the refused token; only read if the status is 401 or 403
+    is_token_dropped: bool = False  # Azure did not accept the token, and the next request gets a new one
     body: Any = field(init=False, repr=False)
+    """The content as JSON, None if there is none or it is malformed; parsed once, since some bodies have megabytes."""
 
     def __post_init__(self) -> None:
         self.body = _parse_json(self.content)

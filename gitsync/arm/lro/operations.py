@@ -171,14 +171,14 @@ class Operations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PollState:
-    """The state of an operation: where to poll, the last answer, and the wait that it requests."""
+    """The state of an operation."""
 
-    place: PollTarget
+    place: PollTarget  # where to poll
     state: OperationProgress
-    answer: Response
-    wait: float | None
-    polls: int = 0
-    was_present: bool = False
+    answer: Response  # the last one
+    wait: float | None  # the seconds that the last answer requests, None if it requests nothing
+    polls: int = 0  # how many were sent
+    was_present: bool = False  # a poll has shown the resource
 
 
 def _make_poll(target: PollTarget, reply: AcceptedWrite) -> ArmRequest:

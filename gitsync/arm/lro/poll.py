@@ -26,18 +26,15 @@ _CHANGES = frozenset({"PUT", "PATCH"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedWrite:
-    """An accepted write. `body` may contain secrets and the poll URL may be signed, so neither is shown.
-
-    `status` is 404 for a DELETE of a resource that did not exist. Pass it to `Writer.wait` for the result.
-    """
+    """An accepted write. Pass it to `Writer.wait` for the result."""
 
     arm_id: str
     api_version: str
-    status: int
-    body: Mapping[str, Any] = field(repr=False)
-    etag: str | None = None
-    request: ArmRequest = field(repr=False)
-    answer: Response = field(repr=False)
+    status: int  # 404 for a DELETE of a resource that did not exist
+    body: Mapping[str, Any] = field(repr=False)  # may contain secrets, and is not shown
+    etag: str | None = None  # None if the provider returned none
+    request: ArmRequest = field(repr=False)  # not shown, as `answer`: the URL of a poll may be signed
+    answer: Response = field(repr=False)  # the one that accepted it
 
     @property
     def live(self) -> Live:

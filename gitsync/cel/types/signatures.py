@@ -185,12 +185,12 @@ _GENERIC: Final = re.compile(r"\b[A-C]\b")
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """One way to call a function; a method's first argument is its target. A generic one has types to be inferred."""
+    """One way to call a function."""
 
-    args: tuple[Type, ...]
+    args: tuple[Type, ...]  # a method's first one is its target
     result: Type
-    is_method: bool
-    is_generic: bool
+    is_method: bool  # it is called on its target
+    is_generic: bool  # it has types to be inferred
 
 
 @cache

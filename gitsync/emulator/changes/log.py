@@ -38,14 +38,12 @@ APPS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """A resource before a request or a move: None if it does not exist; its body has the children that it embeds. If it
-    may be deleted, `nested` has the ids of everything below it.
-    """
+    """A resource before a request or a move."""
 
     target: Target
-    resource: StoredResource | None
-    body: Mapping[str, Any]
-    nested: Sequence[str] = ()
+    resource: StoredResource | None  # None if it does not exist
+    body: Mapping[str, Any]  # with the children that it embeds
+    nested: Sequence[str] = ()  # the ids of everything below it, if it may be deleted
 
 
 def look_before(cloud: EmulatedCloud, target: Target, *, deletes: bool) -> Before:

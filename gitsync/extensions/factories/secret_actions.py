@@ -32,16 +32,12 @@ class SecretFields(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SecretAction:
-    """An action of the resource: a POST to its id and `suffix`, without a body. It is called only if one of its fields
-    is wanted. `paged`: its answer is the list of all entries, page by page.
+    """An action of the resource: a POST without a body. It is called only if one of its fields is wanted."""
 
-    The api-version is pinned to that of ASO, for any version of the manifest.
-    """
-
-    suffix: str
-    api_version: str
-    fields: Mapping[str, ValuePath]
-    paged: bool = False
+    suffix: str  # of the resource's id
+    api_version: str  # that of ASO, for any version of the manifest
+    fields: Mapping[str, ValuePath]  # where its answer has the value of each
+    paged: bool = False  # its answer is the list of all entries, page by page
 
     async def document(self, subject: Subject, azure: ActsOnAzure) -> Any:
         path = f"{subject.arm_id}{self.suffix}"

@@ -40,25 +40,27 @@ _DEEPENED = "refs/gitsync/deepened"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionManifests:
-    """The manifests of one revision. `commit` is its id, None for a folder that has none. `repository` is the URL of
-    the remote, or the folder; the rest as in a checkout. `tree` has all of its files; for a folder, those of the commit
-    that it is at.
-    """
+    """The manifests of one revision, with the same members as a checkout."""
 
-    commit: str | None
+    commit: str | None  # its id, None for a folder that has none
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
     units: Mapping[str, Unit] = field(default_factory=dict)
+    """Those of the files that are not plain, by the path of the file."""
+
     problems: tuple[Problem, ...] = ()
-    ignored: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
-    settings: SourceFile | None = None
-    root: str = ""
-    repository: str = ""
-    ref: str = ""
+    ignored: tuple[str, ...] = ()  # the paths of files that could contain manifests and are ignored
+    skipped: tuple[str, ...] = ()  # the paths of kustomizations that have nothing for gitsync
+    settings: SourceFile | None = None  # the source's own, None if it has none
+    root: str = ""  # the folder that paths are relative to, in the repository; "" for its top
+    repository: str = ""  # the URL of the remote, or the folder
+    ref: str = ""  # the branch or tag that was named, "" for a commit
     explain_unreadable: ExplainUnreadable = field(default=explain_nothing, repr=False)
     find_unread: FindUnread = field(default=UnreadPlaces, repr=False)
     list_left_out: Callable[[], frozenset[str]] = field(default=frozenset, repr=False)
+    """Lists the paths of files in folders of kustomizations that none of them names."""
+
     tree: Revision | None = field(default=None, repr=False)
+    """All of its files; for a folder, those of the commit that it is at."""
 
 
 @dataclass(frozen=True, slots=True)

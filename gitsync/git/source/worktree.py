@@ -36,14 +36,16 @@ from gitsync.units.declarations import ThisRepository
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderListing:
-    """Files below `root`. Links are followed only with `follow_links`, and to files below `root` alone: a mounted
-    volume is made of them, while in a git work tree a link means what it means in the revision, nothing. `submodules`
-    are the folders of submodules: one that is not checked out is empty, and still no empty folder.
-    """
+    """The files of a folder."""
 
     root: Path
     follow_links: bool = False
+    """Links are followed, to files below `root` alone: a mounted volume is made of them, while in a git work tree a
+    link means what it means in the revision, nothing.
+    """
+
     submodules: frozenset[str] = frozenset()
+    """The folders of submodules: one that is not checked out is empty, and still no empty folder."""
 
     @property
     def name(self) -> str:
@@ -160,16 +162,13 @@ def _resolve_links(path: str | os.PathLike[str]) -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkTree:
-    """The git working tree of a folder. `repository` is the mirror that git works in, `prefix` the path of the folder
-    inside the working tree ("" for its top), `settings` are the used settings of the repository, and `index` is the
-    file that lists what is checked out. It is a context manager: leaving it removes the mirror.
-    """
+    """The git working tree of a folder. It is a context manager: leaving it removes the mirror."""
 
-    repository: Repository
+    repository: Repository  # the mirror that git works in
     top: Path
-    prefix: str
-    settings: GitSettings = field(repr=False)  # a token may be among them
-    index: Path
+    prefix: str  # the path of the folder inside the working tree, "" for its top
+    settings: GitSettings = field(repr=False)  # those of the repository that are used; a token may be among them
+    index: Path  # the file that lists what is checked out
 
     def list_left_out(self) -> frozenset[str]:
         """List the files that a sparse checkout leaves out, by their paths in the folder; none if git cannot."""

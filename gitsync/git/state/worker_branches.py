@@ -44,29 +44,28 @@ _MOST_COMMITS: Final = 100  # of a worker: one for each group of claims, and one
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerBranch:
-    """The branch of one worker: the id of its run, its number, its last commit and when that was made. `base` is the
-    commit of the status branch that it began with, "" if there was none. `exit_code` is None if it has not ended.
-    """
+    """The branch of one worker."""
 
-    run_id: str
-    number: int
-    commit: str
-    time: datetime
-    base: str
-    exit_code: int | None = None
+    run_id: str  # that of its run
+    number: int  # that of its shard, from 1
+    commit: str  # its last one
+    time: datetime  # when its last commit was made
+    base: str  # the commit of the status branch that it began with, "" if there was none
+    exit_code: int | None = None  # None if it has not ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What workers have recorded and the status branch does not have. `branches` are all of theirs, sorted. `files` has
-    the same as `changes`, as the workers wrote it: a record keeps its seal, good or bad, whichever run takes it in.
-    `strays` are the names of branches among theirs that cannot be read, each with the reason.
-    """
+    """What workers have recorded and the status branch does not have."""
 
     changes: Changes = NOTHING
     files: Files = field(default_factory=dict)
-    branches: tuple[WorkerBranch, ...] = ()
+    """The same as `changes`, as the workers wrote it: a record keeps its seal, good or bad, whichever run takes it in.
+    """
+
+    branches: tuple[WorkerBranch, ...] = ()  # all of theirs, sorted
     strays: Mapping[str, str] = field(default_factory=dict)
+    """The names of branches among theirs that cannot be read, each with the reason."""
 
 
 def name_workers(branch: str) -> str:

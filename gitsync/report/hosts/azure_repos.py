@@ -55,17 +55,17 @@ _STATUS_STATES = {
 
 @dataclass(frozen=True, slots=True)
 class AzureRepos:
-    """`route` has the parameters that every request about the repository has in common, `web` is its page."""
+    """A repository of Azure Repos."""
 
     client: HostClient
     organization: str
-    web: str
-    route: tuple[str, ...]
-    log_url: str
-    base: str
+    web: str  # the page of the repository
+    route: tuple[str, ...]  # the parameters that every request about the repository has in common
+    log_url: str  # the page of the job
+    base: str  # the branch of the job's pull request or push
     environment: Mapping[str, str] = field(repr=False)
-    longest_body: int = 4000
-    longest_description: int = 255  # no limit is documented
+    longest_body: int = 4000  # characters of a comment
+    longest_description: int = 255  # characters of a status; no limit is documented
 
     def find_number(self) -> str:
         number = self.environment.get("SYSTEM_PULLREQUEST_PULLREQUESTID", "")

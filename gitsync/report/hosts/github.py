@@ -58,16 +58,16 @@ _UPDATE = (
 
 @dataclass(frozen=True, slots=True)
 class GitHub:
-    """`repository` is OWNER/NAME."""
+    """A repository of GitHub."""
 
     client: HostClient
-    host: str
-    repository: str
-    log_url: str
+    host: str  # github.com, or that of an enterprise
+    repository: str  # OWNER/NAME
+    log_url: str  # the page of the job
     base: str
     environment: Mapping[str, str] = field(repr=False)
-    longest_body: int = 65_000  # GitHub refuses more than 65,536
-    longest_description: int = 140  # it refuses more
+    longest_body: int = 65_000  # characters of a comment; GitHub refuses more than 65,536
+    longest_description: int = 140  # characters of a status; it refuses more
 
     def find_number(self) -> str:
         if found := _REF.match(self.environment.get("GITHUB_REF", "")):

@@ -47,16 +47,16 @@ _STATUS_STATES = {
 
 @dataclass(frozen=True, slots=True)
 class GitLab:
-    """`project` is the number of the project in the API of `host`."""
+    """A project of GitLab."""
 
     client: HostClient
-    host: str
-    project: str
-    log_url: str
+    host: str  # gitlab.com, or a server of one's own
+    project: str  # its number in the API of the host
+    log_url: str  # the page of the job
     base: str
     environment: Mapping[str, str] = field(repr=False)
-    longest_body: int = 60_000  # GitLab takes more, which is too long to read
-    longest_description: int = 255
+    longest_body: int = 60_000  # characters of a comment; GitLab takes more, which is too long to read
+    longest_description: int = 255  # characters of a status
 
     def find_number(self) -> str:
         number = self.environment.get("CI_MERGE_REQUEST_IID", "")

@@ -33,12 +33,12 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A box, and the room from one to the next."""
+    """A box, and the room from one to the next, in pixels."""
 
     width: int
     height: int
-    step_x: int
-    step_y: int
+    step_x: int  # from the left of one box to that of the next
+    step_y: int  # from the top of one box to that of the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +121,12 @@ def _split_layers(targets: Mapping[NameT, AbstractSet[NameT]], names: list[NameT
 
 
 class _Way(NamedTuple):
-    """The channels of a way: beside the first box, between rows (None if one channel joins both), and beside the other
-    box, which it reaches from the left or the right.
-    """
+    """The channels of a way."""
 
-    first: int
-    across: int | None
-    last: int
-    from_left: bool
+    first: int  # beside the first box
+    across: int | None  # between rows, None if one channel joins both
+    last: int  # beside the other box
+    from_left: bool  # it reaches the other box from the left
 
 
 def route_references(

@@ -59,23 +59,19 @@ _AROUND = 3  # lines that are the same, around those that are not
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardContext:
-    """What a resource is shown among: names and resource groups of all, those that the page has and links can lead to,
-    and whose the side is that git's is compared with. `causes` has in words what a resource waits for, `roots` the
-    resource itself, and `blocks` counts what waits for each. `namespaces` is true if there are several, and
-    `names_people` if the names of people are shown.
-    """
+    """What a resource is shown among."""
 
-    names: Mapping[Key, str]
-    causes: Mapping[Key, str]
-    roots: Mapping[Key, Key]
-    blocks: Mapping[Key, int]
-    places: Mapping[Key, GroupName]
-    listed: AbstractSet[Key]
+    names: Mapping[Key, str]  # those of all resources
+    causes: Mapping[Key, str]  # what a resource waits for, in words
+    roots: Mapping[Key, Key]  # the resource that it waits for
+    blocks: Mapping[Key, int]  # the number of resources that wait for each
+    places: Mapping[Key, GroupName]  # the resource groups of all
+    listed: AbstractSet[Key]  # the resources that the page has and links can lead to
     links: Links
-    before: str
-    writes: bool
-    namespaces: bool
-    names_people: bool
+    before: str  # whose the side is that git's is compared with
+    writes: bool  # the run was a sync
+    namespaces: bool  # there are several
+    names_people: bool  # the names of people are shown
 
 
 def render_card(result: Result, context: CardContext, *, opened: bool, body: Markup) -> Markup:
@@ -200,22 +196,22 @@ def _format_body(body: Mapping[str, Any] | None) -> list[str]:
 
 
 class Side(NamedTuple):
-    """One side as one line: what both sides start with, what only this one has, and what both end with."""
+    """One side as one line."""
 
-    start: str
-    middle: str
-    end: str
-    absent: bool
+    start: str  # what both sides start with
+    middle: str  # what only this one has
+    end: str  # what both end with
+    absent: bool  # the side has no value
 
 
 class DifferenceRow(NamedTuple):
-    """A difference: its lines, each with the name of its element, or else its sides."""
+    """A difference: its lines, or else its sides."""
 
-    path: str
-    why: str
-    live: Side
-    desired: Side
-    lines: Sequence[tuple[str, str]]
+    path: str  # in the body of the request
+    why: str  # the reason, "" if the values say it all
+    live: Side  # Azure's
+    desired: Side  # git's
+    lines: Sequence[tuple[str, str]]  # each with the name of its element
 
 
 def render_differences(result: Result, before: str) -> Markup:

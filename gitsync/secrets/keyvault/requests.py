@@ -70,14 +70,14 @@ class VaultPermission(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultRequest:
-    """One request. `doing` is what it does, for people; `secret` must not show in an error."""
+    """One request."""
 
     method: str
     path: str
-    doing: str
-    needs: VaultPermission = VaultPermission.READ
-    body: Mapping[str, Any] | None = field(default=None, repr=False)
-    secret: Secret | None = None
+    doing: str  # what it does, for people
+    needs: VaultPermission = VaultPermission.READ  # the permission that the identity must have
+    body: Mapping[str, Any] | None = field(default=None, repr=False)  # None for a read
+    secret: Secret | None = None  # must not show in an error
 
 
 @asynccontextmanager

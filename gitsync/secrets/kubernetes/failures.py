@@ -40,14 +40,12 @@ _POLICY = "Fix the annotations and labels of the export that it checks, or exemp
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiCall:
-    """One request, by the verb that a Role must allow; `secrets` must not show in an error. `words` replace verb and
-    address in messages.
-    """
+    """One request."""
 
-    verb: str
+    verb: str  # the one that a Role must allow
     address: Address
-    secrets: tuple[Secret, ...] = ()
-    words: str = ""
+    secrets: tuple[Secret, ...] = ()  # must not show in an error
+    words: str = ""  # replace verb and address in messages
 
     def __str__(self) -> str:
         return self.words or f"{self.verb} {self.address}"
@@ -55,10 +53,10 @@ class ApiCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """`words` continue "refused to …", "" for none; `hint` is an order."""
+    """The cause of a failure."""
 
-    words: str = ""
-    hint: str
+    words: str = ""  # continue "refused to …", "" for none
+    hint: str  # an order
 
 
 def make_failure(
