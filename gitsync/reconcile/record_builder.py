@@ -192,7 +192,7 @@ def _find_failure(attempt: ApplyAttempt, generation: int, now: datetime) -> Fail
         since = old.since if old and is_same else format_rfc3339(now)
         kind = old.kind if old else Action.UPDATE if attempt.write.existed else Action.CREATE
         # What Azure changed is drift, and stays it.
-        undone = (one.path for one in attempt.decision.reported.differences if one.rule in UNDONE)
+        undone = (difference.path for difference in attempt.decision.reported.differences if difference.rule in UNDONE)
         return FailedWrite(str(kind), since, generation, tuple(sorted({*(old.paths if old else ()), *undone})))
     has_ended = attempt.write.done is not Action.NONE and not attempt.write.unfinished
     return None if has_ended else old

@@ -141,7 +141,7 @@ def _build_result(
         is_fine=_is_fine(attempt, condition, verdict, is_ready=is_ready),
         exists=_exists(attempt),
         is_retryable=attempt.stop is not None and attempt.stop.kind.is_retryable,
-        differences=tuple(shorten_difference(one, redactions.mask) for one in comparison.differences),
+        differences=tuple(shorten_difference(difference, redactions.mask) for difference in comparison.differences),
         unverified=comparison.unverified,
         because=comparison.because,
         withheld=attempt.decision.withheld if verdict is Verdict.HELD else None,

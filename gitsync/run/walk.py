@@ -96,7 +96,7 @@ async def _replace_in_turn(  # noqa: PLR0913 - what a replacement needs of the w
         applied = _add_later(applied, await replace_resources(run, plan, state, applied, due, run_nodes))
         replaced |= due
         applied, due = await settle_replacements(run, plan, state, applied, most_deletes, replaced)
-    return applied, due, {*due, *replaced, *(key for one in replaced.values() for key in one.takes)}
+    return applied, due, {*due, *replaced, *(key for replacement in replaced.values() for key in replacement.takes)}
 
 
 def _add_later(earlier: Mapping[Key, Result], later: Mapping[Key, Result]) -> dict[Key, Result]:
