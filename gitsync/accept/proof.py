@@ -92,8 +92,8 @@ class Tree:
     def prepared(self) -> Mapping[Key, Prepared]:
         """The resources by their keys. Several manifests of one key, which is an error, are left out."""
         found: dict[Key, list[Prepared]] = {}
-        for one in self.revised.prepared:
-            found.setdefault(one.key, []).append(one)
+        for resource in self.revised.prepared:
+            found.setdefault(resource.key, []).append(resource)
         return {key: ones[0] for key, ones in found.items() if len(ones) == 1}
 
     def fill(self, prepared: Prepared) -> Mapping[str, Any] | None:
@@ -113,7 +113,7 @@ class Tree:
     def requests(self, texts: Mapping[str, bytes | None]) -> Mapping[Key, Request]:
         """Return what every resource requests if some files are replaced, or removed (None)."""
         tree = self.replace(texts) if texts else self
-        return {key: find_request(one) for key, one in tree.prepared.items()}
+        return {key: find_request(resource) for key, resource in tree.prepared.items()}
 
 
 def find_request(prepared: Prepared) -> Request:

@@ -83,18 +83,18 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         def prepare(manifests: Manifests) -> tuple[Prepared, ...]:
             subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
             prepared = assign_writers(prepare_resources(config, settings, manifests, catalog, subscription, today), {})
-            return tuple(replace(one, problems=_mask_problems(one.problems, redactions)) for one in prepared)
+            return tuple(replace(entry, problems=_mask_problems(entry.problems, redactions)) for entry in prepared)
 
         environments = prepare_separately(read, prepare)
         joined = join_sets(environments)
         everything, manifests = joined.prepared, joined.manifests
-        check_namespaces(config.target_namespaces, (one.manifests for one in environments), source.contents.problems)
-        selection = spell_out(Selection(only=config.only), (one.key for one in everything))
-        selected = tuple(one for one in everything if selection.has(one.key))
+        check_namespaces(config.target_namespaces, (part.manifests for part in environments), source.contents.problems)
+        selection = spell_out(Selection(only=config.only), (resource.key for resource in everything))
+        selected = tuple(resource for resource in everything if selection.has(resource.key))
         file_problems = _mask_problems((*source.contents.problems, *manifests.problems, *foreign.problems), redactions)
         missing = _warn(selected, everything, manifests, config) if looks_for_values else ()
         coverage = coverage_of(source, manifests, looks_around=looks_for_values)
-        problems = (*file_problems, *(problem for one in selected for problem in one.problems), *missing)
+        problems = (*file_problems, *(problem for resource in selected for problem in resource.problems), *missing)
         return Offline(
             catalog=catalog,
             everything=everything,
@@ -125,7 +125,7 @@ def read_whole(config: Config, redactions: Redactions) -> Offline:
     did not have it.
     """
     offline = read_offline(config, redactions)
-    own = {problem for one in offline.everything for problem in one.problems}
+    own = {problem for resource in offline.everything for problem in resource.problems}
     unread = [problem for problem in offline.problems if problem.is_error and problem not in own]
     if unread:
         raise SourceError(

@@ -82,7 +82,11 @@ def _read_manifests(config: Config, source: Checkout, today: date, redactions: R
         prepared = prepare_resources(config, settings, manifests, open_catalog(), subscription, today)
     except GitsyncError as error:
         return SourceFindings(checks=(make_failure("manifests", error),))
-    problems = (*source.contents.problems, *manifests.problems, *(p for one in prepared for p in one.problems))
+    problems = (
+        *source.contents.problems,
+        *manifests.problems,
+        *(p for resource in prepared for p in resource.problems),
+    )
     check = _count_problems(len(prepared), problems)
     selected = select_prepared(assign_writers(prepared, {}), make_selection(config))
     return SourceFindings(checks=(check,), prepared=selected, has_encrypted=bool(manifests.encrypted))

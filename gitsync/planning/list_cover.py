@@ -67,10 +67,10 @@ def find_cover(resources: Iterable[ListedResource]) -> ListCover:
     candidates: dict[Hashable, _Candidate] = {}
     narrow_first: dict[Key, tuple[_Candidate, ...]] = {}
     versions: dict[str, str] = {}
-    for one in resources:
-        arm_id, instead = normalize_id(one.arm_id), cast("Hashable", one.key)
-        versions[arm_id] = one.api_version
-        narrow_first[one.key] = found = _find_candidates(one, candidates)
+    for resource in resources:
+        arm_id, instead = normalize_id(resource.arm_id), cast("Hashable", resource.key)
+        versions[arm_id] = resource.api_version
+        narrow_first[resource.key] = found = _find_candidates(resource, candidates)
         for candidate in found:
             candidate.wanted[arm_id] = instead
             instead = candidate.resource_list
@@ -104,7 +104,7 @@ def _find_candidates(resource: ListedResource, candidates: dict[Hashable, _Candi
     """Find the lists of a resource, the narrowest first, each made once. That of a scope may be that of a
     subscription.
     """
-    collections = {normalize_id(one.path): one for one in resource.collections}
+    collections = {normalize_id(collection.path): collection for collection in resource.collections}
     found = []
     for place, (path, level) in collections.items():
         identity = (place, level.value, resource.api_version, resource.principal)

@@ -54,12 +54,12 @@ def make_plan(
     problems = tuple(problems)
     invalid = [apply for apply in applies.values() if not (apply.prepared.is_valid or apply.prepared.is_waiting)]
     all_problems = (*problems, *(problem for apply in applies.values() for problem in apply.prepared.problems))
-    keys = {one.key for one in (*prepared, *around.others)}
+    keys = {resource.key for resource in (*prepared, *around.others)}
     removed = {key: records[key] for key in sorted(records.keys() - keys)}
     prunes: dict[Key, Prune] = {}
     if removed:  # only then it matters what holds deletes back
         # A watched resource is a copy of one outside of the run: each manifest counts once.
-        declared = tuple({(one.key, one.resource.source): one for one in (*prepared, *around.others)}.values())
+        declared = tuple({(entry.key, entry.resource.source): entry for entry in (*prepared, *around.others)}.values())
         named_ids = _find_named_ids(declared, records)
         holds = find_holds(declared, records, problems, around)
         prunes = order_prunes(_make_prunes(removed, named_ids, removals or {}, holds), undeletable)
@@ -78,12 +78,12 @@ def _find_named_ids(declared: Iterable[Prepared], records: Mapping[Key, Record])
     """
     ids = {
         arm_id
-        for one in declared
-        for arm_id in (one.arm_id, records[one.key].arm_id if one.key in records else None)
+        for resource in declared
+        for arm_id in (resource.arm_id, records[resource.key].arm_id if resource.key in records else None)
         if arm_id
     }
     named_ids: dict[str, str] = {}
-    for arm_id in sorted(ids, key=lambda one: (one.count("/"), one)):
+    for arm_id in sorted(ids, key=lambda arm_id: (arm_id.count("/"), arm_id)):
         for ancestor in iterate_ancestors(arm_id):
             if ancestor in named_ids:
                 break  # its parents are, too
@@ -218,17 +218,19 @@ def hold_until(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
     The longest hold of a resource counts for all of its manifests. A record does not count if a manifest declares its
     resource: that one decides.
     """
-    holds = [((one.arm_id or str(one.key)).casefold(), one.hold) for one in declared if one.hold]
+    holds = [
+        ((resource.arm_id or str(resource.key)).casefold(), resource.hold) for resource in declared if resource.hold
+    ]
     recorded = [prune.record for prune in plan.prunes.values() if prune.record.manifest.hold]
     if not (holds or recorded):
         return plan  # as most
-    ids = {(one.arm_id or "").casefold() for one in declared} | {""}
+    ids = {(resource.arm_id or "").casefold() for resource in declared} | {""}
     holds += [
-        (one.arm_id.casefold(), one.manifest.hold)
-        for one in recorded
-        if one.manifest.hold and one.arm_id.casefold() not in ids
+        (record.arm_id.casefold(), record.manifest.hold)
+        for record in recorded
+        if record.manifest.hold and record.arm_id.casefold() not in ids
     ]
-    by_id = dict(sorted(holds, key=lambda one: one[1]))  # the longest is the last
+    by_id = dict(sorted(holds, key=lambda pair: pair[1]))  # the longest is the last
     applies = {
         key: replace(apply, hold=hold) if (hold := by_id.get((apply.prepared.arm_id or str(key)).casefold())) else apply
         for key, apply in plan.applies.items()

@@ -68,7 +68,7 @@ def _iterate_texts(value: Any, without: Collection[str] = ()) -> Iterator[str]:
             case str() as text:
                 yield text
             case Mapping() as members:
-                shown = {name: one for name, one in members.items() if str(name).casefold() not in without}
+                shown = {name: member for name, member in members.items() if str(name).casefold() not in without}
                 pending += [*shown, *shown.values()]
             case list() as entries:
                 pending += entries

@@ -69,7 +69,11 @@ class Revised:
 def make_records(old: Revised) -> Mapping[Key, Record]:
     """Make the records that `make_plan` needs, as if a run had applied the old revision."""
     requests = old.requests()
-    return {one.key: _make_record(one, requests[one.key]) for one in old.prepared if one.key in requests}
+    return {
+        resource.key: _make_record(resource, requests[resource.key])
+        for resource in old.prepared
+        if resource.key in requests
+    }
 
 
 def _make_record(prepared: Prepared, request: Request) -> Record:
@@ -115,7 +119,7 @@ def _withhold(apply: Apply, result: Result) -> Result:
     notes = [result.condition.message]
     if before != hold and apply.prepared.is_valid:
         change = "is removed" if hold is None else "is added" if before is None else "changes"
-        days = " to ".join(f"`{one}`" for one in (before, hold) if one)
+        days = " to ".join(f"`{until}`" for until in (before, hold) if until)
         notes.append(
             f"Its hold {change}: {days}." if hold is None or before is None else f"Its hold changes from {days}."
         )
@@ -138,7 +142,7 @@ class _Rehearsal:
 
     def __init__(self, old: Revised, new: Revised, by_id: Mapping[str, Record]) -> None:
         self._old = old
-        self._old_keys = frozenset(one.key for one in old.prepared)
+        self._old_keys = frozenset(resource.key for resource in old.prepared)
         self._requests = new.requests()
         self._by_id = by_id
 

@@ -19,7 +19,9 @@ def describe_apply(attempt: ApplyAttempt, *, always_put: bool) -> ProvidedResour
     """Return the desired state of a resource. Its password is set if the comparison finds that it changed."""
     record, body = attempt.record, attempt.filled_request.body
     comparison = attempt.decision.comparison
-    is_new = any(one.rule in {CHANGED, NEVER_SET} for one in comparison.differences) if comparison else False
+    is_new = (
+        any(difference.rule in {CHANGED, NEVER_SET} for difference in comparison.differences) if comparison else False
+    )
     return ProvidedResource(
         key=attempt.key,
         gvk=attempt.prepared.resource.gvk,

@@ -101,6 +101,7 @@ def keep_prune_record(attempt: PruneAttempt, condition: Condition, rules: RunRul
     """
     record = attempt.record
     if attempt.write.done in {Action.DELETE, Action.DETACH}:
+        # What is created again next keeps its record; of what is gone for good, nothing is left to track.
         return record if attempt.prune.replaces else None
     if attempt.decision.action is not Action.DELETE:  # it must not be deleted now
         return None if attempt.observed.exists is False else record
@@ -135,6 +136,7 @@ def build_unattempted_record(node: Node, agent: str, no_turn: Condition) -> Reco
         ),
         access=RecordedAccess(credential=prepared.credential, operator=agent),
     )
+    # An invalid manifest may have lost its hold by the same mistake.
     hold = prepared.hold if prepared.is_valid else record.manifest.hold
     manifest = replace(record.manifest, **find_declaration(resource), last_revision="", hold=hold)
     record = replace(record, manifest=manifest)
@@ -155,6 +157,7 @@ def _revise_record(
         old,
         manifest=replace(
             old.manifest,
+            # The policy of an invalid manifest may be part of the mistake, and a later prune goes by the record.
             policy=attempt.policy if attempt.prepared.is_valid else old.manifest.policy,
             last_revision="",
             hold=_find_hold(attempt),
@@ -189,7 +192,7 @@ def _find_failure(attempt: ApplyAttempt, generation: int, now: datetime) -> Fail
         since = old.since if old and is_same else format_rfc3339(now)
         kind = old.kind if old else Action.UPDATE if attempt.write.existed else Action.CREATE
         # What Azure changed is drift, and stays it.
-        undone = (one.path for one in attempt.decision.reported.differences if one.rule in UNDONE)
+        undone = (difference.path for difference in attempt.decision.reported.differences if difference.rule in UNDONE)
         return FailedWrite(str(kind), since, generation, tuple(sorted({*(old.paths if old else ()), *undone})))
     has_ended = attempt.write.done is not Action.NONE and not attempt.write.unfinished
     return None if has_ended else old
@@ -276,12 +279,11 @@ def _find_pending(attempt: ApplyAttempt, now: datetime) -> PendingOperation | No
 
 
 def _find_operation(attempt: Attempt, kind: str, now: datetime) -> PendingOperation | None:
-    """Return the operation that the next run continues. A create that is still not visible after one more run is sent
-    again.
-    """
+    """Return the operation that the next run continues."""
     if not attempt.write.unfinished:
         return None
     old = attempt.record.writes.operation if attempt.record else None
+    # A create that still does not show after one more run is sent again.
     if old and attempt.write.done is Action.NONE:
         return old if attempt.observed.live is not None else None
     return PendingOperation(kind=kind, started_at=format_rfc3339(now))

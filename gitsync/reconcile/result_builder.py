@@ -134,7 +134,7 @@ def _build_result(
         action=_find_done(attempt) if rules.writes else attempt.decision.action,
         condition=condition,
         is_fine=_is_fine(attempt, condition, verdict, is_ready=is_ready),
-        differences=tuple(shorten_difference(one, redactions.mask) for one in comparison.differences),
+        differences=tuple(shorten_difference(difference, redactions.mask) for difference in comparison.differences),
         comparison=_note_comparison(attempt, verdict, rules),
         change=_describe_change(attempt, rules),
         attempts=attempt.session.list_failures(),

@@ -209,9 +209,9 @@ def _refuse(settings: EmulatorSettings, refused: Mapping[str, str]) -> EmulatorS
 
 def _find_keys(state: State, prepared: Iterable[Prepared]) -> dict[str, Key]:
     """Find the resource of each ARM id: the manifest that writes it, else the record."""
-    keys = {normalize_id(one.arm_id): key for key, one in sorted(state.records.items()) if one.arm_id}
-    by_manifest = sorted(prepared, key=lambda one: (one.is_written, one.key))
-    return keys | {normalize_id(one.arm_id): one.key for one in by_manifest if one.arm_id}
+    keys = {normalize_id(record.arm_id): key for key, record in sorted(state.records.items()) if record.arm_id}
+    by_manifest = sorted(prepared, key=lambda resource: (resource.is_written, resource.key))
+    return keys | {normalize_id(resource.arm_id): resource.key for resource in by_manifest if resource.arm_id}
 
 
 def _add_foreign(state: State, config: Config, source: Checkout, redactions: Redactions) -> State:

@@ -92,8 +92,8 @@ def _read(document: CheckedMapping) -> Report:
         ),
         use=RequestUse(by_type=_read_types(requests), hour_shares=_read_shares(requests.within("hourShares"))),
         coverage=_read_coverage(document.within("coverage")),
-        problems=tuple(_read_problem(one) for one in document.each("problems")),
-        results=tuple(_read_result(one) for one in document.each("resources")),
+        problems=tuple(_read_problem(entry) for entry in document.each("problems")),
+        results=tuple(_read_result(entry) for entry in document.each("resources")),
     )
 
 
@@ -163,7 +163,7 @@ def _read_coverage(coverage: CheckedMapping) -> Coverage:
     return Coverage(
         files=coverage.count("files"),
         resources=coverage.count("resources"),
-        unread=tuple(one for same in unread for one in same),
+        unread=tuple(document for same in unread for document in same),
         ignored=repeat(coverage, "ignoredFiles", ""),
         skipped=repeat(coverage, "skippedKustomizations", ""),
         notes=repeat(coverage, "notes", Problem(code="", message="", level=Level.NOTE)),
@@ -207,19 +207,19 @@ def _read_result(fields: CheckedMapping) -> Result:
         action=fields.one_of("action", Action),
         condition=_read_condition(fields, key),
         is_fine=False,
-        differences=tuple(_read_difference(one) for one in fields.each("differences")),
-        changed_by=tuple(_read_change(one) for one in fields.each("changedBy")),
+        differences=tuple(_read_difference(entry) for entry in fields.each("differences")),
+        changed_by=tuple(_read_change(entry) for entry in fields.each("changedBy")),
         comparison=ComparisonNotes(
             unverified=fields.texts("unverified"),
             because={path: because.text(path) for path in because.values},
             withheld=None if found is verdict else found,
         ),
         change=ResultChange(
-            checks=tuple(_read_check(one) for one in fields.each("checks")),
+            checks=tuple(_read_check(entry) for entry in fields.each("checks")),
             replacement=_read_replacement(fields),
             renamed=fields.key("renamed"),
         ),
-        attempts=tuple(_read_failed_request(one) for one in fields.each("attempts")),
+        attempts=tuple(_read_failed_request(entry) for entry in fields.each("attempts")),
         ending=Ending(
             blocked_by=None if fields.values.get("blockedBy") is None else fields.key("blockedBy"),
             failed_since=fields.text("failedSince", ""),

@@ -89,7 +89,7 @@ def mask_texts(value: T, mask: Mask, *names: str) -> T:
 
 def mask_all(values: tuple[T, ...], mask: Mask, *names: str) -> tuple[T, ...]:
     """Mask members of each value; return the same tuple if nothing in them is secret."""
-    masked = tuple(mask_texts(one, mask, *names) for one in values)
+    masked = tuple(mask_texts(value, mask, *names) for value in values)
     return values if all(map(operator.is_, masked, values)) else masked
 
 
@@ -107,8 +107,8 @@ def _mask_result(result: Result, mask: Mask) -> Result:
         condition=mask_condition(result.condition, mask),
         manifest=_mask_manifest(result.manifest, mask),
         differences=tuple(
-            replace(one, desired=mask_value(one.desired, mask), live=mask_value(one.live, mask))
-            for one in result.differences
+            replace(difference, desired=mask_value(difference.desired, mask), live=mask_value(difference.live, mask))
+            for difference in result.differences
         ),
         changed_by=mask_all(result.changed_by, mask, "name", "label", "client", "operation", "correlation_id", "doubt"),
         comparison=renew(

@@ -130,7 +130,7 @@ def list_operations(records: Sequence[Record], now: datetime) -> list[str]:
     lines = [
         f"  {operation.kind} {names[record.key]}, begun {format_age(operation.started_at, now)} ago "
         f"({escape_controls(operation.started_at)})"
-        for record, operation in sorted(begun, key=lambda one: find_reading_order(one[0].key))
+        for record, operation in sorted(begun, key=lambda pair: find_reading_order(pair[0].key))
     ]
     return [f"{format_plural(len(lines), 'operation')} without an end on record:", *lines] if lines else []
 

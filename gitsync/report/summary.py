@@ -44,9 +44,9 @@ def render(
     for record in ordered:
         states[_find_state(record)].append(record)
     failed, waiting, ready = (states[title] for title in (_FAILED, _WAITING, _READY))
-    errors, warnings = ([one for one in problems if one.is_error is is_error] for is_error in (True, False))
+    errors, warnings = ([problem for problem in problems if problem.is_error is is_error] for is_error in (True, False))
     facts = list_target(replace(target or RunTarget(), identity=""))
-    claims = Counter(one.claim.value for one in ordered)  # they decide whether a later prune may delete
+    claims = Counter(record.claim.value for record in ordered)  # they decide whether a later prune may delete
     names = shorten_names(record.key for record in ordered)
     parts = [
         f"# {_format_headline(len(failed), len(errors), len(ready), ordered)}",

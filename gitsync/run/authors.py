@@ -30,8 +30,8 @@ async def add_authors(run: RunContext, plan: Plan, state: State, results: dict[K
         return results
     believed = (record for record in state.records.values() if not record.trust.is_refused)
     recorded = [record.writes.last for record in believed if record.writes.last]
-    commits = {one: write.revision for write in recorded for one in list_ids(write)}
-    written = {one for result in results.values() if result.record for one in list_ids(result.record.writes.last)}
+    commits = {arm_id: write.revision for write in recorded for arm_id in list_ids(write)}
+    written = {arm_id for result in results.values() if result.record for arm_id in list_ids(result.record.writes.last)}
     own = OwnWrites(commits=commits, of_this_run=frozenset(written - commits.keys()))
     authors = await find_authors(drifts, own, run.clock.now())
     return results | {key: replace(results[key], changed_by=changes) for key, changes in authors.items()}
@@ -56,7 +56,9 @@ def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> 
         yield Drift(
             key=key,
             arm_id=result.arm_id,
-            paths=tuple(one.path for one in result.differences),  # one that git changed, too, may have changed in Azure
+            paths=tuple(
+                difference.path for difference in result.differences
+            ),  # one that git changed, too, may have changed in Azure
             is_missing=result.found is Verdict.MISSING,
             last_write=_find_last_write(record) if record else None,
             questions=questions.setdefault(arm, Questions(arm, begin_question)),

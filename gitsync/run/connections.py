@@ -257,12 +257,14 @@ async def make_contact(
 
     Raises ConfigError if Azure cannot be reached or there is no token: nothing was touched.
     """
-    subscriptions = {one.subscription for one in identities.values()} - {connections.subscription, ""}
+    subscriptions = {identity.subscription for identity in identities.values()} - {connections.subscription, ""}
     target = RunTarget(
         repository=name_source(connections.source),
         revision=connections.source.revision,
         ref=connections.source.ref or "",
-        other_subscriptions=tuple(sorted(one for one in subscriptions if "<" not in one)),  # a plan may not have all
+        other_subscriptions=tuple(
+            sorted(subscription for subscription in subscriptions if "<" not in subscription)
+        ),  # a plan may not have all
         endpoint=connections.endpoint,
         agent=agent,
     )

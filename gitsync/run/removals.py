@@ -79,6 +79,7 @@ def find_removals(
         return {}
     revisions = source.revisions_since(since) if since else ()
     last = _find_last_manifests(source, removed, revisions, config, reading)
+    # To read all of a long history would take longer than the run, so the recorded policy counts then.
     is_long = len(revisions) > MOST_REVISIONS
     is_searched = since is not None and not is_long and source.has_history_since(since)
     commits = find_last_commits(
@@ -89,6 +90,7 @@ def find_removals(
         key: _make_removal(source, record, last.get(key, _LastManifest()), commits.get(key, unknown))
         for key, record in removed.items()
     }
+    # A file that is there and cannot be read may still declare the resource.
     declared = {
         key: Declaration(
             unit=one.manifest.unit, path=removals[key].path or one.manifest.path, declared_by=one.manifest.declared_by
@@ -176,8 +178,10 @@ def _is_sound_template(problem: Problem, declared: Declaration, built: Collectio
 def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_commit: LastCommit | None) -> Removal:
     reason = _explain_removal(source, record, last)
     names = last.units or (record.manifest.unit,)
+    # The unit may be built now under one of the names that the resource was declared under last.
     unit = next((unit for unit in source.contents.units.values() if unit.name in names), None)  # if it is built now
     policy = _restrict(last.policy or record.manifest.policy, unit)
+    # The object is gone, and a controller deletes nothing after one without the finalizer.
     if unit is None and last.declared and not last.declared.settings.cascades and policy is Policy.MANAGE:
         policy = Policy.DETACH_ON_DELETE
     held = _hold_unknown(record) if unit is None and not last.revision else ""

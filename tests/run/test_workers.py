@@ -451,14 +451,12 @@ async def kill(site: Site, run: Mapping[str, Any], at: int, methods: Collection[
 
 
 class History(NamedTuple):
-    """What happens to the workers of a run. Those of a round, by their numbers, run at once; one that is in `deaths` is
-    killed with so many of its writes, and started again in a later round. `absent` is never started: 0 for none.
-    """
+    """What happens to the workers of a run."""
 
     workers: int
-    rounds: tuple[tuple[int, ...], ...]
-    deaths: Mapping[int, int]
-    absent: int
+    rounds: tuple[tuple[int, ...], ...]  # the workers of each round, by their numbers, run at once
+    deaths: Mapping[int, int]  # a worker that is killed with so many of its writes, and started again in a later round
+    absent: int  # never started: 0 for none
 
     @property
     def is_together(self) -> bool:

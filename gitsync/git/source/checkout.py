@@ -352,6 +352,7 @@ def find_revision(source: Checkout) -> str:
         return source.revision
     digest = hashlib.sha256()
     for path, content in sorted(source.contents.files.items()):
+        # With the length, the bytes of one file cannot be taken for those of the next.
         digest.update(f"{path}\0{len(content)}\0".encode())
         digest.update(content)
     return f"files:{digest.hexdigest()}"

@@ -46,6 +46,7 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     """Turn an update that needs a delete first into a replacement, or stop it if git or the operator does not consent.
     In a plan the resource is fine: nothing that depends on it waits.
     """
+    # A fixed field may get its value from a resource that the run creates: a plan does not have it yet.
     attempt = attempt if run.rules.writes else _add_new_values(attempt)
     comparison, record = attempt.decision.comparison, attempt.record
     if comparison is None or attempt.decision.action is not Action.UPDATE:
@@ -116,6 +117,7 @@ async def review_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         later = find_runtime_values(attempt.request, is_id_sure=is_sure) if attempt.request else ()
         return attempt.with_decision(attempt.decision.changed(reviewed=_describe_apply(attempt, later, run.digests)))
     review = run.rules.approval.review
+    # After a write of this run, the resource differs from the reviewed one by that write.
     if review is None or run.cache.has_sent(attempt.location):
         return attempt
     reviewed = review.nodes.get(attempt.key)
