@@ -45,7 +45,7 @@ _FINALIZERS: Final = {kind.value.declared_by: kind.value.finalizer for kind in U
 class Reading(NamedTuple):
     """How manifests of this run are read."""
 
-    namespace: str  # that of manifests that name none
+    namespace: str  # of manifests that name none
     references: References | None = None  # the values of the Secrets and ConfigMaps that variables come from
     today: date | None = None  # decides whether a hold lasts
 

@@ -301,7 +301,7 @@ class _ChosenFiles:
     """The files outside of everything that is built, among them those that `units` calls plain."""
 
     units: FoundUnits
-    source_files: _SourceFiles  # reads their contents
+    source_files: _SourceFiles  # reads their contents, each once
     reader: KustomizationReader
     problems: tuple[Problem, ...]
     ignored: tuple[str, ...]  # the paths of files that could contain manifests and are ignored

@@ -46,8 +46,8 @@ _MOST_COMMITS: Final = 100  # of a worker: one for each group of claims, and one
 class WorkerBranch:
     """The branch of one worker."""
 
-    run_id: str  # that of its run
-    number: int  # that of its shard, from 1
+    run_id: str  # of its run
+    number: int  # of its shard, from 1
     commit: str  # its last one
     time: datetime  # when its last commit was made
     base: str  # the commit of the status branch that it began with, "" if there was none
