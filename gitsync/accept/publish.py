@@ -262,7 +262,7 @@ def make_change(accepted: Accepted, files: CommittedFiles) -> DriftCommit:
 
 def make_title(resources: tuple[DriftedResource, ...]) -> str:
     """Make the title of a commit and of a pull request: the same for the same resources."""
-    name, others = name_plainly(min(resources, key=lambda one: one.key)), len(resources) - 1
+    name, others = name_plainly(min(resources, key=lambda resource: resource.key)), len(resources) - 1
     if not name:
         return f"Accept drift of {format_plural(len(resources), 'resource')}"
     return f"Accept drift of {name}" + (f" and {format_plural(others, 'other resource')}" if others else "")

@@ -78,6 +78,7 @@ class Session:
         keys.
         """
         self.sent += dict.fromkeys(filter(None, (write.correlation_id, write.returned_id)))
+        # Most actions list keys: an action must not hide the last write of the resource.
         if method != "POST":
             self.last_write, self.written_at = write, self.sent_at
             self.has_written |= is_accepted
@@ -120,6 +121,7 @@ class Session:
         """Return the last error (of one stage), as a sentence for the message of a deadline; "" without one."""
         stages = {stage} if stage else set(Stage)
         tries = (attempt for attempt in reversed(self.failures) if attempt.stage in stages)
+        # A deadline is not the cause of another one, so the last answer is shown.
         cause = next((attempt for attempt in tries if attempt.code not in OUT_OF_TIME), None)
         if cause is None:
             return ""

@@ -395,9 +395,9 @@ class _Sorter:
         for position, object_ in self.left.items():
             if not used.has(object_):
                 self.unread[position] = replace(self.unread[position], is_rejected=False)
-        for one in self.unread:
-            if one.is_rejected and one.kind:
-                self.rejected.setdefault(_make_key(one.api_version, one.kind, one.name), one.source)
+        for document in self.unread:
+            if document.is_rejected and document.kind:
+                self.rejected.setdefault(_make_key(document.api_version, document.kind, document.name), document.source)
         self.problems.extend(self.variables.uses.attach(self.resources, used.has, self.versions.by_address))
         return Manifests(
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),

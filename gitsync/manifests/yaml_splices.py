@@ -91,8 +91,8 @@ def change_text(
     return _replace(text, spans, 0, len(text)), left
 
 
-def _touch(one: tuple[int, int, str], other: tuple[int, int, str]) -> bool:
-    return one[0] <= other[1] and other[0] <= one[1]
+def _touch(first: tuple[int, int, str], other: tuple[int, int, str]) -> bool:
+    return first[0] <= other[1] and other[0] <= first[1]
 
 
 def _replace(text: str, splices: Iterable[tuple[int, int, str]], start: int, end: int) -> str:

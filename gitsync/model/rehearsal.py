@@ -119,4 +119,8 @@ class Rehearsal:
         if self.first is None or self.first.exit_code is not ExitCode.FINE or not self.is_silent:
             return ExitCode.FAILED
         is_stopped = any(gap.stops for gap in self.gaps)
-        return ExitCode.FAILED if is_stopped or not all(one.is_fine for one in self.interrupts) else ExitCode.FINE
+        return (
+            ExitCode.FAILED
+            if is_stopped or not all(interrupt.is_fine for interrupt in self.interrupts)
+            else ExitCode.FINE
+        )

@@ -209,7 +209,7 @@ def _begin_prune(prune: Prune, before: Mapping[Key, Result], run: RunContext) ->
     identity = run.identities[prune.key]
     return PruneAttempt(
         prune=prune,
-        known_kind=run.catalog.kind(GVK.parse(prune.record.manifest_api_version, prune.key.kind)),
+        known_kind=run.catalog.kind(GVK.parse(prune.record.manifest.api_version, prune.key.kind)),
         subscription=identity.subscription,
         refusal=identity.refusal,
         session=run.begin_session(),
@@ -254,6 +254,7 @@ async def _run_stages(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> 
     for leg in legs:
         if leg.acts and (attempt.observed.is_listed or not run.rules.writes):
             continue
+        # What has nothing to send must not hold up the writes near it.
         is_locked = leg.locks and attempt.decision.action is not Action.NONE
         async with run.locks.hold(attempt.location, attempt.session) if is_locked else _NO_LOCK:
             for step in leg.steps:
@@ -283,6 +284,7 @@ def _break_off(attempt: A, failure: Exception, cache: RunCache) -> A:
             return attempt.stopped(make_unreadable(failure), verdict, kind)
         case MissingValueError():
             return attempt.stopped(make_warning(failure.reason, failure.message, failure.hint), Verdict.BLOCKED)
+        # An error that gitsync expects has a message for the user; anything else is a bug of its own.
         case GitsyncError() if failure.exit_code != ExitCode.FAULT:
             return attempt.stopped(make_failed(failure), Verdict.BLOCKED)
         case _:

@@ -122,9 +122,11 @@ def _count_waiting(
     own_problems = _find_own_problems(report) if waiting else {}
     for cause, keys in waiting.items():
         counted = keys
-        error = next((one for one in resources.get(cause, ()) if one.weight is Weight.ERROR), None)
+        error = next((finding for finding in resources.get(cause, ()) if finding.weight is Weight.ERROR), None)
         if error:
-            resources[cause] = [_add_waiting(one, len(keys)) if one is error else one for one in resources[cause]]
+            resources[cause] = [
+                _add_waiting(finding, len(keys)) if finding is error else finding for finding in resources[cause]
+            ]
         elif cause in own_problems:
             problems[own_problems[cause]] = _add_waiting(problems[own_problems[cause]], len(keys))
         else:

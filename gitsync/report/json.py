@@ -148,8 +148,8 @@ def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[s
             for d in sorted(result.differences, key=lambda d: d.path)
         ],
         "unverified": sorted(result.unverified),
-        **({"changedBy": [build_change(one, names=names) for one in result.changed_by]} if result.changed_by else {}),
-        **({"checks": [_build_check(one) for one in result.checks]} if result.checks else {}),
+        **({"changedBy": [build_change(c, names=names) for c in result.changed_by]} if result.changed_by else {}),
+        **({"checks": [_build_check(finding) for finding in result.checks]} if result.checks else {}),
         **({"because": dict(sorted(result.because.items()))} if result.because else {}),
         **_build_replacement(result),
         **({"renamed": str(result.renamed)} if result.renamed else {}),

@@ -362,7 +362,7 @@ def _format_problems(word: str, problems: Sequence[Problem]) -> list[str]:
     if not problems:
         return []
     place = format_problem_place(problems)
-    lines = [format_problem(one) for one in shorten_problems(problems)]
+    lines = [format_problem(problem) for problem in shorten_problems(problems)]
     fitting = select_fitting(lines, _PROBLEMS_ROOM // 2, "problem")
     return [f"#### {word}{place} ({len(problems)})", "\n".join(fitting)]
 

@@ -128,13 +128,12 @@ def render(
     """
     report, paint, requests = report if names else leave_out_people(report), Paint(on=colour), list_by_type(report)
     # Of a run that was stopped, what came of it matters; what it did not reach is a number.
-    unlisted = {one.key for one in report.results if not verbose and one.condition.reason == Hold.NOT_REACHED}
+    unlisted = {result.key for result in report.results if not verbose and result.condition.reason == Hold.NOT_REACHED}
     is_result, has_end = extent is Extent.RESULT, extent is not Extent.PLAN
-    results = split_results(
-        one for one in report.results if one.key not in unlisted and not (is_result and one.is_fine)
-    )
+    listed = (result for result in report.results if result.key not in unlisted)
+    results = split_results(result for result in listed if not (is_result and result.is_fine))
     listing = _Listing(report, width, paint, verbose=verbose, names=names)
-    errors, warnings = ([one for one in report.problems if one.is_error is is_error] for is_error in (True, False))
+    errors, warnings = ([p for p in report.problems if p.is_error is is_error] for is_error in (True, False))
     steps = [line for step in list_next_steps(report) if has_end for line in indent(step, width, by=0)]
     costs = [line for cost in format_costs(report) if has_end for line in indent(cost, width, by=0)]
     parts = (

@@ -141,6 +141,7 @@ def convert(kind: Kind, spec: Mapping[str, Any], name: AzureName, namespace: str
     """
     conversion = _Conversion(find_forms(kind), namespace)
     body = conversion.mapping(kind.spec, spec)
+    # Other providers have the name among the fields of the spec.
     if kind.is_arm:
         body["name"] = name
     return Converted(body, tuple(conversion.arm_ids))
@@ -162,6 +163,7 @@ class _Conversion:
             value = spec.get(field.name)
             if value is None:
                 value = field.default
+            # Most fields are copied as they are, without a call for each.
             if value is not None and not field.is_plain:
                 value = self.field(field, value)
             if value is None:
@@ -262,7 +264,7 @@ def _find_in_type(forms: Forms, name: str, path: JsonPath, spec: Any) -> FieldPa
     if not fits:
         return None
     # A value and its reference to a config map have one place; the manifest has one of them.
-    field = max(fits, key=lambda one: (len(one.parents), members.get(one.name) is not None))
+    field = max(fits, key=lambda form: (len(form.parents), members.get(form.name) is not None))
     found = _find_in_value(forms, field, field.type, path[len(field.parents) + 1 :], members.get(field.name))
     return None if found is None else (field.name, *found)
 

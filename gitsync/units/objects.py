@@ -194,9 +194,9 @@ def read_published(paths: Iterable[str], reader: KustomizationReader) -> tuple[M
             problems.append(error.problem)
             continue
         charts.setdefault(chart.name, []).append(chart)
-    for name, (one, *others) in charts.items():
+    for name, (first, *others) in charts.items():
         for other in others:
-            message = f"{one.path} and {other.path} are both the published chart {name}."
+            message = f"{first.path} and {other.path} are both the published chart {name}."
             hint = "Set `published: false` for one of them in gitsync.yaml."
             problems.append(ChartError(message, hint=hint, path=other.path).problem)
     return {name: found[0] for name, found in charts.items() if len(found) == 1}, problems

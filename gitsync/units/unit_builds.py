@@ -70,10 +70,10 @@ def build_units(
     made = {name: error for name, error in errors.items() if error.problem.path not in reader.tree.paths}
     errors |= {name: place_at_object(error, by_name[name]) for name, error in made.items()}
     warnings = dict.fromkeys(
-        one
+        problem
         for name, job in jobs.items()
         if name not in errors and isinstance(job, KustomizeJob)
-        for one in job.warnings
+        for problem in job.warnings
     )
     return BuiltUnits(
         files={**directories.files, **{_make_result_path(by_name[name]): text for name, text in texts.items()}},

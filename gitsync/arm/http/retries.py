@@ -99,12 +99,14 @@ class Retrier:
             # An optional read has a substitute, so only throttling is worth a wait.
             may_try_again = is_throttled if request.is_optional else may_read_again
             return await self._repeat(partial(self._try, request, session), may_try_again, session)
+        # One id for all tries, so that Azure's log shows them as one operation.
         sent_id = self._traffic.make_correlation_id(request)
         request = replace(request, headers={**request.headers, CORRELATION_ID: sent_id})
         sent_at = format_rfc3339(self.clock.now())
         try:
             answer = await self._repeat(partial(self._try, request, session), may_write_again, session)
         except ArmError as error:
+            # The write may be in Azure's log, so the record keeps its id to find it by.
             if error.outcome_unknown:
                 session.note_write(request.method, LastWrite(correlation_id=sent_id, at=sent_at), is_accepted=False)
             raise
@@ -221,6 +223,7 @@ class Retrier:
 
     def _learn(self, request: ArmRequest, answer: Response, sent_at: float) -> None:
         """Update limits and counts from an answer. Raises ArmError if it is not an expected one."""
+        # Any answer shows that the settings are right, so later silence is an outage.
         self.host.note_answer()
         self._authority.note_answer()
         self._throttle.learn(request.method, request.path, answer)
@@ -245,9 +248,11 @@ class Retrier:
             return
         now = self.clock.now()
         retry_after = answer.read_retry_after(now)
+        # Other requests of the bucket wait too: each of them would be refused as well.
         if answer.status == 429 and retry_after:
             self._throttle.hold(request.method, request.path, answer, code, retry_after, sent_at)
         error = make_arm_error(answer, request, format_rfc3339(now), retry_after)
+        # A success that is not an expected one may come from a proxy, which has passed the write on.
         error.outcome_unknown |= request.is_write and answer.status < 300  # accepted, but perhaps by a proxy
         raise error
 
@@ -342,6 +347,7 @@ class HostState:
         """Return whether a retry makes sense after an error."""
         if self._has_answered or not isinstance(error, TransportError) or error.was_sent:
             return True
+        # A wrong name or an untrusted certificate stays wrong: waiting would only delay the message.
         if error.is_wrong_host:
             return False
         now = self._clock.monotonic()

@@ -94,8 +94,8 @@ def _is(path: str, *values: Any) -> Callable[[FieldPair], bool]:
     def applies(pair: FieldPair) -> bool:
         value = pair.asked(path)
         return any(
-            type(value) is type(one) and (value.casefold() if isinstance(value, str) else value) == one
-            for one in folded
+            type(value) is type(expected) and (value.casefold() if isinstance(value, str) else value) == expected
+            for expected in folded
         )
 
     return applies

@@ -78,9 +78,11 @@ class EditedListing:
     def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
         wanted = tuple(entries)
         self.contents.update(
-            self.source.read(one for one in wanted if one.path not in self.contents and one.path not in self.texts)
+            self.source.read(
+                entry for entry in wanted if entry.path not in self.contents and entry.path not in self.texts
+            )
         )
-        texts = {one.path: self.texts.get(one.path) for one in wanted}
+        texts = {entry.path: self.texts.get(entry.path) for entry in wanted}
         return {path: self.contents[path] if text is None else text for path, text in texts.items()}
 
     def _edit(self, entries: Iterable[SourceEntry]) -> Iterator[SourceEntry]:
