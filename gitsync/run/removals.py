@@ -178,7 +178,6 @@ def _is_sound_template(problem: Problem, declared: Declaration, built: Collectio
 def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_commit: LastCommit | None) -> Removal:
     reason = _explain_removal(source, record, last)
     names = last.units or (record.manifest.unit,)
-    # The unit may be built now under one of the names that the resource was declared under last.
     unit = next((unit for unit in source.contents.units.values() if unit.name in names), None)  # if it is built now
     policy = _restrict(last.policy or record.manifest.policy, unit)
     # The object is gone, and a controller deletes nothing after one without the finalizer.
