@@ -68,15 +68,8 @@ class Outline(NamedTuple):
 @cache
 def outline(path):
     """To parse all modules takes a second, so it is done once."""
-<<<<<<< ours
-    text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
-||||||| base
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-=======
     text = path.read_text(encoding="utf-8")
     tree, comments = ast.parse(text), [line.lstrip().startswith("#") for line in text.splitlines()]
->>>>>>> theirs
     statements = list(list_statements(tree))
     functions = [node for node in statements if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     values = [node for node in tree.body if isinstance(node, ast.ClassDef) and is_unfrozen(node)]

@@ -233,7 +233,8 @@ def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]
         if resource is None or not names:
             continue
         is_compared = result.verdict in {Verdict.IN_SYNC, Verdict.PENDING, Verdict.DRIFTED, Verdict.CONFLICT}
-        is_used_up = result.exists and result.replacement is None and result.action in {Action.NONE, Action.UPDATE}
+        is_in_place = result.change.replacement is None and result.action in {Action.NONE, Action.UPDATE}
+        is_used_up = result.ending.exists and is_in_place
         if is_compared and is_used_up and not any(_differs(result, name) for name in names):
             yield locate_finding(
                 Finding(
@@ -249,9 +250,8 @@ def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]
 
 def _differs(result: Result, name: str) -> bool:
     """Return whether a field differs, or one below it, by its name in a consent."""
-    fields = [
-        result.fields[difference.path].name for difference in result.differences if difference.path in result.fields
-    ]
+    known = result.comparison.fields
+    fields = [known[difference.path].name for difference in result.differences if difference.path in known]
     return any(re.match(rf"(?:spec\.)?{re.escape(name)}(?![^.\[])", field) for field in fields)
 
 
@@ -290,24 +290,24 @@ def find_hold_below(
 
 def hold_replacement(result: Result, held: str, *, writes: bool) -> Result:
     """Return the result of a replacement that does not take place, for this reason."""
-    if result.replacement is None:
+    change = result.change
+    if change.replacement is None:
         raise AssertionError("only a replacement is held")
-    replacement = replace(result.replacement, is_due=False, held=held)
+    replacement = replace(change.replacement, is_due=False, held=held)
     condition = replace(
         build_replacement_condition(replacement),
         generation=result.condition.generation,
         time=result.condition.time,
     )
     record = replace(result.record, condition=condition) if writes and result.record else result.record
-    reviewed = replace(result.reviewed, action=Action.NONE) if result.reviewed else None
+    reviewed = replace(change.reviewed, action=Action.NONE) if change.reviewed else None
     return replace(
         result,
         action=Action.NONE,
-        replacement=replacement,
         condition=condition,
         is_fine=not writes,
+        change=replace(change, replacement=replacement, reviewed=reviewed),
         record=record,
-        reviewed=reviewed,
     )
 
 
@@ -322,22 +322,23 @@ def add_takes(
     """Add to each replacement what a delete takes along: all that is below the resource, in git or on record, and what
     refers to any of it.
     """
-    if not any(result.replacement for result in results.values()):
+    if not any(result.change.replacement for result in results.values()):
         return dict(results)
-    ids = {key: result.arm_id for key, result in results.items() if result.exists and result.arm_id}
+    ids = {key: result.arm_id for key, result in results.items() if result.ending.exists and result.arm_id}
     ids |= {key: record.arm_id for key, record in records.items()}
     completed = dict(results)
     for key, result in results.items():
         # The recorded resource would be deleted, if a change of the name led to another id.
         deleted_id = records[key].arm_id if key in records else result.arm_id
-        if result.replacement and deleted_id:
-            below, replacement = find_takes(key, deleted_id, ids), result.replacement
+        if result.change.replacement and deleted_id:
+            below, replacement = find_takes(key, deleted_id, ids), result.change.replacement
             deleted = {key, *below}
             kept = {
                 records[deleted_key].kept.given_id.casefold() for deleted_key in deleted if deleted_key in records
             } - {""}
             refers = find_referrers(deleted, ids, replacement.given_ids | kept, applies, records)
-            completed[key] = replace(result, replacement=replace(replacement, takes=(*below, *refers), refers=refers))
+            replacement = replace(replacement, takes=(*below, *refers), refers=refers)
+            completed[key] = replace(result, change=replace(result.change, replacement=replacement))
     return completed
 
 

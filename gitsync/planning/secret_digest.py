@@ -232,7 +232,8 @@ def warn_uncompared_secrets(results: Iterable[Result]) -> tuple[Problem, ...]:
     """Return a warning for each reason why a secret of these results could not be compared."""
     all_results = tuple(results)
     affected = {
-        reason: [result.key for result in all_results if reason in result.because.values()] for reason in _HINTS
+        reason: [result.key for result in all_results if reason in result.comparison.because.values()]
+        for reason in _HINTS
     }
     return tuple(
         _make_problem(reason, [f"{key.kind}/{key.name}" for key in keys]) for reason, keys in affected.items() if keys
