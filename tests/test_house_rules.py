@@ -69,13 +69,13 @@ class Outline(NamedTuple):
 def outline(path):
     """To parse all modules takes a second, so it is done once."""
     text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
+    tree, comments = ast.parse(text), [line.lstrip().startswith("#") for line in text.splitlines()]
     statements = list(list_statements(tree))
     functions = [node for node in statements if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     values = [node for node in tree.body if isinstance(node, ast.ClassDef) and is_unfrozen(node)]
     return Outline(
         is_documented=bool(ast.get_docstring(tree)),
-        functions=tuple((function.name, lines_of_code(function)) for function in functions),
+        functions=tuple((function.name, lines_of_code(function, comments)) for function in functions),
         classes=tuple(n.name for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")),
         values=tuple(outline_values(statements, text.splitlines())),
         unfrozen_fields=tuple(n.target.id for value in values for n in value.body if isinstance(n, ast.AnnAssign)),
@@ -112,11 +112,14 @@ def list_statements(node):
             yield from list_statements(child)
 
 
-def lines_of_code(function):
-    """Lines from the signature to the end, the docstring left out: to explain costs nothing."""
+def lines_of_code(function, comments):
+    """Lines from the signature to the end, without docstring and comments: to explain costs nothing. `comments` has for
+    each line of the module whether it is one.
+    """
     first = function.body[0]
     documented = first.end_lineno - first.lineno + 1 if is_docstring(first) else 0
-    return function.end_lineno - function.lineno + 1 - documented
+    commented = sum(comments[function.lineno : function.end_lineno])
+    return function.end_lineno - function.lineno + 1 - documented - commented
 
 
 def breaks_a_rule(path):

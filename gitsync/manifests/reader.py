@@ -108,7 +108,7 @@ def _make_too_many(path: str, line: int) -> Problem:
 class _Sorter:
     """Sorts documents by their kind. Mutable: it is filled document by document."""
 
-    namespace: str  # that of manifests without one
+    namespace: str  # of manifests without one
     variables: VariableReader
     capz: CapzObjects
     versions: ConfigMapVersions
@@ -130,7 +130,7 @@ class _Sorter:
     unread: list[UnreadDocument] = field(default_factory=list)
     """The documents that are not for gitsync and the rejected ones."""
 
-    unit: Unit | None = None  # that of the file that is read
+    unit: Unit | None = None  # of the file that is read
     wrapper: Wrapper | None = None  # the CAPZ object around the document that is read
     origins: Origins = field(default_factory=Origins)  # what set each value of a result that a unit built
     keepers: dict[tuple[str, ...], Unit | None] = field(default_factory=dict)

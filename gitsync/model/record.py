@@ -80,7 +80,7 @@ class FailedWrite:
 
     kind: str  # "create" or "update": that of the first of them
     since: str  # RFC 3339, UTC
-    generation: int  # that of the spec which has failed since then
+    generation: int  # of the spec which has failed since then
     paths: tuple[str, ...] = ()  # JSON pointers of the intended changes, which Azure may have made in part
     keeps: bool = False
     """Azure accepted the write but kept a value that git no longer has, even after a second write, which is not sent
@@ -213,7 +213,7 @@ class State:
     notified: Mapping[str, str] = field(default_factory=dict)
     """The state in an agent's last notification, in words; without one, the agent has reported success or nothing."""
 
-    identity: str = ""  # that of the status, which its seals name; "" before the first seal, and in older ones
+    identity: str = ""  # of the status, which its seals name; "" before the first seal, and in older ones
     strays: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Branches among those of workers that were not read, each with the reason."""
 

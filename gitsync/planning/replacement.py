@@ -145,10 +145,12 @@ def _find_hold(named: Mapping[str, _NewValue], resource: Resource, record: Recor
     names of their fields.
     """
     restore, consent = "Restore the old value in git", read_consent(resource)
+    # Its content would be deleted with it, most of which no manifest of the group names.
     if is_group(resource.key):
         return f"{restore}, or move the content to a new group: gitsync does not replace a resource group."
     if record is None or not record.claim.is_ours or not record.manifest.policy.allows_delete:
         return f"{restore}: gitsync deletes only resources that it created or adopted and whose policy allows it."
+    # A consent has the new value, and everybody reads an annotation.
     if any(new.entry is None for new in named.values()):
         return f"{restore}: the new value is a secret, which no annotation may name."
     if not named or not all(consent.covers(name, new.value, new.source) for name, new in named.items()):
@@ -193,6 +195,7 @@ def make_move(old_id: str, new_id: str) -> Replacement:
     path, new_path = (arm_id.casefold().partition("/providers/")[2] for arm_id in (old_id, new_id))
     subscription = find_subscription(new_id)
     elsewhere = "" if subscription == find_subscription(old_id) else f" --destination-subscription-id {subscription}"
+    # Only a move to another group keeps the data; a resource that extends another one moves with it.
     is_moved = path and path == new_path and "/providers/" not in path
     if not is_moved or not (elsewhere or group.casefold() != new_group.casefold()):
         return Replacement(reason=f"Azure cannot rename or move {old_id} to {new_id}: it is a delete and a create.")
@@ -265,8 +268,10 @@ def find_hold_below(
     """
     for other in takes:
         apply, record = plan.applies.get(other), records.get(other)
+        # The delete would take along what another agent manages.
         if record is not None and record.agent not in {"", agent}:
             return f"{other} is below it, and the agent {record.agent} manages it."
+        # Nothing in this run would create it again.
         if apply is None and other not in plan.prunes:
             return f"{other} is below it, and this run does not cover it."
         if apply is not None and apply.hold:
@@ -367,6 +372,7 @@ def note_renames(plan: Plan) -> Plan:
         apply, prune = applies[new], prunes[old]
         # A resource that keeps its ARM id only changes its manifest.
         is_same = is_same_id(prune.record.arm_id, apply.prepared.arm_id or "")
+        # Only a delete and a create are joined: a detached resource stays where it is.
         if is_same or prune.detaches or not prune.record.claim.is_ours:
             continue
         applies[new] = replace(apply, renamed=old)

@@ -70,7 +70,7 @@ class ReportFinding:
     message: str = ""  # the cause on one line, "" if the title has it
     details: tuple[str, ...] = ()  # the lines below
     is_advice: bool = False  # it is not a failure
-    outcome: str = ""  # that of the resource, "" for a problem
+    outcome: str = ""  # of the resource, "" for a problem
 
     @property
     def headline(self) -> str:

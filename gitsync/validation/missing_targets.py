@@ -172,7 +172,7 @@ def _explain_unusable(member: Member) -> str:
 class _MissingTarget(NamedTuple):
     """An owner or a reference that does not exist."""
 
-    path: FieldPath  # of its field
+    path: FieldPath  # of the field that names it
     key: Key
     role: str  # "owner" or "reference"
     must_be_named: bool = False  # no ARM id may take its place

@@ -46,9 +46,9 @@ class Member:
     references: tuple[tuple[FieldPath, Key], ...] = ()
     """Those to other manifests, with their paths, as `find_named_references` finds them."""
 
-    subscription: str = ""  # that of its credential, "" if it has none
+    subscription: str = ""  # of its credential, "" if it has none
     is_written: bool = True  # its policy allows writes
-    body: Mapping[str, Any] | None = None  # that of its request, with placeholders; None if no request can be made
+    body: Mapping[str, Any] | None = None  # of its request, with placeholders; None if no request can be made
 
     @property
     def waits_for_owners(self) -> bool:

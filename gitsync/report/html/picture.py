@@ -73,7 +73,7 @@ class Drawing(NamedTuple):
 
     lines: Sequence[GraphLine]
     boxes: Sequence[Box]
-    size: Size  # that of a box
+    size: Size
     width: int  # of the picture, in pixels
     height: int  # of the picture, in pixels
     hidden: int = 0  # the number of boxes that are left out
