@@ -162,7 +162,6 @@ IN_A_TABLE = {
 
 
 STILL_IN_PROSE = {
-    *("Checkout", "Record", "Report", "Result"),
     *("Observation", "Decision", "Write", "AttemptBase", "ApplyAttempt", "PruneAttempt"),
 }
 """Large values whose docstrings move with their fields, once they are values of several parts."""

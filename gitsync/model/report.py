@@ -73,36 +73,44 @@ class LimitUse(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """`started` and `finished` are RFC 3339, UTC. `results` are sorted by key, `problems` by location.
+class ReportSource:
+    """What the manifests of a report are from."""
 
-    File paths are relative to `root`, a folder in the repository ("" for its top). `base` is set if Azure was not read:
-    the revision whose manifests replace its state. `review` is the content of a plan for review, if requested.
-    `coverage` counts what was read of the source. `target` is what the run reads and writes to, `use` what its requests
-    were for. `checks` are those in the settings, and `unrepeated` the requests of a plan's checks that the sync does
-    not repeat. `who` decides where names of people may be shown. `schedule` estimates the writes of a plan's sync; it
-    is empty for any other run.
-    """
+    root: str = ""  # the folder in the repository that paths of files are relative to; "" for its top
+    base: str | None = None  # set if Azure was not read: the revision whose manifests replace its state
+    coverage: Coverage = field(default_factory=Coverage)  # counts what was read of the source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportPlan:
+    """What a report has for the sync after a plan; a sync has none of it but the checks."""
+
+    checks: tuple[CheckName, ...] = tuple(CheckName)  # those in the settings
+    unrepeated: RequestCounts = field(default_factory=RequestCounts)
+    """The requests of the plan's checks that the sync does not repeat."""
+
+    schedule: Schedule = field(default_factory=Schedule)  # estimates the writes of the sync
+    review: Review | None = None  # the content of a plan for review, if requested
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a run has found and done."""
 
     command: str  # "sync", "plan" or "validate"
-    revision: str | None
-    started: str
-    finished: str
+    revision: str | None  # the commit that was read; None for a folder
+    started: str  # RFC 3339, UTC
+    finished: str  # RFC 3339, UTC
+    interrupted: bool = False  # a person or a scheduler stopped it
     exit_code: ExitCode
+    target: RunTarget = field(default_factory=RunTarget)  # what the run reads and writes to
+    source: ReportSource = field(default_factory=ReportSource)
     requests: RequestCounts
-    problems: tuple[Problem, ...]
-    results: tuple[Result, ...]
-    interrupted: bool = False
-    root: str = ""
-    base: str | None = None
-    review: Review | None = None
-    coverage: Coverage = field(default_factory=Coverage)
-    target: RunTarget = field(default_factory=RunTarget)
-    use: RequestUse = field(default_factory=RequestUse)
-    checks: tuple[CheckName, ...] = tuple(CheckName)
-    unrepeated: RequestCounts = field(default_factory=RequestCounts)
-    who: Who = Who.AUTO
-    schedule: Schedule = field(default_factory=Schedule)
+    use: RequestUse = field(default_factory=RequestUse)  # what the requests were for
+    problems: tuple[Problem, ...]  # by location
+    results: tuple[Result, ...]  # by key
+    plan: ReportPlan = field(default_factory=ReportPlan)
+    who: Who = Who.AUTO  # where names of people may be shown
 
     @property
     def summary(self) -> Mapping[str, int]:

@@ -17,8 +17,9 @@ from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors, no
 from gitsync.manifests.units import Declaration
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune, Removal, RestOfSource
+from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem, SourceLocation
-from gitsync.model.record import Record
+from gitsync.model.record import Record, RecordedManifest
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
 from gitsync.planning.claims import find_last_policies, join_deletes
@@ -125,22 +126,8 @@ def _make_prunes(
         if is_needed:
             needed.add(key)
         path = removal.path or record.manifest.path
-        place = Declaration(
-            unit=record.manifest.unit, path=record.manifest.path, declared_by=record.manifest.declared_by
-        )
-        if removal.units:  # of a later revision, which a next run may not search any more
-            place = Declaration(unit=removal.units[-1], path=removal.path, declared_by=removal.declared_by)
         prunes[key] = Prune(
-            record=replace(
-                record,
-                manifest=replace(
-                    record.manifest,
-                    policy=policy,
-                    hold=max(filter(None, (removal.hold, record.manifest.hold)), default=None),
-                    last_revision=removal.revision or record.manifest.last_revision,
-                    **place,
-                ),
-            ),
+            record=replace(record, manifest=_renew_manifest(record.manifest, removal, policy)),
             detaches=detaches,
             held="" if detaches else is_needed or _find_hold(removal, gone, holds),
             reason=removal.reason,
@@ -148,6 +135,20 @@ def _make_prunes(
             last_source=SourceLocation(path, removal.line) if path else None,
         )
     return spread_holds(join_deletes(prunes), needed)
+
+
+def _renew_manifest(recorded: RecordedManifest, removal: Removal, policy: Policy) -> RecordedManifest:
+    """Return what a record has of a manifest, with what is known of its last revision."""
+    place = Declaration(unit=recorded.unit, path=recorded.path, declared_by=recorded.declared_by)
+    if removal.units:  # of a later revision, which a next run may not search any more
+        place = Declaration(unit=removal.units[-1], path=removal.path, declared_by=removal.declared_by)
+    return replace(
+        recorded,
+        policy=policy,
+        hold=max(filter(None, (removal.hold, recorded.hold)), default=None),
+        last_revision=removal.revision or recorded.last_revision,
+        **place,
+    )
 
 
 def _find_hold(removal: Removal, gone: RemovedResource, holds: Holds) -> str:
