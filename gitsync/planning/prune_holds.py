@@ -25,23 +25,21 @@ NOTHING_ELSE: Final = RestOfSource()
 
 
 class _Trace(NamedTuple):
-    """What identifies an unread document. Names are in lower case; an empty kind may be any."""
+    """What identifies an unread document."""
 
     source: SourceLocation
-    kind: str
-    names: frozenset[str]
-    why: str
+    kind: str  # "" may be any
+    names: frozenset[str]  # in lower case
+    why: str  # it may be any resource: a clause for messages
 
 
 @dataclass(frozen=True, slots=True)
 class RemovedResource:
-    """A resource that was removed from git. `path` and `units` are the file and the units that declared it last, "" and
-    none if unknown.
-    """
+    """A resource that was removed from git."""
 
     record: Record
-    path: str = ""
-    units: tuple[str, ...] = ()
+    path: str = ""  # the file that declared it last, "" if it is not known
+    units: tuple[str, ...] = ()  # the units that declared it last, none if they are not known
 
     @property
     def last_units(self) -> tuple[str, ...]:
@@ -50,26 +48,25 @@ class RemovedResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holds:
-    """Everything in git that can hold a delete. Made by `find_holds`.
+    """Everything in git that can hold a delete. Made by `find_holds`."""
 
-    `faults` may hide manifests of their units. `traces` are of documents that gitsync does not understand, by each of
-    their names. `new` are manifests without a record or with a duplicate key, by the variants of their names
-    (`find_near`). `owned` and `owners` have a manifest for each owner, by the owner's key and by its ARM id. `moves`
-    has the units that now contain the resources of a recorded unit. `strays` are alone in a namespace outside of the
-    run. `built` are the names of units that are built.
-    """
-
-    faults: tuple[Problem, ...] = ()
+    faults: tuple[Problem, ...] = ()  # problems that may hide manifests of their units
     invalid: tuple[Problem, ...] = ()
     traces: Mapping[str, tuple[_Trace, ...]] = field(default_factory=dict)
-    nameless: tuple[Prepared, ...] = ()
+    """Those of documents that gitsync does not understand, by each of their names."""
+
+    nameless: tuple[Prepared, ...] = ()  # manifests without an ARM id, whose name in Azure a ConfigMap has
     new: Mapping[str, tuple[Prepared, ...]] = field(default_factory=dict)
+    """Manifests without a record or with a duplicate key, by the variants of their names (`find_near`)."""
+
     twice: frozenset[Key] = frozenset()
-    owned: Mapping[Key, Prepared] = field(default_factory=dict)
+    owned: Mapping[Key, Prepared] = field(default_factory=dict)  # a manifest for each owner, by the owner's key
     moves: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    strays: tuple[Resource, ...] = ()
-    owners: Mapping[str, Prepared] = field(default_factory=dict)
-    built: frozenset[str] = frozenset()
+    """The units that now contain the resources of a recorded unit."""
+
+    strays: tuple[Resource, ...] = ()  # alone in a namespace outside of the run
+    owners: Mapping[str, Prepared] = field(default_factory=dict)  # a manifest for each owner, by its ARM id
+    built: frozenset[str] = frozenset()  # the names of units that are built
 
     def on(self, removed: RemovedResource) -> str:
         """Return why a resource is held, with file and line, and how to fix it; "" if it may be deleted."""
@@ -169,7 +166,7 @@ def _find_moves(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> 
     """Find the units to which resources of a recorded unit were moved: those are checked too."""
     moves: dict[str, set[str]] = defaultdict(set)
     for prepared in declared:
-        former_unit = records[prepared.key].unit if prepared.key in records else ""
+        former_unit = records[prepared.key].manifest.unit if prepared.key in records else ""
         if former_unit and former_unit != (current_unit := find_unit_name(prepared.resource)):
             moves[former_unit].add(current_unit)
     return {former_unit: frozenset(current_unit) for former_unit, current_unit in moves.items()}
@@ -184,7 +181,7 @@ def _find_strays(elsewhere: Iterable[Resource]) -> tuple[Resource, ...]:
 
 def _check_any_fault(holds: Holds, removed: RemovedResource) -> str:
     """Hold a record of an older gitsync for any error: it has no unit, so it does not show where to look."""
-    if removed.record.unit:
+    if removed.record.manifest.unit:
         return ""
     fault = next((p for p in (*holds.faults, *holds.invalid) if p.holds_deletes), None)
     if fault is None:
@@ -196,7 +193,7 @@ def _check_any_fault(holds: Holds, removed: RemovedResource) -> str:
 
 
 def _check_unit(holds: Holds, removed: RemovedResource) -> str:
-    unit = removed.record.unit
+    unit = removed.record.manifest.unit
     places = {unit, *holds.moves.get(unit, ()), *removed.last_units} - {""}
     fault = next((p for p in holds.faults if any(may_hide(p, place, holds.built) for place in places)), None)
     if fault is None:
