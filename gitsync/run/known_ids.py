@@ -48,6 +48,7 @@ def add_foreign_ids(manifests: Manifests, foreign: ForeignRecords, catalog: Cata
 
 
 def _add(manifests: Manifests, places: Iterable[KnownRecords], catalog: Catalog) -> Manifests:
+    # What the source declares itself is never taken from elsewhere.
     declared = {one.key for one in (*manifests.resources, *manifests.elsewhere)}
     return replace(manifests, known=find_known_ids(declared, places, catalog))
 
