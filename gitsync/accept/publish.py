@@ -67,7 +67,7 @@ class Published:
     action: PublishedAs
     sentence: str  # the same, for people
     branch: str
-    url: str = ""  # that of the pull request, "" without one
+    url: str = ""  # of the pull request, "" without one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +77,10 @@ class Publication:
     folder: Path  # the repository is around it
     access: GitAccess  # reaches the remote of the repository
     clock: Clock
-    environment: Mapping[str, str] = field(repr=False)  # that of the job
+    environment: Mapping[str, str] = field(repr=False)  # of the job
     who: Who = Who.AUTO
     mask: Callable[[str], str] = str  # hides secrets in texts that others read
-    status_branch: str = DEFAULT_BRANCH  # that of the manifests
+    status_branch: str = DEFAULT_BRANCH  # of the manifests
     ref: str | None = None  # what the manifests are read from, if that is set
 
 
@@ -262,7 +262,7 @@ def make_change(accepted: Accepted, files: CommittedFiles) -> DriftCommit:
 
 def make_title(resources: tuple[DriftedResource, ...]) -> str:
     """Make the title of a commit and of a pull request: the same for the same resources."""
-    name, others = name_plainly(min(resources, key=lambda one: one.key)), len(resources) - 1
+    name, others = name_plainly(min(resources, key=lambda resource: resource.key)), len(resources) - 1
     if not name:
         return f"Accept drift of {format_plural(len(resources), 'resource')}"
     return f"Accept drift of {name}" + (f" and {format_plural(others, 'other resource')}" if others else "")

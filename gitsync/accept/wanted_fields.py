@@ -45,10 +45,11 @@ class WantedFields:
         """Return whether people want one of the differences at a path: one at or below a field that they name."""
         if not self.texts:
             return True
-        parts = [part for one in differences for part in (one, *split_lists(one))]
-        names = [result.fields[one.path].name if one.path in result.fields else one.path for one in parts]
+        parts = [part for difference in differences for part in (difference, *split_lists(difference))]
+        known = result.comparison.fields
+        names = [known[difference.path].name if difference.path in known else difference.path for difference in parts]
         self.seen.update(dict.fromkeys(names))
-        pointers = [parse_pointer(one.path) for one in parts]
+        pointers = [parse_pointer(difference.path) for difference in parts]
         fields = [_locate(parse_field(name), resource) for name in names if not name.startswith("/")]
         fits = {text for text in self.texts if _is_above(text, pointers, fields, resource)}
         self.found |= fits
@@ -91,7 +92,7 @@ def _find_index(entries: Any, wanted: Entry) -> int | None:
     """Find the index of the entry that has a key; None if there is none."""
     key = find_key(_nest(wanted.field, wanted.value), wanted.field)
     numbered = enumerate(entries if isinstance(entries, list) else ())
-    return next((at for at, one in numbered if find_key(one, wanted.field) == key), None)
+    return next((at for at, entry in numbered if find_key(entry, wanted.field) == key), None)
 
 
 def _nest(name: str, value: str) -> Mapping[str, Any]:

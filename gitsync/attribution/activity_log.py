@@ -100,11 +100,11 @@ def read_operations(rows: Iterable[Mapping[str, Any]]) -> Iterator[RecordedChang
     operations: defaultdict[tuple[object, ...], list[_Row]] = defaultdict(list)
     for row in filter(None, map(_read_row, rows)):
         operation_id = row.cells.get("operationId")
-        one = row.correlation_id, str(operation_id), row.arm_id, row.operation.casefold()
+        identity = row.correlation_id, str(operation_id), row.arm_id, row.operation.casefold()
         # What Azure did by itself has one correlation id for all.
-        operations[(*one, row.at) if row.correlation_id in {"", NO_CORRELATION} and not operation_id else one].append(
-            row
-        )
+        operations[
+            (*identity, row.at) if row.correlation_id in {"", NO_CORRELATION} and not operation_id else identity
+        ].append(row)
     for same in operations.values():
         states = {row.status for row in same}
         if states & {"succeeded", "accepted"} and "failed" not in states:

@@ -43,7 +43,7 @@ class Origin(StrEnum):
 class Run:
     """A run that sent something."""
 
-    commit: str  # that of the status branch, "" if only a record names the run
+    commit: str  # of the status branch, "" if only a record names the run
     revision: str  # the commit that it synced, "" for a folder
     time: str  # its end, or the time of the write (RFC 3339, UTC)
 
@@ -75,7 +75,7 @@ class Audit:
 
     def count(self, origin: Origin) -> int:
         """Count the operations of an origin."""
-        return sum(one.origin is origin for one in self.operations)
+        return sum(operation.origin is origin for operation in self.operations)
 
 
 async def audit(
@@ -93,13 +93,13 @@ async def audit(
     earlier = sorted(arm_id for run in runs for arm_id in run.arm_ids)
     managed = {normalize_id(arm_id): arm_id for arm_id in (*earlier, *arm_ids)}
     changes, gaps = await _read_logs(managed, since, questions)
-    declared = {one.arm_id for one in changes if one.arm_id not in managed and is_declared(one.arm_id)}
+    declared = {change.arm_id for change in changes if change.arm_id not in managed and is_declared(change.arm_id)}
     parts = {arm_id: arm_id.rpartition("/")[0].rpartition("/")[0] for arm_id in declared}
     touched = [change for change in changes if change.arm_id in parts or _is_managed(change, managed)]
     recorded = index_runs(records, runs)
     own = await _list_own(touched, recorded, questions)
     judged = []
-    for change in sorted(touched, key=lambda one: (one.at, one.arm_id, one.correlation_id), reverse=True):
+    for change in sorted(touched, key=lambda change: (change.at, change.arm_id, change.correlation_id), reverse=True):
         origin, run = judge(change, recorded, own)
         part_of = parts.get(change.arm_id, "")
         arm_id = managed.get(change.arm_id) or managed.get(part_of, part_of) + change.arm_id.removeprefix(part_of)
@@ -154,7 +154,7 @@ def index_runs(records: Iterable[Record], runs: Iterable[LastRun]) -> Mapping[st
     """
     known: dict[str, Run] = {}
     for record in records:
-        write = record.last_write
+        write = record.writes.last
         if write and not record.trust.is_refused:
             run = Run(commit="", revision=write.revision, time=write.at)
             known |= dict.fromkeys(list_ids(write), run)
@@ -196,13 +196,13 @@ def add_undone(operations: Sequence[AuditedOperation]) -> list[AuditedOperation]
     """
     later: dict[str, Run] = {}
     answer = []
-    for one in operations:
-        if one.change.verb in {Verb.KEYS, Verb.ACTION}:  # no write reverts a read of keys, or restores an old key
-            answer.append(one)
+    for operation in operations:
+        if operation.change.verb in {Verb.KEYS, Verb.ACTION}:  # no write reverts a read of keys, or restores an old key
+            answer.append(operation)
             continue
-        is_foreign = one.origin in {Origin.OTHER, Origin.UNKNOWN}
-        undone = later.get(one.change.arm_id) or later.get(one.part_of)  # a PUT of the parent has its parts
-        answer.append(replace(one, undone=undone) if is_foreign else one)
-        if one.run:
-            later[one.change.arm_id] = one.run
+        is_foreign = operation.origin in {Origin.OTHER, Origin.UNKNOWN}
+        undone = later.get(operation.change.arm_id) or later.get(operation.part_of)  # a PUT of the parent has its parts
+        answer.append(replace(operation, undone=undone) if is_foreign else operation)
+        if operation.run:
+            later[operation.change.arm_id] = operation.run
     return answer

@@ -118,4 +118,4 @@ def _find_entry(types: Mapping[str, TypeFacts], type_: FieldType, entry: Entry) 
 
 def _list_sent(facts: TypeFacts) -> tuple[str, ...]:
     """List the fields of a type that are sent."""
-    return tuple(sorted(name for name, one in facts["fields"].items() if "arm" in one and not one.get("meta")))
+    return tuple(sorted(name for name, field in facts["fields"].items() if "arm" in field and not field.get("meta")))

@@ -65,7 +65,7 @@ def is_immutable(arm_type: str, pointer: str) -> bool:
     JSON pointer into the body. A field that is not in the table may be fixed as well: nothing is known of it.
     """
     fixed = _read_immutable_fields().get(arm_type.casefold(), frozenset())
-    return any(pointer == one or pointer.startswith(f"{one}/") for one in fixed)
+    return any(pointer == path or pointer.startswith(f"{path}/") for path in fixed)
 
 
 @cache

@@ -73,8 +73,8 @@ def find_needed_fields(expressions: Iterable[ExportExpression]) -> frozenset[str
     """Find the fields of operatorSpec.secrets whose values expressions need: `secret.name` and `secret["name"]`, in
     values, annotations and labels alike. Expressions for config maps get none.
     """
-    into_secrets = (one for one in expressions if one.address.object_kind is ObjectKind.SECRET)
-    return frozenset(name for one in into_secrets for program in one.programs for name in program.secrets)
+    into_secrets = (expression for expression in expressions if expression.address.object_kind is ObjectKind.SECRET)
+    return frozenset(name for expression in into_secrets for program in expression.programs for name in program.secrets)
 
 
 def find_expressions(resource: Resource) -> Iterator[tuple[FieldPath, ObjectKind, Mapping[str, Any]]]:

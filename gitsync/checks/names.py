@@ -42,7 +42,7 @@ class Retention:
 
     noun: str  # the type, for people
     list: str  # the path in a subscription that lists what was deleted
-    api_version: str  # that of the list
+    api_version: str  # of the list
     former: str = ""  # the property with the former id, "" where the id of the entry shows it
     days: int  # how long it is kept
     recover: tuple[str, str] | None  # the property, with its value, of a PUT that recovers it; None where any PUT does
@@ -186,7 +186,7 @@ async def check_names(changes: Sequence[PlannedChange], questions: Questions) ->
     asked: list[tuple[PlannedChange, CheckFinding | None]] = []
     creates = [change for change in changes if change.creates]
     for change, first in zip(
-        creates, await asyncio.gather(*(_check_lists(one, questions) for one in creates)), strict=True
+        creates, await asyncio.gather(*(_check_lists(change, questions) for change in creates)), strict=True
     ):
         if first.is_all:
             findings += [(change.key, finding) for finding in first.findings]
@@ -203,7 +203,7 @@ async def check_names(changes: Sequence[PlannedChange], questions: Questions) ->
         if gap is None or answer.verdict is CheckVerdict.REFUSED:
             findings.append((change.key, answer))
         else:
-            findings += [(change.key, one) for one in (gap, answer) if one.verdict is not CheckVerdict.FINE]
+            findings += [(change.key, finding) for finding in (gap, answer) if finding.verdict is not CheckVerdict.FINE]
     return findings
 
 

@@ -142,7 +142,7 @@ async def check_policy(changes: Sequence[PlannedChange], questions: Questions) -
     asked = [(case, equals) for equals in classes for case in choose_samples(equals)]
     granted = await questions.claim(
         # The first one of a class answers for all.
-        [one.change for one in (equals if case is equals[0] else [case])]
+        [equal.change for equal in (equals if case is equals[0] else [case])]
         for case, equals in asked
     )
     gate = asyncio.Semaphore(AT_ONCE)

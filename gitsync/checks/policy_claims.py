@@ -44,7 +44,7 @@ class PolicyClaim:
     assignment: str
     reference: str = ""  # names the policy in a set, "" for a single one
     text: str = ""  # what the policy reports
-    path: str = ""  # that of the member that it refuses, "" if it names none
+    path: str = ""  # of the member that it refuses, "" if it names none
     is_of_body: bool = False
     """Only the body decided: the same holds for an equal body of another name, or in another group."""
 
@@ -126,7 +126,7 @@ def _find_unseen(case: Case, expressions: Sequence[JsonPath]) -> str:
     for left_out in case.left_out:
         for path in expressions:
             pairs = zip(left_out, path, strict=False)
-            if all(str(one).casefold() == str(other).casefold() for one, other in pairs):
+            if all(str(first).casefold() == str(other).casefold() for first, other in pairs):
                 return format_pointer(left_out)
     return format_pointer(case.left_out[0]) if case.left_out and not expressions else ""
 

@@ -119,7 +119,9 @@ async def _find_missing_groups(
     }
     groups = created & set(scopes)
     subscriptions = sorted({group.partition("/resourcegroups/")[0] for group in groups})
-    lists = await asyncio.gather(*(questions.list(f"{one}/resourcegroups", _GROUPS_VERSION) for one in subscriptions))
+    lists = await asyncio.gather(
+        *(questions.list(f"{subscription}/resourcegroups", _GROUPS_VERSION) for subscription in subscriptions)
+    )
     for subscription, rows in zip(subscriptions, lists, strict=True):
         ids = [] if isinstance(rows, Unanswered) else [row.get("id") for row in rows]
         is_known = not isinstance(rows, Unanswered) and all(isinstance(arm_id, str) for arm_id in ids)

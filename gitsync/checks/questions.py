@@ -43,7 +43,7 @@ T = TypeVar("T")
 class Unanswered:
     """Why Azure gave no answer."""
 
-    status: int  # that of HTTP, 0 if nothing came
+    status: int  # of HTTP, 0 if nothing came
     code: str  # Azure's, or gitsync's if nothing was sent
     reason: str  # in words
     right: str = ""  # the action that the identity is not allowed, if Azure named one
@@ -110,17 +110,19 @@ class Questions:
 
     def count_requests(self, without: Collection[CheckName]) -> RequestCounts:
         """Count the requests for what none of some checks has asked."""
-        asked = [one for one in self._asked.values() if one.checks.isdisjoint(without)]
-        reads, questions = (sum(one.session.requests for one in asked if one.is_read is want) for want in (True, False))
+        asked = [entry for entry in self._asked.values() if entry.checks.isdisjoint(without)]
+        reads, questions = (
+            sum(entry.session.requests for entry in asked if entry.is_read is want) for want in (True, False)
+        )
         return RequestCounts(reads=reads, questions=questions)
 
     def count_by_bucket(self, names: Collection[CheckName]) -> Counter[Bucket]:
         """Count the requests of some checks by subscription and kind: a POST counts as a write."""
         counts: Counter[Bucket] = Counter()
-        for key, one in self._asked.items():
-            if not one.checks.isdisjoint(names):
-                kind = RequestKind.READS if one.is_read else RequestKind.WRITES
-                counts[find_subscription(key[1]) or "", kind] += one.session.requests
+        for key, entry in self._asked.items():
+            if not entry.checks.isdisjoint(names):
+                kind = RequestKind.READS if entry.is_read else RequestKind.WRITES
+                counts[find_subscription(key[1]) or "", kind] += entry.session.requests
         return counts
 
     @property

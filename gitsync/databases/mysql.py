@@ -299,8 +299,8 @@ def check_user(user: ProvidedResource) -> None:
     InvalidDatabasePrivilege).
     """
     body, before = user.body or {}, user.applied or {}
-    types = [one for one in ("aadUser", "localUser") if one in before]
-    if body and (changed := next((one for one in types if one not in body), "")):
+    types = [user_type for user_type in ("aadUser", "localUser") if user_type in before]
+    if body and (changed := next((user_type for user_type in types if user_type not in body), "")):
         raise DatabaseError(
             f"The user {user.name!r} was created with `{changed}`, which cannot change.",
             code="InvalidDatabaseUser",

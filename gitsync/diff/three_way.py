@@ -74,8 +74,8 @@ def compare(
     # Some rules need the answer as a whole, and the id by which the resource names itself.
     hints = replace(hints, answer=live, own_id=own_id if isinstance(own_id, str) else "")
     first_sight = list(compare_first_sight(desired, live, hints))
-    differences = tuple(one for one in first_sight if isinstance(one, Difference))
-    unverified_paths = [one.path for one in first_sight if isinstance(one, Unverified)]
+    differences = tuple(difference for difference in first_sight if isinstance(difference, Difference))
+    unverified_paths = [difference.path for difference in first_sight if isinstance(difference, Unverified)]
     if remembered is not None:
         # Azure is compared with the baseline where that has the leaf.
         unverified_paths = [
@@ -94,13 +94,15 @@ def compare(
     # With a baseline, Azure is compared with itself, so its own spelling of a value is not drift.
     if remembered.baseline is not None:
         # The baseline has one leaf of the two, so it cannot show that they have parted.
-        by_two_leaves = tuple(one for one in unpending if one.rule in _BY_TWO_LEAVES)
+        by_two_leaves = tuple(difference for difference in unpending if difference.rule in _BY_TWO_LEAVES)
         moved = tuple(_find_drifted(desired, remembered, live, hints))
         # What a failed write did in part has not drifted: it is still to be done.
-        left = tuple(replace(one, rule=HALF_DONE) for one in moved if one.path in remembered.undone)
+        left = tuple(
+            replace(difference, rule=HALF_DONE) for difference in moved if difference.path in remembered.undone
+        )
         pending += _remove_reported(left, paths)
         moved = _remove_reported(moved, remembered.undone)
-        drifted = moved + _remove_reported(by_two_leaves, {one.path for one in moved})
+        drifted = moved + _remove_reported(by_two_leaves, {difference.path for difference in moved})
     verdict = _VERDICTS[bool(pending), bool(drifted)]
     paths = {difference.path for difference in pending}
     drifted = _remove_reported(drifted, paths)  # a leaf that changed on both sides is reported once

@@ -57,7 +57,7 @@ class KnownGroups:
 
     def find_other_owner(self, group_id: str, known: KnownGroup) -> str:
         """Return the id of a group that the run already has as that of another manifest; "" if there is none."""
-        others = (one.arm_id for one in self._groups.values() if one is not known and one.is_declared)
+        others = (group.arm_id for group in self._groups.values() if group is not known and group.is_declared)
         return next((arm_id for arm_id in others if self._groups[arm_id.casefold()].group_id == group_id), "")
 
 

@@ -38,4 +38,4 @@ def _encode(text: str) -> str:
     quoted = quote(text, safe="")
     if text.strip(".") == "":
         return quoted.replace(".", "%2E")
-    return _CAPITAL.sub(lambda one: one[0] if len(one[0]) > 1 else f"%{ord(one[0]):02X}", quoted)
+    return _CAPITAL.sub(lambda found: found[0] if len(found[0]) > 1 else f"%{ord(found[0]):02X}", quoted)

@@ -109,7 +109,7 @@ def _make_too_many(path: str, line: int) -> Problem:
 class _Sorter:
     """Sorts documents by their kind. Mutable: it is filled document by document."""
 
-    namespace: str  # that of manifests without one
+    namespace: str  # of manifests without one
     variables: VariableReader
     capz: CapzObjects
     versions: ConfigMapVersions
@@ -131,7 +131,7 @@ class _Sorter:
     unread: list[UnreadDocument] = field(default_factory=list)
     """The documents that are not for gitsync and the rejected ones."""
 
-    unit: Unit | None = None  # that of the file that is read
+    unit: Unit | None = None  # of the file that is read
     wrapper: Wrapper | None = None  # the CAPZ object around the document that is read
     origins: Origins = field(default_factory=Origins)  # what set each value of a result that a unit built
     keepers: dict[tuple[str, ...], Unit | None] = field(default_factory=dict)
@@ -403,9 +403,9 @@ class _Sorter:
         for position, object_ in self.left.items():
             if not used.has(object_):
                 self.unread[position] = replace(self.unread[position], is_rejected=False)
-        for one in self.unread:
-            if one.is_rejected and one.kind:
-                self.rejected.setdefault(_make_key(one.api_version, one.kind, one.name), one.source)
+        for document in self.unread:
+            if document.is_rejected and document.kind:
+                self.rejected.setdefault(_make_key(document.api_version, document.kind, document.name), document.source)
         self.problems.extend(self.variables.uses.attach(self.resources, used.has, self.versions.by_address))
         return Manifests(
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),

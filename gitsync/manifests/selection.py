@@ -86,7 +86,7 @@ def check_namespaces(
     known = {key.namespace for key in records}
     problems = [*problems]
     for manifests in revisions:
-        known.update(one.key.namespace for one in (*manifests.resources, *manifests.elsewhere))
+        known.update(resource.key.namespace for resource in (*manifests.resources, *manifests.elsewhere))
         known.update(manifests.namespaces)
         problems += manifests.problems
     unknown = next((name for name in wanted if name not in known), None)

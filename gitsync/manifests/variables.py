@@ -53,7 +53,7 @@ class VariableSubject:
     document: Document
     unit: Unit | None  # None for a plain folder
     resource: int | None  # its position among the resources; None for a Secret, a ConfigMap or a Namespace
-    namespace: str = "default"  # the default
+    namespace: str = "default"  # of manifests without one
 
     def find_place(self, path: FieldPath) -> VariablePlace:
         source = SourceLocation(self.document.path, self.document.lines.find_nearest(path))

@@ -188,8 +188,8 @@ def _seal(documents: Sequence[Document]) -> Iterator[Document]:
         seals.append(json.dumps(document.value[ENCRYPTED], sort_keys=True) if is_encrypted(document) else "")
         texts.setdefault(seals[-1], {})[document.text] = None
     joined = {seal: b"".join(parts) for seal, parts in texts.items() if seal}
-    for one, seal in zip(documents, seals, strict=True):
-        yield replace(one, seal=joined[seal]) if seal else one
+    for document, seal in zip(documents, seals, strict=True):
+        yield replace(document, seal=joined[seal]) if seal else document
 
 
 def _explain_unreadable(path: str, error: Unreadable, chunk: bytes) -> Sequence[Problem]:
@@ -477,7 +477,9 @@ def _find_lost_separator(problems: list[Problem]) -> tuple[Problem, ...]:
     again = [problem for problem in problems if problem.code == "DuplicateKey" and "." not in problem.field]
     if not {"apiVersion", "kind"} <= {problem.field for problem in again}:
         return tuple(problems)
-    second = min((problem for problem in again if problem.field in {"apiVersion", "kind"}), key=lambda one: one.line)
+    second = min(
+        (problem for problem in again if problem.field in {"apiVersion", "kind"}), key=lambda problem: problem.line
+    )
     message = f"A second manifest starts on line {second.line}, and no --- separates it from the first."
     lost = replace(second, message=message, hint=f"Add a line with --- before line {second.line}.")
     return tuple(

@@ -48,7 +48,7 @@ class ConfigMapVersion:
 
     home: str  # the folder of its cluster
     data: Mapping[str, str]
-    path: str = ""  # that of its file
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class UnreadDocument:
     api_version: str = ""
     kind: str = ""
     name: str = ""
-    azure_name: str = ""  # that of the spec
+    azure_name: str = ""  # of the spec
     is_rejected: bool = False  # it has a problem, so it may have been meant as an ASO resource
     form: str = ""  # its form, if it has no kind but was recognized
     unit: str = ""  # the name of its unit, "" for the folder of its file
@@ -123,12 +123,12 @@ class Manifests:
     @property
     def known_ids(self) -> dict[Key, str]:
         """The ids in `known` that are used."""
-        return {key: one.arm_id for key, one in self.known.items() if not one.doubt}
+        return {key: known_id.arm_id for key, known_id in self.known.items() if not known_id.doubt}
 
     @property
     def passed_over(self) -> int:
         """How many documents are not for gitsync."""
-        return sum(not (one.is_rejected or one.is_followed) for one in self.unread)
+        return sum(not (document.is_rejected or document.is_followed) for document in self.unread)
 
 
 NO_MANIFESTS: Final = Manifests()
@@ -154,17 +154,17 @@ class Coverage:
     @property
     def passed_over(self) -> Mapping[str, int]:
         """The number of documents that are not for gitsync, by kind: the most frequent first, then by name."""
-        return _count_kinds(one for one in self.unread if not (one.is_rejected or one.is_followed))
+        return _count_kinds(document for document in self.unread if not (document.is_rejected or document.is_followed))
 
     @property
     def followed(self) -> Mapping[str, int]:
         """The number of controller objects whose units were read, by kind, in the same order."""
-        return _count_kinds(one for one in self.unread if one.is_followed)
+        return _count_kinds(document for document in self.unread if document.is_followed)
 
     @property
     def rejected(self) -> int:
         """The number of documents that were meant for gitsync and could not be read; `problems` has the reasons."""
-        return sum(one.is_rejected for one in self.unread)
+        return sum(document.is_rejected for document in self.unread)
 
 
 def _count_kinds(documents: Iterable[UnreadDocument]) -> Mapping[str, int]:

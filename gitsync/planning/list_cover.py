@@ -67,10 +67,10 @@ def find_cover(resources: Iterable[ListedResource]) -> ListCover:
     candidates: dict[Hashable, _Candidate] = {}
     narrow_first: dict[Key, tuple[_Candidate, ...]] = {}
     versions: dict[str, str] = {}
-    for one in resources:
-        arm_id, instead = normalize_id(one.arm_id), cast("Hashable", one.key)
-        versions[arm_id] = one.api_version
-        narrow_first[one.key] = found = _find_candidates(one, candidates)
+    for resource in resources:
+        arm_id, instead = normalize_id(resource.arm_id), cast("Hashable", resource.key)
+        versions[arm_id] = resource.api_version
+        narrow_first[resource.key] = found = _find_candidates(resource, candidates)
         for candidate in found:
             candidate.wanted[arm_id] = instead
             instead = candidate.resource_list
@@ -104,7 +104,7 @@ def _find_candidates(resource: ListedResource, candidates: dict[Hashable, _Candi
     """Find the lists of a resource, the narrowest first, each made once. That of a scope may be that of a
     subscription.
     """
-    collections = {normalize_id(one.path): one for one in resource.collections}
+    collections = {normalize_id(collection.path): collection for collection in resource.collections}
     found = []
     for place, (path, level) in collections.items():
         identity = (place, level.value, resource.api_version, resource.principal)
@@ -130,8 +130,8 @@ def may_be_listed(apply: Apply) -> bool:
     # What a run writes or reports anyway is read: a list only saves the read of what is unchanged.
     if record is None or apply.held or apply.moved_from or not (prepared.is_valid and prepared.is_written):
         return False
-    is_complete = record.claim.is_ours and record.applied is not None and record.baseline is not None
-    is_settled = record.operation is None and record.condition is not None and record.condition.is_ready
+    is_complete = record.claim.is_ours and record.spec.applied is not None and record.spec.baseline is not None
+    is_settled = record.writes.operation is None and record.condition is not None and record.condition.is_ready
     is_same = record.arm_api_version == prepared.api_version and is_same_id(record.arm_id, prepared.arm_id or "")
     return is_complete and is_settled and is_same and not (prepared.is_watched or prepared.id_doubt)
 

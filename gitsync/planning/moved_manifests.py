@@ -105,7 +105,9 @@ class UnreadParts:
     def _explain(self, last: LastDeclared) -> str:
         if file := self._find_file(last):
             return f"Held: {file.path} is not read, since {file.why}, and it may declare this resource now."
-        place = next((one for one in self.closed if any(last.has_come(*each) for each in one.blobs.items())), None)
+        place = next(
+            (unread for unread in self.closed if any(last.has_come(*each) for each in unread.blobs.items())), None
+        )
         if place is None:
             return ""
         since = f"has changed since {last.revision[:12]}, which declared it last"
@@ -121,8 +123,8 @@ class UnreadParts:
         candidates = [*self.by_blob.get(blob, ())] if blob else []
         candidates += [file for name in sorted(last.names) for file in self.by_name.get((kind, name), ())]
         # Where a tool fills in the name, any manifest of the kind may be the one, so only a new one counts.
-        nameless = (one for one in self.by_name.get((kind, ""), ()) if last.has_come(one.path, one.blob))
-        return next((one for one in (*candidates, *nameless) if not _was_left(one, last)), None)
+        nameless = (file for file in self.by_name.get((kind, ""), ()) if last.has_come(file.path, file.blob))
+        return next((file for file in (*candidates, *nameless) if not _was_left(file, last)), None)
 
 
 def _was_left(file: UnusedFile, last: LastDeclared) -> bool:

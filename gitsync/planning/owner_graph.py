@@ -65,9 +65,11 @@ def build_owner_graph(prepared: Sequence[Prepared], catalog: Catalog, others: Se
     `others` are all manifests, if only some are drawn: a target that is one of them is not missing.
     """
     known_vertices = {}
-    for one in (*others, *prepared):
-        presence = Presence.MANIFEST if one.is_valid else Presence.INVALID
-        known_vertices[str(one.key)] = Vertex(str(one.key), format_short_key(one.key), one.key.namespace, presence)
+    for resource in (*others, *prepared):
+        presence = Presence.MANIFEST if resource.is_valid else Presence.INVALID
+        known_vertices[str(resource.key)] = Vertex(
+            str(resource.key), format_short_key(resource.key), resource.key.namespace, presence
+        )
     vertices = {str(p.key): known_vertices[str(p.key)] for p in prepared}
     edges: dict[tuple[str, str], Edge] = {}
     for manifest in prepared:

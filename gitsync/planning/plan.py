@@ -54,12 +54,12 @@ def make_plan(
     problems = tuple(problems)
     invalid = [apply for apply in applies.values() if not (apply.prepared.is_valid or apply.prepared.is_waiting)]
     all_problems = (*problems, *(problem for apply in applies.values() for problem in apply.prepared.problems))
-    keys = {one.key for one in (*prepared, *around.others)}
+    keys = {resource.key for resource in (*prepared, *around.others)}
     removed = {key: records[key] for key in sorted(records.keys() - keys)}
     prunes: dict[Key, Prune] = {}
     if removed:  # only then it matters what holds deletes back
         # A watched resource is a copy of one outside of the run: each manifest counts once.
-        declared = tuple({(one.key, one.resource.source): one for one in (*prepared, *around.others)}.values())
+        declared = tuple({(entry.key, entry.resource.source): entry for entry in (*prepared, *around.others)}.values())
         named_ids = _find_named_ids(declared, records)
         holds = find_holds(declared, records, problems, around)
         prunes = order_prunes(_make_prunes(removed, named_ids, removals or {}, holds), undeletable)
@@ -78,12 +78,12 @@ def _find_named_ids(declared: Iterable[Prepared], records: Mapping[Key, Record])
     """
     ids = {
         arm_id
-        for one in declared
-        for arm_id in (one.arm_id, records[one.key].arm_id if one.key in records else None)
+        for resource in declared
+        for arm_id in (resource.arm_id, records[resource.key].arm_id if resource.key in records else None)
         if arm_id
     }
     named_ids: dict[str, str] = {}
-    for arm_id in sorted(ids, key=lambda one: (one.count("/"), one)):
+    for arm_id in sorted(ids, key=lambda arm_id: (arm_id.count("/"), arm_id)):
         for ancestor in iterate_ancestors(arm_id):
             if ancestor in named_ids:
                 break  # its parents are, too
@@ -111,7 +111,7 @@ def _make_prunes(
 ) -> dict[Key, Prune]:
     prunes, needed = {}, set[Key]()
     removals = {key: removals.get(key, Removal()) for key in removed}
-    policies = {key: removals[key].policy or record.policy for key, record in removed.items()}
+    policies = {key: removals[key].policy or record.manifest.policy for key, record in removed.items()}
     policies = find_last_policies(policies, removed)
     for key, record in removed.items():
         removal, policy = removals[key], policies[key]
@@ -124,17 +124,22 @@ def _make_prunes(
         is_needed = named or holds.on_owner(record)
         if is_needed:
             needed.add(key)
-        path = removal.path or record.path
-        place = Declaration(unit=record.unit, path=record.path, declared_by=record.declared_by)
+        path = removal.path or record.manifest.path
+        place = Declaration(
+            unit=record.manifest.unit, path=record.manifest.path, declared_by=record.manifest.declared_by
+        )
         if removal.units:  # of a later revision, which a next run may not search any more
             place = Declaration(unit=removal.units[-1], path=removal.path, declared_by=removal.declared_by)
         prunes[key] = Prune(
             record=replace(
                 record,
-                policy=policy,
-                hold=max(filter(None, (removal.hold, record.hold)), default=None),
-                last_revision=removal.revision or record.last_revision,
-                **place,
+                manifest=replace(
+                    record.manifest,
+                    policy=policy,
+                    hold=max(filter(None, (removal.hold, record.manifest.hold)), default=None),
+                    last_revision=removal.revision or record.manifest.last_revision,
+                    **place,
+                ),
             ),
             detaches=detaches,
             held="" if detaches else is_needed or _find_hold(removal, gone, holds),
@@ -187,7 +192,7 @@ def _find_dependents(key: Key, same: set[Key], records: Mapping[Key, Record]) ->
     return (
         other
         for other, record in records.items()
-        if other != key and (not same.isdisjoint(record.depends_on) or is_below(record.arm_id, arm_id))
+        if other != key and (not same.isdisjoint(record.manifest.depends_on) or is_below(record.arm_id, arm_id))
     )
 
 
@@ -213,13 +218,19 @@ def hold_until(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
     The longest hold of a resource counts for all of its manifests. A record does not count if a manifest declares its
     resource: that one decides.
     """
-    holds = [((one.arm_id or str(one.key)).casefold(), one.hold) for one in declared if one.hold]
-    recorded = [prune.record for prune in plan.prunes.values() if prune.record.hold]
+    holds = [
+        ((resource.arm_id or str(resource.key)).casefold(), resource.hold) for resource in declared if resource.hold
+    ]
+    recorded = [prune.record for prune in plan.prunes.values() if prune.record.manifest.hold]
     if not (holds or recorded):
         return plan  # as most
-    ids = {(one.arm_id or "").casefold() for one in declared} | {""}
-    holds += [(one.arm_id.casefold(), one.hold) for one in recorded if one.hold and one.arm_id.casefold() not in ids]
-    by_id = dict(sorted(holds, key=lambda one: one[1]))  # the longest is the last
+    ids = {(resource.arm_id or "").casefold() for resource in declared} | {""}
+    holds += [
+        (record.arm_id.casefold(), record.manifest.hold)
+        for record in recorded
+        if record.manifest.hold and record.arm_id.casefold() not in ids
+    ]
+    by_id = dict(sorted(holds, key=lambda pair: pair[1]))  # the longest is the last
     applies = {
         key: replace(apply, hold=hold) if (hold := by_id.get((apply.prepared.arm_id or str(key)).casefold())) else apply
         for key, apply in plan.applies.items()
@@ -252,7 +263,7 @@ def hold_back(prunes: Mapping[Key, Prune], applies: Mapping[Key, Apply], results
         key: result.key
         for result in results
         if not result.is_fine and (record := applies[result.key].record) is not None
-        for key in record.depends_on
+        for key in record.manifest.depends_on
     }
     held_prunes = {
         key: replace(prune, held=f"{needed_by[key]} depended on it and is not Ready.")

@@ -52,7 +52,7 @@ class Connections:
     arm: Arm  # the client of the global credential
     clock: Clock
     stop: asyncio.Event  # if set, the run begins nothing more and ends its waits
-    subscription: str  # that of resources whose manifests contain no ARM id
+    subscription: str  # of resources whose manifests contain no ARM id
     catalog: Catalog
     registry: Registry
     progress: Progress  # what people see while the run lasts
@@ -148,9 +148,11 @@ class RunContext:
 
     async def check(self, changes: Iterable[PlannedChange]) -> Mapping[Key, tuple[CheckFinding, ...]]:
         """Check changes with ARM, which has none of those of other providers."""
-        of_arm = [one for one in changes if self.catalog.provider(one.key.group, one.key.kind) is Provider.ARM]
+        of_arm = [
+            change for change in changes if self.catalog.provider(change.key.group, change.key.kind) is Provider.ARM
+        ]
         # A sync calls this for each resource by itself, so nothing here may go through all of them.
-        return await self.checks.check(of_arm, {one.key: self.identities[one.key].arm for one in of_arm})
+        return await self.checks.check(of_arm, {change.key: self.identities[change.key].arm for change in of_arm})
 
     def reader(self, attempt: Attempt) -> Reader:
         return self.identities[attempt.key].azure().reader(attempt.session)

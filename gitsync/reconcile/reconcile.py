@@ -65,7 +65,7 @@ class Step(Generic[A]):
     """One stage."""
 
     stage: Stage
-    run: Callable[[A, RunContext], Awaitable[A]]  # does it
+    run: Callable[[A, RunContext], Awaitable[A]]
     is_for_open: bool = False  # a resource that a list has approved skips it: there is nothing to read, send or check
 
 
@@ -209,7 +209,7 @@ def _begin_prune(prune: Prune, before: Mapping[Key, Result], run: RunContext) ->
     identity = run.identities[prune.key]
     return PruneAttempt(
         prune=prune,
-        known_kind=run.catalog.kind(GVK.parse(prune.record.manifest_api_version, prune.key.kind)),
+        known_kind=run.catalog.kind(GVK.parse(prune.record.manifest.api_version, prune.key.kind)),
         subscription=identity.subscription,
         refusal=identity.refusal,
         session=run.begin_session(),

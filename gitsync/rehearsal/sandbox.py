@@ -153,13 +153,13 @@ def _find_end(run: asyncio.Future[Report], redactions: Redactions) -> tuple[Repo
     except GitsyncError as error:
         return None, redactions.mask(f"{error.message} {error.hint}".strip())
     # A rehearsal lists secrets that were not compared under "Not rehearsed".
-    problems = tuple(one for one in report.problems if one.code != "SecretsNotCompared")
+    problems = tuple(problem for problem in report.problems if problem.code != "SecretsNotCompared")
     return replace(report, problems=problems), ""
 
 
 def list_writes(played: Played, keys: Mapping[str, Key]) -> tuple[RehearsedWrite, ...]:
     """List the writes of a run, in the order in which Azure got them."""
-    done = {one.key: one.action for one in played.report.results} if played.report else {}
+    done = {result.key: result.action for result in played.report.results} if played.report else {}
     return tuple(
         _make_write(number, request, keys.get(normalize_id(request.path)), done)
         for number, request in enumerate(filter(is_write, played.requests), 1)

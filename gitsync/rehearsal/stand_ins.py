@@ -120,7 +120,7 @@ AskedValues = AbstractSet[ValueName]
 class KnownValues:
     """Values that a rehearsal lacks, as far as records have them."""
 
-    subscription: str  # that of all resources without a credential Secret
+    subscription: str  # of all resources without a credential Secret
     subscriptions: Mapping[CredentialName, str] = field(default_factory=dict)  # those of credential Secrets
     values: Mapping[ValueName, str] = field(default_factory=dict)  # of ConfigMaps and variables, as they were sent last
     secret_keys: Mapping[Address, tuple[str, ...]] = field(default_factory=dict)

@@ -91,11 +91,11 @@ def lay_out(schedule: Schedule, rows: Iterable[WriteRow]) -> TimeChart | None:
         for row in rows
         if (bar := row.bar)
     ]
-    first = sorted(placed, key=lambda one: (not one.bar.is_critical, one.bar.sent - one.bar.end, one.bar.key))
-    kept = {*first[:MOST_ROWS], *(one for one in placed if one.bar.is_critical)}
+    first = sorted(placed, key=lambda row: (not row.bar.is_critical, row.bar.sent - row.bar.end, row.bar.key))
+    kept = {*first[:MOST_ROWS], *(row for row in placed if row.bar.is_critical)}
     return TimeChart(
-        shown=[one for one in placed if one in kept],
-        folded=[one for one in placed if one not in kept],
+        shown=[row for row in placed if row in kept],
+        folded=[row for row in placed if row not in kept],
         bands=_place_waves(schedule, total),
         ticks=_place_ticks(total),
     )

@@ -147,13 +147,13 @@ class Tally:
         reason, message = self._mask(result.condition.reason), " ".join(self._mask(result.message).split())
         cause = message if message.startswith(reason) else f"{reason}: {message}"
         cause = cause if len(cause) <= _LONGEST_CAUSE else f"{cause[:_LONGEST_CAUSE]}…"
-        place = f" ({result.source})" if result.source else ""
+        place = f" ({result.manifest.source})" if result.manifest.source else ""
         return f"failed: {_format_name(result.key)}: {escape_controls(f'{cause}{place}')}"
 
     def list_under_way(self) -> tuple[list[UnderWay], int]:
         """List the resources in progress, the longest first, and return the number of those left out."""
         now = self._monotonic()
-        entries = sorted(self._under_way.copy().items(), key=lambda one: (one[1][1], one[0]))
+        entries = sorted(self._under_way.copy().items(), key=lambda entry: (entry[1][1], entry[0]))
         rows = [
             UnderWay(
                 _format_name(key),
@@ -306,8 +306,8 @@ def find_stage_seconds(visits: Mapping[Key, list[StageVisit]]) -> Mapping[Stage,
     out.
     """
     seconds: dict[Stage, list[float]] = {stage: [] for stage in Stage}
-    for one in (visit for visits_of_one in visits.values() for visit in visits_of_one):
-        seconds[one.stage].append(one.seconds)
+    for visit in (visit for visits_of_one in visits.values() for visit in visits_of_one):
+        seconds[visit.stage].append(visit.seconds)
     return {stage: times for stage, times in seconds.items() if times}
 
 

@@ -264,7 +264,7 @@ def _find_in_type(forms: Forms, name: str, path: JsonPath, spec: Any) -> FieldPa
     if not fits:
         return None
     # A value and its reference to a config map have one place; the manifest has one of them.
-    field = max(fits, key=lambda one: (len(one.parents), members.get(one.name) is not None))
+    field = max(fits, key=lambda form: (len(form.parents), members.get(form.name) is not None))
     found = _find_in_value(forms, field, field.type, path[len(field.parents) + 1 :], members.get(field.name))
     return None if found is None else (field.name, *found)
 

@@ -80,7 +80,7 @@ async def open_connections(
     """
     clock, redactions, grace = StoppableClock(stop), redactions or Redactions(), grace or Grace()
     with _open_revision(config, clock, grace, writes=writes) as (source, store):
-        settings = find_source_settings(config, source.settings)
+        settings = find_source_settings(config, source.contents.settings)
         config = replace(config, namespace=settings.namespace, unknown_fields=settings.unknown_fields)
         async with (
             open_access(config, redactions) as access,
@@ -260,12 +260,14 @@ async def make_contact(
 
     Raises ConfigError if Azure cannot be reached or there is no token: nothing was touched.
     """
-    subscriptions = {one.subscription for one in identities.values()} - {connections.subscription, ""}
+    subscriptions = {identity.subscription for identity in identities.values()} - {connections.subscription, ""}
     target = RunTarget(
         repository=name_source(connections.source),
         revision=connections.source.revision,
         ref=connections.source.ref or "",
-        other_subscriptions=tuple(sorted(one for one in subscriptions if "<" not in one)),  # a plan may not have all
+        other_subscriptions=tuple(
+            sorted(subscription for subscription in subscriptions if "<" not in subscription)
+        ),  # a plan may not have all
         endpoint=connections.endpoint,
         agent=agent,
     )

@@ -86,14 +86,18 @@ def _plan_revisions(
     reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
     old, former = read_revised(reader, before, from_revision)
     new, manifests = read_revised(reader, after, config.to_revision or "")
-    # One of two revisions may have nothing in a namespace, as before it was added.
-    check_namespaces(config.target_namespaces, [former, manifests], (*before.problems, *after.problems))
+    check_namespaces(
+        # One of two revisions may have nothing in a namespace, as before it was added.
+        config.target_namespaces,
+        [former, manifests],
+        (*before.contents.problems, *after.contents.problems),
+    )
     target = _find_target(config, after)
     log_start("plan", target)
-    config = spell_selection(config, (one.key for revised in (old, new) for one in revised.prepared))
+    config = spell_selection(config, (resource.key for revised in (old, new) for resource in revised.prepared))
     reader = reader._replace(config=config)
     removed = _find_removals(config, before, after, old, new, manifests)
-    plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests, removed)
+    plan = _make_plan(reader, old, new, (*after.contents.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
     results = _compare(config, plan, old, new)
@@ -121,7 +125,7 @@ def _plan_revisions(
 def _compare(config: Config, plan: Plan, old: Revised, new: Revised) -> tuple[Result, ...]:
     """Compare the resources that the run is about, and find the fields that differ."""
     selection = make_selection(config)
-    selected = (one for one in compare_revisions(plan, old, new, prune=config.prune) if selection.has(one.key))
+    selected = (result for result in compare_revisions(plan, old, new, prune=config.prune) if selection.has(result.key))
     return locate_fields(selected, plan.applies, open_catalog())
 
 
@@ -169,8 +173,8 @@ def read_resources(
         reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
         revised, manifests = read_revised(reader, found, revision or "")
     if revision is None:  # one of two revisions may have nothing in a namespace
-        check_namespaces(config.target_namespaces, [manifests], found.problems)
-    config = spell_selection(config, (one.key for one in revised.prepared))
+        check_namespaces(config.target_namespaces, [manifests], found.contents.problems)
+    config = spell_selection(config, (resource.key for resource in revised.prepared))
     return found.repository, select_prepared(revised.prepared, make_selection(config))
 
 
@@ -215,13 +219,7 @@ def _open_reader(config: Config, opened: ExitStack) -> Callable[[str | None], Re
 def _take_manifests(checkout: Checkout) -> RevisionManifests:
     return RevisionManifests(
         commit=None if checkout.dirty else checkout.revision,
-        files=checkout.files,
-        units=checkout.units,
-        problems=checkout.problems,
-        ignored=checkout.ignored,
-        settings=checkout.settings,
-        explain_unreadable=checkout.explain_unreadable,
-        find_unread=checkout.find_unread,
+        contents=checkout.contents,
         list_left_out=checkout.list_left_out,
         tree=checkout.open_tree(checkout.revision),
         root=checkout.root,
@@ -242,12 +240,12 @@ class RevisionReader(NamedTuple):
 def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str) -> tuple[Revised, Manifests]:
     """Read and prepare the manifests of a revision, which is called `name` in messages."""
     config, clock, redactions, foreign = reader
-    settings = find_source_settings(config, revision.settings)
+    settings = find_source_settings(config, revision.contents.settings)
     catalog = open_catalog()
 
     def read(without: Collection[str]) -> Manifests:
-        files = drop_units(revision.files, revision.units, without)
-        return read_declared_manifests(config, settings, files, revision.units)
+        files = drop_units(revision.contents.files, revision.contents.units, without)
+        return read_declared_manifests(config, settings, files, revision.contents.units)
 
     manifests = read_unambiguous(read, catalog)
     redact_manifests(manifests, redactions)
@@ -265,8 +263,8 @@ def _list_encrypted(manifests: Manifests) -> Secrets:
     Nothing is decrypted, so a value that was encrypted again counts as changed.
     """
     return {
-        (address.namespace, address.name): {key: Secret(value) for key, value in one.values.items()}
-        for address, one in manifests.encrypted.items()
+        (address.namespace, address.name): {key: Secret(value) for key, value in manifest.values.items()}
+        for address, manifest in manifests.encrypted.items()
         if address.object_kind is ObjectKind.SECRET
     }
 
@@ -282,11 +280,13 @@ def _find_removals(
     """Find the resources that only the old revision has, with the commits that changed them last, and what holds
     them.
     """
-    keys = {one.key for one in new.prepared}
-    removed = {one.key: one.resource for one in old.prepared if one.key not in keys}
+    keys = {resource.key for resource in new.prepared}
+    removed = {entry.key: entry.resource for entry in old.prepared if entry.key not in keys}
     declared = {key: find_declaration(resource) for key, resource in removed.items()}
     moved = _hold_moved(before, after, removed, manifests) if removed else {}
-    held = hold_unreadable(declared, after.explain_unreadable, after.units.values(), after.files)
+    held = hold_unreadable(
+        declared, after.contents.explain_unreadable, after.contents.units.values(), after.contents.files
+    )
     places = {key: find_place(resource) for key, resource in removed.items()}
     found: Mapping[ManifestPaths, LastCommit] = {}
     if places and before.commit is not None:
@@ -307,14 +307,14 @@ def _hold_moved(
 ) -> dict[Key, str]:
     """Return why resources are held whose manifests may have moved to a path that is not read, as in a run."""
     unread = UnreadSource(
-        places=after.find_unread(),
+        places=after.contents.find_unread(),
         tree=after.tree,
         is_dirty=after.commit is None,
         left_out=after.list_left_out(),
-        files=after.files,
+        files=after.contents.files,
         manifests=manifests,
-        problems=(*after.problems, *manifests.problems),
-        explain=after.explain_unreadable,
+        problems=(*after.contents.problems, *manifests.problems),
+        explain=after.contents.explain_unreadable,
     )
     blobs, revision = list_blobs(before.tree), before.commit or ""
     return unread.hold(
@@ -341,7 +341,7 @@ def _make_plan(
 ) -> Plan:
     """Make the plan of a run after one that applied the old revision."""
     selection, records = make_selection(reader.config), make_records(old)
-    keys = {one.key for one in new.prepared}
+    keys = {resource.key for resource in new.prepared}
     # The records of a run that has applied the old revision, as far as this run covers it.
     selected = {key: record for key, record in records.items() if key in keys or selection.has(key)}
     read = Coverage(resources=len(manifests.resources), unread=manifests.unread)

@@ -203,7 +203,7 @@ def _write_back(
     config: Config, run: RunContext, state: State, collected: Collected, report: Report, selection: Selection
 ) -> Report:
     connections = run.connections
-    is_whole = all(selection.has(key) and covers(connections.source, one) for key, one in state.records.items())
+    is_whole = all(selection.has(key) and covers(connections.source, record) for key, record in state.records.items())
     exports = ExportOutcome(config_maps=run.export_sinks.kept.written, leftovers=collected.still_there)
     # A part of the source does not have all of its resources, so it cannot report the state of the estate.
     knows_all = not config.only and selection.keys is None

@@ -120,7 +120,7 @@ class UnreadSource:
 
     def _look_into_rejected(self) -> Iterator[UnusedFile]:
         """Search files that are read but have a document that is not."""
-        rejected = {one.source.path for one in self.manifests.unread if one.is_rejected}
+        rejected = {document.source.path for document in self.manifests.unread if document.is_rejected}
         for path in sorted(rejected & self.places.plain):
             yield UnusedFile(
                 path, "a document in it is rejected", self.blobs[path], list_named_objects(path, self.files[path])
@@ -150,7 +150,7 @@ class UnreadSource:
 
     def _look_into_environments(self) -> Iterator[UnusedFile]:
         """Search units that are left out, since gitsync.yaml names another one for their resources."""
-        for unit in (one.unit for one in self.problems if one.code == _LEFT_OUT):
+        for unit in (problem.unit for problem in self.problems if problem.code == _LEFT_OUT):
             paths = [path for path in self.places.files if may_have_manifests(path) and is_inside(path, unit)]
             for path, content in self.places.read(paths).items():
                 named = list_named_objects(path, content)

@@ -96,7 +96,7 @@ async def _replace_in_turn(  # noqa: PLR0913 - what a replacement needs of the w
         applied = _add_later(applied, await replace_resources(run, plan, state, applied, due, run_nodes))
         replaced |= due
         applied, due = await settle_replacements(run, plan, state, applied, most_deletes, replaced)
-    return applied, due, {*due, *replaced, *(key for one in replaced.values() for key in one.takes)}
+    return applied, due, {*due, *replaced, *(key for replacement in replaced.values() for key in replacement.takes)}
 
 
 def _add_later(earlier: Mapping[Key, Result], later: Mapping[Key, Result]) -> dict[Key, Result]:
@@ -104,10 +104,14 @@ def _add_later(earlier: Mapping[Key, Result], later: Mapping[Key, Result]) -> di
     joined = dict(earlier)
     for key, result in later.items():
         first = earlier[key]
-        joined[key] = replace(result, sent=tuple(dict.fromkeys((*first.sent, *result.sent))))
         # The second try found the resource as it should be: what the first one did is the change to report.
-        if result.action is Action.NONE and result.written is Written.NOTHING:
-            joined[key] = replace(joined[key], action=first.action, written=first.written)
+        did_nothing = result.action is Action.NONE and result.ending.written is Written.NOTHING
+        ending = replace(
+            result.ending,
+            sent=tuple(dict.fromkeys((*first.ending.sent, *result.ending.sent))),
+            written=first.ending.written if did_nothing else result.ending.written,
+        )
+        joined[key] = replace(result, action=first.action if did_nothing else result.action, ending=ending)
     return joined
 
 
@@ -142,7 +146,7 @@ def _find_second_tries(plan: Plan, applied: Mapping[Key, Result]) -> dict[Key, A
     """Applies that failed with a retryable error, for a run that has deleted something since
     (docs/reference/design.md#prune).
     """
-    failed = {key for key, result in applied.items() if not result.is_fine and result.is_retryable}
+    failed = {key for key, result in applied.items() if not result.is_fine and result.ending.is_retryable}
     return _keep_records(plan, applied, failed)
 
 

@@ -79,7 +79,7 @@ def passes_by_itself(failure: ProviderError) -> bool:
     """Return whether the same write succeeds once another operation has ended."""
     if failure.status not in _STATUSES and not 200 <= failure.status < 300:
         return False
-    details = ((str(one.get("code") or ""), str(one.get("message") or "")) for one in failure.details)
+    details = ((str(detail.get("code") or ""), str(detail.get("message") or "")) for detail in failure.details)
     texts = ((failure.code, failure.message), *details)
     return any(is_code_of_other_work(code) or describes_other_work(text) for code, text in texts)
 

@@ -129,7 +129,7 @@ def build_all(
 
 def _name_releasers(problems: Iterable[Problem], followed: Iterable[Problem]) -> Iterator[Problem]:
     """Name the first object that is not read in the problem of each chart that nothing releases: it may release it."""
-    unread = next((one for one in followed if one.code in _UNREAD and not one.is_note), None)
+    unread = next((candidate for candidate in followed if candidate.code in _UNREAD and not candidate.is_note), None)
     for problem in problems:
         if unread is None or problem.code != UNRELEASED_CHART:
             yield problem

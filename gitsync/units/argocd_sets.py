@@ -252,8 +252,8 @@ def _flatten(value: Any, budget: ExpansionBudget, name: str = "") -> dict[str, s
         inner = value.items() if isinstance(value, dict) else enumerate(value)
         return {
             place: text
-            for key, one in inner
-            for place, text in _flatten(one, budget, f"{name}.{key}" if name else str(key)).items()
+            for key, value in inner
+            for place, text in _flatten(value, budget, f"{name}.{key}" if name else str(key)).items()
         }
     text = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
     return {name: text}

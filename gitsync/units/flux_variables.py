@@ -90,7 +90,9 @@ class FluxVariables:
     def find(self, unit: Unit | None) -> VariableValues | None:
         """Find the variables of a unit (None for plain files); None if its documents are left as they are."""
         substitution = unit.options.substitution if unit else None
-        references = {one: self._look_up(one) for one in (substitution.references if substitution else ())}
+        references = {
+            reference: self._look_up(reference) for reference in (substitution.references if substitution else ())
+        }
         return make_variables((unit,) if unit else (), self.given, references).find(unit)
 
     def replace(self, document: Document, values: VariableValues, unit: Unit | None) -> ReplacedObject:
@@ -115,7 +117,7 @@ class FluxVariables:
                 _name_missing(use, substituted.document.value): describe_unset(use.variable, values, unit)
                 for use in handed_on
             },
-            notes=tuple(replace(one, level=Level.NOTE) for one in notes),
+            notes=tuple(replace(problem, level=Level.NOTE) for problem in notes),
         )
 
     def _look_up(self, reference: ValuesReference) -> ReferencedValues:
@@ -134,7 +136,7 @@ class FluxVariables:
             return ReferencedValues(fault=f"{describe(reference)} is not in the source")
         values: Mapping[str, str | Secret] | None
         if secrets:
-            values = secrets[0] if all(one == secrets[0] for one in secrets) else None
+            values = secrets[0] if all(secret == secrets[0] for secret in secrets) else None
         else:
             values = find_in_cluster(config_maps, "")  # the one that the source declares, or else the cluster
             values = find_in_cluster(config_maps, reference.home) if values is None else values

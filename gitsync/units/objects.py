@@ -138,7 +138,7 @@ class SourceView:
     reader: KustomizationReader
     repository: ThisRepository = field(default_factory=ThisRepository)
     used: set[str] = field(default_factory=set)  # the paths of files that were read for an object
-    budget: ExpansionBudget = field(default_factory=ExpansionBudget)  # that of all templates
+    budget: ExpansionBudget = field(default_factory=ExpansionBudget)  # of all templates
     charts: Mapping[str, Chart] = field(default_factory=dict)  # those that are published elsewhere too, by name
 
 
@@ -194,9 +194,9 @@ def read_published(paths: Iterable[str], reader: KustomizationReader) -> tuple[M
             problems.append(error.problem)
             continue
         charts.setdefault(chart.name, []).append(chart)
-    for name, (one, *others) in charts.items():
+    for name, (first, *others) in charts.items():
         for other in others:
-            message = f"{one.path} and {other.path} are both the published chart {name}."
+            message = f"{first.path} and {other.path} are both the published chart {name}."
             hint = "Set `published: false` for one of them in gitsync.yaml."
             problems.append(ChartError(message, hint=hint, path=other.path).problem)
     return {name: found[0] for name, found in charts.items() if len(found) == 1}, problems

@@ -116,10 +116,10 @@ class CoveredFolders:
         others = [unit for unit in units if not unit.is_chart]
         return cls(
             whole=frozenset(
-                one.path for one in others if one.settings.selection is None or one.settings.selection.recurses
+                unit.path for unit in others if unit.settings.selection is None or unit.settings.selection.recurses
             ),
             flat=frozenset(
-                one.path for one in others if one.settings.selection and not one.settings.selection.recurses
+                unit.path for unit in others if unit.settings.selection and not unit.settings.selection.recurses
             ),
             charts=frozenset(unit.path for unit in units if unit.is_chart),
         )

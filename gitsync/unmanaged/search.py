@@ -221,28 +221,28 @@ class EstateSearch:
             *(self._reader.read_list(f"{scope.root}/resources", RESOURCES_VERSION, query) for query in queries)
         )
         listed = {normalize_id(str(entry.get("id", ""))): entry for entries in lists for entry in entries}
-        for arm_id in (one for ones in by_type.values() for one in ones):
+        for arm_id in (arm_id for ones in by_type.values() for arm_id in ones):
             if entry := listed.get(normalize_id(arm_id)):
                 self._acceptance.note_foreign(arm_id, entry)
 
     def _conclude(self, result: SearchResult, managed: Mapping[str, int] | None = None) -> Estate:
         """Separate what git has from what it does not. `managed` are those that a search has not looked at."""
         # One that is as Azure made it is here if something is below it.
-        known = [one for one in result.resources if self._acceptance.is_set(one)]
-        found = [_make_stray(one.arm_id, one.kind, one.body, one.created) for one in known]
-        found += [_make_stray(one.arm_id, None, one.entry) for one in result.foreign]
-        orphans = [one.subject for one in result.left_out if one.reason == ORPHAN]
+        known = [resource for resource in result.resources if self._acceptance.is_set(resource)]
+        found = [_make_stray(resource.arm_id, resource.kind, resource.body, resource.created) for resource in known]
+        found += [_make_stray(resource.arm_id, None, resource.entry) for resource in result.foreign]
+        orphans = [omission.subject for omission in result.left_out if omission.reason == ORPHAN]
         found += [_make_stray(arm_id, self._tree.find(parse_arm_type(arm_id)), {}) for arm_id in orphans]
         counts = Counter(managed or {})
-        left_out = [one for one in result.left_out if one.reason not in _UNSAID]
+        left_out = [omission for omission in result.left_out if omission.reason not in _UNSAID]
         strays: dict[str, Stray] = {}
-        for one in found:
-            if self._inventory.has(one.arm_id):
-                counts[one.label] += 1
-            elif reason := _find_maker(one):
-                left_out.append(Omission(reason, one.arm_id))
+        for stray in found:
+            if self._inventory.has(stray.arm_id):
+                counts[stray.label] += 1
+            elif reason := _find_maker(stray):
+                left_out.append(Omission(reason, stray.arm_id))
             else:
-                strays[normalize_id(one.arm_id)] = one
+                strays[normalize_id(stray.arm_id)] = stray
         return Estate(
             strays=tuple(strays[arm_id] for arm_id in sorted(strays)),
             managed=dict(sorted(counts.items())),

@@ -76,7 +76,7 @@ class _KnownNames:
     def _renamed(self) -> Mapping[Key, str]:
         """The names that builds gave, by the keys that their files have. Of several builds, the last."""
         renamed = (member.resource for member in self._members if member.resource.renamed_from)
-        return {one.key._replace(name=one.renamed_from): one.key.name for one in renamed}
+        return {resource.key._replace(name=resource.renamed_from): resource.key.name for resource in renamed}
 
     def find_new_name(self, key: Key) -> str:
         """Find the name that a build gave to a resource of this name in its file; "" if there is none."""
@@ -172,7 +172,7 @@ def _explain_unusable(member: Member) -> str:
 class _MissingTarget(NamedTuple):
     """An owner or a reference that does not exist."""
 
-    path: FieldPath  # of its field
+    path: FieldPath  # of the field that names it
     key: Key
     role: str  # "owner" or "reference"
     must_be_named: bool = False  # no ARM id may take its place

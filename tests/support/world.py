@@ -56,6 +56,7 @@ from gitsync.secrets.stores import SecretStores
 from gitsync.units.sandbox import Builds
 from tests.support.fake_clock import FakeClock
 from tests.support.git_repositories import commit_all, init_repository
+from tests.support.parts import change
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 CATALOG = open_catalog()
@@ -191,8 +192,10 @@ class World:
                 access = self.access(azure.url)
                 async with open_arms(access, self.clock) as arms:
                     edges = Connections(
-                        source=replace(source, units={**source.units, **self.units}),
-                        settings=find_source_settings(config, source.settings),
+                        source=replace(
+                            source, contents=replace(source.contents, units={**source.contents.units, **self.units})
+                        ),
+                        settings=find_source_settings(config, source.contents.settings),
                         store=store,
                         arm=await arms.open(access.sign_in),
                         open_as=make_opener(config, access, arms),
@@ -333,7 +336,7 @@ def of(report: Report, kind: str, name: str | None = None) -> Result:
 
 def results(report: Report) -> list[Result]:
     """All of the results that does not follow from how they were read, and when."""
-    return [replace(one, requests=0, condition=replace(one.condition, time="")) for one in report.results]
+    return [change(one, requests=0, condition=replace(one.condition, time="")) for one in report.results]
 
 
 def read_status(world: World) -> dict[str, bytes]:

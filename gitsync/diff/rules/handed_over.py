@@ -53,7 +53,7 @@ class HandedOver:
     """A row: a value that Azure owns in some types."""
 
     types: re.Pattern[str]  # matches them
-    path: JsonPath  # that of the value
+    path: JsonPath  # of the value
     by: str  # names what hands it over
     applies: Callable[[FieldPair], bool]  # returns whether this one is Azure's
     choose: Callable[[FieldPair], Any]
@@ -94,8 +94,8 @@ def _is(path: str, *values: Any) -> Callable[[FieldPair], bool]:
     def applies(pair: FieldPair) -> bool:
         value = pair.asked(path)
         return any(
-            type(value) is type(one) and (value.casefold() if isinstance(value, str) else value) == one
-            for one in folded
+            type(value) is type(expected) and (value.casefold() if isinstance(value, str) else value) == expected
+            for expected in folded
         )
 
     return applies

@@ -40,7 +40,7 @@ class SoftDelete:
     kept_sku: bool = True  # False: the free tier keeps nothing
 
     @property
-    def one(self) -> str:
+    def deleted_type(self) -> str:
         """The type in the path of one of them, in lower case; for some types it includes the former group."""
         namespace, _, word = self.shown.casefold().partition("/")
         return f"{namespace}/locations/{'resourcegroups/' if self.holds_in_group else ''}{word}"
@@ -115,7 +115,7 @@ SOFT_DELETES: Final[Mapping[str, SoftDelete]] = {
 SHOWN: Final[Mapping[str, str]] = {
     path: kind
     for kind, soft in SOFT_DELETES.items()
-    for path in (soft.shown.casefold(), *([soft.one] if soft.purge else []))
+    for path in (soft.shown.casefold(), *([soft.deleted_type] if soft.purge else []))
 }
 """The type, by the types in the paths of its deleted resources and their lists, in lower case."""
 

@@ -30,7 +30,7 @@ class SourceEntry(NamedTuple):
     path: str  # relative to the root of the source
     kind: EntryKind
     size: int = 0  # in bytes, 0 if it is not a file
-    id: str = ""  # that of the blob, or of a submodule's commit, in a revision, and "" in a folder
+    id: str = ""  # of the blob, or of a submodule's commit, in a revision, and "" in a folder
 
 
 class SourceListing(Protocol):
@@ -78,9 +78,11 @@ class EditedListing:
     def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
         wanted = tuple(entries)
         self.contents.update(
-            self.source.read(one for one in wanted if one.path not in self.contents and one.path not in self.texts)
+            self.source.read(
+                entry for entry in wanted if entry.path not in self.contents and entry.path not in self.texts
+            )
         )
-        texts = {one.path: self.texts.get(one.path) for one in wanted}
+        texts = {entry.path: self.texts.get(entry.path) for entry in wanted}
         return {path: self.contents[path] if text is None else text for path, text in texts.items()}
 
     def _edit(self, entries: Iterable[SourceEntry]) -> Iterator[SourceEntry]:

@@ -332,13 +332,17 @@ class StatusBranch:
         # A worker that was killed has no exit code, but no run lasts as long as this.
         since = self._clock.now() - LONGEST_RUN
         branches = self._recorded.branches
-        over = [one for one in branches if (one.exit_code is not None and one.run_id != kept) or one.time < since]
-        names = {one: f"refs/heads/{name_worker(self._branch, one.run_id, one.number)}" for one in over}
+        over = [
+            branch
+            for branch in branches
+            if (branch.exit_code is not None and branch.run_id != kept) or branch.time < since
+        ]
+        names = {branch: f"refs/heads/{name_worker(self._branch, branch.run_id, branch.number)}" for branch in over}
         if names:
-            leases = [f"--force-with-lease={name}:{one.commit}" for one, name in names.items()]
+            leases = [f"--force-with-lease={name}:{branch.commit}" for branch, name in names.items()]
             arguments = ("--", self._remote.url, *(f":{name}" for name in names.values()))
             self._clone().repository.succeeds("push", "--quiet", *leases, *arguments)
-            left = tuple(one for one in branches if one not in names)
+            left = tuple(branch for branch in branches if branch not in names)
             self._recorded = replace(self._recorded, branches=left)
 
     def _clone(self) -> Clone:

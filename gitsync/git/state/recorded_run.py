@@ -43,9 +43,9 @@ def read_recorded_run(
     """Read a run. `status` is the last commit of the status branch, None if there is none. StateError if something
     cannot be read.
     """
-    own = tuple(one for one in workers if one.run_id == run_id and 0 < one.number <= pin.workers)
+    own = tuple(branch for branch in workers if branch.run_id == run_id and 0 < branch.number <= pin.workers)
     try:
-        reports = {one.number: report for one in own if (report := _read_own_report(clone, one)) is not None}
+        reports = {branch.number: report for branch in own if (report := _read_own_report(clone, branch)) is not None}
         run, ended = read_trailers(clone, status.commit) if status else ("", {})
         is_last = run == run_id
         gathered = read_report(status) if status and is_last else None

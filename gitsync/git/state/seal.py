@@ -50,7 +50,7 @@ class RecordSeals:
     for it.
     """
 
-    identity: str | None = None  # that of the status: "" if it has none yet, None where none is requested
+    identity: str | None = None  # of the status: "" if it has none yet, None where none is requested
 
     def of_status(self, identity: str) -> RecordSeals:
         """Return the seals of a status with this identity, "" for none yet."""

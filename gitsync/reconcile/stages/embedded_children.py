@@ -30,8 +30,8 @@ def add_children(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if not nodes or attempt.decision.action is not Action.UPDATE or attempt.observed.live is None:
         return attempt
     going = {} if attempt.write.refused_whole else dict(_list_going(attempt, run))
-    bodies = {arm_id: one.body for arm_id, one in going.items()}
-    brought = {arm_id: one.comparison for arm_id, one in going.items()}
+    bodies = {arm_id: child.body for arm_id, child in going.items()}
+    brought = {arm_id: child.comparison for arm_id, child in going.items()}
     leaving = frozenset(
         node.record.arm_id.casefold()
         for node in nodes

@@ -106,7 +106,7 @@ async def _check_owners(attempt: ApplyAttempt, exports: Sequence[Export], run: E
         for address, keys in group_keys(attempt.prepared.resource).items()
         if not (run.rules.writes and _is_wanted(attempt, run, address))
     }
-    keys = {**uncollected, **{one.address: frozenset(one.data) for one in exports}}
+    keys = {**uncollected, **{exported.address: frozenset(exported.data) for exported in exports}}
     try:
         async with attempt.session.in_time(run.clock):
             await run.export_sinks.check_owners(Owner(attempt.key, run.rules.agent), keys)
@@ -150,7 +150,9 @@ def _make_condition(failure: GitsyncError) -> Condition:
 async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[ExportedValue]:
     """Every value with its destination: fields first, then expressions, of config maps and then of Secrets."""
     expressions = [
-        one for one in compile_exports(attempt.prepared.resource, attempt.kind) if _is_wanted(attempt, run, one.address)
+        expression
+        for expression in compile_exports(attempt.prepared.resource, attempt.kind)
+        if _is_wanted(attempt, run, expression.address)
     ]
     with _name_stage(SECRETS_STAGE):
         # Reading secrets is an action (listKeys), which a plan has no right to.
@@ -159,7 +161,9 @@ async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[Export
     with _name_stage(CONFIG_MAPS_STAGE):
         entries += await _read_config_maps(attempt, run)
     for object_kind in (ObjectKind.CONFIG_MAP, ObjectKind.SECRET) if run.rules.writes else (ObjectKind.CONFIG_MAP,):
-        expressions_of_kind = [one for one in expressions if one.address.object_kind is object_kind]
+        expressions_of_kind = [
+            expression for expression in expressions if expression.address.object_kind is object_kind
+        ]
         if expressions_of_kind:
             with _name_stage(EXPRESSIONS_STAGES[object_kind]):
                 evaluated = list(_evaluate(attempt, run.redactions, expressions_of_kind, secrets))

@@ -86,7 +86,7 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         return attempt.stopped(_add_reason(attempt, _add_rest(record, DETACHED)))
     refusal = attempt.explain_out_of_reach(record.arm_id)
     # The children of an alias are in the subscription that it created, not in that of the credential.
-    if refusal and not is_alias(record.owner):
+    if refusal and not is_alias(record.manifest.owner):
         return attempt.stopped(refusal, Verdict.BLOCKED)
     note = run.registry.deletes_besides((attempt.key.group, attempt.key.kind))
     return attempt.with_decision(attempt.decision.changed(action=Action.DELETE, note=note))
@@ -164,7 +164,7 @@ async def check_group_content(attempt: PruneAttempt, run: Observing) -> PruneAtt
         return attempt.stopped(make_warning("PruneHeld", held), Verdict.BLOCKED, StopKind.FINE_NOW)
     # A list that lacks a resource which exists may lack those of others too.
     for record in find_unlisted(carried, listed_ids):
-        kind = run.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+        kind = run.catalog.kind(GVK.parse(record.manifest.api_version, record.key.kind))
         if await has_resource(attempt, record, kind, run):
             text = f"The resource list of the group lacks {record.arm_id}, which exists, so the list is not used."
             return attempt.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, StopKind.WAITS)

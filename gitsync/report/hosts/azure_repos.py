@@ -98,7 +98,11 @@ class AzureRepos:
     def find_request(self, branch: str) -> PullRequest | None:
         found = self._run_repos(["list", *self._place, "--source-branch", branch, "--status", "all", "--top", "100"])
         try:
-            own = (one for one in found if one["sourceRefName"] == _HEADS + branch and not one.get("forkSource"))
+            own = (
+                request
+                for request in found
+                if request["sourceRefName"] == _HEADS + branch and not request.get("forkSource")
+            )
             request = choose_request(map(self._read_request, own))
             # A list has only the beginning of each text.
             return request and self._read_request(self._run_repos(["show", "--id", request.number]))
@@ -128,10 +132,10 @@ class AzureRepos:
         route, query = (*self.route, f"commitId={commit}"), ("latestOnly=true", "top=1000")
         states = {word: state for state, word in _STATUS_STATES.items()}
         try:
-            for one in self._invoke(_OF_COMMITS, route, query=query)["value"]:
-                if _join_context(one["context"]) == context:
-                    state = states.get(one["state"])
-                    return Status(state, str(one["description"] or "")) if state else None
+            for status in self._invoke(_OF_COMMITS, route, query=query)["value"]:
+                if _join_context(status["context"]) == context:
+                    state = states.get(status["state"])
+                    return Status(state, str(status["description"] or "")) if state else None
         except (KeyError, TypeError):
             raise self.client.make_unexpected() from None
         return None

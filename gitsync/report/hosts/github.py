@@ -102,7 +102,9 @@ class GitHub:
         try:
             # The owner may have forks with the same branch.
             return choose_request(
-                _read_request(one) for one in found if one["head"]["ref"] == branch and _is_own(one, self.repository)
+                _read_request(request)
+                for request in found
+                if request["head"]["ref"] == branch and _is_own(request, self.repository)
             )
         except (KeyError, TypeError, ValueError):
             raise self.client.make_unexpected() from None
@@ -130,10 +132,10 @@ class GitHub:
     def find_status(self, commit: str, context: str) -> Status | None:
         (found,) = self._call([f"repos/{self.repository}/commits/{commit}/status?per_page=100"])
         try:
-            for one in found["statuses"]:
-                if str(one["context"]).casefold() == context.casefold():
-                    state = _STATUS_STATES.get(one["state"])
-                    return Status(state, str(one["description"] or "")) if state else None
+            for status in found["statuses"]:
+                if str(status["context"]).casefold() == context.casefold():
+                    state = _STATUS_STATES.get(status["state"])
+                    return Status(state, str(status["description"] or "")) if state else None
         except (KeyError, TypeError, ValueError):
             raise self.client.make_unexpected() from None
         return None

@@ -150,7 +150,7 @@ class PipelineHost(PullRequestHost, StatusHost, Protocol):
 
 def choose_request(requests: Iterable[PullRequest]) -> PullRequest | None:
     """Choose the open one of the pull requests of a branch, else the latest."""
-    found = sorted(requests, key=lambda one: (one.state is RequestState.OPEN, int(one.number)))
+    found = sorted(requests, key=lambda request: (request.state is RequestState.OPEN, int(request.number)))
     return found[-1] if found else None
 
 

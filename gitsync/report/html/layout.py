@@ -199,8 +199,8 @@ def draw_tip(points: Sequence[Point]) -> str:
     return f"M{_format_point((x, y))}L{_format_point((back, y - 3.5))}L{_format_point((back, y + 3.5))}z"
 
 
-def _measure(one: Point, other: Point) -> float:
-    return abs(one[0] - other[0]) + abs(one[1] - other[1])
+def _measure(first: Point, other: Point) -> float:
+    return abs(first[0] - other[0]) + abs(first[1] - other[1])
 
 
 def _approach(corner: Point, other: Point, distance: float) -> Point:
