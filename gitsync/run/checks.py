@@ -67,6 +67,7 @@ async def check_before_writes(run: RunContext, plan: Plan) -> None:
 
 def _is_new(apply: Apply) -> bool:
     prepared, record = apply.prepared, apply.record
+    # What waits for a hold or belongs to another worker is not created by this run.
     may_write = prepared.is_valid and prepared.is_written and not (prepared.is_watched or apply.held or apply.hold)
     return may_write and prepared.arm_id is not None and (record is None or not record.claim.is_ours)
 
