@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
@@ -34,7 +35,7 @@ class LastCommit:
 class Apply:
     """A resource that git declares. `depends_on` are the applies that come first.
 
-    `held` is the condition of a resource that is not applied, whatever its manifest; its record does not change.
+    `skipped_because` is the condition of a resource that is not applied, whatever its manifest; its record stays.
     `moved_from` is the manifest that had the record before, if it moved to this one. `renamed` is the resource that is
     deleted for this one, if it was only renamed. `hold` keeps the resource as it is in Azure; it is in this manifest,
     or in another manifest of the same resource.
@@ -43,7 +44,7 @@ class Apply:
     prepared: Prepared
     record: Record | None = None
     depends_on: tuple[Key, ...] = ()
-    held: Condition | None = None
+    skipped_because: Condition | None = None
     moved_from: Key | None = None
     renamed: Key | None = None
     hold: HeldUntil | None = None
@@ -57,19 +58,19 @@ class Apply:
 class Prune:
     """A resource that was removed from git: deleted from Azure, or only forgotten if it `detaches`.
 
-    `depends_on` are the prunes that go first: its dependents. `held` explains why it is not deleted, "" if it may be.
-    `within` is the group or parent whose delete includes this resource; `carries` are the records that the delete of a
-    group includes. `reason` is a sentence on how it was removed from git. `last_commit` is the last commit with its
-    manifest; None if the source has no history. `last_source` is the location of its last manifest: line 0 if only the
-    file is known, None if that is not known either. `renamed` is the resource that is created for this one, if it was
-    only renamed. `replaces`: it is created again in the same run. `hold` is that of its last manifest, if it still
-    applies; it is also the reason in `held`. Without `can_delete`, Azure deletes it only with its parent.
+    `depends_on` are the prunes that go first: its dependents. `kept_because` explains why it is not deleted, "" if it
+    may be (`planning.delete_guards`). `within` is the group or parent whose delete includes this resource; `carries`
+    are the records that the delete of a group includes. `reason` is a sentence on how it was removed from git.
+    `last_commit` is the last commit with its manifest; None if the source has no history. `last_source` is the location
+    of its last manifest: line 0 if only the file is known, None if that is not known either. `renamed` is the resource
+    that is created for this one, if it was only renamed. `replaces`: it is created again in the same run. `hold` is
+    that of its last manifest, if it still applies. Without `can_delete`, Azure deletes it only with its parent.
     """
 
     record: Record
     detaches: bool = False
     depends_on: tuple[Key, ...] = ()
-    held: str = ""
+    kept_because: str = ""
     within: Key | None = None
     carries: tuple[Record, ...] = ()
     reason: str = ""
@@ -89,15 +90,22 @@ Node = Apply | Prune
 """One resource of a run's graph."""
 
 
+class UnreadableFile(NamedTuple):
+    """A file that cannot be read any more; the problem may be that of a link or of a submodule above it."""
+
+    path: str
+    problem: Problem
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
     """How a resource was removed from git: policy, hold, file and line, units and commit of its last manifest, the kind
     of the object that declared its last unit, the last `revision` with it, and a sentence for people. Values that
     history does not have are None, "" or 0.
 
-    `held` explains why it must not be deleted, "" if it may be. `moved` does the same if a file that is not read may
-    declare it now. `is_released`: a person has confirmed by name that it is not declared elsewhere, which overrides
-    `moved`.
+    `unreadable` is the file that declared it, if that cannot be read now. `unknown_finalizer` is the finalizer that
+    decides whether an object that is gone deletes its resources, if history does not show whether the object had it.
+    `is_released`: a person has confirmed by name that it is not declared elsewhere.
     """
 
     policy: Policy | None = None
@@ -108,8 +116,8 @@ class Removal:
     declared_by: str = ""
     revision: str = ""
     reason: str = "Removed from git."
-    held: str = ""
-    moved: str = ""
+    unreadable: UnreadableFile | None = None
+    unknown_finalizer: str = ""
     is_released: bool = False
     last_commit: LastCommit | None = None
 

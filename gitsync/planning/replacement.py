@@ -270,8 +270,8 @@ def find_hold_below(
         policy = apply.prepared.policy if apply else record.policy if record else Policy.SKIP
         if not policy.allows_delete:
             return f"{other} is below it, and its policy is {policy}."
-        if (prune := plan.prunes.get(other)) and prune.held:
-            return f"{other} is below it, and its delete is held. {prune.held}"
+        if (prune := plan.prunes.get(other)) and prune.kept_because:
+            return f"{other} is below it, and its delete is held. {prune.kept_because}"
     ids = [record.arm_id for one in (key, *takes) if (record := records.get(one))]
     loss = next((loss for arm_id in ids if (loss := describe_loss(arm_id))), "")
     if loss and not loses_data:
