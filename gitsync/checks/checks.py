@@ -94,7 +94,9 @@ class Checks:
             for key, finding in findings:
                 found[key].append(finding)
         for key, said in found.items():
-            said.sort(key=lambda one: (_ORDER[one.verdict], _ORDER[one.check], one.path, one.message))
+            said.sort(
+                key=lambda finding: (_ORDER[finding.verdict], _ORDER[finding.check], finding.path, finding.message)
+            )
             self._found[key] = tuple(said)
         return self._found
 
@@ -105,7 +107,7 @@ class Checks:
         counts = [questions.count_requests(without) for questions in self._questions.values()]
         others = self._budget.count_others(without)
         return RequestCounts(
-            reads=sum(one.reads for one in counts), questions=sum(one.questions for one in counts) - others
+            reads=sum(count.reads for count in counts), questions=sum(count.questions for count in counts) - others
         )
 
     def count_by_bucket(self, names: Collection[CheckName]) -> Counter[Bucket]:

@@ -40,27 +40,27 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lock:
-    """A management lock. `application` owns it, "" if a person made it."""
+    """A management lock."""
 
     id: str
     name: str
-    scope: str
-    level: str
-    notes: str = ""
-    application: str = ""
+    scope: str  # the id that it is set on
+    level: str  # "CanNotDelete" or "ReadOnly"
+    notes: str = ""  # by the person who made it
+    application: str = ""  # the id of the managed application that owns it, "" if a person made it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenyAssignment:
-    """A deny assignment. `principals` and `excluded` are pairs of id and type, in lower case."""
+    """A deny assignment."""
 
     name: str
     description: str
     scope: str
-    permissions: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
-    principals: tuple[tuple[str, str], ...]
-    excluded: tuple[tuple[str, str], ...]
-    is_for_children: bool
+    permissions: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]  # pairs of actions and of those that are excepted
+    principals: tuple[tuple[str, str], ...]  # pairs of id and type, in lower case
+    excluded: tuple[tuple[str, str], ...]  # principals that it does not apply to, likewise
+    is_for_children: bool  # it applies below its scope too
 
 
 class _Place(Enum):

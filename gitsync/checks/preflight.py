@@ -53,22 +53,22 @@ _FIELD: Final = re.compile(r"(properties|sku|identity|zones|location|tags|kind)(
 
 
 class _Batch(NamedTuple):
-    """What one request is about. Compared in lower case, since ids may be in any."""
+    """What one request is about."""
 
-    provider: str
+    provider: str  # the namespace; this and the rest in lower case, since ids may be in any
     type: str
     location: str
-    scope: str
+    scope: str  # the id of the subscription or the group
 
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """One reason of a refusal. `targets` are those of the reason and of what is around it, the nearest first."""
+    """One reason of a refusal."""
 
     code: str
     message: str
-    targets: tuple[str, ...]
-    additions: Sequence[Any]
+    targets: tuple[str, ...]  # those of the reason and of what is around it, the nearest first
+    additions: Sequence[Any]  # what else Azure returned about it, such as a policy
 
 
 async def check_preflight(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
@@ -117,7 +117,9 @@ async def _find_missing_groups(
     }
     groups = created & set(scopes)
     subscriptions = sorted({group.partition("/resourcegroups/")[0] for group in groups})
-    lists = await asyncio.gather(*(questions.list(f"{one}/resourcegroups", _GROUPS_VERSION) for one in subscriptions))
+    lists = await asyncio.gather(
+        *(questions.list(f"{subscription}/resourcegroups", _GROUPS_VERSION) for subscription in subscriptions)
+    )
     for subscription, rows in zip(subscriptions, lists, strict=True):
         ids = [] if isinstance(rows, Unanswered) else [row.get("id") for row in rows]
         is_known = not isinstance(rows, Unanswered) and all(isinstance(arm_id, str) for arm_id in ids)

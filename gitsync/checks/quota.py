@@ -66,12 +66,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """What a change needs beyond what it has. `machines` are those that are new, or of another size or zone."""
+    """What a change needs beyond what it has."""
 
     change: PlannedChange
-    place: QuotaRegion
-    counted: Mapping[QuotaLimit, int]
+    place: QuotaRegion  # where the quota is
+    counted: Mapping[QuotaLimit, int]  # how many of each limit
     machines: tuple[tuple[MachineGroup, MachineGroup | None], ...] = ()
+    """Those that are new, or of another size or zone, each with the one before."""
 
 
 class Demand(NamedTuple):
@@ -309,10 +310,10 @@ async def _read_usages(place: QuotaRegion, provider: str, questions: Questions) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedKind:
-    """`count` counts what is limited by number, `find_machines` finds what needs cores."""
+    """How to find what one type needs of its quotas."""
 
-    count: Callable[[Mapping[str, Any]], Counter[QuotaLimit]]
-    find_machines: Callable[[Mapping[str, Any]], list[MachineGroup]] | None = None
+    count: Callable[[Mapping[str, Any]], Counter[QuotaLimit]]  # counts what is limited by number
+    find_machines: Callable[[Mapping[str, Any]], list[MachineGroup]] | None = None  # finds what needs cores
 
 
 def _count_one(provider: str, name: str) -> Callable[[Mapping[str, Any]], Counter[QuotaLimit]]:

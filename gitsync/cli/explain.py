@@ -178,9 +178,9 @@ def _label_mistakes(meaning: CodeMeaning) -> list[str]:
 
     manifests = read_manifests({"example.yaml": meaning.example.encode()})
     prepared = prepare(manifests, catalog=open_catalog(), subscription="0")
-    problems = {p for one in prepared for p in one.problems} | set(manifests.problems)
+    problems = {p for resource in prepared for p in resource.problems} | set(manifests.problems)
     lines = meaning.example.splitlines()
-    for problem in sorted(problems, key=lambda one: one.order, reverse=True):
+    for problem in sorted(problems, key=lambda problem: problem.order, reverse=True):
         if problem.code == meaning.code and 0 < problem.line <= len(lines):
             indentation = lines[problem.line - 1][: -len(lines[problem.line - 1].lstrip()) or None]
             lines.insert(problem.line - 1, f"{indentation}# wrong: {problem.message}")

@@ -77,7 +77,9 @@ class AzureExamination:
         self._clock = clock
         self._registry = registry
         every = tuple(prepared)
-        self._own = tuple(one for one in every if one.template is not None and not has_own_credential(one))
+        self._own = tuple(
+            resource for resource in every if resource.template is not None and not has_own_credential(resource)
+        )
         self._others = sum(map(has_own_credential, every))
 
     async def examine(self) -> list[Check]:
@@ -104,9 +106,12 @@ class AzureExamination:
     async def _examine_subscriptions(self, subscriptions: Sequence[str]) -> list[Check]:
         every = list_needed_rights(self._config, self._own, self._registry).rights
         needed = [right for right in every if right.use is Use.RUN]
-        namespaces = sorted({(find_subscription(one.arm_id) or "", find_provider(one.arm_id)) for one in needed})
+        namespaces = sorted({(find_subscription(right.arm_id) or "", find_provider(right.arm_id)) for right in needed})
         found = await asyncio.gather(
-            *(self._check("subscription", partial(self._read_subscription, one)) for one in subscriptions),
+            *(
+                self._check("subscription", partial(self._read_subscription, subscription))
+                for subscription in subscriptions
+            ),
             self._check("providers", lambda: self._read_providers([pair for pair in namespaces if pair[0]])),
             self._check("rights", lambda: self._read_rights(needed)),
         )
@@ -118,8 +123,8 @@ class AzureExamination:
 
     def _list_subscriptions(self) -> Iterator[str]:
         yield self._config.subscription or ""
-        for one in self._own:
-            subscription = find_subscription(one.arm_id or "") or ""
+        for resource in self._own:
+            subscription = find_subscription(resource.arm_id or "") or ""
             yield "" if subscription == ANY_SUBSCRIPTION else subscription
 
     async def _check(self, name: str, ask: Callable[[], Awaitable[Check]]) -> Check:

@@ -164,7 +164,7 @@ class Discovery:
     async def _find_by_id(self, scope: ImportScope) -> list[FoundResource]:
         """Find the resources that ids name, and note those that cannot be read."""
         named = await asyncio.gather(*map(self._try_named, scope.ids))
-        self._failed += [one for one in named if isinstance(one, SourceError)]
+        self._failed += [outcome for outcome in named if isinstance(outcome, SourceError)]
         return [resource for batch in named if not isinstance(batch, SourceError) for resource in batch]
 
     async def _try_named(self, arm_id: str) -> list[FoundResource] | SourceError:

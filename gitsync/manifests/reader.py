@@ -108,29 +108,44 @@ def _make_too_many(path: str, line: int) -> Problem:
 class _Sorter:
     """Sorts documents by their kind. Mutable: it is filled document by document."""
 
-    namespace: str
+    namespace: str  # that of manifests without one
     variables: VariableReader
     capz: CapzObjects
     versions: ConfigMapVersions
-    declarers: frozenset[SourceLocation] = frozenset()
-    units: tuple[Unit, ...] = ()
-    resources: list[Resource] = field(default_factory=list)
+    declarers: frozenset[SourceLocation] = frozenset()  # the locations of objects whose unit was read
+    units: tuple[Unit, ...] = ()  # those of the source
+    resources: list[Resource] = field(default_factory=list)  # the documents that became a resource
     config_maps: dict[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     secrets: dict[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)
     encrypted: dict[Address, Encrypted] = field(default_factory=dict)
+    """The Secrets and ConfigMaps that are encrypted with SOPS."""
+
     declared: dict[Address, DeclaredObject] = field(default_factory=dict)
+    """All Secrets and ConfigMaps, encrypted or not."""
+
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    """The annotations of Namespace manifests, by name."""
+
+    problems: list[Problem] = field(default_factory=list)  # those without a resource
     unread: list[UnreadDocument] = field(default_factory=list)
-    unit: Unit | None = None
-    wrapper: Wrapper | None = None
-    origins: Origins = field(default_factory=Origins)
+    """The documents that are not for gitsync and the rejected ones."""
+
+    unit: Unit | None = None  # that of the file that is read
+    wrapper: Wrapper | None = None  # the CAPZ object around the document that is read
+    origins: Origins = field(default_factory=Origins)  # what set each value of a result that a unit built
     keepers: dict[tuple[str, ...], Unit | None] = field(default_factory=dict)
-    aliases: AliasBudget = field(default_factory=AliasBudget)
+    """The unit that each ConfigMap, Secret and Namespace was read from, by kind and name."""
+
+    aliases: AliasBudget = field(default_factory=AliasBudget)  # the aliases of YAML that all documents together may use
     ambiguous: set[Address] = field(default_factory=set)
+    """ConfigMaps and Secrets that are declared again with other values."""
+
     rejected: dict[Key, SourceLocation] = field(default_factory=dict)
+    """The locations of unusable documents, by key without namespace."""
+
     about: dict[int, FeedingObject | bytes] = field(default_factory=dict)
     """The subjects of problems, by their positions: objects that resources may use, or texts that do not parse."""
+
     left: dict[int, FeedingObject] = field(default_factory=dict)
     """Rejected documents that resources may use, by their positions."""
 
@@ -380,9 +395,9 @@ class _Sorter:
         for position, object_ in self.left.items():
             if not used.has(object_):
                 self.unread[position] = replace(self.unread[position], is_rejected=False)
-        for one in self.unread:
-            if one.is_rejected and one.kind:
-                self.rejected.setdefault(_make_key(one.api_version, one.kind, one.name), one.source)
+        for document in self.unread:
+            if document.is_rejected and document.kind:
+                self.rejected.setdefault(_make_key(document.api_version, document.kind, document.name), document.source)
         self.problems.extend(self.variables.uses.attach(self.resources, used.has, self.versions.by_address))
         return Manifests(
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),

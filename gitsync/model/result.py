@@ -51,45 +51,40 @@ class Stage(StrEnum):
 
 
 class Wait(NamedTuple):
-    """What a resource is waiting for. `until` is when it goes on, in the clock's monotonic seconds; None if it waits
-    for something else to end. `next_try` is the number of the next try, 0 if nothing is tried again.
-    """
+    """What a resource is waiting for."""
 
     reason: str
     until: float | None = None
-    next_try: int = 0
+    """When it goes on, in the clock's monotonic seconds; None if it waits for something else to end."""
+
+    next_try: int = 0  # the number of the next try, 0 if nothing is tried again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One failed try, kept so that a report shows failures before a success. `at` is RFC 3339, UTC."""
+class FailedRequest:
+    """One request that failed, kept so that a report shows failures before a success."""
 
-    at: str
+    at: str  # RFC 3339, UTC
     stage: Stage
-    status: int
-    code: str
-    message: str
+    status: int  # of HTTP, 0 without a response
+    code: str  # Azure's, or gitsync's if Azure returned none
+    message: str  # Azure's own
     request_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replacement:
-    """A change that Azure refuses in place: the resource would have to be deleted and created again.
+    """A change that Azure refuses in place: the resource would have to be deleted and created again."""
 
-    `reason` is in full sentences. `takes` are the resources that the delete affects, as far as git and the records have
-    them: those below it, and `refers`, which refer to any of these and lose their target. `given_ids` are ids that
-    Azure generated for the resource, which a new one would not have. `is_due`: a sync deletes and creates it, since git
-    and the operator consent. `held` explains why it does not, in full sentences. `away` is for how many seconds the
-    resource did not exist; None if it was not replaced.
-    """
-
-    reason: str
+    reason: str  # in full sentences
     takes: tuple[Key, ...] = ()
-    refers: tuple[Key, ...] = ()
-    is_due: bool = False
-    held: str = ""
-    away: float | None = None
-    given_ids: frozenset[str] = frozenset()
+    """The resources that the delete affects, as far as git and the records have them: those below it, and `refers`."""
+
+    refers: tuple[Key, ...] = ()  # the resources that refer to any of those, and lose their target
+    is_due: bool = False  # a sync deletes and creates it, since git and the operator consent
+    held: str = ""  # why it does not, in full sentences
+    away: float | None = None  # for how many seconds the resource did not exist; None if it was not replaced
+    given_ids: frozenset[str] = frozenset()  # ids that Azure generated for the resource, which a new one would not have
 
     @property
     def below(self) -> tuple[Key, ...]:
@@ -140,7 +135,7 @@ class Result:
     is_retryable: bool = False
     differences: tuple[Difference, ...] = ()
     unverified: tuple[str, ...] = ()
-    attempts: tuple[Attempt, ...] = ()
+    attempts: tuple[FailedRequest, ...] = ()
     requests: int = 0
     sent: tuple[str, ...] = ()
     record: Record | None = None

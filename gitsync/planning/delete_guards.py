@@ -54,7 +54,7 @@ class Removals:
     """
 
     by_key: Mapping[Key, Removal] = field(default_factory=dict)
-    last: Mapping[Key, LastDeclared] = field(default_factory=dict)
+    last: Mapping[Key, LastDeclared] = field(default_factory=dict)  # where each was declared last
     unread: UnreadParts = ALL_READ
     beside: OtherFiles | None = None  # the other files of a run of a single file
 
@@ -63,12 +63,10 @@ NO_REMOVALS: Final = Removals()
 
 
 class Bystanders(NamedTuple):
-    """The resources on record that a run does not cover, by their ARM ids. One without a claim may share its resource
-    with another manifest; only those `staying` are known to need what they are in.
-    """
+    """The resources on record that a run does not cover, by their ARM ids."""
 
-    staying: tuple[str, ...] = ()
-    every: tuple[str, ...] = ()
+    staying: tuple[str, ...] = ()  # those that Azure may have, so that they need what they are in
+    every: tuple[str, ...] = ()  # one without a claim may share its resource with another manifest
 
 
 NO_BYSTANDERS: Final = Bystanders()
@@ -79,7 +77,7 @@ class Evidence:
     """What the guards look at. A part that is not known yet is empty, and keeps nothing."""
 
     # when the plan is made
-    removed: Mapping[Key, RemovedResource] = field(default_factory=dict)
+    removed: Mapping[Key, RemovedResource] = field(default_factory=dict)  # each removed resource of the plan
     source: SourceIndex = NO_SOURCE
     removals: Removals = NO_REMOVALS
     untrusted: Mapping[Key, str] = field(default_factory=dict)  # why these records are not believed
@@ -111,9 +109,9 @@ class Evidence:
         """Return whether Azure may have a resource that is kept, so that others must stay for it. One that no run has
         created does not count, unless a policy or a hold keeps it.
         """
-        policies = [prune.record.policy]
+        policies = [prune.record.manifest.policy]
         if prune.key in self.untrusted:  # its last manifest does not count alone
-            policies.append(self.find_removed(prune).record.policy)
+            policies.append(self.find_removed(prune).record.manifest.policy)
         is_allowed = all(policy.allows_delete for policy in policies)
         return prune.record.claim is not Claim.NONE or not is_allowed or prune.hold is not None
 
@@ -122,21 +120,16 @@ NO_EVIDENCE: Final = Evidence()
 
 
 class Guard(NamedTuple):
-    """One row: `explain` returns why a resource is kept, "" if this guard does not keep it. `protects` is a sentence
-    for people.
+    """One reason to keep a resource that was removed from git."""
 
-    A guard that `keeps_records` also looks at resources that are only forgotten. One that is `released` by name is
-    lifted by --release. One that comes `after_spread` looks only at what no guard above keeps, nor a resource that one
-    keeps: that explains it better.
-    """
-
-    name: str
+    name: str  # for people: `gitsync explain deletes` lists it
     moment: Moment
-    protects: str
-    explain: Callable[[Prune, Evidence], str]
-    keeps_records: bool = False
-    released: bool = False
+    protects: str  # a sentence for people
+    explain: Callable[[Prune, Evidence], str]  # why the resource is kept, "" if this guard does not keep it
+    keeps_records: bool = False  # it also looks at resources that are only forgotten
+    released: bool = False  # --release lifts it
     after_spread: bool = False
+    """It looks only at what neither a guard above keeps, nor a resource that one keeps: that explains it better."""
 
 
 def decide_deletes(
@@ -193,7 +186,9 @@ def find_bystanders(
         return NO_BYSTANDERS
     covered = {*removed, *(one.key for one in selected)}
     outside = [record for key, record in records.items() if key not in covered]
-    staying = (r.arm_id for r in outside if r.claim is not Claim.NONE or not r.policy.allows_delete or r.hold)
+    staying = (
+        r.arm_id for r in outside if r.claim is not Claim.NONE or not r.manifest.policy.allows_delete or r.manifest.hold
+    )
     return Bystanders(tuple(sorted(staying)), tuple(sorted(record.arm_id for record in outside)))
 
 
@@ -203,7 +198,7 @@ def find_former_dependents(applies: Mapping[Key, Apply], results: Iterable[Resul
         key: result.key
         for result in results
         if not result.is_fine and (record := applies[result.key].record) is not None
-        for key in record.depends_on
+        for key in record.manifest.depends_on
     }
 
 
@@ -237,12 +232,12 @@ def _explain_other_files(prune: Prune, evidence: Evidence) -> str:
 def _explain_unknown_end(prune: Prune, evidence: Evidence) -> str:
     """An Application without the finalizer leaves its resources behind."""
     removed = evidence.find_removed(prune)
-    record, finalizer = removed.record, removed.removal.unknown_finalizer
+    manifest, finalizer = removed.record.manifest, removed.removal.unknown_finalizer
     if not finalizer:
         return ""
     return (
-        f"Held: the {record.declared_by} {record.unit} is no longer built, and the history in this clone does not show "
-        f"whether it had the finalizer {finalizer}. Fetch the full history (fetch-depth: 0), or restore it."
+        f"Held: the {manifest.declared_by} {manifest.unit} is no longer built, and the history in this clone does not "
+        f"show whether it had the finalizer {finalizer}. Fetch the full history (fetch-depth: 0), or restore it."
     )
 
 

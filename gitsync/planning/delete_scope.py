@@ -67,7 +67,11 @@ class Spread:
             is_container = is_group(prune.key) and not self._is_needed(prune)
             near = self._deletes if is_container else self._content
             waiting += self._keep_all(near[own_id], f"Held with {prune.key}, which stays in Azure.")
-            used = (key for key in prune.record.depends_on if key in self._prunes and not self._prunes[key].detaches)
+            used = (
+                key
+                for key in prune.record.manifest.depends_on
+                if key in self._prunes and not self._prunes[key].detaches
+            )
             waiting += self._keep_all(used, f"{prune.key} depends on it, and is held.")
 
     def _keep_all(self, keys: Iterable[Key], why: str) -> list[Key]:
@@ -119,13 +123,11 @@ def find_deleted_groups(prunes: Mapping[Key, Prune], staying: Collection[Key] = 
 
 
 class GroupContent(NamedTuple):
-    """What a list of a resource group shows, and what of it is ours, by ARM ids. What is at or below one of the
-    `deleted_ids` is deleted by itself.
-    """
+    """What a list of a resource group shows, and what of it is ours, by ARM ids."""
 
     listed_ids: Sequence[str]
     own_ids: Collection[str]
-    deleted_ids: Collection[str] = ()
+    deleted_ids: Collection[str] = ()  # what is at or below one of these is deleted by itself
 
 
 def find_contents(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[str]]) -> dict[Key, GroupContent]:

@@ -27,12 +27,12 @@ _NOT_KNOWN: Final = Removal()
 
 
 class _Trace(NamedTuple):
-    """What identifies an unread document. Names are in lower case; an empty kind may be any."""
+    """What identifies an unread document."""
 
     source: SourceLocation
-    kind: str
-    names: frozenset[str]
-    why: str
+    kind: str  # "" may be any
+    names: frozenset[str]  # in lower case
+    why: str  # it may be any resource: a clause for messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,13 @@ NO_SOURCE: Final = SourceIndex()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherFiles:
-    """The files beside the only one that a run reads. With an `error`, they cannot be read."""
+    """The files beside the only one that a run reads."""
 
     file: str  # the one that the run reads
-    folder: str = ""
-    declared: tuple[Prepared, ...] = ()
+    folder: str = ""  # that of the file, "." for the root
+    declared: tuple[Prepared, ...] = ()  # the manifests of the other files
     source: SourceIndex = NO_SOURCE
-    error: str = ""
+    error: str = ""  # why they cannot be read, "" if they can
 
 
 def find_declaring(record: Record, beside: OtherFiles) -> Prepared | None:
@@ -198,7 +198,7 @@ def _find_moves(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> 
     """Find the units to which resources of a recorded unit were moved: those are checked too."""
     moves: dict[str, set[str]] = defaultdict(set)
     for prepared in declared:
-        former_unit = records[prepared.key].unit if prepared.key in records else ""
+        former_unit = records[prepared.key].manifest.unit if prepared.key in records else ""
         if former_unit and former_unit != (current_unit := find_unit_name(prepared.resource)):
             moves[former_unit].add(current_unit)
     return {former_unit: frozenset(current_unit) for former_unit, current_unit in moves.items()}
@@ -235,7 +235,7 @@ def explain_owner(removed: RemovedResource, index: SourceIndex) -> str:
 
 def explain_any_error(removed: RemovedResource, index: SourceIndex) -> str:
     """Keep it for any error if its record is of an older gitsync, which has no unit: it does not show where to look."""
-    if removed.record.unit:
+    if removed.record.manifest.unit:
         return ""
     fault = next((p for p in (*index.faults, *index.invalid) if p.holds_deletes), None)
     if fault is None:
@@ -247,7 +247,7 @@ def explain_any_error(removed: RemovedResource, index: SourceIndex) -> str:
 
 
 def explain_unread_unit(removed: RemovedResource, index: SourceIndex) -> str:
-    unit = removed.record.unit
+    unit = removed.record.manifest.unit
     places = {unit, *index.moves.get(unit, ()), *removed.last_units} - {""}
     fault = next((p for p in index.faults if any(may_hide(p, place, index.built) for place in places)), None)
     if fault is None:

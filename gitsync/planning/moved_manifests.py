@@ -38,38 +38,34 @@ def advise_release(key: Key) -> str:
 
 
 class UnusedFile(NamedTuple):
-    """A file that is not used, and what it names. `why` completes "it is not read, since"."""
+    """A file that is not used, and what it names."""
 
     path: str
-    why: str
-    blob: str = ""
+    why: str  # completes "it is not read, since"
+    blob: str = ""  # the git id of its content, "" if that is not known
     named: frozenset[NamedObject] = frozenset()
-    counts: Counts = Counts.UNLESS_DROPPED
+    counts: Counts = Counts.UNLESS_DROPPED  # when it holds the delete of what it names
 
 
 class ClosedPlace(NamedTuple):
-    """A path that cannot be read, and what it is made of now. `why` completes a sentence that begins with its name, and
-    `detail` is a sentence.
-    """
+    """A path that cannot be read."""
 
     name: str
-    why: str
-    blobs: Blobs
-    detail: str = ""
+    why: str  # completes a sentence that begins with its name
+    blobs: Blobs  # what it is made of now
+    detail: str = ""  # a sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastDeclared:
-    """Where a removed resource was declared last: `blobs` are the files of that `revision`, None if they are not known.
-    `declared_by` is the kind of the object of a controller that declared its unit, "" for none.
-    """
+    """Where a removed resource was declared last."""
 
     key: Key
     arm_id: str = ""
     path: str = ""
-    declared_by: str = ""
-    revision: str = ""
-    blobs: Blobs | None = None
+    declared_by: str = ""  # the kind of the object of a controller that declared its unit, "" for none
+    revision: str = ""  # the last one with its manifest
+    blobs: Blobs | None = None  # the files of that revision, None if they are not known
 
     def has_come(self, path: str, blob: str) -> bool:
         """Return whether a file was added or changed since; True if that is not known."""
@@ -109,7 +105,9 @@ class UnreadParts:
     def _find_path(self, last: LastDeclared) -> str:
         if file := self._find_file(last):
             return f"Held: {file.path} is not read, since {file.why}, and it may declare this resource now."
-        place = next((one for one in self.closed if any(last.has_come(*each) for each in one.blobs.items())), None)
+        place = next(
+            (unread for unread in self.closed if any(last.has_come(*each) for each in unread.blobs.items())), None
+        )
         if place is None:
             return ""
         since = f"has changed since {last.revision[:12]}, which declared it last"
@@ -125,8 +123,8 @@ class UnreadParts:
         candidates = [*self.by_blob.get(blob, ())] if blob else []
         candidates += [file for name in sorted(last.names) for file in self.by_name.get((kind, name), ())]
         # Where a tool fills in the name, any manifest of the kind may be the one, so only a new one counts.
-        nameless = (one for one in self.by_name.get((kind, ""), ()) if last.has_come(one.path, one.blob))
-        return next((one for one in (*candidates, *nameless) if not _was_left(one, last)), None)
+        nameless = (file for file in self.by_name.get((kind, ""), ()) if last.has_come(file.path, file.blob))
+        return next((file for file in (*candidates, *nameless) if not _was_left(file, last)), None)
 
 
 ALL_READ: Final = UnreadParts()

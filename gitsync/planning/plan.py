@@ -78,27 +78,28 @@ def _make_applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -
 
 def _make_prunes(removed: Mapping[Key, RemovedResource], named_ids: Mapping[str, str]) -> dict[Key, Prune]:
     records = {key: one.record for key, one in sorted(removed.items())}
-    policies = {key: removed[key].removal.policy or record.policy for key, record in records.items()}
+    policies = {key: removed[key].removal.policy or record.manifest.policy for key, record in records.items()}
     policies = find_last_policies(policies, records)
     return join_deletes({key: _make_prune(removed[key], policies[key], named_ids) for key in records})
 
 
 def _make_prune(removed: RemovedResource, policy: Policy, named_ids: Mapping[str, str]) -> Prune:
-    record, removal = removed.record, removed.removal
+    record, manifest, removal = removed.record, removed.record.manifest, removed.removal
     named_id = named_ids.get(normalize_id(record.arm_id), "")  # that of a manifest at this id or below
     is_renamed = bool(named_id) and is_same_id(record.arm_id, named_id)
-    path = removal.path or record.path
-    place = Declaration(unit=record.unit, path=record.path, declared_by=record.declared_by)
+    path = removal.path or manifest.path
+    place = Declaration(unit=manifest.unit, path=manifest.path, declared_by=manifest.declared_by)
     if removal.units:  # of a later revision, which a next run may not search any more
         place = Declaration(unit=removal.units[-1], path=removal.path, declared_by=removal.declared_by)
+    last = replace(
+        manifest,
+        policy=policy,
+        hold=max(filter(None, (removal.hold, manifest.hold)), default=None),
+        last_revision=removal.revision or manifest.last_revision,
+        **place,
+    )
     return Prune(
-        record=replace(
-            record,
-            policy=policy,
-            hold=max(filter(None, (removal.hold, record.hold)), default=None),
-            last_revision=removal.revision or record.last_revision,
-            **place,
-        ),
+        record=replace(record, manifest=last),
         detaches=not policy.allows_delete or not record.claim.is_ours or is_renamed,
         reason=removal.reason,
         last_commit=removal.last_commit,
@@ -144,7 +145,7 @@ def _find_dependents(key: Key, same: set[Key], records: Mapping[Key, Record]) ->
     return (
         other
         for other, record in records.items()
-        if other != key and (not same.isdisjoint(record.depends_on) or is_below(record.arm_id, arm_id))
+        if other != key and (not same.isdisjoint(record.manifest.depends_on) or is_below(record.arm_id, arm_id))
     )
 
 
@@ -169,13 +170,19 @@ def note_holds(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
     The longest hold of a resource counts for all of its manifests. A record does not count if a manifest declares its
     resource: that one decides.
     """
-    holds = [((one.arm_id or str(one.key)).casefold(), one.hold) for one in declared if one.hold]
-    recorded = [prune.record for prune in plan.prunes.values() if prune.record.hold]
+    holds = [
+        ((resource.arm_id or str(resource.key)).casefold(), resource.hold) for resource in declared if resource.hold
+    ]
+    recorded = [prune.record for prune in plan.prunes.values() if prune.record.manifest.hold]
     if not (holds or recorded):
         return plan  # as most
-    ids = {(one.arm_id or "").casefold() for one in declared} | {""}
-    holds += [(one.arm_id.casefold(), one.hold) for one in recorded if one.hold and one.arm_id.casefold() not in ids]
-    by_id = dict(sorted(holds, key=lambda one: one[1]))  # the longest is the last
+    ids = {(resource.arm_id or "").casefold() for resource in declared} | {""}
+    holds += [
+        (record.arm_id.casefold(), record.manifest.hold)
+        for record in recorded
+        if record.manifest.hold and record.arm_id.casefold() not in ids
+    ]
+    by_id = dict(sorted(holds, key=lambda pair: pair[1]))  # the longest is the last
     applies = {
         key: replace(apply, hold=hold) if (hold := by_id.get((apply.prepared.arm_id or str(key)).casefold())) else apply
         for key, apply in plan.applies.items()

@@ -92,12 +92,12 @@ def add_new_values(
             found.append(Difference(pointer, repr(placeholder), value, NOT_KNOWN))
     if not found:
         return comparison
-    paths = {one.path for one in found}
+    paths = {difference.path for difference in found}
     return replace(
         comparison,
         verdict=Verdict.PENDING if comparison.verdict is Verdict.IN_SYNC else comparison.verdict,
         differences=(*comparison.differences, *found),
-        unverified=tuple(one for one in comparison.unverified if one not in paths),
+        unverified=tuple(path for path in comparison.unverified if path not in paths),
         because={path: why for path, why in comparison.because.items() if path not in paths},
     )
 
@@ -117,9 +117,11 @@ def weigh_replacement(  # noqa: PLR0913 - what the consent is compared with
     The manifest must name each field that needs it with its new value, and the operator must allow deletes. The
     differences are those of the resource, and `refusal` is the condition that the last write led to.
     """
-    changed = (one for one in differences if one.live is not None and one.desired is not None)
-    needing = [one for one in changed if _explain(kind.arm_type, one, refusal)]
-    named = dict(_name_change(kind, one, resource) for one in needing)
+    changed = (
+        difference for difference in differences if difference.live is not None and difference.desired is not None
+    )
+    needing = [difference for difference in changed if _explain(kind.arm_type, difference, refusal)]
+    named = dict(_name_change(kind, difference, resource) for difference in needing)
     held = _find_hold(named, resource, record, prunes=prunes)
     return replace(replacement, is_due=not held, held=held)
 
@@ -145,7 +147,7 @@ def _find_hold(named: Mapping[str, _NewValue], resource: Resource, record: Recor
     restore, consent = "Restore the old value in git", read_consent(resource)
     if is_group(resource.key):
         return f"{restore}, or move the content to a new group: gitsync does not replace a resource group."
-    if record is None or not record.claim.is_ours or not record.policy.allows_delete:
+    if record is None or not record.claim.is_ours or not record.manifest.policy.allows_delete:
         return f"{restore}: gitsync deletes only resources that it created or adopted and whose policy allows it."
     if any(new.entry is None for new in named.values()):
         return f"{restore}: the new value is a secret, which no annotation may name."
@@ -188,7 +190,7 @@ def make_move(old_id: str, new_id: str) -> Replacement:
     their data, by an operation of their own; anything else is a delete and a create.
     """
     group, new_group = find_resource_group(old_id) or "", find_resource_group(new_id) or ""
-    path, new_path = (one.casefold().partition("/providers/")[2] for one in (old_id, new_id))
+    path, new_path = (arm_id.casefold().partition("/providers/")[2] for arm_id in (old_id, new_id))
     subscription = find_subscription(new_id)
     elsewhere = "" if subscription == find_subscription(old_id) else f" --destination-subscription-id {subscription}"
     is_moved = path and path == new_path and "/providers/" not in path
@@ -244,7 +246,9 @@ def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]
 
 def _differs(result: Result, name: str) -> bool:
     """Return whether a field differs, or one below it, by its name in a consent."""
-    fields = [result.fields[one.path].name for one in result.differences if one.path in result.fields]
+    fields = [
+        result.fields[difference.path].name for difference in result.differences if difference.path in result.fields
+    ]
     return any(re.match(rf"(?:spec\.)?{re.escape(name)}(?![^.\[])", field) for field in fields)
 
 
@@ -267,7 +271,7 @@ def find_hold_below(
             return f"{other} is below it, and this run does not cover it."
         if apply is not None and apply.hold:
             return f"{other} is below it, and is held {apply.hold}."
-        policy = apply.prepared.policy if apply else record.policy if record else Policy.SKIP
+        policy = apply.prepared.policy if apply else record.manifest.policy if record else Policy.SKIP
         if not policy.allows_delete:
             return f"{other} is below it, and its policy is {policy}."
         if (prune := plan.prunes.get(other)) and prune.kept_because:
@@ -324,7 +328,9 @@ def add_takes(
         if result.replacement and deleted_id:
             below, replacement = find_takes(key, deleted_id, ids), result.replacement
             deleted = {key, *below}
-            kept = {records[one].kept.given_id.casefold() for one in deleted if one in records} - {""}
+            kept = {
+                records[deleted_key].kept.given_id.casefold() for deleted_key in deleted if deleted_key in records
+            } - {""}
             refers = find_referrers(deleted, ids, replacement.given_ids | kept, applies, records)
             completed[key] = replace(result, replacement=replace(replacement, takes=(*below, *refers), refers=refers))
     return completed
@@ -346,7 +352,7 @@ def note_renames(plan: Plan) -> Plan:
 
     Of several that look the same, none is joined: which is which is not known.
     """
-    removed = _index((_look(prune.key, prune.record.spec_digest), prune.key) for prune in plan.prunes.values())
+    removed = _index((_look(prune.key, prune.record.spec.digest), prune.key) for prune in plan.prunes.values())
     if not removed:
         return plan
     created = _index(

@@ -20,7 +20,7 @@ from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.policy import Policy
-from gitsync.model.record import Claim, Record
+from gitsync.model.record import Claim, Record, RecordedManifest, RecordedSpec
 from gitsync.model.resource import WAITING, Prepared
 from gitsync.model.result import Result
 from gitsync.model.template import Request
@@ -45,12 +45,12 @@ _ID_RULE = "the ARM id, which cannot change"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revised:
-    """The manifests of one revision, prepared, and the values that they declare themselves. `name` is for messages."""
+    """The manifests of one revision, prepared."""
 
-    name: str
+    name: str  # for messages
     prepared: tuple[Prepared, ...]
-    config_maps: ConfigMaps
-    secrets: Secrets
+    config_maps: ConfigMaps  # those that the manifests declare themselves
+    secrets: Secrets  # those that the manifests declare themselves
 
     def requests(self) -> Mapping[Key, Request]:
         """Build the request of each resource that has one."""
@@ -69,23 +69,28 @@ class Revised:
 def make_records(old: Revised) -> Mapping[Key, Record]:
     """Make the records that `make_plan` needs, as if a run had applied the old revision."""
     requests = old.requests()
-    return {one.key: _make_record(one, requests[one.key]) for one in old.prepared if one.key in requests}
+    return {
+        resource.key: _make_record(resource, requests[resource.key])
+        for resource in old.prepared
+        if resource.key in requests
+    }
 
 
 def _make_record(prepared: Prepared, request: Request) -> Record:
     return Record(
         key=prepared.key,
-        manifest_api_version=prepared.resource.gvk.api_version,
         arm_id=request.arm_id,
         arm_api_version=request.api_version,
         claim=Claim.CREATED if prepared.is_written else Claim.NONE,
-        policy=prepared.policy,
-        hold=prepared.hold,
-        applied=request.body,
-        spec_digest=digest_spec(prepared.resource.spec),
-        owner=prepared.owner.key if prepared.owner else None,
-        depends_on=prepared.depends_on if prepared.is_valid else (),
-        **find_declaration(prepared.resource),
+        manifest=RecordedManifest(
+            api_version=prepared.resource.gvk.api_version,
+            policy=prepared.policy,
+            owner=prepared.owner.key if prepared.owner else None,
+            depends_on=prepared.depends_on if prepared.is_valid else (),
+            hold=prepared.hold,
+            **find_declaration(prepared.resource),
+        ),
+        spec=RecordedSpec(digest=digest_spec(prepared.resource.spec), applied=request.body),
     )
 
 
@@ -109,12 +114,12 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
 
 def _withhold(apply: Apply, result: Result) -> Result:
     """Show a hold that is added, changed or removed, and no request for a resource that a sync would leave as it is."""
-    before, hold = apply.record.hold if apply.record else None, apply.hold
+    before, hold = apply.record.manifest.hold if apply.record else None, apply.hold
     result = replace(result, hold=hold)
     notes = [result.condition.message]
     if before != hold and apply.prepared.is_valid:
         change = "is removed" if hold is None else "is added" if before is None else "changes"
-        days = " to ".join(f"`{one}`" for one in (before, hold) if one)
+        days = " to ".join(f"`{until}`" for until in (before, hold) if until)
         notes.append(
             f"Its hold {change}: {days}." if hold is None or before is None else f"Its hold changes from {days}."
         )
@@ -131,7 +136,7 @@ class _Rehearsal:
 
     def __init__(self, old: Revised, new: Revised, by_id: Mapping[str, Record]) -> None:
         self._old = old
-        self._old_keys = frozenset(one.key for one in old.prepared)
+        self._old_keys = frozenset(resource.key for resource in old.prepared)
         self._requests = new.requests()
         self._by_id = by_id
 
@@ -184,7 +189,9 @@ class _Rehearsal:
 
 def _compare_bodies(blank: Result, before: Record, request: Request, prepared: Prepared) -> Result:
     ignored = prepared.ignored
-    differences = Bodies().differences(remove_paths(request.body, ignored), remove_paths(before.applied or {}, ignored))
+    differences = Bodies().differences(
+        remove_paths(request.body, ignored), remove_paths(before.spec.applied or {}, ignored)
+    )
     is_new_version = before.arm_api_version != request.api_version
     notes = [
         f"It was {before.key}." if before.key != blank.key else "",
@@ -228,7 +235,7 @@ def _refuse_move(blank: Result, before: Record, request: Request) -> Result:
     """Refuse another name or owner: they are frozen once Azure has the resource
     (docs/reference/reconciliation.md#immutable-names).
     """
-    field = "spec.owner" if before.owner != blank.owner else "spec.azureName"
+    field = "spec.owner" if before.manifest.owner != blank.owner else "spec.azureName"
     text = (
         f"{field} would change its ARM id, which is refused once the resource exists. "
         "To create another resource, change metadata.name of the manifest."
@@ -247,9 +254,9 @@ def _format_request(method: str, request: Request) -> str:
 
 
 def _note_policy(before: Record | None, policy: Policy) -> str:
-    if before is None or before.policy is policy:
+    if before is None or before.manifest.policy is policy:
         return ""
-    return f"Its reconcile policy changes from {before.policy.value} to {policy.value}."
+    return f"Its reconcile policy changes from {before.manifest.policy.value} to {policy.value}."
 
 
 def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
@@ -257,15 +264,15 @@ def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
     record = removed.record
     result = Result(
         key=removed.key,
-        manifest_api_version=record.manifest_api_version,
+        manifest_api_version=record.manifest.api_version,
         source=None,
         arm_id=record.arm_id,
-        policy=record.policy,
+        policy=record.manifest.policy,
         verdict=Verdict.DETACH,
         condition=Condition(status=ConditionStatus.UNKNOWN, reason="Planned"),
         is_fine=True,
-        owner=record.owner,
-        depends_on=record.depends_on,
+        owner=record.manifest.owner,
+        depends_on=record.manifest.depends_on,
         last_commit=removed.last_commit,
         last_source=removed.last_source,
         renamed=removed.renamed,

@@ -46,9 +46,9 @@ Part of what is digested, so it must not depend on rules that change.
 
 @dataclass(frozen=True, slots=True)
 class Digests:
-    """Makes the digests of one run. `key` is None if the run has no digest key."""
+    """Makes the digests of one run."""
 
-    key: Secret | None = field(default=None, repr=False)
+    key: Secret | None = field(default=None, repr=False)  # None if the run has no digest key
 
     @property
     def key_name(self) -> str:
@@ -137,7 +137,7 @@ def add_unset_secrets(comparison: Comparison, now: Mapping[str, Any], before: Ma
     unset = [format_pointer(path) for place, path, _ in _iterate_seals(now) if place not in sent]
     if not unset:
         return comparison
-    others = (one for one in comparison.differences if one.path not in unset)
+    others = (difference for difference in comparison.differences if difference.path not in unset)
     differences = (*others, *(Difference(path, MASKED, None, NEVER_SET) for path in unset))
     return replace(
         comparison,
@@ -231,7 +231,9 @@ _HINTS: Final[Mapping[str, str]] = {
 def warn_uncompared_secrets(results: Iterable[Result]) -> tuple[Problem, ...]:
     """Return a warning for each reason why a secret of these results could not be compared."""
     all_results = tuple(results)
-    affected = {reason: [one.key for one in all_results if reason in one.because.values()] for reason in _HINTS}
+    affected = {
+        reason: [result.key for result in all_results if reason in result.because.values()] for reason in _HINTS
+    }
     return tuple(
         _make_problem(reason, [f"{key.kind}/{key.name}" for key in keys]) for reason, keys in affected.items() if keys
     )

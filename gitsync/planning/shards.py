@@ -35,25 +35,25 @@ def list_members(prepared: Iterable[Prepared], records: Mapping[Key, Record]) ->
     where a manifest has none; the references of both count.
     """
     members = {}
-    for one in prepared:
-        record = records.get(one.key)
-        owner = one.owner.key if one.owner else None
-        known = record.depends_on if record else ()
-        members[one.key] = ShardMember(
-            key=one.key,
-            arm_id=one.arm_id or (record.arm_id if record else ""),
+    for resource in prepared:
+        record = records.get(resource.key)
+        owner = resource.owner.key if resource.owner else None
+        known = record.manifest.depends_on if record else ()
+        members[resource.key] = ShardMember(
+            key=resource.key,
+            arm_id=resource.arm_id or (record.arm_id if record else ""),
             owner=owner,
-            credential=_name_credential(one.key, one.credential),
-            references=tuple(sorted({*one.depends_on, *known} - {owner})),
+            credential=_name_credential(resource.key, resource.credential),
+            references=tuple(sorted({*resource.depends_on, *known} - {owner})),
         )
     for key, record in records.items():
         if key not in members:
             members[key] = ShardMember(
                 key=key,
                 arm_id=record.arm_id,
-                owner=record.owner,
-                credential=_name_credential(key, record.credential),
-                references=tuple(sorted({*record.depends_on} - {record.owner})),
+                owner=record.manifest.owner,
+                credential=_name_credential(key, record.access.credential),
+                references=tuple(sorted({*record.manifest.depends_on} - {record.manifest.owner})),
             )
     return tuple(members[key] for key in sorted(members))
 
@@ -92,8 +92,8 @@ class _Partition:
             self._above[key] = key = self._above[self._above[key]]  # shortens the way for the next look-up
         return key
 
-    def join(self, one: Key, other: Key) -> None:
-        first, second = sorted((self.find(one), self.find(other)))
+    def join(self, key: Key, other: Key) -> None:
+        first, second = sorted((self.find(key), self.find(other)))
         self._above[second] = first
 
 
@@ -182,7 +182,7 @@ def _deal(pieces: Iterable[Sequence[_Atom]], by_key: Mapping[Key, ShardMember], 
     dealt: list[list[_Atom]] = [[] for _ in range(workers)]
     loads = [(0, worker) for worker in range(workers)]
     heapify(loads)
-    for piece in sorted(pieces, key=lambda one: (-sum(len(atom.keys) for atom in one), one[0].keys[0])):
+    for piece in sorted(pieces, key=lambda piece: (-sum(len(atom.keys) for atom in piece), piece[0].keys[0])):
         load, worker = loads[0]
         dealt[worker] += piece
         heapreplace(loads, (load + sum(len(atom.keys) for atom in piece), worker))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import Any, Self
 
 from gitsync.arm.lro.poll import AcceptedWrite
@@ -35,25 +36,50 @@ from gitsync.status.conditions import RECONCILING, check_subscription, make_unkn
 from gitsync.validation.annotations import UPDATE_METHOD
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stop:
-    """Why an attempt ended before its last stage.
-
-    `waits`: the cause may go away by itself, so retry in this run. `is_retryable`: another run may succeed without a
-    change of the manifest. `is_fine`: the resource is in sync, though the condition is not True. `fault`: the exception
-    of a bug in gitsync. `blocked_by`: the resource that the attempt waits for. `is_tolerated`: the run does not fail.
-    `is_late`: the time was up before any response, so the stop of an earlier try reports more.
+class StopKind(Enum):
+    """What follows from a stop: whether another try may succeed, in this run or the next, without a change of the
+    manifest, and whether the run fails.
     """
 
+    WAITS = "waits"  # the cause may go away by itself: this run tries again
+    LATE = "late"  # the time was up before any response: the stop of an earlier try reports more
+    NEXT_RUN = "next-run"  # this run fails, the next may succeed
+    FINAL = "final"  # each run fails until something changes
+    TOLERATED = "tolerated"  # it waits for a change, and the run does not fail
+    TOLERATED_NOW = "tolerated-now"  # it waits for what the next run may find, and this run does not fail
+    FINE = "fine"  # nothing has to be done, though the condition is not True
+    FINE_NOW = "fine-now"  # nothing has to be done in this run: the next may go on
+
+    @property
+    def is_retryable(self) -> bool:
+        """Return whether another run may succeed without a change of the manifest."""
+        return self not in _FINAL
+
+    @property
+    def is_fine(self) -> bool:
+        """Return whether the resource is as it should be, though the condition is not True."""
+        return self in _FINE
+
+    @property
+    def is_tolerated(self) -> bool:
+        """Return whether the resource is not Ready, and the run does not fail."""
+        return self in _TOLERATED
+
+
+_FINE = frozenset({StopKind.FINE, StopKind.FINE_NOW})
+_TOLERATED = frozenset({StopKind.TOLERATED, StopKind.TOLERATED_NOW})
+_FINAL = frozenset({StopKind.FINAL, StopKind.TOLERATED, StopKind.FINE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """Why an attempt ended before its last stage."""
+
     condition: Condition
-    verdict: Verdict | None = None
-    waits: bool = False
-    is_retryable: bool = True
-    is_fine: bool = False
-    fault: Exception | None = None
-    blocked_by: Key | None = None
-    is_tolerated: bool = False
-    is_late: bool = False
+    verdict: Verdict | None = None  # None: that of the comparison
+    kind: StopKind = StopKind.NEXT_RUN
+    fault: Exception | None = None  # of a bug in gitsync
+    blocked_by: Key | None = None  # the resource that the attempt waits for
 
 
 class Part:
@@ -166,7 +192,7 @@ _NOTHING_OBSERVED, _UNDECIDED, _UNWRITTEN = Observation(), Decision(), Write()
 
 
 @dataclass(kw_only=True, unsafe_hash=True)  # not frozen: filled ten times as fast
-class ReconcileAttempt(Part):
+class AttemptBase(Part):
     """What an apply and a prune have in common.
 
     `refusal` explains why the credential of the resource cannot be used, and `subscription` is that of the credential.
@@ -189,9 +215,18 @@ class ReconcileAttempt(Part):
         """
         return self.refusal or check_subscription(arm_id, self.subscription)
 
-    def stopped(self, condition: Condition, verdict: Verdict | None = None, **more: Any) -> Self:
-        """The attempt with a reason to end it; `more` are further members of `Stop`."""
-        return self.changed(stop=Stop(condition=condition, verdict=verdict, **more))
+    def stopped(
+        self,
+        condition: Condition,
+        verdict: Verdict | None = None,
+        kind: StopKind = StopKind.NEXT_RUN,
+        *,
+        fault: Exception | None = None,
+        blocked_by: Key | None = None,
+    ) -> Self:
+        """The attempt with a reason to end it."""
+        stop = Stop(condition=condition, verdict=verdict, kind=kind, fault=fault, blocked_by=blocked_by)
+        return self.changed(stop=stop)
 
     def with_observed(self, observed: Observation) -> Self:
         """The attempt with another observation."""
@@ -239,7 +274,7 @@ class ReconcileAttempt(Part):
 
 
 @dataclass(kw_only=True, unsafe_hash=True)  # not frozen: filled ten times as fast
-class ApplyAttempt(ReconcileAttempt):
+class ApplyAttempt(AttemptBase):
     """An attempt to bring a resource to its state in git.
 
     `request` is made once its values are known; it has Azure's values in the fields that are `handed_over` to it.
@@ -329,7 +364,7 @@ class ApplyAttempt(ReconcileAttempt):
     def is_resumed(self) -> bool:
         """An earlier run began an operation, and this one sent nothing. A replacement is not an operation in Azure."""
         record = self.record
-        is_pending = record is not None and record.operation is not None and not record.is_replacing
+        is_pending = record is not None and record.writes.operation is not None and not record.is_replacing
         return is_pending and self.write.sent is None
 
     def with_request(self, request: Request, id_doubt: str) -> ApplyAttempt:
@@ -367,7 +402,7 @@ class ApplyAttempt(ReconcileAttempt):
 
 
 @dataclass(kw_only=True, unsafe_hash=True)  # not frozen: filled ten times as fast
-class PruneAttempt(ReconcileAttempt):
+class PruneAttempt(AttemptBase):
     """An attempt to delete or forget a resource that was removed from git. `known_kind` is the kind that the record's
     manifest was of; None if the catalog no longer has it.
     """
@@ -398,19 +433,19 @@ class PruneAttempt(ReconcileAttempt):
     @property
     def is_resumed(self) -> bool:
         """An earlier run began a delete."""
-        return self.record.operation is not None and not self.record.is_replacing
+        return self.record.writes.operation is not None and not self.record.is_replacing
 
     def as_subject(self) -> Subject:
         """What deleters see: the resource as read, without its manifest, which is no longer in git."""
         return Subject(
             key=self.key,
-            gvk=GVK.parse(self.record.manifest_api_version, self.key.kind),
+            gvk=GVK.parse(self.record.manifest.api_version, self.key.kind),
             spec={},
             arm_id=self.record.arm_id,
             api_version=self.record.arm_api_version,
             live=self.observed.live,
-            owner_name=self.record.owner.name if self.record.owner else "",
+            owner_name=self.record.manifest.owner.name if self.record.manifest.owner else "",
         )
 
 
-ReconciledAttempt = ApplyAttempt | PruneAttempt
+Attempt = ApplyAttempt | PruneAttempt

@@ -30,7 +30,7 @@ from gitsync.planning.replacement import (
     find_replacement,
     weigh_replacement,
 )
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, ReconciledAttempt, Stop
+from gitsync.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt, Stop, StopKind
 from gitsync.reconcile.record_builder import build_apply_record, build_unattempted_record, keep_prune_record
 from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.shortened_differences import shorten_difference
@@ -65,8 +65,10 @@ def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, re
     has_drifted = not rules.writes and attempt.decision.reported.verdict in DRIFTED
     kept = leave_out_of_condition(condition)  # the status has no names of people
     record = build_apply_record(attempt, kept, spec, rules, now) if rules.writes else attempt.record
-    if record and record.hold:
-        record = replace(record, hold=mask_hold(record.hold, redactions.mask))
+    if record and record.manifest.hold:
+        record = replace(
+            record, manifest=replace(record.manifest, hold=mask_hold(record.manifest.hold, redactions.mask))
+        )
     return _build_result(
         attempt,
         condition,
@@ -110,14 +112,14 @@ def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, re
     """Return the result of a finished prune."""
     if attempt.stop and attempt.write.done is Action.NONE and not rules.writes:  # a sync would stop there too
         attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE))
-    condition = _make_condition(attempt, attempt.record.generation, rules, now, redactions)
+    condition = _make_condition(attempt, attempt.record.spec.generation, rules, now, redactions)
     kept = leave_out_of_condition(condition)  # the status has no names of people
     record = keep_prune_record(attempt, kept, rules, now) if rules.writes else attempt.record
     return _build_result(attempt, condition, rules, redactions, is_ready=rules.writes, record=record)
 
 
 def _build_result(
-    attempt: ReconciledAttempt,
+    attempt: Attempt,
     condition: Condition,
     rules: RunRules,
     redactions: Redactions,
@@ -138,8 +140,8 @@ def _build_result(
         condition=condition,
         is_fine=_is_fine(attempt, condition, verdict, is_ready=is_ready),
         exists=_exists(attempt),
-        is_retryable=attempt.stop is not None and attempt.stop.is_retryable,
-        differences=tuple(shorten_difference(one, redactions.mask) for one in comparison.differences),
+        is_retryable=attempt.stop is not None and attempt.stop.kind.is_retryable,
+        differences=tuple(shorten_difference(difference, redactions.mask) for difference in comparison.differences),
         unverified=comparison.unverified,
         because=comparison.because,
         withheld=attempt.decision.withheld if verdict is Verdict.HELD else None,
@@ -152,25 +154,25 @@ def _build_result(
         sent=tuple(attempt.session.sent),
         fault=attempt.stop.fault if attempt.stop else None,
         blocked_by=attempt.stop.blocked_by if attempt.stop else None,
-        is_tolerated=attempt.stop is not None and attempt.stop.is_tolerated,
+        is_tolerated=attempt.stop is not None and attempt.stop.kind.is_tolerated,
         **more,
     )
 
 
-def _find_done(attempt: ReconciledAttempt) -> Action:
+def _find_done(attempt: Attempt) -> Action:
     return Action.DELETE if attempt.write.is_deleting else attempt.write.done
 
 
-def _find_written(attempt: ReconciledAttempt) -> Written:
+def _find_written(attempt: Attempt) -> Written:
     write = attempt.write
     if write.done not in {Action.NONE, Action.DETACH} or write.is_deleting or attempt.session.has_written:
         return Written.ACCEPTED
     return Written.UNKNOWN if write.sent is not None or write.is_unknown else Written.NOTHING
 
 
-def _is_fine(attempt: ReconciledAttempt, condition: Condition, verdict: Verdict, *, is_ready: bool) -> bool:
+def _is_fine(attempt: Attempt, condition: Condition, verdict: Verdict, *, is_ready: bool) -> bool:
     """With `is_ready`, the condition decides."""
-    if attempt.stop and attempt.stop.is_fine:
+    if attempt.stop and attempt.stop.kind.is_fine:
         return True
     if is_ready:
         return condition.is_ready
@@ -215,11 +217,11 @@ def _describe_node(node: Node) -> dict[str, Any]:
         }
     record = node.record
     return {
-        "manifest_api_version": record.manifest_api_version,
+        "manifest_api_version": record.manifest.api_version,
         "source": None,
-        "policy": record.policy,
-        "owner": record.owner,
-        "depends_on": record.depends_on,
+        "policy": record.manifest.policy,
+        "owner": record.manifest.owner,
+        "depends_on": record.manifest.depends_on,
         "last_commit": node.last_commit,
         "last_source": node.last_source,
         "renamed": node.renamed,
@@ -235,7 +237,7 @@ def find_forgotten_exports(
     return {key: before[key].exports for key, result in results.items() if key in before and result.record is None}
 
 
-def _exists(attempt: ReconciledAttempt) -> bool:
+def _exists(attempt: Attempt) -> bool:
     """Return whether the resource exists, as far as this run has read it. If it was not read, the record decides,
     unless its owner does not exist: Azure has nothing below that.
     """
@@ -255,7 +257,7 @@ def _was_ours(record: Record | None) -> bool:
 
 
 def _make_condition(
-    attempt: ReconciledAttempt, generation: int, rules: RunRules, now: datetime, redactions: Redactions
+    attempt: Attempt, generation: int, rules: RunRules, now: datetime, redactions: Redactions
 ) -> Condition:
     time = format_rfc3339(now)
     if attempt.stop:
@@ -268,7 +270,7 @@ def _make_condition(
     return _make_planned(attempt.record, note, _find_failed_since(attempt), is_settled=is_settled)
 
 
-def _is_settled(attempt: ReconciledAttempt) -> bool:
+def _is_settled(attempt: Attempt) -> bool:
     """Return whether the plan answers what the last run could not do, so that its condition holds no more: the resource
     is in sync now, or consent was given to replace it.
     """
@@ -276,12 +278,12 @@ def _is_settled(attempt: ReconciledAttempt) -> bool:
     return is_in_sync or attempt.decision.action is Action.REPLACE
 
 
-def _make_interrupted(attempt: ReconciledAttempt, stop: Stop) -> Condition | None:
+def _make_interrupted(attempt: Attempt, stop: Stop) -> Condition | None:
     """Make the condition of a resource that was under way when a person or a scheduler stopped the run; None for one
     that had come to its end. What it waited for, or would have tried again, is not a failure.
     """
     session, code = attempt.session, find_code(stop.condition)
-    is_open = stop.waits or stop.is_late or code in {INTERRUPTED, RECONCILING.reason, DELETING.reason}
+    is_open = stop.kind in {StopKind.WAITS, StopKind.LATE} or code in {INTERRUPTED, RECONCILING.reason, DELETING.reason}
     if not session.is_ended or not is_open:
         return None
     if code == INTERRUPTED:
@@ -299,7 +301,7 @@ def make_ready(generation: int, time: str) -> Condition:
     return replace(READY, generation=generation, time=time)
 
 
-def _list_notes(attempt: ReconciledAttempt) -> tuple[str, ...]:
+def _list_notes(attempt: Attempt) -> tuple[str, ...]:
     """What a plan reports of a resource, in sentences."""
     if isinstance(attempt, PruneAttempt):
         return (attempt.prune.reason, attempt.decision.note)
@@ -326,9 +328,9 @@ def _make_planned(record: Record | None, note: str, failed_since: str, *, is_set
     return replace(last, message=" ".join(filter(None, (retry, note, f"Last run: {cause}"))))
 
 
-def _find_failed_since(attempt: ReconciledAttempt) -> str:
+def _find_failed_since(attempt: Attempt) -> str:
     """Return since when a resource that failed before has failed; "" for any other."""
     record = attempt.record
     if record is None or attempt.decision.reported.verdict is not Verdict.FAILED_BEFORE:
         return ""
-    return record.failure.since if record.failure else record.condition.time if record.condition else ""
+    return record.writes.failure.since if record.writes.failure else record.condition.time if record.condition else ""

@@ -125,7 +125,7 @@ def format_checked(results: Iterable[Result]) -> str:
     times = Counter(
         check
         for result in results
-        for check in {one.check for one in result.checks if one.verdict is not CheckVerdict.NOT_CHECKED}
+        for check in {finding.check for finding in result.checks if finding.verdict is not CheckVerdict.NOT_CHECKED}
     )
     counts = [f"{check} ({times[check]})" for check in CheckName if times[check]]
     return f"Checked: {', '.join(counts)}." if counts else ""

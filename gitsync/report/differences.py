@@ -15,14 +15,12 @@ from gitsync.report.wording import shorten_revision
 
 
 class Change(NamedTuple):
-    """A value in Azure and in git, None where it is absent. `name` is its field, or its path in the request where no
-    field is known; `notes` are the location of the field, and what else is known of it.
-    """
+    """A value in Azure and in git, None where it is absent."""
 
-    name: str
+    name: str  # its field, or its path in the request where no field is known
     live: Any
     desired: Any
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # the location of the field, and what else is known of it
 
 
 def list_changes(
@@ -31,7 +29,7 @@ def list_changes(
     """List the differences of a resource by path, each element of a list for itself. `with_paths` adds the paths in the
     request, `with_places` those in the manifests; `only` are the paths of some differences.
     """
-    for difference in sorted(result.differences, key=lambda one: one.path):
+    for difference in sorted(result.differences, key=lambda difference: difference.path):
         if only is not None and difference.path not in only:
             continue
         for part in split_lists(difference):
@@ -64,7 +62,11 @@ def name_sides(report: Report) -> tuple[str, str]:
 
 def find_first_place(result: Result) -> SourceLocation | None:
     """Find the first changed field that the manifest has; None if none is known."""
-    parts = (part for one in sorted(result.differences, key=lambda one: one.path) for part in split_lists(one))
+    parts = (
+        part
+        for difference in sorted(result.differences, key=lambda difference: difference.path)
+        for part in split_lists(difference)
+    )
     fields = (result.fields.get(part.path) for part in parts if part.desired is not None)
     return next((field.source for field in fields if field), None)
 

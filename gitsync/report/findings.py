@@ -59,22 +59,18 @@ class Weight(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportFinding:
-    """`rule` is a problem's code, a verdict or FAILED. `identity` is the same in the next run, even if the manifest
-    moves. `path` is relative to the root of the repository, "" if there is no file; `line` is 0 if unknown. `title`
-    names the subject in a few words, `message` is the cause on one line ("" if the title has it), and `details` are the
-    lines below. `is_advice` means that it is not a failure. `outcome` is that of the resource, "" for a problem.
-    """
+    """One finding of a report."""
 
-    rule: str
+    rule: str  # a problem's code, a verdict or FAILED
     weight: Weight
-    identity: str
-    path: str
-    line: int
-    title: str
-    message: str = ""
-    details: tuple[str, ...] = ()
-    is_advice: bool = False
-    outcome: str = ""
+    identity: str  # the same in the next run, even if the manifest moves
+    path: str  # relative to the root of the repository, "" if there is no file
+    line: int  # 0 if unknown
+    title: str  # names the subject in a few words
+    message: str = ""  # the cause on one line, "" if the title has it
+    details: tuple[str, ...] = ()  # the lines below
+    is_advice: bool = False  # it is not a failure
+    outcome: str = ""  # that of the resource, "" for a problem
 
     @property
     def headline(self) -> str:
@@ -126,9 +122,11 @@ def _count_waiting(
     own_problems = _find_own_problems(report) if waiting else {}
     for cause, keys in waiting.items():
         counted = keys
-        error = next((one for one in resources.get(cause, ()) if one.weight is Weight.ERROR), None)
+        error = next((finding for finding in resources.get(cause, ()) if finding.weight is Weight.ERROR), None)
         if error:
-            resources[cause] = [_add_waiting(one, len(keys)) if one is error else one for one in resources[cause]]
+            resources[cause] = [
+                _add_waiting(finding, len(keys)) if finding is error else finding for finding in resources[cause]
+            ]
         elif cause in own_problems:
             problems[own_problems[cause]] = _add_waiting(problems[own_problems[cause]], len(keys))
         else:

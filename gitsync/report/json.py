@@ -15,7 +15,7 @@ from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
-from gitsync.model.result import Attempt, Result
+from gitsync.model.result import FailedRequest, Result
 from gitsync.model.verdict import Written
 from gitsync.planning.record_counts import round_duration
 from gitsync.report.authors import LONGEST_DOUBT, clean
@@ -148,13 +148,13 @@ def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[s
             for d in sorted(result.differences, key=lambda d: d.path)
         ],
         "unverified": sorted(result.unverified),
-        **({"changedBy": [build_change(one, names=names) for one in result.changed_by]} if result.changed_by else {}),
-        **({"checks": [_build_check(one) for one in result.checks]} if result.checks else {}),
+        **({"changedBy": [build_change(c, names=names) for c in result.changed_by]} if result.changed_by else {}),
+        **({"checks": [_build_check(finding) for finding in result.checks]} if result.checks else {}),
         **({"because": dict(sorted(result.because.items()))} if result.because else {}),
         **_build_replacement(result),
         **({"renamed": str(result.renamed)} if result.renamed else {}),
         **({"lastCommit": _build_commit(result.last_commit)} if result.last_commit else {}),
-        "attempts": [_build_attempt(a) for a in result.attempts],
+        "attempts": [_build_failed_request(a) for a in result.attempts],
         "requests": result.requests,
         **({"sent": list(result.sent)} if result.sent else {}),
     }
@@ -223,7 +223,7 @@ def _build_commit(commit: LastCommit) -> dict[str, Any]:
     return {"commit": commit.commit, "author": commit.author, "subject": commit.subject}
 
 
-def _build_attempt(attempt: Attempt) -> dict[str, Any]:
+def _build_failed_request(attempt: FailedRequest) -> dict[str, Any]:
     return {
         "at": attempt.at,
         "stage": attempt.stage.value,

@@ -32,7 +32,14 @@ from gitsync.report.checks import (
 )
 from gitsync.report.differences import Change, find_compared_section, list_changes, name_sides
 from gitsync.report.escape import format_advice, format_block, format_code, format_prose, format_sides, shorten
-from gitsync.report.folding import Fold, describe_folds, describe_members, fold_results, list_attempts, name_kinds
+from gitsync.report.folding import (
+    Fold,
+    describe_folds,
+    describe_members,
+    fold_results,
+    list_failed_requests,
+    name_kinds,
+)
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import (
     DELETES,
@@ -55,8 +62,8 @@ from gitsync.report.run_facts import format_costs, format_coverage, list_target
 from gitsync.report.wording import (
     FEW_CREATES,
     describe_replacement,
-    format_attempt,
     format_baseline_note,
+    format_failed_request,
     format_found,
     format_headline,
     format_in_sync,
@@ -205,7 +212,7 @@ class _Listing:
             f"**What to do:** {advice}" if advice else "",
             *_format_differences(_list_lines(first, with_places=False)),
             *list_common_authors(fold.results, names=self._names_people, quote=format_code),
-            *map(format_prose, list_attempts(fold)),
+            *map(format_prose, list_failed_requests(fold)),
         ]
         return _Entry(cells, _fold(cells, parts, is_open=True))
 
@@ -234,7 +241,7 @@ class _Listing:
             if takes_away(section, result)
             else ""
         )
-        attempts = (format_attempt(attempt, result, _SHORT_MESSAGE) for attempt in result.attempts)
+        attempts = (format_failed_request(attempt, result, _SHORT_MESSAGE) for attempt in result.attempts)
         message = condition.message if len(format_message(result)) > _SHORT_MESSAGE else ""
         advice = format_advice(condition, result.key, _LONG_MESSAGE)
         return [
@@ -355,7 +362,7 @@ def _format_problems(word: str, problems: Sequence[Problem]) -> list[str]:
     if not problems:
         return []
     place = format_problem_place(problems)
-    lines = [format_problem(one) for one in shorten_problems(problems)]
+    lines = [format_problem(problem) for problem in shorten_problems(problems)]
     fitting = select_fitting(lines, _PROBLEMS_ROOM // 2, "problem")
     return [f"#### {word}{place} ({len(problems)})", "\n".join(fitting)]
 

@@ -25,9 +25,9 @@ from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import Coverage
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RunTarget
-from gitsync.model.result import Attempt, Replacement, Result
+from gitsync.model.result import FailedRequest, Replacement, Result
 
-T = TypeVar("T", RunTarget, Problem, Condition, Attempt, CheckFinding, HeldUntil, Attribution, Replacement)
+T = TypeVar("T", RunTarget, Problem, Condition, FailedRequest, CheckFinding, HeldUntil, Attribution, Replacement)
 Mask = Callable[[str], str]
 _PLAIN = frozenset({str, bytes, dict, list, tuple})
 
@@ -79,7 +79,7 @@ def mask_texts(value: T, mask: Mask, *names: str) -> T:
 
 def mask_all(values: tuple[T, ...], mask: Mask, *names: str) -> tuple[T, ...]:
     """Mask members of each value; return the same tuple if nothing in them is secret."""
-    masked = tuple(mask_texts(one, mask, *names) for one in values)
+    masked = tuple(mask_texts(value, mask, *names) for value in values)
     return values if all(map(operator.is_, masked, values)) else masked
 
 
@@ -91,14 +91,14 @@ def _mask_result(result: Result, mask: Mask) -> Result:
     if record and record.condition:
         condition = mask_condition(record.condition, mask)
         record = record if condition is record.condition else replace(record, condition=condition)
-    if record and (hold := mask_hold(record.hold, mask)) is not record.hold:
-        record = replace(record, hold=hold)
+    if record and (hold := mask_hold(record.manifest.hold, mask)) is not record.manifest.hold:
+        record = replace(record, manifest=replace(record.manifest, hold=hold))
     members: dict[str, Any] = {
         "fault": mask_exception(result.fault, mask) if result.fault else None,
         "condition": mask_condition(result.condition, mask),
         "differences": tuple(
-            replace(one, desired=mask_value(one.desired, mask), live=mask_value(one.live, mask))
-            for one in result.differences
+            replace(difference, desired=mask_value(difference.desired, mask), live=mask_value(difference.live, mask))
+            for difference in result.differences
         ),
         "because": {path: mask(reason) for path, reason in result.because.items()} or result.because,
         "attempts": mask_all(result.attempts, mask, "code", "message", "request_id"),

@@ -31,7 +31,9 @@ def leave_out_people(report: Report) -> Report:
 
 def leave_out_of_problems(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
     """Leave names out of the problems of the run; those of a file quote that file."""
-    return tuple(one if one.path else mask_texts(one, hide_people, "message", "hint") for one in problems)
+    return tuple(
+        problem if problem.path else mask_texts(problem, hide_people, "message", "hint") for problem in problems
+    )
 
 
 def leave_out_of_condition(condition: Condition) -> Condition:

@@ -215,7 +215,7 @@ def estimate_sync(report: Report) -> RequestCounts | None:
     times = Counter(result.action for result in report.results)
     writes = sum(times[action] for action in _WRITES)
     replaced = [result.replacement for result in report.results if result.action is Action.REPLACE]
-    again = len(replaced) + sum(len(one.below) for one in replaced if one)
+    again = len(replaced) + sum(len(replacement.below) for replacement in replaced if replacement)
     sent, unrepeated = report.requests, report.unrepeated
     return RequestCounts(
         reads=sent.reads - unrepeated.reads + writes + 2 * again,

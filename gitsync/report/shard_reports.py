@@ -55,7 +55,7 @@ def _join_targets(targets: Sequence[RunTarget]) -> RunTarget:
         return next((value for value in values if value and not (name == "ref" and value == targets[0].revision)), "")
 
     names = ("repository", "ref", "subscription", "subscription_name", "endpoint", "identity", "agent")
-    others = {one for target in targets for one in target.other_subscriptions}
+    others = {subscription for target in targets for subscription in target.other_subscriptions}
     return RunTarget(
         **{name: find(name) for name in names},
         revision=targets[0].revision,

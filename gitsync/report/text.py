@@ -39,7 +39,14 @@ from gitsync.report.checks import (
 )
 from gitsync.report.differences import Change, find_compared_section, list_changes, name_path, name_sides
 from gitsync.report.escape import format_sides
-from gitsync.report.folding import Fold, describe_folds, describe_members, fold_results, list_attempts, name_kinds
+from gitsync.report.folding import (
+    Fold,
+    describe_folds,
+    describe_members,
+    fold_results,
+    list_failed_requests,
+    name_kinds,
+)
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import (
     DELETES,
@@ -66,8 +73,8 @@ from gitsync.report.terminal import Paint, format_table, indent, indent_after
 from gitsync.report.wording import (
     FEW_CREATES,
     describe_replacement,
-    format_attempt,
     format_baseline_note,
+    format_failed_request,
     format_found,
     format_headline,
     format_in_sync,
@@ -121,13 +128,12 @@ def render(
     """
     report, paint, requests = report if names else leave_out_people(report), Paint(on=colour), list_by_type(report)
     # Of a run that was stopped, what came of it matters; what it did not reach is a number.
-    unlisted = {one.key for one in report.results if not verbose and one.condition.reason == Hold.NOT_REACHED}
+    unlisted = {result.key for result in report.results if not verbose and result.condition.reason == Hold.NOT_REACHED}
     is_result, has_end = extent is Extent.RESULT, extent is not Extent.PLAN
-    results = split_results(
-        one for one in report.results if one.key not in unlisted and not (is_result and one.is_fine)
-    )
+    listed = (result for result in report.results if result.key not in unlisted)
+    results = split_results(result for result in listed if not (is_result and result.is_fine))
     listing = _Listing(report, width, paint, verbose=verbose, names=names)
-    errors, warnings = ([one for one in report.problems if one.is_error is is_error] for is_error in (True, False))
+    errors, warnings = ([p for p in report.problems if p.is_error is is_error] for is_error in (True, False))
     steps = [line for step in list_next_steps(report) if has_end for line in indent(step, width, by=0)]
     costs = [line for cost in format_costs(report) if has_end for line in indent(cost, width, by=0)]
     parts = (
@@ -334,7 +340,7 @@ class _Listing:
         notes = [
             *list_common_authors(fold.results, names=self._names_people),
             *_list_unverified(first),
-            *list_attempts(fold),
+            *list_failed_requests(fold),
         ]
         for note in notes:
             yield from indent(escape_controls(note), self._width, by=4)
@@ -373,7 +379,7 @@ class _Listing:
             yield f"    id: {escape_controls(result.arm_id)}"
         if result.condition.request_id:
             yield f"    request id: {escape_controls(result.condition.request_id)}"
-        yield from self._format_attempts(result)
+        yield from self._format_failed_requests(result)
 
     def _format_checks(self, result: Result) -> Iterator[str]:
         """Format the results of the checks, with what to do about them."""
@@ -387,11 +393,11 @@ class _Listing:
         if remedy := format_remedy(finding):
             yield from indent(f"What to do: {escape_controls(remedy)}", self._width, by=4)
 
-    def _format_attempts(self, result: Result) -> Iterator[str]:
+    def _format_failed_requests(self, result: Result) -> Iterator[str]:
         """Format the failed tries. The message already states that a stop of the run ended one."""
         for attempt in result.attempts:
             if attempt.code != Hold.INTERRUPTED or self._verbose:
-                yield from indent(escape_controls(format_attempt(attempt, result)), self._width, by=4)
+                yield from indent(escape_controls(format_failed_request(attempt, result)), self._width, by=4)
 
     def _format_body(self, result: Result) -> Iterator[str]:
         """Format the values of a planned create, as YAML."""

@@ -32,9 +32,9 @@ def find_needed_secrets(prepared: Iterable[Prepared]) -> frozenset[Address]:
     """Find the Secrets that the requests of these resources use."""
     return frozenset(
         address
-        for one in prepared
-        if one.template
-        for address, _ in list_values(one.template.gaps, one.key.namespace)
+        for resource in prepared
+        if resource.template
+        for address, _ in list_values(resource.template.gaps, resource.key.namespace)
         if address.object_kind is ObjectKind.SECRET
     )
 
@@ -46,11 +46,11 @@ def warn_unused_exports(prepared: Sequence[Prepared], selection: Selection = EVE
     """
     needed = find_needed_secrets(prepared)
     exports = sorted(
-        f"{address.name} of {one.key.kind}/{one.key.name}"
-        for one in prepared
-        if may_export(one.resource)
-        for address in {address for address, _ in find_addresses(one.resource)} - needed
-        if address.object_kind is ObjectKind.SECRET and selection.has(one.key)
+        f"{address.name} of {entry.key.kind}/{entry.key.name}"
+        for entry in prepared
+        if may_export(entry.resource)
+        for address in {address for address, _ in find_addresses(entry.resource)} - needed
+        if address.object_kind is ObjectKind.SECRET and selection.has(entry.key)
     )
     if not exports:
         return ()
@@ -85,7 +85,7 @@ def find_export_needs(plan: Plan, *, prune: bool) -> ExportNeeds:
 
 def select_leftovers(state: State, run: RunContext, selection: Selection) -> tuple[Leftover, ...]:
     """Select the leftovers of the run's agent, of resources that the run is about."""
-    selected = (one for one in state.leftovers if selection.has(one.owner.key))
+    selected = (leftover for leftover in state.leftovers if selection.has(leftover.owner.key))
     return find_tried(selected, run.rules.agent, run.rules.repository)
 
 
@@ -106,7 +106,7 @@ async def remove_exports(
     ]
     collected = await run.export_sinks.collect(
         forgotten,
-        [one for one in leftovers if one not in exported_again],
+        [leftover for leftover in leftovers if leftover not in exported_again],
         lambda: session.in_time(run.clock),
     )
     return Collected(still_there={**exported_again, **collected.still_there}, problems=collected.problems)

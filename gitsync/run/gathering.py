@@ -75,9 +75,9 @@ def join_run(run: RecordedRun, clock: Clock) -> Report:
     ended = _list_ended(run)
     parts = [read_report(run.gathered, "the status branch")] if run.gathered is not None else []
     parts += [
-        read_report(run.reports[one.number], f"the branch of shard {one.number}")
-        for one in run.workers
-        if one.number in run.reports
+        read_report(run.reports[branch.number], f"the branch of shard {branch.number}")
+        for branch in run.workers
+        if branch.number in run.reports
     ]
     if any(part.revision != run.pin.revision or part.command != "sync" for part in parts):
         raise StateError(
@@ -101,10 +101,10 @@ def _list_ended(run: RecordedRun) -> Mapping[int, int]:
     gathered has a branch again.
     """
     ended = {number: code for number, code in run.ended.items() if 0 < number <= run.pin.workers}
-    for one in run.workers:
-        ended.pop(one.number, None)
-        if one.exit_code is not None:
-            ended[one.number] = one.exit_code
+    for branch in run.workers:
+        ended.pop(branch.number, None)
+        if branch.exit_code is not None:
+            ended[branch.number] = branch.exit_code
     odd = sorted(number for number, code in ended.items() if code not in _ENDS)
     if odd:
         raise StateError(
@@ -116,7 +116,7 @@ def _list_ended(run: RecordedRun) -> Mapping[int, int]:
 
 def _find_missing(run: RecordedRun, ended: Mapping[int, int], clock: Clock) -> Iterator[Problem]:
     """Yield a problem for each shard that has not ended."""
-    branches = {one.number: one for one in run.workers}
+    branches = {branch.number: branch for branch in run.workers}
     for number in range(1, run.pin.workers + 1):
         if number not in ended:
             recorded = "it recorded nothing"

@@ -113,13 +113,13 @@ def _find_removals(
     removals = find_removals(connections.source, removed, since, config, reading, run_input.manifests)
     by_key = release(removals.by_key, removed, find_released(config.release, gone), connections.catalog)
     removals = replace(removals, by_key=_keep_adopted(by_key, removed, connections.catalog))
-    if connections.source.file and removed:
+    if connections.source.contents.file and removed:
         return replace(removals, beside=_read_other_files(config, connections, run_input))
     return removals
 
 
 def _list_source_problems(config: Config, connections: Connections, manifests: Manifests) -> Iterator[Problem]:
-    yield from connections.source.problems
+    yield from connections.source.contents.problems
     yield from manifests.problems
     yield from find_empty_source(coverage_of(connections.source, manifests), config.target_namespaces)
     yield from _warn_uncommitted(connections)
@@ -129,18 +129,18 @@ def covers(source: Checkout, record: Record) -> bool:
     """Return whether a run decides about a resource that none of its manifests declares. A run of a single file does if
     that file, or a unit that it declares, had the resource last.
     """
-    return not source.file or record.unit in {unit.name for unit in source.units.values()}
+    return not source.contents.file or record.manifest.unit in {unit.name for unit in source.contents.units.values()}
 
 
 def _read_other_files(config: Config, connections: Connections, run_input: RunInput) -> OtherFiles:
     """Read the whole source of a run of a single file: what that file no longer declares may have been moved."""
     source = connections.source
-    if source.read_whole is None:
+    if source.contents.read_whole is None:
         raise AssertionError("a file was read alone, and its source cannot be")
     try:
-        whole = source.read_whole()
+        whole = source.contents.read_whole()
     except GitsyncError as error:
-        return OtherFiles(file=source.file, error=error.message)
+        return OtherFiles(file=source.contents.file, error=error.message)
     manifests = read_selected_manifests(config, connections.settings, whole.files, whole.units, run_input.references)
     redact_manifests(manifests, connections.redactions)
     today = connections.clock.now().date()
@@ -149,7 +149,9 @@ def _read_other_files(config: Config, connections: Connections, run_input: RunIn
     )
     index = index_source(others, {}, (*whole.problems, *manifests.problems), RestOfSource(unread=manifests.unread))
     index = replace(index, new={})  # files beside this one have similar names
-    return OtherFiles(file=source.file, folder=find_unit(source.file), declared=tuple(others), source=index)
+    return OtherFiles(
+        file=source.contents.file, folder=find_unit(source.contents.file), declared=tuple(others), source=index
+    )
 
 
 def _move_claims(
@@ -231,7 +233,7 @@ def is_deleted_alone(catalog: Catalog, record: Record) -> bool:
     """Return whether a recorded resource is deleted by itself, although its parent is deleted too. Azure cannot delete
     some; and the users of a server go with it, whatever they own.
     """
-    kind = catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+    kind = catalog.kind(GVK.parse(record.manifest.api_version, record.key.kind))
     return kind is None or (kind.can_delete and kind.provider is Provider.ARM)
 
 
@@ -278,13 +280,13 @@ def mark_undeletable(plan: Plan, catalog: Catalog) -> Plan:
 
 
 def _can_delete(catalog: Catalog, record: Record) -> bool:
-    kind = catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+    kind = catalog.kind(GVK.parse(record.manifest.api_version, record.key.kind))
     return kind is None or kind.can_delete
 
 
 def _keep_adopted(removals: dict[Key, Removal], removed: Mapping[Key, Record], catalog: Catalog) -> dict[Key, Removal]:
     """Detach what gitsync has adopted, and never deletes."""
-    kinds = {key: catalog.kind(GVK.parse(one.manifest_api_version, key.kind)) for key, one in removed.items()}
+    kinds = {key: catalog.kind(GVK.parse(one.manifest.api_version, key.kind)) for key, one in removed.items()}
     kept = (key for key, kind in kinds.items() if kind and kind.provider in KEEPS_ADOPTED)
     adopted = [key for key in kept if removed[key].claim is Claim.ADOPTED]
     text = "It existed before gitsync, which does not delete it."

@@ -33,12 +33,12 @@ OpenProvider = Callable[[Provider], ResourceProvider]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """What the providers of a run share. `begin_session` begins a session for reads that serve many resources."""
+    """What the providers of a run share."""
 
     config: Config
     connections: Connections
     cache: RunCache
-    begin_session: Callable[[], Session]
+    begin_session: Callable[[], Session]  # begins a session for reads that serve many resources
 
 
 def make_provider_opener(

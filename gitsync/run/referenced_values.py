@@ -43,19 +43,23 @@ async def look_up_references(
     """
 
     async def look_up_all() -> References:
-        return {one: await _look_up(one, names, lookup) for one, names in wanted.items()}
+        return {reference: await _look_up(reference, names, lookup) for reference, names in wanted.items()}
 
     found = await wait_for_sources(look_up_all(), resource_timeout=resource_timeout, stop=stop)
     if found is not None:
         return found
-    return {one: ReferencedValues(fault=f"timed out waiting for {describe(one)}") for one in wanted}
+    return {reference: ReferencedValues(fault=f"timed out waiting for {describe(reference)}") for reference in wanted}
 
 
 def settle_ambiguous(wanted: Iterable[ValuesReference], manifests: Manifests) -> References:
     """Settle the references that the manifests declare again with other values, for example in the folders of two
     clusters: each cluster has its own.
     """
-    return {one: _find_own(one, manifests) for one in wanted if _find_address(one) in manifests.ambiguous}
+    return {
+        reference: _find_own(reference, manifests)
+        for reference in wanted
+        if _find_address(reference) in manifests.ambiguous
+    }
 
 
 def _find_own(reference: ValuesReference, manifests: Manifests) -> ReferencedValues:

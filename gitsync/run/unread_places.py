@@ -49,18 +49,15 @@ def list_blobs(tree: Revision | None) -> Blobs | None:
 
 @dataclass(kw_only=True)
 class UnreadSource:
-    """What was read of a source, and how to look into the rest. `tree` is the commit that it is at, None if there is
-    none; with `is_dirty` files differ from that. `left_out` are the files of it that a sparse checkout leaves out.
-    `problems` are those of the source and of its manifests.
-    """
+    """What was read of a source, and how to look into the rest."""
 
-    places: UnreadPlaces
-    tree: Revision | None
-    is_dirty: bool
-    left_out: frozenset[str] = frozenset()
-    files: Mapping[str, bytes] = field(repr=False)
+    places: UnreadPlaces  # what was not read
+    tree: Revision | None  # the commit that it is at, None if there is none
+    is_dirty: bool  # files differ from that commit
+    left_out: frozenset[str] = frozenset()  # the files of the commit that a sparse checkout leaves out
+    files: Mapping[str, bytes] = field(repr=False)  # those that were read, by path
     manifests: Manifests = field(repr=False)
-    problems: tuple[Problem, ...]
+    problems: tuple[Problem, ...]  # those of the source and of its manifests
     explain: ExplainUnreadable
 
     def search(self, removed: Collection[LastDeclared]) -> UnreadParts:
@@ -129,7 +126,7 @@ class UnreadSource:
 
     def _look_into_rejected(self) -> Iterator[UnusedFile]:
         """Search files that are read but have a document that is not."""
-        rejected = {one.source.path for one in self.manifests.unread if one.is_rejected}
+        rejected = {document.source.path for document in self.manifests.unread if document.is_rejected}
         for path in sorted(rejected & self.places.plain):
             yield UnusedFile(
                 path, "a document in it is rejected", self.blobs[path], list_named_objects(path, self.files[path])
@@ -159,7 +156,7 @@ class UnreadSource:
 
     def _look_into_environments(self) -> Iterator[UnusedFile]:
         """Search units that are left out, since gitsync.yaml names another one for their resources."""
-        for unit in (one.unit for one in self.problems if one.code == _LEFT_OUT):
+        for unit in (problem.unit for problem in self.problems if problem.code == _LEFT_OUT):
             paths = [path for path in self.places.files if may_have_manifests(path) and is_inside(path, unit)]
             for path, content in self.places.read(paths).items():
                 named = list_named_objects(path, content)

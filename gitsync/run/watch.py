@@ -40,19 +40,17 @@ _READABLE = 0o644
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunWatch:
-    """The watch of one run: what its settings and `environment` request, and when it began. The run gets `progress`,
-    which has the timeline in front only if something needs one.
-    """
+    """The watch of one run: what it requests, and when it began."""
 
-    config: Config
-    environment: Mapping[str, str]
+    config: Config  # its settings decide what to show
+    environment: Mapping[str, str]  # names what a pipeline wants to show
     redactions: Redactions
     clock: Clock
-    command: str
+    command: str  # the one that people entered
     timeline: Timeline
-    progress: Progress
+    progress: Progress  # what the run gets, which has the timeline in front only if something needs one
     started_at: datetime
-    started: float
+    started: float  # the same as `started_at`, in the clock's monotonic seconds
 
     def ended(self, report: Report) -> Report:
         """Write the requested metrics and traces of a run that ended. A failure to write metrics is in the report."""

@@ -26,12 +26,10 @@ from gitsync.report.people import leave_out_of_record, leave_out_people
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportOutcome:
-    """What the run changed of exports. `config_maps` are those that it wrote to the status, None for one that it
-    removed. `leftovers` has each export that was to be removed from a sink, and whether it is still there.
-    """
+    """What the run changed of exports."""
 
-    config_maps: Mapping[Address, Export | None]
-    leftovers: Mapping[Leftover, bool]
+    config_maps: Mapping[Address, Export | None]  # those that it wrote to the status, None for one that it removed
+    leftovers: Mapping[Leftover, bool]  # each export that was to be removed from a sink, and whether it is still there
 
 
 class Recorder(Protocol):

@@ -22,11 +22,11 @@ from gitsync.secrets.protocols import SecretSource
 
 @dataclass(slots=True)
 class LookupState:
-    """The known values of one object. `unread` explains why a plan did not read a source that may have more values."""
+    """The known values of one object."""
 
     values: dict[str, Secret] = field(default_factory=dict)
-    exists: bool = False
-    unread: str = ""
+    exists: bool = False  # some source has the object
+    unread: str = ""  # why a plan did not read a source that may have more values
 
 
 class Lookup:

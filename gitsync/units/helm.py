@@ -66,15 +66,15 @@ _OTHER_MARK: Final = re.compile(rb"\$\{(helm_value_[0-9a-f]{16})_again\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartJob:
-    """The rendering of the chart at `path`. `files` are all that it needs by their paths in the source, `copies` has
-    the paths of its copy with those of the source, and `names` those that Helm has for files. `values` are merged.
-    """
+    """The rendering of one chart."""
 
-    path: str
-    files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
-    copies: Mapping[str, str]
-    names: Mapping[str, str]
-    values: Mapping[str, Any] = field(repr=False)
+    path: str  # the folder of the chart
+    files: Mapping[str, bytes] = field(repr=False)
+    """All that it needs by their paths in the source; a Secret may be among them."""
+
+    copies: Mapping[str, str]  # the paths of its copy with those of the source
+    names: Mapping[str, str]  # those that Helm has for the files
+    values: Mapping[str, Any] = field(repr=False)  # merged
     release: ChartRelease
 
     @property

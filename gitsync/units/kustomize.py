@@ -37,15 +37,13 @@ _SOURCE = ORIGIN_PREFIX.strip("./")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KustomizeJob:
-    """The build of the kustomization at `path` from all `files` that it may need. `more` are fields of a kustomization
-    around it, and `warnings` are about what it names.
-    """
+    """The build of one kustomization."""
 
-    path: str
-    files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
-    is_restricted: bool = True
-    more: Mapping[str, Any] = field(default_factory=dict)
-    warnings: tuple[Problem, ...] = ()
+    path: str  # its folder
+    files: Mapping[str, bytes] = field(repr=False)  # all that it may need; a Secret may be among them
+    is_restricted: bool = True  # files must be below the kustomization
+    more: Mapping[str, Any] = field(default_factory=dict)  # fields of a kustomization around it
+    warnings: tuple[Problem, ...] = ()  # about what it names
 
     @property
     def digest(self) -> str:

@@ -37,15 +37,15 @@ _NAMED_FILE = re.compile(r"(?:in File: |from ')([^'\s]+\.(?:ya?ml|json))")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltUnits:
-    """The result of each unit as a file, by a path with the suffix .yaml, and its unit by the same path. `used` are the
-    files that they were built of, or would be: `skipped` are the kustomizations that have nothing for gitsync.
-    """
+    """The results of units."""
 
-    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # a Secret may be among them
-    units: Mapping[str, Unit] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """The result of each unit as a file, by a path with the suffix .yaml; a Secret may be among them."""
+
+    units: Mapping[str, Unit] = field(default_factory=dict)  # that of each file, by the same path
     problems: tuple[Problem, ...] = ()
-    used: frozenset[str] = frozenset()
-    skipped: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()  # the files that they were built of, or would be
+    skipped: frozenset[str] = frozenset()  # the kustomizations that have nothing for gitsync
 
 
 def build_units(
@@ -70,10 +70,10 @@ def build_units(
     made = {name: error for name, error in errors.items() if error.problem.path not in reader.tree.paths}
     errors |= {name: place_at_object(error, by_name[name]) for name, error in made.items()}
     warnings = dict.fromkeys(
-        one
+        problem
         for name, job in jobs.items()
         if name not in errors and isinstance(job, KustomizeJob)
-        for one in job.warnings
+        for problem in job.warnings
     )
     return BuiltUnits(
         files={**directories.files, **{_make_result_path(by_name[name]): text for name, text in texts.items()}},

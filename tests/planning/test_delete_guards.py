@@ -28,6 +28,7 @@ from gitsync.planning.delete_scope import GroupContent
 from gitsync.planning.hidden_manifests import NOTHING_ELSE, OtherFiles, RemovedResource, index_source
 from gitsync.planning.moved_manifests import LastDeclared, UnusedFile, index_unread
 from tests.support.builders import group_id, prepared, prune, record, result, rg, subnet, vnet, vnet_id
+from tests.support.parts import change
 from tests.support.plans import decide_after, make_plan
 
 SUBNET_ID = f"{vnet_id()}/subnets/one"
@@ -85,7 +86,7 @@ KEEPS = [
     ("error without a unit", source(problems=[BAD]), "does not show which folder", "any file may declare it"),
     (
         "error in its unit",
-        source(problems=[BAD]) | removed(replace(NET, unit="a")),
+        source(problems=[BAD]) | removed(change(NET, unit="a")),
         "a/x.yaml:2 cannot be read",
         "the rest of its folder may declare it",
     ),
@@ -182,7 +183,7 @@ def test_what_follows_from_another_resource_comes_before_the_review():
 
 
 def test_what_has_a_child_that_is_only_forgotten_stays():
-    child = replace(SUBNET, policy=Policy.DETACH_ON_DELETE)
+    child = change(SUBNET, policy=Policy.DETACH_ON_DELETE)
     plan = make_plan([], by_key(NET, child))
     assert "must stay in Azure" in plan.prunes[vnet()].kept_because
     assert "its record is kept as long as that of" in plan.prunes[subnet()].kept_because
@@ -225,15 +226,15 @@ def test_what_is_below_a_kept_resource_or_is_used_by_it_is_kept(declared, gone, 
 
 
 @pytest.mark.parametrize(
-    ("change", "kept", "why"),
+    ("members", "kept", "why"),
     [
         ({}, False, "no run has created it"),
         ({"policy": Policy.SKIP}, True, "it is only watched"),
         ({"claim": Claim.EXPECTED}, True, "a run may have created it"),
     ],
 )
-def test_what_never_existed_keeps_nothing(change, kept, why):
-    child = replace(SUBNET, **{"claim": Claim.NONE, **change})
+def test_what_never_existed_keeps_nothing(members, kept, why):
+    child = change(SUBNET, **{"claim": Claim.NONE, **members})
     assert bool(make_plan([], by_key(NET, child)).prunes[vnet()].kept_because) is kept, why
 
 
@@ -248,13 +249,13 @@ def keep_around(known, every=(), declared=(), around=NOTHING_ELSE):
 BESIDE = [
     ((), set(), "nothing else is on record"),
     ((SUBNET,), {"core", "hub"}, "a record that was not chosen, or another agent's"),
-    ((replace(SUBNET, claim=Claim.EXPECTED),), {"core", "hub"}, "what may have been made"),
-    ((replace(SUBNET, claim=Claim.NONE),), set(), "what was never there"),
-    ((replace(SUBNET, claim=Claim.NONE, hold=HOLD),), {"core", "hub"}, "what has a hold"),
-    ((replace(SUBNET, claim=Claim.NONE, policy=Policy.SKIP),), {"core", "hub"}, "what is only watched"),
-    ((replace(SUBNET, arm_id=vnet_id()),), {"core", "hub"}, "the same resource under another name"),
-    ((replace(SUBNET, arm_id=vnet_id("hub2")),), {"core"}, "a name that begins alike is another resource"),
-    ((replace(SUBNET, arm_id=vnet_id("x", "core2")),), set(), "another group"),
+    ((change(SUBNET, claim=Claim.EXPECTED),), {"core", "hub"}, "what may have been made"),
+    ((change(SUBNET, claim=Claim.NONE),), set(), "what was never there"),
+    ((change(SUBNET, claim=Claim.NONE, hold=HOLD),), {"core", "hub"}, "what has a hold"),
+    ((change(SUBNET, claim=Claim.NONE, policy=Policy.SKIP),), {"core", "hub"}, "what is only watched"),
+    ((change(SUBNET, arm_id=vnet_id()),), {"core", "hub"}, "the same resource under another name"),
+    ((change(SUBNET, arm_id=vnet_id("hub2")),), {"core"}, "a name that begins alike is another resource"),
+    ((change(SUBNET, arm_id=vnet_id("x", "core2")),), set(), "another group"),
 ]
 
 
@@ -294,7 +295,7 @@ def test_what_a_manifest_declares_keeps_what_it_is_in(git, known, why):
 
 def test_what_a_failed_resource_used_to_depend_on_is_kept_with_what_is_below_it():
     old = record(subnet("old"), f"{vnet_id('old')}/subnets/old")
-    user = replace(SUBNET, depends_on=(vnet("old"),))
+    user = change(SUBNET, depends_on=(vnet("old"),))
     plan = make_plan([NAMED], by_key(user, record(vnet("old"), vnet_id("old")), old))
     kept = decide_after(plan, result(subnet(), is_fine=False))
     assert "not Ready" in kept[vnet("old")].kept_because

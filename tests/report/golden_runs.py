@@ -8,7 +8,7 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import TOO_MANY_DELETES, Problem, SourceLocation
 from gitsync.model.report import RequestCounts
-from gitsync.model.result import Attempt, ManifestField, Replacement, Stage
+from gitsync.model.result import FailedRequest, ManifestField, Replacement, Stage
 from gitsync.model.verdict import Action, Difference, Verdict
 from tests.report.report_builders import (
     IN_SYNC,
@@ -249,7 +249,7 @@ def drift(kind, name, *changes, line=4, **more):
 
 def throttle(number):
     tries = tuple(
-        Attempt(
+        FailedRequest(
             at=f"2026-01-02T03:04:{second:02}Z",
             stage=Stage.ACT,
             status=429,

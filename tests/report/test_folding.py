@@ -12,7 +12,7 @@ from gitsync.model.attribution import Attribution, AuthorKind
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import SourceLocation
-from gitsync.model.result import Attempt, ManifestField, Stage
+from gitsync.model.result import FailedRequest, ManifestField, Stage
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report import text
 from gitsync.report.alike import MOST_ALIKE, MOST_NAMED, split_alike
@@ -74,7 +74,7 @@ DIFFERING = [
     ({"condition": replace(READY, message="It is being moved.")}, "there is a message"),
     ({"changed_by": (Attribution(author=AuthorKind.PERSON, name="rob"),)}, "somebody changed it"),
     (
-        {"attempts": (Attempt(at="2026-01-02T03:04:06Z", stage=Stage.ACT, status=429, code="Wait", message=""),)},
+        {"attempts": (FailedRequest(at="2026-01-02T03:04:06Z", stage=Stage.ACT, status=429, code="Wait", message=""),)},
         "a write failed first",
     ),
     (

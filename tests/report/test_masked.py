@@ -7,7 +7,7 @@ import pytest
 from gitsync.model.plan import Reviewed
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
-from gitsync.model.result import Attempt, Stage
+from gitsync.model.result import FailedRequest, Stage
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.report.masked import mask_exception, mask_report, mask_value
 from tests.report.report_builders import DRIFTED, NET, REFUSED, failed, key, record, report, result
@@ -38,7 +38,7 @@ TOLD = replace(
     ),
     unverified=(f"/{VALUE}",),
     because={f"/{VALUE}": SAID},
-    attempts=(Attempt(at="2026", stage=Stage.ACT, status=400, code=VALUE, message=SAID),),
+    attempts=(FailedRequest(at="2026", stage=Stage.ACT, status=400, code=VALUE, message=SAID),),
     reviewed=Reviewed(action=DRIFTED.action, desired=VALUE, live=VALUE, etag=VALUE),
     record=KEPT,
 )
@@ -108,8 +108,8 @@ STAYS = {
     ".results.because.name",
     ".results.record.key.name",
     ".results.record.arm_id",
-    ".results.record.applied.*.*",
-    ".results.record.baseline.*.*",
+    ".results.record.spec.applied.*.*",
+    ".results.record.spec.baseline.*.*",
     ".results.reviewed.desired",
     ".results.reviewed.live",
     ".results.reviewed.etag",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.problem import Problem, SourceLocation
-from gitsync.model.result import Attempt, Stage
+from gitsync.model.result import FailedRequest, Stage
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.reconcile.result_builder import NO_TURN
 from gitsync.report import junit, markdown, sarif
@@ -170,7 +170,7 @@ def test_an_interrupted_run_reports_it():
 
 
 def test_a_try_that_a_stop_has_ended_is_reported_once():
-    refusal = Attempt(at="2026-01-02T03:04:05Z", stage=Stage.ACT, status=503, code="ServerBusy", message="Wait.")
+    refusal = FailedRequest(at="2026-01-02T03:04:05Z", stage=Stage.ACT, status=503, code="ServerBusy", message="Wait.")
     ended = replace(refusal, status=0, code="Interrupted", message="The run was stopped before Azure responded.")
     stopped = report(replace(REFUSED, condition=failed("Interrupted", ended.message), attempts=(refusal, ended)))
     assert render(stopped).count(ended.message) == 1

@@ -95,10 +95,10 @@ async def open_credential(
 
 @dataclass(slots=True)
 class _LastToken:
-    """The last token for some scopes. No new one is requested before `not_before`, by the monotonic clock."""
+    """The last token for some scopes."""
 
-    info: Any = field(repr=False)
-    not_before: float = -math.inf
+    info: Any = field(repr=False)  # as the SDK returned it
+    not_before: float = -math.inf  # no new one is requested before this time of the monotonic clock
 
 
 class _GuardedCredential:

@@ -309,13 +309,13 @@ ManifestPaths = tuple[str, ...]
 
 
 class _LogEntry(NamedTuple):
-    """One commit of a log, and the paths that it added or changed."""
+    """One commit of a log."""
 
     commit: str
-    parents: str
-    author: str
+    parents: str  # ids, separated by blanks
+    author: str  # without the e-mail address
     subject: str
-    paths: tuple[str, ...]
+    paths: tuple[str, ...]  # those that it added or changed
 
 
 def find_last_commits(

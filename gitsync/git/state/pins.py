@@ -38,17 +38,15 @@ _FIELDS: Final = ("Revision", "Status", "Branch", "Agent", "Workers", "Seal")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pin:
-    """What the workers of a run share. `revision` is the commit of the manifests, `status` that of the status branch
-    `branch`, "" if there is none yet. `seal` is "" without a digest key.
-    """
+    """What the workers of a run share."""
 
-    revision: str
-    status: str
-    branch: str
+    revision: str  # the commit of the manifests
+    status: str  # the commit of the status branch, "" if there is none yet
+    branch: str  # the name of the status branch
     agent: str
-    workers: int
+    workers: int  # their number
     time: datetime
-    seal: str = ""
+    seal: str = ""  # "" without a digest key
 
 
 def check_run_id(run_id: str) -> str:

@@ -45,38 +45,38 @@ _NAME_WIDTH, _KIND_WIDTH = 6.9, 6.05  # pixels of a character, in the widest fon
 
 
 class GraphLine(NamedTuple):
-    """A line of a picture: its SVG path, what it means ("owns" or "needs"), the boxes that it joins, and its tip."""
+    """A line of a picture."""
 
-    path: str
-    means: str
-    start: str
-    end: str
+    path: str  # as SVG
+    means: str  # "owns" or "needs"
+    start: str  # the name of a box that it joins
+    end: str  # the name of the other box
     tip: str = ""
 
 
 class Box(NamedTuple):
     """What a box shows, where it is, and by which name scripts and links find it."""
 
-    x: int
-    y: int
-    node: str
+    x: int  # pixels from the left
+    y: int  # pixels from the top
+    node: str  # the name that scripts and links use
     tone: Tone
     title: str
     sign: str
-    name: str
-    below: str
-    bar: Sequence[BarPart] = ()
+    name: str  # the text in it, shortened
+    below: str  # the line below that, shortened
+    bar: Sequence[BarPart] = ()  # the parts of a bar at its foot
 
 
 class Drawing(NamedTuple):
-    """What a picture consists of, and how large it is. `hidden` boxes are left out."""
+    """What a picture consists of, and how large it is."""
 
     lines: Sequence[GraphLine]
     boxes: Sequence[Box]
-    size: Size
-    width: int
-    height: int
-    hidden: int = 0
+    size: Size  # that of a box
+    width: int  # of the picture, in pixels
+    height: int  # of the picture, in pixels
+    hidden: int = 0  # the number of boxes that are left out
 
 
 def render_picture(results: Sequence[Result]) -> Markup:
