@@ -97,7 +97,7 @@ class ManifestOrigin:
     """The manifest of a resource, or what the record has of one that was removed from git."""
 
     api_version: str  # of the manifest, with its group
-    source: SourceLocation | None  # None for one that was removed from git
+    source: SourceLocation | None  # None for a resource that was removed from git
     policy: Policy
     policy_reason: str = ""  # the origin of the policy, if it is not the manifest
     owner: Key | None = None  # with `depends_on`, the edges of the graph
@@ -161,7 +161,7 @@ class Result:
     """The result of one node."""
 
     key: Key
-    arm_id: str | None  # None as long as it is not known
+    arm_id: str | None  # None if it is not known
     manifest: ManifestOrigin
     verdict: Verdict
     action: Action = Action.NONE
