@@ -57,6 +57,7 @@ class Digests:
 
     def of(self, resource: Key, place: SecretPath, value: Secret) -> str:
         """Return the digest of one secret; "" without a key, and for a value that is not known."""
+        # A digest of a placeholder would look like a changed secret in the next run.
         if self.key is None or isinstance(value, Placeholder):
             return ""
         return f"{_SCHEME}:{self.key_name}:{self._hmac([str(resource), *place, value.reveal()])}"
@@ -197,6 +198,7 @@ def _iterate_seals(
 
 def _name_entries(entries: list[Any]) -> Iterator[tuple[str, Any]]:
     """Iterate over the entries of a list, each with its name, if all have different names, or else with its index."""
+    # Azure returns some lists in another order, and a digest must stay that of its entry.
     names = [entry.get("name") if isinstance(entry, Mapping) else None for entry in entries]
     texts = [f"name={name.casefold()}" for name in names if isinstance(name, str) and name]
     have_names = len(texts) == len(entries) == len(set(texts))

@@ -167,6 +167,7 @@ class MadeUpSource:
     def _read_credential(self, address: Address) -> Mapping[str, Secret] | None:
         encrypted = self._encrypted.get(address)
         subscription = self._known.subscriptions.get((address.namespace, address.name))
+        # It would move all resources of the namespace to another subscription.
         if subscription is None and encrypted is None and address.name == OF_NAMESPACE:
             return None
         written = encrypted.values.get(SUBSCRIPTION, "") if encrypted else ""

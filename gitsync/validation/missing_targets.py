@@ -97,6 +97,7 @@ class _KnownNames:
     def find_nearest(self, key: Key) -> str | None:
         """Find the most similar name of the same kind."""
         names = self._names_by_kind.get(key[:3], [])
+        # Each comparison takes time, and a hostile source may have many wrong names.
         self._guesses -= len(names)
         return suggest(key.name, names) if self._guesses >= 0 else None
 

@@ -87,6 +87,7 @@ class Keys:
         secrets: dict[str, Secret] = {}
         for source in self._sources:
             field_names = sorted(source.fields.keys() & wanted)
+            # An action may need a right of its own, so none is called for a field that is not exported.
             document = await source.document(subject, azure) if field_names else None
             secrets |= _read_secrets(source, subject, field_names, document)
         return secrets
