@@ -161,18 +161,10 @@ IN_A_TABLE = {
 }
 
 
-STILL_IN_PROSE = {
-    *("Checkout", "Record", "Report", "Result"),
-    *("Observation", "Decision", "Write", "AttemptBase", "ApplyAttempt", "PruneAttempt"),
-}
-"""Large values whose docstrings move with their fields, once they are values of several parts."""
-
-
 def list_values(*, tests=False):
     """All values of the package and the tools, of tests too if they are wanted, with where they are."""
     paths = [*MODULES, *TOOLS, *(filter(has_values, TESTS) if tests else ())]
-    values = [(f"{name_of(path)}: {value.name}", value) for path in paths for value in outline(path).values]
-    return [(where, value) for where, value in values if value.name not in STILL_IN_PROSE]
+    return [(f"{name_of(path)}: {value.name}", value) for path in paths for value in outline(path).values]
 
 
 def has_values(path):

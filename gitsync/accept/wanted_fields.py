@@ -47,7 +47,7 @@ class WantedFields:
             return True
         parts = [part for difference in differences for part in (difference, *split_lists(difference))]
         known = result.comparison.fields
-        names = [known[difference.path].name if difference.path in known else difference.path for difference in parts]
+        names = [known[part.path].name if part.path in known else part.path for part in parts]
         self.seen.update(dict.fromkeys(names))
         pointers = [parse_pointer(difference.path) for difference in parts]
         fields = [_locate(parse_field(name), resource) for name in names if not name.startswith("/")]

@@ -126,7 +126,7 @@ class RecordedManifest:
 
     api_version: str  # of the manifest, with its group
     policy: Policy = Policy.MANAGE
-    owner: Key | None = None
+    owner: Key | None = None  # None for kinds without one
     depends_on: tuple[Key, ...] = ()  # orders a later prune
     unit: str = ""  # its folder, or the file if that was read alone (manifests/units); "" in older records
     path: str = ""  # its file; "" in older records
@@ -134,7 +134,7 @@ class RecordedManifest:
     last_revision: str = ""
     """The last that declares a resource which was removed from git; "" before, and if it is not known."""
 
-    hold: HeldUntil | None = None
+    hold: HeldUntil | None = None  # None if it has none
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
@@ -154,7 +154,7 @@ class RecordedWrites:
     """The writes of a resource, over all runs."""
 
     count: int = 0  # the runs that wrote it
-    operation: PendingOperation | None = None
+    operation: PendingOperation | None = None  # the one that an earlier run left unfinished
     failure: FailedWrite | None = None  # set if the last write failed
     streak: WriteStreak | None = None  # the latest of them whose change was reverted each time; None: none yet
     last: LastWrite | None = None
@@ -192,7 +192,7 @@ class Record:
     access: RecordedAccess = GLOBAL_ACCESS
     exports: tuple[Address, ...] = ()  # the Secrets and ConfigMaps that it owns, sorted
     kept: Kept = NOTHING_KEPT  # what another provider than ARM needs to find the resource
-    condition: Condition | None = None
+    condition: Condition | None = None  # None before the first
     trust: Trust = field(default=Trust.UNCHECKED, compare=False)  # not kept: found when the record is read
 
     @property

@@ -97,7 +97,7 @@ class ManifestOrigin:
     """The manifest of a resource, or what the record has of one that was removed from git."""
 
     api_version: str  # of the manifest, with its group
-    source: SourceLocation | None
+    source: SourceLocation | None  # None for a resource that was removed from git
     policy: Policy
     policy_reason: str = ""  # the origin of the policy, if it is not the manifest
     owner: Key | None = None  # with `depends_on`, the edges of the graph
@@ -140,20 +140,14 @@ class ResultChange:
 class Ending:
     """How the attempt at a resource ended, and what it sent."""
 
-    exists: bool = False
-    """Azure has the resource, which is enough for a dependent that gitsync already manages."""
-
-    is_retryable: bool = False
-    """Another try, in this run or the next, may succeed without a change of the manifest."""
-
+    exists: bool = False  # Azure has the resource, which is enough for a dependent that gitsync already manages
+    is_retryable: bool = False  # another try, in this run or the next, may succeed without a change of the manifest
     is_tolerated: bool = False  # it is not Ready, but does not fail the run
     fault: Exception | None = field(default=None, repr=False)  # a bug in gitsync that ended the attempt
     blocked_by: Key | None = None  # the resource that it waits for
     failed_since: str = ""  # when one with the verdict FAILED_BEFORE began to fail (RFC 3339, UTC)
     requests: int = 0
-    sent: tuple[str, ...] = ()
-    """The correlation ids of its writes, deletes and actions, with those that Azure returned."""
-
+    sent: tuple[str, ...] = ()  # the correlation ids of its writes, deletes and actions, with those that Azure returned
     written: Written = Written.NOTHING  # what a sync sent, whatever its result
 
 
@@ -167,7 +161,7 @@ class Result:
     """The result of one node."""
 
     key: Key
-    arm_id: str | None
+    arm_id: str | None  # None if it is not known
     manifest: ManifestOrigin
     verdict: Verdict
     action: Action = Action.NONE

@@ -225,7 +225,7 @@ def join_deletes(prunes: Mapping[Key, Prune]) -> dict[Key, Prune]:
         delete = deletes.get(prune.record.arm_id.casefold())
         # Only records of one kind share a resource.
         if delete and delete.key != key and delete.record.key[:2] == key[:2]:
-            joined[key] = replace(prune, detaches=False, held=delete.held, within=delete.key)
+            joined[key] = replace(prune, detaches=False, within=delete.key)
     return joined
 
 
@@ -237,7 +237,7 @@ def expect_records(applies: Iterable[Apply], agent: str) -> dict[Key, Record]:
 def is_expected(apply: Apply) -> bool:
     """Return whether a run may be the first to write this resource."""
     # A record that expects a create may only announce a resource that this run writes.
-    may_be_written = not (apply.held or apply.hold) and apply.prepared.is_valid and apply.prepared.is_written
+    may_be_written = not (apply.skipped_because or apply.hold) and apply.prepared.is_valid and apply.prepared.is_written
     return may_be_written and (apply.record is None or apply.record.claim is Claim.NONE)
 
 

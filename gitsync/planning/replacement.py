@@ -279,9 +279,9 @@ def find_hold_below(
         policy = apply.prepared.policy if apply else record.manifest.policy if record else Policy.SKIP
         if not policy.allows_delete:
             return f"{other} is below it, and its policy is {policy}."
-        if (prune := plan.prunes.get(other)) and prune.held:
-            return f"{other} is below it, and its delete is held. {prune.held}"
-    ids = [record.arm_id for deleted_key in (key, *takes) if (record := records.get(deleted_key))]
+        if (prune := plan.prunes.get(other)) and prune.kept_because:
+            return f"{other} is below it, and its delete is held. {prune.kept_because}"
+    ids = [record.arm_id for one in (key, *takes) if (record := records.get(one))]
     loss = next((loss for arm_id in ids if (loss := describe_loss(arm_id))), "")
     if loss and not loses_data:
         return f"{loss} To delete the data too, add {LOSES_DATA} to the annotation {REPLACE}."

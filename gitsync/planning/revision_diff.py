@@ -36,7 +36,7 @@ from gitsync.planning.replacement import (
 from gitsync.request.arm_id import ConfigMaps
 from gitsync.request.fill import fill
 from gitsync.request.placeholders import Placeholders, Secrets
-from gitsync.status.conditions import make_error, make_undeletable, make_warning
+from gitsync.status.conditions import make_error, make_kept, make_undeletable, make_warning
 from gitsync.validation.annotations import UPDATE_METHOD
 from gitsync.validation.references import parse_arm_type
 
@@ -297,8 +297,8 @@ def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
     if removed.detaches:
         detached = _add_message(result, Verdict.DETACH, removed.reason, "It stays in Azure.")
         return replace(detached, action=Action.DETACH if prune else Action.NONE)
-    if removed.held:
-        return replace(result, verdict=Verdict.BLOCKED, condition=make_warning("PruneHeld", removed.held))
+    if removed.kept_because:
+        return replace(result, verdict=Verdict.BLOCKED, condition=make_kept(removed.kept_because))
     if removed.within is None and not removed.can_delete:
         return replace(result, verdict=Verdict.BLOCKED, condition=make_undeletable(removed.key))
     if not prune:

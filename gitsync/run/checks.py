@@ -61,14 +61,16 @@ async def check_before_writes(run: RunContext, plan: Plan) -> None:
     arm_ids = {key: apply.prepared.arm_id for key, apply in plan.applies.items() if apply.prepared.arm_id}
     creates = [_draft_create(apply, arm_ids) for apply in plan.applies.values() if _is_new(apply)]
     prunes = plan.prunes.values() if run.rules.prune else ()
-    deletes = [plan_delete(prune.record) for prune in prunes if not (prune.detaches or prune.held)]
+    deletes = [plan_delete(prune.record) for prune in prunes if not (prune.detaches or prune.kept_because)]
     await run.check([*creates, *deletes])
 
 
 def _is_new(apply: Apply) -> bool:
     prepared, record = apply.prepared, apply.record
     # What waits for a hold or belongs to another worker is not created by this run.
-    may_write = prepared.is_valid and prepared.is_written and not (prepared.is_watched or apply.held or apply.hold)
+    may_write = (
+        prepared.is_valid and prepared.is_written and not (prepared.is_watched or apply.skipped_because or apply.hold)
+    )
     return may_write and prepared.arm_id is not None and (record is None or not record.claim.is_ours)
 
 

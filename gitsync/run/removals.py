@@ -24,13 +24,14 @@ from gitsync.manifests.variable_values import References
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import NO_MANIFESTS, Manifests
-from gitsync.model.plan import LastCommit, Removal
+from gitsync.model.plan import LastCommit, Removal, UnreadableFile
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.planning.moved_manifests import LastDeclared, advise_release
+from gitsync.planning.delete_guards import NO_REMOVALS, Removals
+from gitsync.planning.moved_manifests import LastDeclared, UnreadParts
 from gitsync.run.manifests import read_source
 from gitsync.run.unread_places import UnreadSource, list_blobs
 from gitsync.validation.hold_annotation import read_hold
@@ -70,13 +71,13 @@ def find_removals(
     config: Config,
     reading: Reading,
     manifests: Manifests = NO_MANIFESTS,
-) -> dict[Key, Removal]:
+) -> Removals:
     """Return how each of these resources was removed from git, as far as that is known.
 
     `since` is the revision of the records, None if it is not known. `manifests` are those of the source now.
     """
     if not removed:
-        return {}
+        return NO_REMOVALS
     revisions = source.revisions_since(since) if since else ()
     last = _find_last_manifests(source, removed, revisions, config, reading)
     # To read all of a long history would take longer than the run, so the recorded policy counts then.
@@ -97,22 +98,29 @@ def find_removals(
         )
         for key, one in removed.items()
     }
-    unreadable = hold_unreadable(
-        declared, source.contents.explain_unreadable, source.contents.units.values(), source.contents.files
-    )
-    moved = _hold_moved(source, removed, removals, manifests)
-    return {
-        key: replace(one, held=one.held or unreadable.get(key, ""), moved=moved.get(key, ""))
-        for key, one in removals.items()
-    }
+    contents = source.contents
+    unreadable = find_unreadable(declared, contents.explain_unreadable, contents.units.values(), contents.files)
+    removals = {key: replace(one, unreadable=unreadable.get(key)) for key, one in removals.items()}
+    return Removals(removals, *_search_unread(source, removed, removals, manifests))
 
 
-def _hold_moved(
+def _search_unread(
     source: Checkout, removed: Mapping[Key, Record], removals: Mapping[Key, Removal], manifests: Manifests
-) -> dict[Key, str]:
-    """Return why resources are held whose manifests may have moved to a path that is not read."""
+) -> tuple[dict[Key, LastDeclared], UnreadParts]:
+    """Return where each resource was declared last, and the paths to which its manifest may have moved."""
     revisions = {removal.revision for removal in removals.values()}
     blobs = {revision: list_blobs(source.open_tree(revision)) for revision in revisions}
+    last = {
+        key: LastDeclared(
+            key=key,
+            arm_id=record.arm_id,
+            path=removals[key].path or record.manifest.path,
+            declared_by=removals[key].declared_by or record.manifest.declared_by,
+            revision=removals[key].revision,
+            blobs=blobs[removals[key].revision],
+        )
+        for key, record in removed.items()
+    }
     unread = UnreadSource(
         places=source.contents.find_unread(),
         tree=source.open_tree(source.revision),
@@ -123,28 +131,16 @@ def _hold_moved(
         problems=(*source.contents.problems, *manifests.problems),
         explain=source.contents.explain_unreadable,
     )
-    return unread.hold(
-        {
-            key: LastDeclared(
-                key=key,
-                arm_id=record.arm_id,
-                path=removals[key].path or record.manifest.path,
-                declared_by=removals[key].declared_by or record.manifest.declared_by,
-                revision=removals[key].revision,
-                blobs=blobs[removals[key].revision],
-            )
-            for key, record in removed.items()
-        }
-    )
+    return last, unread.search(last.values())
 
 
-def hold_unreadable(
+def find_unreadable(
     declared: Mapping[Key, Declaration],
     explain: ExplainUnreadable,
     units: Collection[Unit],
     files: Collection[str],
-) -> dict[Key, str]:
-    """Return why resources are held whose files have become something that is not read: a pointer, a cipher, a link.
+) -> dict[Key, UnreadableFile]:
+    """Find the resources whose files have become something that is not read: a pointer, a cipher, a link.
 
     `declared` shows where they were declared last; without a path, that is any file of the folder. `units` are those
     that are built, and `files` those that are read.
@@ -156,17 +152,11 @@ def hold_unreadable(
     problems = explain(frozenset(chain.from_iterable(paths.values())))
     built = {unit.name for unit in units}
     return {
-        key: f"Held: {path} declared this resource, and cannot be read now. {problems[path].message} "
-        f"{problems[path].hint.rstrip('.')}. {_say_how_to_delete(key, path, problems[path])}"
+        key: UnreadableFile(path, problems[path])
         for key, one in declared.items()
         for path in sorted(paths[key] & problems.keys())
         if not _is_sound_template(problems[path], one, built)
     }
-
-
-def _say_how_to_delete(key: Key, path: str, problem: Problem) -> str:
-    """Return how to delete a resource anyway: a file below a link or in a submodule cannot be removed here."""
-    return "To delete the resource, remove the file." if problem.path == path else advise_release(key)
 
 
 def _is_sound_template(problem: Problem, declared: Declaration, built: Collection[str]) -> bool:
@@ -183,9 +173,10 @@ def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_co
     # The object is gone, and a controller deletes nothing after one without the finalizer.
     if unit is None and last.declared and not last.declared.settings.cascades and policy is Policy.MANAGE:
         policy = Policy.DETACH_ON_DELETE
-    held = _hold_unknown(record) if unit is None and not last.revision else ""
     # The record was written from a manifest, so that revision is used if no later one is known.
     recorded = record.manifest.last_revision or (record.writes.last.revision if record.writes.last else "")
+    # An Application without the finalizer leaves its resources behind.
+    finalizer = _FINALIZERS.get(record.manifest.declared_by, "") if unit is None and not last.revision else ""
     return Removal(
         policy=policy,
         hold=last.hold,
@@ -195,22 +186,8 @@ def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_co
         declared_by=last.declared.declared_by if last.declared else "",
         revision=last.revision or recorded,
         reason=reason,
-        held=held,
+        unknown_finalizer=finalizer,
         last_commit=last_commit,
-    )
-
-
-def _hold_unknown(record: Record) -> str:
-    """Return why a resource is held whose unit is no longer built and whose last manifest is unknown; "" if it is not
-    held. An Application without the finalizer leaves its resources behind.
-    """
-    manifest = record.manifest
-    finalizer = _FINALIZERS.get(manifest.declared_by)
-    if finalizer is None:
-        return ""
-    return (
-        f"Held: the {manifest.declared_by} {manifest.unit} is no longer built, and the history in this clone does not "
-        f"show whether it had the finalizer {finalizer}. Fetch the full history (fetch-depth: 0), or restore it."
     )
 
 

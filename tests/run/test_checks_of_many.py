@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gitsync.checks.allowance import ALL_OF, FOR_EACH_MORE, LIMIT_REACHED, MOST
-from gitsync.emulator.settings import read_settings
+from gitsync.emulator.settings import Timing, read_settings
 from gitsync.model.check import CheckName
 from gitsync.report.run_facts import estimate_sync
 from tests.support.world import GROUP, SUBSCRIPTION, World
@@ -42,7 +42,7 @@ def world(tmp_path: Path) -> World:
     made = World(tmp_path)
     file = tmp_path / "settings.yaml"
     file.write_text(POLICY)
-    made.settings = replace(read_settings(file), limits=None)
+    made.settings = replace(read_settings(file), limits=None, operations=Timing(polls=0))
     return made
 
 

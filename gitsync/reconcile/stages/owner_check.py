@@ -32,8 +32,8 @@ from gitsync.validation.references import find_named_references, parse_arm_type
 async def check_policy(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Stop a resource that is invalid, another agent's, in another subscription, or has another id than on record."""
     prepared, record = attempt.prepared, attempt.record
-    if attempt.apply.held:
-        return attempt.stopped(attempt.apply.held, Verdict.BLOCKED, StopKind.FINAL)
+    if attempt.apply.skipped_because:
+        return attempt.stopped(attempt.apply.skipped_because, Verdict.BLOCKED, StopKind.FINAL)
     if prepared.is_waiting:
         missing = next(problem for problem in prepared.problems if problem.code in WAITING)
         waits = _explain_missing(attempt, missing)
