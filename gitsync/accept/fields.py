@@ -16,7 +16,7 @@ from gitsync.accept.proof import Tree, compare_with_live, find_request
 from gitsync.accept.wanted_fields import WantedFields
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.weakening_fields import find_weakening
-from gitsync.diff.adoption import is_equal
+from gitsync.diff.first_sight import is_equal
 from gitsync.diff.hints import Hints, find_kind_hints
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.leaf_changes import find

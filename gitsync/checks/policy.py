@@ -245,7 +245,7 @@ async def _judge_case(
     if claims is None:
         message = "Azure's response about policies is malformed."
         return [_find(CheckVerdict.NOT_CHECKED, ODD_ANSWER, message)]
-    return await _weigh_all(case, claims, rules, scopes) or [_make_unhindered(case)]
+    return await _evaluate_all(case, claims, rules, scopes) or [_make_unhindered(case)]
 
 
 async def _judge_by_sample(case: Case, answer: Mapping[str, Any], rules: Rules, scopes: Scopes) -> list[CheckFinding]:
@@ -254,17 +254,17 @@ async def _judge_by_sample(case: Case, answer: Mapping[str, Any], rules: Rules, 
     ours = [
         claim for claim in claims if claim.is_of_body and claim.effect in {PolicyEffect.DENIES, PolicyEffect.REPORTS}
     ]
-    found = await _weigh_all(case, ours, rules, scopes)
+    found = await _evaluate_all(case, ours, rules, scopes)
     if any(finding.verdict is CheckVerdict.REFUSED for finding in found):
         return found
     return [*found, _find(CheckVerdict.NOT_CHECKED, SAMPLED, _SAMPLED_DOUBT if len(ours) < len(claims) else _SAMPLED)]
 
 
-async def _weigh_all(case: Case, claims: Sequence[PolicyClaim], rules: Rules, scopes: Scopes) -> list[CheckFinding]:
+async def _evaluate_all(case: Case, claims: Sequence[PolicyClaim], rules: Rules, scopes: Scopes) -> list[CheckFinding]:
     exemptions: Entries | Unanswered = []
     if any(claim.effect is not PolicyEffect.UNCLEAR for claim in claims):
         exemptions = await scopes.list(case.scope, _EXEMPTIONS)
-    found = [weigh(case.change.arm_id, claim, rules, exemptions, scopes.questions.now) for claim in claims]
+    found = [evaluate_claim(case.change.arm_id, claim, rules, exemptions, scopes.questions.now) for claim in claims]
     return list(dict.fromkeys(finding for finding in found if finding))
 
 
@@ -383,7 +383,7 @@ def _make_unhindered(case: Case) -> CheckFinding:
     return _find(CheckVerdict.FINE)
 
 
-def weigh(
+def evaluate_claim(
     arm_id: str, claim: PolicyClaim, rules: Rules, exemptions: Entries | Unanswered, now: datetime
 ) -> CheckFinding | None:
     """Make the finding of a claim, from what was looked up. None if it does not hold for the resource."""

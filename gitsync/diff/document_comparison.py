@@ -73,8 +73,8 @@ def build_document(comparison: Comparison) -> dict[str, Any]:
 @cache
 def find_hints(catalog: Catalog, arm_type: str, api_version: str) -> Hints:
     """The hints for an ARM type: of that api-version, else of the kind's newest; empty for an unknown type."""
-    home = catalog.home_of(arm_type)
-    kind = catalog.by_arm_type(arm_type, api_version) or (catalog.newest(*home) if home else None)
+    group_kind = catalog.group_kind_of(arm_type)
+    kind = catalog.by_arm_type(arm_type, api_version) or (catalog.newest(*group_kind) if group_kind else None)
     return replace(find_kind_hints(kind) if kind else Hints(), arm_type=arm_type)
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any, Final
 
-from gitsync.diff.adoption import Unverified, compare_first_sight, format_value, is_equal, name_rule
 from gitsync.diff.equivalence import READ_FROM_ANSWER, judge
+from gitsync.diff.first_sight import Unverified, compare_first_sight, format_value, is_equal, name_rule
 from gitsync.diff.hints import Hints
 from gitsync.diff.leaf_changes import find, find_changes, find_removed, is_same
 from gitsync.diff.list_pairing import TAGS, WHOLE_MAPPINGS, is_same_key

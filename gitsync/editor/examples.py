@@ -89,10 +89,10 @@ def build_examples(catalog: Catalog) -> Mapping[str, Mapping[str, Any]]:
     """Build an example of each kind at its newest version, by its name; with the group, if several groups have the
     kind.
     """
-    homes = [(group, name) for group in catalog.groups() for name in catalog.kinds(group)]
-    names = [name for _, name in homes]
+    group_kinds = [(group, name) for group in catalog.groups() for name in catalog.kinds(group)]
+    names = [name for _, name in group_kinds]
     examples = {}
-    for group, name in homes:
+    for group, name in group_kinds:
         kind = catalog.kind(GVK(group, find_newest_version(group, name, catalog), name))
         label = name if names.count(name) == 1 else f"{name}.{group}"
         if kind is not None:

@@ -168,19 +168,19 @@ class GroupReader:
         return is_equal and created is not None and created >= since
 
     async def _list_named(self, name: str) -> AsyncIterator[Mapping[str, Any]]:
-        access, following = self._access, None
+        access, next_page = self._access, None
         source = ListSource(GROUPS, next_link=_LINK)
         so_far = PagesRead(source)
         while True:
-            request = make_search(access.resource.arm_id, name, following)
+            request = make_search(access.resource.arm_id, name, next_page)
             answer = await so_far.read(request.target, partial(self._send_bounded, request))
             page = read_page(answer, source, access.graph.cloud)
             for group in page.entries:
                 if str(check_group(group, answer, request)["displayName"]).casefold() == name.casefold():
                     yield group
-            if page.following is None:
+            if page.next_page is None:
                 return
-            following = page.following
+            next_page = page.next_page
 
     async def _send_bounded(self, request: GraphRequest, max_bytes: int) -> Response:
         return await self._access.send(replace(request, max_bytes=max_bytes))

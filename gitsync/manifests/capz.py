@@ -67,22 +67,22 @@ class CapzObjects:
         if wraps:
             self._wrappers.append((document, unit))
         if wraps or value["apiVersion"].partition("/")[0] == _CLUSTER_API:
-            self._neighbours.setdefault(self._find_home(value, unit), []).append(value)
+            self._neighbours.setdefault(self._find_cluster(value, unit), []).append(value)
         return wraps
 
     def unwrap(self) -> Iterator[WrappedDocument]:
         """Yield the ASO objects of all wrappers, in the order of the files."""
         for document, unit in self._wrappers:
             value = document.value
-            home = self._find_home(value, unit)
+            cluster = self._find_cluster(value, unit)
             wrapper = Wrapper(kind=value["kind"], is_template=value["kind"].endswith(_TEMPLATE))
-            neighbours = _Neighbours(value, self._neighbours[home])
+            neighbours = _Neighbours(value, self._neighbours[cluster])
             for wrapped in split_items(document, _find_path(value)):
                 if isinstance(wrapped.value, dict):
-                    filled = _fill_in(wrapped.value, home[1], neighbours)
+                    filled = _fill_in(wrapped.value, cluster[1], neighbours)
                     yield WrappedDocument(document=replace(wrapped, value=filled), wrapper=wrapper, unit=unit)
 
-    def _find_home(self, value: Mapping[str, Any], unit: Unit | None) -> tuple[str, str]:
+    def _find_cluster(self, value: Mapping[str, Any], unit: Unit | None) -> tuple[str, str]:
         """Find the unit and the namespace of an object. Objects of other units and namespaces do not belong to it."""
         return unit.name if unit else "", str(value["metadata"].get("namespace") or self.namespace)
 

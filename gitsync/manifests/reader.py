@@ -74,7 +74,7 @@ def read_manifests(
     Documents that SOPS encrypted stay encrypted.
     """
     units = units or {}
-    versions = ConfigMapVersions(frozenset(unit.settings.home for unit in units.values() if unit.is_declared))
+    versions = ConfigMapVersions(frozenset(unit.settings.cluster_folder for unit in units.values() if unit.is_declared))
     declarers = frozenset(SourceLocation(unit.file, unit.line) for unit in units.values() if unit.is_declared)
     variable_reader = VariableReader(variables, budget or ExpansionBudget())
     sorter = _Sorter(namespace, variable_reader, CapzObjects(namespace), versions, declarers, tuple(units.values()))
@@ -87,7 +87,7 @@ def read_manifests(
     return sorter.finish()
 
 
-def _weigh_problems(problems: Sequence[Problem], path: str, text: bytes) -> tuple[Problem, ...]:
+def _set_levels(problems: Sequence[Problem], path: str, text: bytes) -> tuple[Problem, ...]:
     """Set the level of the problems of a file that does not parse: warnings if nothing shows that it is for gitsync,
     and none for JSON that is not a Kubernetes object. YAML may be the rest of a manifest, so its warnings still hold
     deletes.
@@ -190,7 +190,7 @@ class _Sorter:
             path, content, marks_quotes=marks_quotes, max_problems=MAX_PROBLEMS, aliases=self.aliases
         )
         before = len(self.problems)
-        problems = _weigh_problems(contents.problems, path, content)
+        problems = _set_levels(contents.problems, path, content)
         if contents.problems and not problems:
             line = contents.problems[0].line
             self.unread.append(UnreadDocument(source=SourceLocation(path, line), form=UNPARSED))

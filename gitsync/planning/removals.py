@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.diff.adoption import format_value, is_equal
+from gitsync.diff.first_sight import format_value, is_equal
 from gitsync.diff.hints import Hints
 from gitsync.diff.leaf_changes import find, find_changes, find_removed
 from gitsync.diff.list_pairing import OPEN_LISTS, TAGS, find_key, find_key_field, find_member, index_by_key, is_plain

@@ -102,7 +102,7 @@ def add_new_values(
     )
 
 
-def weigh_replacement(  # noqa: PLR0913 - what the consent is compared with
+def decide_replacement(  # noqa: PLR0913 - what the consent is compared with
     replacement: Replacement,
     differences: Iterable[Difference],
     kind: Kind,

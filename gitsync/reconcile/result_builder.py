@@ -26,9 +26,9 @@ from gitsync.planning.referrers import find_given_ids
 from gitsync.planning.replacement import (
     REFUSED,
     REPLACEMENT_BEGUN,
+    decide_replacement,
     describe_rename,
     find_replacement,
-    weigh_replacement,
 )
 from gitsync.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt, Stop, StopKind
 from gitsync.reconcile.record_builder import build_apply_record, build_unattempted_record, keep_prune_record
@@ -100,10 +100,10 @@ def _find_refused(attempt: ApplyAttempt, rules: RunRules) -> Replacement | None:
         return None
     live = attempt.observed.live
     found = replace(found, given_ids=find_given_ids(live.body if live else None))
-    weighed = weigh_replacement(
+    decided = decide_replacement(
         found, differences, attempt.kind, resource, attempt.record, condition, prunes=rules.prune
     )
-    return replace(weighed, is_due=False)
+    return replace(decided, is_due=False)
 
 
 def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:

@@ -140,9 +140,12 @@ class Rebuild:
         above = next((path for path in iterate_ancestors(self.locate(arm_id)) if path in self.written_ids), None)
         if above is None or not is_below(self.locate(arm_id), above) or "/providers/" not in above:
             return False
-        home, (type_name, name) = self.catalog.home_of(parse_arm_type(arm_id)), arm_id.rstrip("/").split("/")[-2:]
+        group_kind, (type_name, name) = (
+            self.catalog.group_kind_of(parse_arm_type(arm_id)),
+            arm_id.rstrip("/").split("/")[-2:],
+        )
         # A type with an ASO kind needs a manifest of its own, unless it is in the body of its parent.
-        return home is None or name == _DEFAULT or _has_entry(self.written_ids[above].body, type_name, name)
+        return group_kind is None or name == _DEFAULT or _has_entry(self.written_ids[above].body, type_name, name)
 
     @cached_property
     def _made_groups(self) -> frozenset[str]:

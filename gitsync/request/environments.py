@@ -129,7 +129,7 @@ def _make_problem(unit: Unit, rivals: Mapping[str, Prepared], chosen: set[str]) 
             f"bodies (for example {what}), so none of them is applied."
         )
         code, level = "UnitsConflict", Level.ERROR
-        path = unit.settings.home or ROOT if unit.is_declared else unit.name
+        path = unit.settings.cluster_folder or ROOT if unit.is_declared else unit.name
         naming = "" if unit.is_declared else "name the unit under `units` in gitsync.yaml, "
         hint = f"Set --path {path}, {naming}or give them different names."
     return Problem(

@@ -63,7 +63,7 @@ def settle_ambiguous(wanted: Iterable[ValuesReference], manifests: Manifests) ->
 
 
 def _find_own(reference: ValuesReference, manifests: Manifests) -> ReferencedValues:
-    own = find_in_cluster(manifests.versions.get(_find_address(reference), ()), reference.home)
+    own = find_in_cluster(manifests.versions.get(_find_address(reference), ()), reference.cluster_folder)
     if own is None:
         return ReferencedValues(fault=f"{describe(reference)} is declared twice, with different values")
     return ReferencedValues(values={name: join_lines(text) for name, text in own.items()})

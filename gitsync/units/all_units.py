@@ -11,11 +11,11 @@ from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit
 from gitsync.units.argocd_sets import ARGO_CD
 from gitsync.units.chart_values import fill_values
+from gitsync.units.controller_objects import follow
 from gitsync.units.declarations import Declarations, ThisRepository, join_declarations
 from gitsync.units.discovery import FoundUnits
 from gitsync.units.flux_objects import FLUX
 from gitsync.units.flux_variables import FluxVariables
-from gitsync.units.following import follow
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.object_reader import find_declarations
 from gitsync.units.objects import SourceView, read_published

@@ -188,7 +188,7 @@ def _make_problems(
         replace(
             _locate(error.problem, reader),
             level=_find_level(unit, error, below[name], reader.tree),
-            unit=(unit.settings.home or ROOT) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
+            unit=(unit.settings.cluster_folder or ROOT) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
             parts=find_parts((*find_builder(unit.kind).list_reachable(unit, reader), *below[name])),
         )
         for name, (unit, error) in failed.items()

@@ -283,8 +283,8 @@ def _suggest_target(key: Key, names: _KnownNames) -> str:
     if others := names.list_kinds_called(key):
         candidates = join_with_and([f"{kind}/{key.name}" for kind in others])
         return f"{candidates} exists, but this references a {key.kind}."
-    if homes := names.list_namespaces(key):
-        return f"It is declared in namespace {homes[0]}, but owners and references stay within a namespace."
+    if namespaces := names.list_namespaces(key):
+        return f"It is declared in namespace {namespaces[0]}, but owners and references stay within a namespace."
     return ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.diff.adoption import Unverified, compare_first_sight
+from gitsync.diff.first_sight import Unverified, compare_first_sight
 from gitsync.diff.hints import Hints
 from gitsync.diff.masked_differences import find_secret_shapes, redact_comparison, redact_value
 from gitsync.diff.projection import project

@@ -29,7 +29,7 @@ def test_no_list_shows_it_and_it_holds_no_data(name):
     one = READY[name]
     assert find_collections(CATALOG.kind(one.resource.gvk), one.arm_id) == ()
     assert describe_loss(one.arm_id) == ""
-    assert CATALOG.home_of(CATALOG.kind(one.resource.gvk).arm_type) is None
+    assert CATALOG.group_kind_of(CATALOG.kind(one.resource.gvk).arm_type) is None
 
 
 def test_no_search_looks_for_it_below_its_server():

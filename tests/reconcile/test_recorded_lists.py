@@ -31,7 +31,7 @@ pytestmark = needs_recordings(RECORDED)
 def find_kind(catalog, recording):
     """The kind of a recording, at the next version if the catalog lacks its own."""
     arm_type, api_version = parse_arm_type(recording["path"]), recording["apiVersion"]
-    group, name = catalog.home_of(arm_type)
+    group, name = catalog.group_kind_of(arm_type)
     kinds = [catalog.kind(GVK(group, version, name)) for version in catalog.versions(group, name)]
     later = (kind for kind in kinds if kind.api_version > api_version)
     return catalog.by_arm_type(arm_type, api_version) or next(later, kinds[-1])

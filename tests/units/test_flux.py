@@ -12,10 +12,10 @@ import pytest
 from gitsync.model.problem import Level
 from gitsync.model.unit import Substitution, Unit, ValuesReference
 from gitsync.model.unit_kind import UnitKind
+from gitsync.units.controller_objects import MOST, Followed
+from gitsync.units.controller_objects import follow as follow_objects
 from gitsync.units.declarations import Declarations, ThisRepository
 from gitsync.units.flux_variables import FluxVariables
-from gitsync.units.following import MOST, Followed
-from gitsync.units.following import follow as follow_objects
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.object_reader import find_declarations
 from gitsync.units.objects import SourceView
@@ -99,8 +99,12 @@ def test_a_kustomization_becomes_a_unit_of_its_folder() -> None:
     assert unit.options.substitution == Substitution(
         values={"region": "westeurope"},
         references=(
-            ValuesReference(kind="ConfigMap", namespace="flux-system", name="cluster-vars", home="clusters/prod"),
-            ValuesReference(kind="Secret", namespace="flux-system", name="keys", optional=True, home="clusters/prod"),
+            ValuesReference(
+                kind="ConfigMap", namespace="flux-system", name="cluster-vars", cluster_folder="clusters/prod"
+            ),
+            ValuesReference(
+                kind="Secret", namespace="flux-system", name="keys", optional=True, cluster_folder="clusters/prod"
+            ),
         ),
     )
     assert [one.code for one in followed.problems] == ["Suspended"]

@@ -10,9 +10,9 @@ from gitsync.model.secret import Secret
 from gitsync.model.unit import ChartRelease, SetValue, Unit, ValuesKey, ValuesReference
 from gitsync.model.unit_kind import UnitKind
 from gitsync.units.chart_values import fill_values, merge_values
+from gitsync.units.controller_objects import Followed, follow
 from gitsync.units.declarations import Declarations, DeclaredUnit, SourceName, ThisRepository
 from gitsync.units.flux_variables import FluxVariables
-from gitsync.units.following import Followed, follow
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.object_reader import find_declarations
 from gitsync.units.objects import SourceView, read_published

@@ -51,9 +51,9 @@ def call(budget: EvaluationBudget, name: str, args: list[Any]) -> Any:
     Raises EvaluationError if there is no function for the types of the arguments, and if the function fails.
     """
     for value in args:
-        budget.weigh(value)
+        budget.charge_value(value)
     result = _call_overload(budget, name, args)
-    budget.weigh(result)
+    budget.charge_value(result)
     return result
 
 

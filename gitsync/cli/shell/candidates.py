@@ -169,9 +169,9 @@ def _find_kinds(_: _Wanted) -> Iterator[Candidate]:
     from gitsync.catalog.catalog import open_catalog
 
     catalog = open_catalog()
-    homes = [(group, kind) for group in catalog.groups() for kind in catalog.kinds(group)]
-    times = Counter(kind for _, kind in homes)
-    return (Candidate(kind if times[kind] == 1 else f"{kind}.{group}", group) for group, kind in sorted(homes))
+    group_kinds = [(group, kind) for group in catalog.groups() for kind in catalog.kinds(group)]
+    times = Counter(kind for _, kind in group_kinds)
+    return (Candidate(kind if times[kind] == 1 else f"{kind}.{group}", group) for group, kind in sorted(group_kinds))
 
 
 def _offer(word: str) -> Callable[[_Wanted], Iterator[Candidate]]:

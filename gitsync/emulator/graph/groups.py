@@ -51,8 +51,8 @@ def _list(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     rows = [(key, stored) for key, stored in _list_shown(cloud) if find_age(cloud, stored.created) >= delay]
     rows = [(key, stored) for key, stored in rows if _matches(show_group(stored), wanted)]
     answer = make_page(request, rows, show_group, cloud.settings.graph.page_size)
-    following = answer.body.pop("nextLink", None)
-    link = {"@odata.nextLink": following} if following else {}
+    next_link = answer.body.pop("nextLink", None)
+    link = {"@odata.nextLink": next_link} if next_link else {}
     return ServerResponse(200, {"@odata.context": f"{request.base}/v1.0/$metadata#groups", **link, **answer.body})
 
 

@@ -165,9 +165,9 @@ def make_filters(
 
 def find_type(text: str, catalog: Catalog) -> str:
     """Find the ARM type that an ARM type or a kind names. ConfigError if the catalog does not have it."""
-    home = catalog.home_of(text)
-    if home:
-        return catalog.arm_type(*home) or text
+    group_kind = catalog.group_kind_of(text)
+    if group_kind:
+        return catalog.arm_type(*group_kind) or text
     if "/" in text and "." in text.partition("/")[0] and not text.partition("/")[0].endswith(".azure.com"):
         raise ConfigError(
             f"The catalog has no kind for the type {text}.", hint="Run `gitsync explain` to list all kinds."

@@ -261,7 +261,7 @@ def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[str, str] | No
     """
     owner, rule = attempt.prepared.owner, attempt.kind.owner
     if owner is not None and owner.arm_id:
-        rule = rule or catalog.home_of(parse_arm_type(owner.arm_id))
+        rule = rule or catalog.group_kind_of(parse_arm_type(owner.arm_id))
         kind = catalog.newest(*rule) if rule else None
         return (owner.arm_id, kind.api_version) if kind else None
     if owner is None or rule is None:

@@ -31,8 +31,8 @@ from gitsync.planning.replacement import (
     REPLACEMENT_BEGUN,
     add_new_values,
     build_replacement_condition,
+    decide_replacement,
     find_replacement,
-    weigh_replacement,
 )
 from gitsync.planning.secret_digest import Digests, has_secrets, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, StopKind
@@ -55,7 +55,7 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     if replacement is None:
         return attempt
     live = attempt.observed.live
-    replacement = weigh_replacement(
+    replacement = decide_replacement(
         replace(replacement, given_ids=find_given_ids(live.body if live else None)),
         comparison.differences,
         attempt.kind,
