@@ -82,13 +82,10 @@ Step = Command | tuple[str, str]
 
 
 class Example(NamedTuple):
-    """What a page has the shell do, in order: files (name and text) and commands.
+    """What a page has the shell do."""
 
-    `before` is what the pages do that it continues.
-    """
-
-    steps: tuple[Step, ...]
-    before: tuple[Step, ...] = ()
+    steps: tuple[Step, ...]  # files (name and text) and commands, in order
+    before: tuple[Step, ...] = ()  # what the pages do that it continues
 
     @property
     def commands(self) -> list[Command]:

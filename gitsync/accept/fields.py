@@ -257,17 +257,18 @@ class _Reading:
     def has_moved(self, place: JsonPath) -> bool:
         """Return whether Azure changed what the last write has set at a path."""
         record = self.search.result.record
-        if record is None or record.applied is None or record.baseline is None:
+        if record is None or record.spec.applied is None or record.spec.baseline is None:
             return False
-        applied, before = (find(body, place, record.applied) for body in (record.applied, record.baseline))
-        return bool(project(applied, find(self.live, place, record.applied)) != before)
+        sent, baseline = record.spec.applied, record.spec.baseline
+        applied, before = (find(body, place, sent) for body in (sent, baseline))
+        return bool(project(applied, find(self.live, place, sent)) != before)
 
     def find_moves(self, place: JsonPath) -> list[_Move]:
         """Find what Azure changed at a leaf or in a list."""
         record, hints = self.search.result.record, find_kind_hints(self.kind)
         asked = select_asked(self.desired)
         desired, live = find(asked, place, asked), find(self.live, place, asked)
-        before = record.baseline if record else None
+        before = record.spec.baseline if record else None
         if desired is not None and not isinstance(desired, list):  # the comparison has found it
             return [_Move(place, desired, live)]
         return list(

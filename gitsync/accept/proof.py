@@ -20,7 +20,7 @@ from gitsync.diff.ignore import remove_paths
 from gitsync.diff.three_way import compare
 from gitsync.errors import ConfigError, MissingValueError
 from gitsync.git.source.checkout import open_checkout
-from gitsync.git.source.contents import SourcePart, read_contents
+from gitsync.git.source.contents import SourceContents, SourcePart, read_contents
 from gitsync.git.source.git_directory import find_git_directory, find_prefix
 from gitsync.git.source.listing import EditedListing
 from gitsync.git.source.location import Folder, parse_location
@@ -83,9 +83,8 @@ class Tree:
     def revised(self) -> Revised:
         """Everything that the files declare, prepared. Raises SourceError if they cannot be read."""
         contents = read_contents(self.listing, self.wanted)
-        revision = RevisionManifests(
-            commit=None, files=contents.files, units=contents.units, settings=contents.settings
-        )
+        read = SourceContents(files=contents.files, units=contents.units, settings=contents.settings)
+        revision = RevisionManifests(commit=None, contents=read)
         revised, _ = read_revised(self.reader, revision, "")
         return revised
 

@@ -46,6 +46,7 @@ class Registrations:
         path = f"/subscriptions/{subscription}/providers/{namespace}"
         known = self._known[namespace.casefold(), subscription.casefold()]
         with session.waiting(Wait(f"waits for the registration of {namespace}")):
+            # The first node registers. The others wait for its answer, and send nothing.
             async with known.lock:
                 if known.refusal:
                     raise known.refusal

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from gitsync.arm.auth.access import PollInterval
+from gitsync.backoff import Backoff
 from gitsync.model.clock import Clock
 from gitsync.model.condition import Hold
 from gitsync.model.record import LastWrite
@@ -78,6 +78,7 @@ class Session:
         keys.
         """
         self.sent += dict.fromkeys(filter(None, (write.correlation_id, write.returned_id)))
+        # Most actions list keys: an action must not hide the last write of the resource.
         if method != "POST":
             self.last_write, self.written_at = write, self.sent_at
             self.has_written |= is_accepted
@@ -120,6 +121,7 @@ class Session:
         """Return the last error (of one stage), as a sentence for the message of a deadline; "" without one."""
         stages = {stage} if stage else set(Stage)
         tries = (attempt for attempt in reversed(self.failures) if attempt.stage in stages)
+        # A deadline is not the cause of another one, so the last answer is shown.
         cause = next((attempt for attempt in tries if attempt.code not in OUT_OF_TIME), None)
         if cause is None:
             return ""
@@ -135,10 +137,12 @@ LAST_LOOK = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The interval of a run, with its clock."""
+    """The interval of a run, with its clock. A poll is not a retry: it repeats what succeeded, until the answer is
+    another or the time of the session is up. So its loops are where the answers are read.
+    """
 
     clock: Clock
-    poll_interval: PollInterval
+    poll_interval: Backoff
 
     async def pause(self, requested: float | None, polls: int, session: Session) -> bool:
         """Wait the seconds that Azure requested, else the interval after so many polls.

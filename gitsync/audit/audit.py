@@ -154,7 +154,7 @@ def index_runs(records: Iterable[Record], runs: Iterable[LastRun]) -> Mapping[st
     """
     known: dict[str, Run] = {}
     for record in records:
-        write = record.last_write
+        write = record.writes.last
         if write and not record.trust.is_refused:
             run = Run(commit="", revision=write.revision, time=write.at)
             known |= dict.fromkeys(list_ids(write), run)

@@ -118,10 +118,10 @@ def _find_kind(prepared: Prepared, catalog: Catalog) -> Kind:
 
 def _recall(record: Record | None) -> Mapping[str, Any] | None:
     """What the last run recorded of a resource, as far as it looks like Azure's answer."""
-    if record is None or record.baseline is None:
+    if record is None or record.spec.baseline is None:
         return None
     named = {"id": record.arm_id, "name": record.arm_id.rpartition("/")[2]}
-    return {**record.baseline, **named}
+    return {**record.spec.baseline, **named}
 
 
 async def _read_live(

@@ -70,15 +70,15 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
     out. SourceError if SOURCE cannot be read, ConfigError if --only or --target-namespaces matches nothing.
     """
     with _open_source(config) as source:
-        settings = find_source_settings(config, source.settings)
+        settings = find_source_settings(config, source.contents.settings)
         foreign = read_known_from(config, source, None, redactions.add)
         catalog, today = open_catalog(), SystemClock().now().date()
 
         def read(without: Collection[str]) -> Manifests:
-            files = drop_units(source.files, source.units, without)
-            manifests = read_declared_manifests(config, settings, files, source.units)
+            files = drop_units(source.contents.files, source.contents.units, without)
+            manifests = read_declared_manifests(config, settings, files, source.contents.units)
             redact_manifests(manifests, redactions)
-            return add_foreign_ids(replace(manifests, read_left_out=source.read_left_out), foreign, catalog)
+            return add_foreign_ids(replace(manifests, read_left_out=source.contents.read_left_out), foreign, catalog)
 
         def prepare(manifests: Manifests) -> tuple[Prepared, ...]:
             subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
@@ -88,10 +88,10 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         environments = prepare_separately(read, prepare)
         joined = join_sets(environments)
         everything, manifests = joined.prepared, joined.manifests
-        check_namespaces(config.target_namespaces, (part.manifests for part in environments), source.problems)
+        check_namespaces(config.target_namespaces, (part.manifests for part in environments), source.contents.problems)
         selection = spell_out(Selection(only=config.only), (resource.key for resource in everything))
         selected = tuple(resource for resource in everything if selection.has(resource.key))
-        file_problems = _mask_problems((*source.problems, *manifests.problems, *foreign.problems), redactions)
+        file_problems = _mask_problems((*source.contents.problems, *manifests.problems, *foreign.problems), redactions)
         missing = _warn(selected, everything, manifests, config) if looks_for_values else ()
         coverage = coverage_of(source, manifests, looks_around=looks_for_values)
         problems = (*file_problems, *(problem for resource in selected for problem in resource.problems), *missing)
@@ -102,7 +102,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
             prepared=selected,
             problems=join_renderers(problem for problem in problems if not problem.is_note),
             coverage=mask_coverage(coverage, redactions.mask),
-            paths=frozenset(source.files),
+            paths=frozenset(source.contents.files),
             namespace=settings.namespace,
             revision=source.revision,
             root=source.root,

@@ -120,7 +120,7 @@ def _print_text(state: State, records: Sequence[Record], config: Config) -> None
         f"{waiting} waiting" if waiting else "",
         f"{ready} of {format_plural(len(records), 'resource')} Ready{at}",
         format_replacing(records),
-        format_holds(record.hold for record in records),
+        format_holds(record.manifest.hold for record in records),
     )
     print(f"\n{'; '.join(filter(None, parts))}.")
     if operations := list_operations(records, SystemClock().now()):

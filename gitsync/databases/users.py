@@ -20,6 +20,7 @@ from gitsync.arm.auth.access import read_trust
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
+from gitsync.backoff import Backoff, retry
 from gitsync.databases.address import ServerAddress, find_address, find_token_scope
 from gitsync.databases.failures import RETRIED, SERVICE_NAMES, DatabaseError
 from gitsync.databases.sign_in import ServerAccess, find_administrator, find_password
@@ -39,8 +40,8 @@ GetToken = Callable[[str], Awaitable[Secret]]
 
 _MOST_CONNECTIONS = 4
 """To one server at a time: small ones take fifty in all, from all of their clients."""
-_PAUSES: Final = (1.0, 2.0, 4.0, 8.0)
-"""Seconds between tries of a server that is busy or just starts."""
+_BACKOFF: Final = Backoff(tries=5)
+"""For a server that is busy or just starts: 1, 2, 4 and 8 seconds between its tries."""
 _EXTRA = "databases"
 
 
@@ -160,8 +161,9 @@ class UserReader:
 
     async def _connect(self, address: ServerAddress, *, reads_only: bool) -> Users:
         connector = await self._make_connector(address)
-        clock, session = self._databases.clock, self._session
-        for number, pause in enumerate((*_PAUSES, 0.0), 2):
+        clock, session, before = self._databases.clock, self._session, len(self._session.failures)
+
+        async def open_once() -> Users:
             session.requests += 1
             try:
                 return await connector.open(reads_only=reads_only)
@@ -174,11 +176,14 @@ class UserReader:
                     message=error.message,
                 )
                 session.failures.append(attempt)
-                if error.code not in RETRIED or not pause:
-                    raise
-            with session.waiting(Wait(attempt.code, clock.monotonic() + pause, number)):
-                await clock.sleep(pause)
-        raise AssertionError("the last try returns or raises")
+                raise
+
+        async def pause(seconds: float) -> None:
+            failed = session.failures[before:]
+            with session.waiting(Wait(failed[-1].code, clock.monotonic() + seconds, len(failed) + 1)):
+                await clock.sleep(seconds)
+
+        return await retry(open_once, _find_backoff, clock, pause)
 
     async def _make_connector(self, address: ServerAddress) -> Connector:
         administrator = find_administrator(self._user, self._password, self._service)
@@ -244,6 +249,10 @@ class UserWriter(UserReader):
     async def wait(self, reply: AcceptedWrite) -> bool:
         """Return that all is done: no write of a user is left running."""
         return True
+
+
+def _find_backoff(failure: BaseException) -> Backoff | None:
+    return _BACKOFF if isinstance(failure, DatabaseError) and failure.code in RETRIED else None
 
 
 class _Service(Protocol):

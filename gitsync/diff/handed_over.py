@@ -42,8 +42,10 @@ def take_live_values(
             if not row.applies(pair):
                 continue
             value = row.choose(pair)
+            # Azure's value is not compared, so the record must not keep it as git's.
             if value == pair.live:
                 paths.append(_make_steps(pair.path, body))
+            # Only a field that differs is worth a note in the report.
             if value == pair.live != pair.git:
                 because[format_pointer(pair.path)] = f"{HANDED_OVER} by {row.by}, which has {pair.live}"
             body = _put(body, pair.path, value) if value != pair.git else body

@@ -61,7 +61,7 @@ def check_notifications(config: Config, redactions: Redactions) -> Check:
 
 def _list_tools(config: Config, found: SourceFindings) -> list[Program]:
     """The programs that the source needs, without git."""
-    units = {unit.kind for unit in found.source.units.values()} if found.source else set()
+    units = {unit.kind for unit in found.source.contents.units.values()} if found.source else set()
     needed = find_needed_tools(units, encrypted=found.has_encrypted, exports_by_sops=_SOPS_SINK in config.export_to)
     return sorted(needed - {Program.GIT})
 

@@ -233,7 +233,7 @@ class _ResourceRights:
 
 def _list_removal(record: Record, registry: Registry) -> Iterator[NeededRight]:
     """List the rights to delete what was removed from git."""
-    kind = open_catalog().kind(GVK.parse(record.manifest_api_version, record.key.kind))
+    kind = open_catalog().kind(GVK.parse(record.manifest.api_version, record.key.kind))
     scope = _find_scope(record.arm_id, is_created=True)
     yield NeededRight(scope, name_action(record.arm_id, "read"), record.arm_id)
     yield from _list_deletes(record.arm_id, record.key, kind, registry, scope)

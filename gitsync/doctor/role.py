@@ -188,6 +188,6 @@ def _find_removed(config: Config, prepared: Iterable[Prepared]) -> list[Record]:
     return [
         record
         for key, record in sorted(records.items())
-        if key not in keys and selection.has(key) and record.claim.is_ours and record.policy.allows_delete
-        if not record.credential
+        if key not in keys and selection.has(key) and record.claim.is_ours and record.manifest.policy.allows_delete
+        if not record.access.credential
     ]

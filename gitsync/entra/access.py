@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from gitsync.arm.auth.access import PollInterval
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.messages import Response
 from gitsync.arm.http.retries import Retrier
 from gitsync.arm.session import Pace, Session
+from gitsync.backoff import Backoff
 from gitsync.entra.requests import GraphRequest
 from gitsync.errors import ArmError, DeadlineError
 from gitsync.model.clock import Clock, format_rfc3339
@@ -24,7 +24,7 @@ from gitsync.model.provider import IN_USE, ProvidedResource
 NEW: Final = 60.0
 """Seconds for which a 404 of a group that was created proves nothing, and for which a search may not show it."""
 
-_PAUSE: Final = PollInterval(first=1.0, most=8.0)
+_PAUSE: Final = Backoff(first=1.0, most=8.0)
 
 
 @dataclass(slots=True)

@@ -268,10 +268,12 @@ class Extension:
     """Describes the deleter in a plan: a sentence on what it deletes in addition to the resource."""
 
     importer: Importer | None = None  # decides whether an import includes the resource
-    export_secrets: SecretExporter | None = None
-    export_config_maps: ConfigMapExporter | None = None
+    export_secrets: SecretExporter | None = None  # reads the secrets that `operatorSpec.secrets` names
+    export_config_maps: ConfigMapExporter | None = None  # reads values that the status does not have
     succeeded: SuccessHandler | None = None  # runs once the resource is ready
     foreseen: Callable[[Subject], Mapping[str, str]] | None = None
+    """Replaces `succeeded` in a plan: the annotations that follow from the read resource alone."""
+
     calls: tuple[tuple[str, str], ...] = ()
     """The Azure actions that a point needs, other than read, write and delete of the resource, as roles spell them:
     (("delete", "Microsoft.Subscription/cancel/action"),). `gitsync doctor --role` writes them. What a `Modifier`

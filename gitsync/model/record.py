@@ -121,63 +121,84 @@ _NOT_MEASURED = Durations()
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+class RecordedManifest:
+    """The manifest of a resource, as a later prune needs it. It stays when the manifest is removed."""
+
+    api_version: str  # of the manifest, with its group
+    policy: Policy = Policy.MANAGE
+    owner: Key | None = None
+    depends_on: tuple[Key, ...] = ()  # orders a later prune
+    unit: str = ""  # its folder, or the file if that was read alone (manifests/units); "" in older records
+    path: str = ""  # its file; "" in older records
+    declared_by: str = ""  # the kind of the controller object that declares the unit; "" for none
+    last_revision: str = ""
+    """The last that declares a resource which was removed from git; "" before, and if it is not known."""
+
+    hold: HeldUntil | None = None
+
+
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+class RecordedSpec:
+    """The spec of a resource, and what was last sent and returned for it. The bodies contain no secrets."""
+
+    generation: int = 1  # counts the changes of the spec
+    digest: str = ""  # of that generation
+    reconciled_generation: int = 0  # the last one that was sent or found in Azure; 0 for none
+    applied: Mapping[str, Any] | None = None  # the body that was last sent
+    baseline: Mapping[str, Any] | None = None
+    """The values of the desired fields that Azure last returned when the resource was written or in sync."""
+
+
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+class RecordedWrites:
+    """The writes of a resource, over all runs."""
+
+    count: int = 0  # the runs that wrote it
+    operation: PendingOperation | None = None
+    failure: FailedWrite | None = None  # set if the last write failed
+    streak: WriteStreak | None = None  # the latest of them whose change was reverted each time; None: none yet
+    last: LastWrite | None = None
+    """The last that was or may have been accepted; None before the first, and in older records."""
+
+    durations: Durations = _NOT_MEASURED
+
+
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+class RecordedAccess:
+    """The credential that a resource was last reconciled with."""
+
+    credential: str = ""  # the name of its Secret; "" for the global credential
+    subscription: str = ""  # of the Secret; "" in older records, and for the global credential
+    operator: str = ""  # ASO's annotation: the agent too, but not in older records
+
+
+NEVER_WRITTEN = RecordedWrites()
+UNKNOWN_SPEC = RecordedSpec()
+GLOBAL_ACCESS = RecordedAccess()
+
+
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Record:
-    """The state of one resource.
-
-    `applied` is the body that was last sent. `baseline` has the values of the desired fields that Azure last returned
-    when the resource was written or in sync. Neither contains secrets. `depends_on` orders a later prune. `generation`
-    counts changes of the spec, whose digest is `spec_digest`; `reconciled_generation` is the last one that was sent or
-    found in Azure, 0 for none. `writes` counts the runs that wrote it; `streak` the latest of them whose change was
-    reverted each time (None: none yet). `failure` is set if the last write failed. `last_write` is the last write that
-    was or may have been accepted; None before the first, and in older records. `durations` are those of its writes.
-
-    `agent` is the agent that keeps the record; `operator`, ASO's annotation, names it too, but not in older records.
-    `credential` is the name of the Secret that it was last reconciled with; "" for the global credential.
-    `subscription` is that of the Secret; "" in older records, and for the global credential. `exports` are the Secrets
-    and ConfigMaps that it owns, sorted. `unit` is the folder of the manifest, or the file if that was read alone
-    (manifests/units), and `path` its file; "" in older records. `declared_by` is the kind of the controller object that
-    declares the unit; "" for none. `last_revision` is the last that declares a resource which was removed from git; ""
-    before, and if it is not known. `hold` is that of the manifest, and stays when the manifest is removed. `kept` is
-    what another provider than ARM needs to find the resource. `trust` is not kept: it is found when the record is read.
-    """
+    """The state of one resource."""
 
     key: Key
-    manifest_api_version: str
     arm_id: str
     arm_api_version: str
     claim: Claim = Claim.NONE
-    policy: Policy = Policy.MANAGE
-    generation: int = 1
-    reconciled_generation: int = 0
-    spec_digest: str = ""
-    applied: Mapping[str, Any] | None = None
-    baseline: Mapping[str, Any] | None = None
-    operation: PendingOperation | None = None
-    writes: int = 0
-    failure: FailedWrite | None = None
-    streak: WriteStreak | None = None
-    last_write: LastWrite | None = None
-    durations: Durations = _NOT_MEASURED
-    owner: Key | None = None
-    depends_on: tuple[Key, ...] = ()
-    agent: str = ""
-    operator: str = ""
-    credential: str = ""
-    subscription: str = ""
-    exports: tuple[Address, ...] = ()
-    unit: str = ""
-    path: str = ""
-    declared_by: str = ""
-    last_revision: str = ""
-    hold: HeldUntil | None = None
-    kept: Kept = NOTHING_KEPT
+    agent: str = ""  # that keeps the record
+    manifest: RecordedManifest
+    spec: RecordedSpec = UNKNOWN_SPEC
+    writes: RecordedWrites = NEVER_WRITTEN
+    access: RecordedAccess = GLOBAL_ACCESS
+    exports: tuple[Address, ...] = ()  # the Secrets and ConfigMaps that it owns, sorted
+    kept: Kept = NOTHING_KEPT  # what another provider than ARM needs to find the resource
     condition: Condition | None = None
-    trust: Trust = field(default=Trust.UNCHECKED, compare=False)
+    trust: Trust = field(default=Trust.UNCHECKED, compare=False)  # not kept: found when the record is read
 
     @property
     def is_replacing(self) -> bool:
         """Return whether a run has started to delete it and create it again."""
-        return self.operation is not None and self.operation.kind == REPLACING
+        return self.writes.operation is not None and self.writes.operation.kind == REPLACING
 
 
 @dataclass(frozen=True, slots=True)

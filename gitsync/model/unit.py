@@ -107,32 +107,17 @@ class FileSelection:
 class ObjectSettings:
     """What an object of a controller states about its unit. The defaults are those of a unit without an object."""
 
-    cluster_folder: str = ""
-    """The folder where following started."""
-
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    """Fields that override those of the folder's kustomization."""
-
-    selection: FileSelection | None = None
-    """The files that are read as they are, None if the folder is built."""
-
-    depends_on: tuple[str, ...] = ()
-    """The names of the units that come first."""
-
+    cluster_folder: str = ""  # the folder where following started
+    changes: Mapping[str, Any] = field(default_factory=dict)  # fields that override those of the folder's kustomization
+    selection: FileSelection | None = None  # the files that are read as they are, None if the folder is built
+    depends_on: tuple[str, ...] = ()  # the names of the units that come first
     waves: tuple[tuple[str, int], ...] = ()
     """The units that led to this one, outermost first, each with its position in the order there."""
 
-    prunes: bool = True
-    """A resource that is removed from the unit may be deleted."""
-
-    cascades: bool = True
-    """So may all its resources if the object itself is removed."""
-
-    is_suspended: bool = False
-    """Its resources are not written or deleted."""
-
-    refusal: str = ""
-    """Why it is not built, "" if it is."""
+    prunes: bool = True  # a resource that is removed from the unit may be deleted
+    cascades: bool = True  # so may all its resources if the object itself is removed
+    is_suspended: bool = False  # its resources are not written or deleted
+    refusal: str = ""  # why it is not built, "" if it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,31 +129,17 @@ class Unit:
     object the folder where following started, its namespace and its name.
     """
 
-    path: str
-    """The folder that is built, "" at the root."""
-
+    path: str  # the folder that is built, "" at the root
     kind: UnitKind = UnitKind.FOLDER
 
-    file: str = ""
-    """The file that declares it, "" for a plain folder."""
-
-    line: int = 0
-    """The line of that file, 0 for a file that is about nothing else."""
-
+    file: str = ""  # the file that declares it, "" for a plain folder
+    line: int = 0  # the line of that file, 0 for a file that is about nothing else
     options: UnitOptions = field(default_factory=UnitOptions)
 
-    release: ChartRelease | None = None
-    """How its chart is rendered, None if its folder is not a chart."""
-
-    namespace: str = ""
-    """The namespace of manifests without one."""
-
-    is_named: bool = False
-    """gitsync.yaml names it, or the run is about a chart alone."""
-
-    settings: ObjectSettings = ObjectSettings()
-    """What the object that declares it states."""
-
+    release: ChartRelease | None = None  # how its chart is rendered, None if its folder is not a chart
+    namespace: str = ""  # the namespace of manifests without one
+    is_named: bool = False  # gitsync.yaml names it, or the run is about a chart alone
+    settings: ObjectSettings = ObjectSettings()  # what the object that declares it states
     contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
     """The files that it was built from, by path. Secrets may be among them."""
 

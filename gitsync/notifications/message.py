@@ -53,7 +53,7 @@ def find_state(report: Report, before: Mapping[Key, Record], today: date) -> str
 
 def _is_due(result: Result, record: Record | None, today: date) -> bool:
     """Return whether a hold has ended that left something to be done."""
-    has_ended = record is not None and record.hold is not None and not record.hold.lasts(today)
+    has_ended = record is not None and record.manifest.hold is not None and not record.manifest.hold.lasts(today)
     return has_ended and result.hold is None and result.action is not Action.NONE
 
 

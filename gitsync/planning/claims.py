@@ -21,7 +21,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.policy import Policy
 from gitsync.model.provider import NOTHING_KEPT
-from gitsync.model.record import Claim, Record, Trust
+from gitsync.model.record import Claim, Record, RecordedAccess, RecordedManifest, RecordedSpec, Trust
 from gitsync.model.resource import Prepared
 from gitsync.planning.kept import find_kept
 
@@ -131,7 +131,12 @@ def move_claims(
             settled[writer.key] = _take_over(former[0], current, writer)
             moves[writer.key] = former[0].key
         settled |= {
-            record.key: replace(record, claim=Claim.NONE, applied=None, baseline=None, operation=None, streak=None)
+            record.key: replace(
+                record,
+                claim=Claim.NONE,
+                spec=replace(record.spec, applied=None, baseline=None),
+                writes=replace(record.writes, operation=None, streak=None),
+            )
             for record in former
         }
     return MovedClaims(settled, moves)
@@ -160,14 +165,20 @@ def _take_over(former: Record, current: Record | None, writer: Prepared) -> Reco
     return replace(
         former,
         key=writer.key,
-        policy=writer.policy,
-        owner=writer.owner.key if writer.owner else None,
-        depends_on=writer.depends_on,
-        credential=writer.credential,
-        generation=current.generation if current else 1,
-        spec_digest=current.spec_digest if current else "",
+        manifest=replace(
+            former.manifest,
+            policy=writer.policy,
+            owner=writer.owner.key if writer.owner else None,
+            depends_on=writer.depends_on,
+            **find_declaration(writer.resource),
+        ),
+        spec=replace(
+            former.spec,
+            generation=current.spec.generation if current else 1,
+            digest=current.spec.digest if current else "",
+        ),
+        access=replace(former.access, credential=writer.credential),
         exports=current.exports if current else (),
-        **find_declaration(writer.resource),
         condition=current.condition if current else None,
     )
 
@@ -230,19 +241,21 @@ def _make_expected(apply: Apply, agent: str) -> Record:
     prepared, before = apply.prepared, apply.record
     return Record(
         key=apply.key,
-        manifest_api_version=prepared.resource.gvk.api_version,
         arm_id=prepared.arm_id or "",
         arm_api_version=prepared.api_version or "",
         claim=Claim.EXPECTED,
-        policy=prepared.policy,
-        generation=before.generation if before else 1,
-        spec_digest=before.spec_digest if before else "",
-        owner=prepared.owner.key if prepared.owner else None,
-        depends_on=prepared.depends_on,
         agent=agent,
-        operator=agent,
-        credential=prepared.credential,
-        **find_declaration(prepared.resource),
+        manifest=RecordedManifest(
+            api_version=prepared.resource.gvk.api_version,
+            policy=prepared.policy,
+            owner=prepared.owner.key if prepared.owner else None,
+            depends_on=prepared.depends_on,
+            **find_declaration(prepared.resource),
+        ),
+        spec=RecordedSpec(
+            generation=before.spec.generation if before else 1, digest=before.spec.digest if before else ""
+        ),
+        access=RecordedAccess(credential=prepared.credential, operator=agent),
         kept=find_kept(prepared, before=before.kept if before else NOTHING_KEPT),
         condition=before.condition if before else None,
         trust=before.trust if before else Trust.UNCHECKED,

@@ -53,7 +53,7 @@ def spread_holds(prunes: Mapping[Key, Prune], needed: Collection[Key] = ()) -> d
         elif not prune.detaches:
             is_container = is_group(prune.key) and prune.key not in needed
             hold((deletes if is_container else content)[own_id], f"Held with {prune.key}, which stays in Azure.")
-            used = (key for key in prune.record.depends_on if key in prunes and not prunes[key].detaches)
+            used = (key for key in prune.record.manifest.depends_on if key in prunes and not prunes[key].detaches)
             hold(used, f"{prune.key} depends on it, and is held.")
     return held_prunes
 
@@ -75,7 +75,7 @@ def _index_deletes(prunes: Mapping[Key, Prune]) -> tuple[Mapping[str, list[Key]]
 def _stays(prune: Prune) -> bool:
     if prune.hold:
         return True
-    if prune.record.claim is Claim.NONE and prune.record.policy.allows_delete:
+    if prune.record.claim is Claim.NONE and prune.record.manifest.policy.allows_delete:
         return False  # it was never created
     return bool(prune.held) or prune.detaches
 
@@ -90,7 +90,9 @@ def spare_bystanders(plan: Plan, records: Mapping[Key, Record]) -> Plan:
     if not plan.prunes:
         return plan
     outside = [record for key, record in records.items() if key not in plan.applies and key not in plan.prunes]
-    staying_ids = sorted(r.arm_id for r in outside if r.claim is not Claim.NONE or not r.policy.allows_delete or r.hold)
+    staying_ids = sorted(
+        r.arm_id for r in outside if r.claim is not Claim.NONE or not r.manifest.policy.allows_delete or r.manifest.hold
+    )
     outside_ids = sorted(record.arm_id for record in outside)
     prunes = dict(plan.prunes)
     for key, prune in plan.prunes.items():

@@ -50,8 +50,8 @@ def _list_owned(plan: Plan) -> Iterator[tuple[Key, Node]]:
         if apply.prepared.owner and apply.prepared.owner.key:
             yield apply.prepared.owner.key, apply
     for prune in plan.prunes.values():
-        if prune.record.owner:
-            yield prune.record.owner, prune
+        if prune.record.manifest.owner:
+            yield prune.record.manifest.owner, prune
 
 
 def may_go_along(apply: Apply, parent: Prepared, agent: str, review: Review | None) -> bool:
@@ -68,8 +68,8 @@ def may_go_along(apply: Apply, parent: Prepared, agent: str, review: Review | No
         and record.agent in {"", agent}
         and record.claim.is_ours
         and prepared.credential == parent.credential
-        and record.operation is None
-        and not (record.streak and record.streak.held)
+        and record.writes.operation is None
+        and not (record.writes.streak and record.writes.streak.held)
         and prepared.arm_id is not None
         and is_same_id(record.arm_id, prepared.arm_id)
         and prepared.resource.annotations.get(UPDATE_METHOD) != "patch"

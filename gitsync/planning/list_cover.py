@@ -129,8 +129,8 @@ def may_be_listed(apply: Apply) -> bool:
     record, prepared = apply.record, apply.prepared
     if record is None or apply.held or apply.moved_from or not (prepared.is_valid and prepared.is_written):
         return False
-    is_complete = record.claim.is_ours and record.applied is not None and record.baseline is not None
-    is_settled = record.operation is None and record.condition is not None and record.condition.is_ready
+    is_complete = record.claim.is_ours and record.spec.applied is not None and record.spec.baseline is not None
+    is_settled = record.writes.operation is None and record.condition is not None and record.condition.is_ready
     is_same = record.arm_api_version == prepared.api_version and is_same_id(record.arm_id, prepared.arm_id or "")
     return is_complete and is_settled and is_same and not (prepared.is_watched or prepared.id_doubt)
 

@@ -111,7 +111,7 @@ def _make_prunes(
 ) -> dict[Key, Prune]:
     prunes, needed = {}, set[Key]()
     removals = {key: removals.get(key, Removal()) for key in removed}
-    policies = {key: removals[key].policy or record.policy for key, record in removed.items()}
+    policies = {key: removals[key].policy or record.manifest.policy for key, record in removed.items()}
     policies = find_last_policies(policies, removed)
     for key, record in removed.items():
         removal, policy = removals[key], policies[key]
@@ -124,17 +124,22 @@ def _make_prunes(
         is_needed = named or holds.on_owner(record)
         if is_needed:
             needed.add(key)
-        path = removal.path or record.path
-        place = Declaration(unit=record.unit, path=record.path, declared_by=record.declared_by)
+        path = removal.path or record.manifest.path
+        place = Declaration(
+            unit=record.manifest.unit, path=record.manifest.path, declared_by=record.manifest.declared_by
+        )
         if removal.units:  # of a later revision, which a next run may not search any more
             place = Declaration(unit=removal.units[-1], path=removal.path, declared_by=removal.declared_by)
         prunes[key] = Prune(
             record=replace(
                 record,
-                policy=policy,
-                hold=max(filter(None, (removal.hold, record.hold)), default=None),
-                last_revision=removal.revision or record.last_revision,
-                **place,
+                manifest=replace(
+                    record.manifest,
+                    policy=policy,
+                    hold=max(filter(None, (removal.hold, record.manifest.hold)), default=None),
+                    last_revision=removal.revision or record.manifest.last_revision,
+                    **place,
+                ),
             ),
             detaches=detaches,
             held="" if detaches else is_needed or _find_hold(removal, gone, holds),
@@ -187,7 +192,7 @@ def _find_dependents(key: Key, same: set[Key], records: Mapping[Key, Record]) ->
     return (
         other
         for other, record in records.items()
-        if other != key and (not same.isdisjoint(record.depends_on) or is_below(record.arm_id, arm_id))
+        if other != key and (not same.isdisjoint(record.manifest.depends_on) or is_below(record.arm_id, arm_id))
     )
 
 
@@ -216,14 +221,14 @@ def hold_until(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
     holds = [
         ((resource.arm_id or str(resource.key)).casefold(), resource.hold) for resource in declared if resource.hold
     ]
-    recorded = [prune.record for prune in plan.prunes.values() if prune.record.hold]
+    recorded = [prune.record for prune in plan.prunes.values() if prune.record.manifest.hold]
     if not (holds or recorded):
         return plan  # as most
     ids = {(resource.arm_id or "").casefold() for resource in declared} | {""}
     holds += [
-        (record.arm_id.casefold(), record.hold)
+        (record.arm_id.casefold(), record.manifest.hold)
         for record in recorded
-        if record.hold and record.arm_id.casefold() not in ids
+        if record.manifest.hold and record.arm_id.casefold() not in ids
     ]
     by_id = dict(sorted(holds, key=lambda pair: pair[1]))  # the longest is the last
     applies = {
@@ -258,7 +263,7 @@ def hold_back(prunes: Mapping[Key, Prune], applies: Mapping[Key, Apply], results
         key: result.key
         for result in results
         if not result.is_fine and (record := applies[result.key].record) is not None
-        for key in record.depends_on
+        for key in record.manifest.depends_on
     }
     held_prunes = {
         key: replace(prune, held=f"{needed_by[key]} depended on it and is not Ready.")

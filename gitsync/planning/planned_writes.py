@@ -51,7 +51,10 @@ def foresee(
     if records is None:
         records = {result.key: result.record for result in results if result.record}
     if is_local:
-        records = {key: replace(record, durations=Durations()) for key, record in records.items()}
+        records = {
+            key: replace(record, writes=replace(record.writes, durations=Durations()))
+            for key, record in records.items()
+        }
     try:
         return make_schedule(make_writes(results, records, read_typical_durations()), share, first)
     except CycleError:  # of records: the sync itself refuses it
@@ -79,7 +82,7 @@ def make_writes(
 
     def make_write(key: Key, action: Action, after: Iterable[Key]) -> PlannedWrite:
         arm_id = locations[key]
-        durations = records[key].durations if key in records else Durations()
+        durations = records[key].writes.durations if key in records else Durations()
         arm_type = parse_arm_type(arm_id).casefold() if arm_id else ""
         seconds, estimate = _estimate(action, durations, typical.get(arm_type))
         lock = find_lock_name(arm_id) if arm_id else ""

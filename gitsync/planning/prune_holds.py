@@ -166,7 +166,7 @@ def _find_moves(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> 
     """Find the units to which resources of a recorded unit were moved: those are checked too."""
     moves: dict[str, set[str]] = defaultdict(set)
     for prepared in declared:
-        former_unit = records[prepared.key].unit if prepared.key in records else ""
+        former_unit = records[prepared.key].manifest.unit if prepared.key in records else ""
         if former_unit and former_unit != (current_unit := find_unit_name(prepared.resource)):
             moves[former_unit].add(current_unit)
     return {former_unit: frozenset(current_unit) for former_unit, current_unit in moves.items()}
@@ -181,7 +181,7 @@ def _find_strays(elsewhere: Iterable[Resource]) -> tuple[Resource, ...]:
 
 def _check_any_fault(holds: Holds, removed: RemovedResource) -> str:
     """Hold a record of an older gitsync for any error: it has no unit, so it does not show where to look."""
-    if removed.record.unit:
+    if removed.record.manifest.unit:
         return ""
     fault = next((p for p in (*holds.faults, *holds.invalid) if p.holds_deletes), None)
     if fault is None:
@@ -193,7 +193,7 @@ def _check_any_fault(holds: Holds, removed: RemovedResource) -> str:
 
 
 def _check_unit(holds: Holds, removed: RemovedResource) -> str:
-    unit = removed.record.unit
+    unit = removed.record.manifest.unit
     places = {unit, *holds.moves.get(unit, ()), *removed.last_units} - {""}
     fault = next((p for p in holds.faults if any(may_hide(p, place, holds.built) for place in places)), None)
     if fault is None:

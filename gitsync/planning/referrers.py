@@ -50,7 +50,8 @@ def find_referrers(
         apply, record = applies.get(key), records.get(key)
         if apply is None:
             return record is not None and (
-                not {*record.depends_on}.isdisjoint(deleted) or any(map(names, _iterate_texts(record.applied)))
+                not {*record.manifest.depends_on}.isdisjoint(deleted)
+                or any(map(names, _iterate_texts(record.spec.applied)))
             )
         prepared = apply.prepared
         named = {*prepared.depends_on} - {*prepared.ordered_after}

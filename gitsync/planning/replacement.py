@@ -147,7 +147,7 @@ def _find_hold(named: Mapping[str, _NewValue], resource: Resource, record: Recor
     restore, consent = "Restore the old value in git", read_consent(resource)
     if is_group(resource.key):
         return f"{restore}, or move the content to a new group: gitsync does not replace a resource group."
-    if record is None or not record.claim.is_ours or not record.policy.allows_delete:
+    if record is None or not record.claim.is_ours or not record.manifest.policy.allows_delete:
         return f"{restore}: gitsync deletes only resources that it created or adopted and whose policy allows it."
     if any(new.entry is None for new in named.values()):
         return f"{restore}: the new value is a secret, which no annotation may name."
@@ -271,7 +271,7 @@ def find_hold_below(
             return f"{other} is below it, and this run does not cover it."
         if apply is not None and apply.hold:
             return f"{other} is below it, and is held {apply.hold}."
-        policy = apply.prepared.policy if apply else record.policy if record else Policy.SKIP
+        policy = apply.prepared.policy if apply else record.manifest.policy if record else Policy.SKIP
         if not policy.allows_delete:
             return f"{other} is below it, and its policy is {policy}."
         if (prune := plan.prunes.get(other)) and prune.held:
@@ -352,7 +352,7 @@ def note_renames(plan: Plan) -> Plan:
 
     Of several that look the same, none is joined: which is which is not known.
     """
-    removed = _index((_look(prune.key, prune.record.spec_digest), prune.key) for prune in plan.prunes.values())
+    removed = _index((_look(prune.key, prune.record.spec.digest), prune.key) for prune in plan.prunes.values())
     if not removed:
         return plan
     created = _index(

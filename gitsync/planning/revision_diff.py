@@ -20,7 +20,7 @@ from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.policy import Policy
-from gitsync.model.record import Claim, Record
+from gitsync.model.record import Claim, Record, RecordedManifest, RecordedSpec
 from gitsync.model.resource import WAITING, Prepared
 from gitsync.model.result import Result
 from gitsync.model.template import Request
@@ -79,17 +79,18 @@ def make_records(old: Revised) -> Mapping[Key, Record]:
 def _make_record(prepared: Prepared, request: Request) -> Record:
     return Record(
         key=prepared.key,
-        manifest_api_version=prepared.resource.gvk.api_version,
         arm_id=request.arm_id,
         arm_api_version=request.api_version,
         claim=Claim.CREATED if prepared.is_written else Claim.NONE,
-        policy=prepared.policy,
-        hold=prepared.hold,
-        applied=request.body,
-        spec_digest=digest_spec(prepared.resource.spec),
-        owner=prepared.owner.key if prepared.owner else None,
-        depends_on=prepared.depends_on if prepared.is_valid else (),
-        **find_declaration(prepared.resource),
+        manifest=RecordedManifest(
+            api_version=prepared.resource.gvk.api_version,
+            policy=prepared.policy,
+            owner=prepared.owner.key if prepared.owner else None,
+            depends_on=prepared.depends_on if prepared.is_valid else (),
+            hold=prepared.hold,
+            **find_declaration(prepared.resource),
+        ),
+        spec=RecordedSpec(digest=digest_spec(prepared.resource.spec), applied=request.body),
     )
 
 
@@ -113,7 +114,7 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
 
 def _withhold(apply: Apply, result: Result) -> Result:
     """Show a hold that is added, changed or removed, and no request for a resource that a sync would leave as it is."""
-    before, hold = apply.record.hold if apply.record else None, apply.hold
+    before, hold = apply.record.manifest.hold if apply.record else None, apply.hold
     result = replace(result, hold=hold)
     notes = [result.condition.message]
     if before != hold and apply.prepared.is_valid:
@@ -188,7 +189,9 @@ class _Rehearsal:
 
 def _compare_bodies(blank: Result, before: Record, request: Request, prepared: Prepared) -> Result:
     ignored = prepared.ignored
-    differences = Bodies().differences(remove_paths(request.body, ignored), remove_paths(before.applied or {}, ignored))
+    differences = Bodies().differences(
+        remove_paths(request.body, ignored), remove_paths(before.spec.applied or {}, ignored)
+    )
     is_new_version = before.arm_api_version != request.api_version
     notes = [
         f"It was {before.key}." if before.key != blank.key else "",
@@ -232,7 +235,7 @@ def _refuse_move(blank: Result, before: Record, request: Request) -> Result:
     """Refuse another name or owner: they are frozen once Azure has the resource
     (docs/reference/reconciliation.md#immutable-names).
     """
-    field = "spec.owner" if before.owner != blank.owner else "spec.azureName"
+    field = "spec.owner" if before.manifest.owner != blank.owner else "spec.azureName"
     text = (
         f"{field} would change its ARM id, which is refused once the resource exists. "
         "To create another resource, change metadata.name of the manifest."
@@ -251,9 +254,9 @@ def _format_request(method: str, request: Request) -> str:
 
 
 def _note_policy(before: Record | None, policy: Policy) -> str:
-    if before is None or before.policy is policy:
+    if before is None or before.manifest.policy is policy:
         return ""
-    return f"Its reconcile policy changes from {before.policy.value} to {policy.value}."
+    return f"Its reconcile policy changes from {before.manifest.policy.value} to {policy.value}."
 
 
 def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
@@ -261,15 +264,15 @@ def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
     record = removed.record
     result = Result(
         key=removed.key,
-        manifest_api_version=record.manifest_api_version,
+        manifest_api_version=record.manifest.api_version,
         source=None,
         arm_id=record.arm_id,
-        policy=record.policy,
+        policy=record.manifest.policy,
         verdict=Verdict.DETACH,
         condition=Condition(status=ConditionStatus.UNKNOWN, reason="Planned"),
         is_fine=True,
-        owner=record.owner,
-        depends_on=record.depends_on,
+        owner=record.manifest.owner,
+        depends_on=record.manifest.depends_on,
         last_commit=removed.last_commit,
         last_source=removed.last_source,
         renamed=removed.renamed,

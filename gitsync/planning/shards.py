@@ -38,7 +38,7 @@ def list_members(prepared: Iterable[Prepared], records: Mapping[Key, Record]) ->
     for resource in prepared:
         record = records.get(resource.key)
         owner = resource.owner.key if resource.owner else None
-        known = record.depends_on if record else ()
+        known = record.manifest.depends_on if record else ()
         members[resource.key] = ShardMember(
             key=resource.key,
             arm_id=resource.arm_id or (record.arm_id if record else ""),
@@ -51,9 +51,9 @@ def list_members(prepared: Iterable[Prepared], records: Mapping[Key, Record]) ->
             members[key] = ShardMember(
                 key=key,
                 arm_id=record.arm_id,
-                owner=record.owner,
-                credential=_name_credential(key, record.credential),
-                references=tuple(sorted({*record.depends_on} - {record.owner})),
+                owner=record.manifest.owner,
+                credential=_name_credential(key, record.access.credential),
+                references=tuple(sorted({*record.manifest.depends_on} - {record.manifest.owner})),
             )
     return tuple(members[key] for key in sorted(members))
 

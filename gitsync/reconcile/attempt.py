@@ -364,7 +364,7 @@ class ApplyAttempt(AttemptBase):
     def is_resumed(self) -> bool:
         """An earlier run began an operation, and this one sent nothing. A replacement is not an operation in Azure."""
         record = self.record
-        is_pending = record is not None and record.operation is not None and not record.is_replacing
+        is_pending = record is not None and record.writes.operation is not None and not record.is_replacing
         return is_pending and self.write.sent is None
 
     def with_request(self, request: Request, id_doubt: str) -> ApplyAttempt:
@@ -433,18 +433,18 @@ class PruneAttempt(AttemptBase):
     @property
     def is_resumed(self) -> bool:
         """An earlier run began a delete."""
-        return self.record.operation is not None and not self.record.is_replacing
+        return self.record.writes.operation is not None and not self.record.is_replacing
 
     def as_subject(self) -> Subject:
         """What deleters see: the resource as read, without its manifest, which is no longer in git."""
         return Subject(
             key=self.key,
-            gvk=GVK.parse(self.record.manifest_api_version, self.key.kind),
+            gvk=GVK.parse(self.record.manifest.api_version, self.key.kind),
             spec={},
             arm_id=self.record.arm_id,
             api_version=self.record.arm_api_version,
             live=self.observed.live,
-            owner_name=self.record.owner.name if self.record.owner else "",
+            owner_name=self.record.manifest.owner.name if self.record.manifest.owner else "",
         )
 
 

@@ -69,6 +69,7 @@ class Lists:
         if kind.arm_type in self._doubts or key not in self._cover.chains:
             return None
         entry_id = normalize_id(arm_id)
+        # The body of the parent has shown it already, which saves the list too.
         if entry_id in self._children:
             return await judge(self._children.pop(entry_id))
         for resource_list in self._cover.chains[key]:
@@ -81,6 +82,7 @@ class Lists:
         self, resource_list: ResourceList, key: Key, entry_id: str, judge: Judge[T]
     ) -> tuple[bool, T | None]:
         """As `_judge_listed`, for one resource of a family at a time until its lists are known to be of use."""
+        # Until one entry has approved something, a list may be in vain: so one resource tries, and the others wait.
         if resource_list.family not in self._is_useful:
             async with self._first_uses[resource_list.family]:
                 if resource_list.family not in self._is_useful:
@@ -92,6 +94,7 @@ class Lists:
     ) -> tuple[bool, T | None]:
         """Return whether a list shows a resource or its absence, and what `judge` makes of that."""
         is_whole = self._is_useful.get(resource_list.family, True) and await self._ask(resource_list, key)
+        # A list that was given up may have shown this entry before.
         if not is_whole and entry_id not in self._entries:
             return False, None
         entry = self._entries.pop(entry_id, None)
@@ -155,6 +158,7 @@ class Lists:
                 return await self._keep_wanted(resource_list, pages)
         except ArmError as error:
             logger.bind(path=resource_list.path, status=error.status, code=error.code).debug("List cannot be used")
+            # A refusal is about all lists of the type; an absent container is about this list alone.
             if is_refusal(error) and error.code.casefold() not in _ABSENT_CONTAINERS:
                 self._is_useful[resource_list.family] = False
             return False
@@ -173,11 +177,13 @@ class Lists:
                     shown.add(entry_id)
             if len(shown) == len(wanted):
                 return True
+            # Behind by one page may be chance; by more, reading one by one takes fewer requests.
             if count > len({wanted[entry_id] for entry_id in shown}) + 1:
                 return False
         return True
 
     def _keep(self, entry_id: str, entry: Entry, *, is_repeated: bool) -> None:
+        # A page that changes while the list is read shows an entry twice. If they differ, neither is believed.
         is_odd = is_repeated and self._entries.get(entry_id) != entry
         self._entries[entry_id] = None if is_odd else entry
 

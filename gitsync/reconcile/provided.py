@@ -44,11 +44,11 @@ async def describe_record(record: Record, values: RunValues) -> ProvidedResource
     """
     return ProvidedResource(
         key=record.key,
-        gvk=GVK.parse(record.manifest_api_version, record.key.kind),
+        gvk=GVK.parse(record.manifest.api_version, record.key.kind),
         arm_id=record.arm_id,
         name=parse_user(record.arm_id.rpartition("/")[2]).name,
         owner_id=_find_owner_id(record.arm_id),
-        applied=record.applied,
+        applied=record.spec.applied,
         kept=record.kept,
         administrator_password=await _read_password(record, values),
         is_expected=record.claim is Claim.EXPECTED,

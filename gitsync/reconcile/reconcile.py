@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from loguru import logger
 
 from gitsync.arm.session import Session
+from gitsync.backoff import Backoff
 from gitsync.errors import DeadlineError, ExitCode, GitsyncError, MissingValueError, ProviderError
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import GVK, Key
@@ -51,10 +52,8 @@ from gitsync.reconcile.stages.write_checks import (
 from gitsync.status.advice import find_code_advice
 from gitsync.status.conditions import find_code, make_failed, make_fault, make_unreadable, make_warning
 
-LONGEST_PAUSE = 30.0
-"""The longest pause between two tries of a node, in seconds; the first is one second
-(docs/reference/reconciliation.md#retry-speeds).
-"""
+_BACKOFF: Final = Backoff(most=30.0)
+"""Between two tries of a node: ASO's "fast" (docs/reference/reconciliation.md#retry-speeds), until its deadline."""
 
 A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
@@ -210,7 +209,7 @@ def _begin_prune(prune: Prune, before: Mapping[Key, Result], run: RunContext) ->
     identity = run.identities[prune.key]
     return PruneAttempt(
         prune=prune,
-        known_kind=run.catalog.kind(GVK.parse(prune.record.manifest_api_version, prune.key.kind)),
+        known_kind=run.catalog.kind(GVK.parse(prune.record.manifest.api_version, prune.key.kind)),
         subscription=identity.subscription,
         refusal=identity.refusal,
         session=run.begin_session(),
@@ -219,7 +218,12 @@ def _begin_prune(prune: Prune, before: Mapping[Key, Result], run: RunContext) ->
 
 
 async def _repeat(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> A:
-    """Run the stages, and again from the first one while the cause of a stop may go away and there is time."""
+    """Run the stages, and again from the first one while the cause of a stop may go away and there is time.
+
+    This is not `backoff.retry`, which repeats a call that raises: a stop is a value, and the next try keeps what the
+    one before has learned. Only this repeats a write after a refusal such as a 409; the stage that got it has
+    stopped with WAITS, by `may_recover` of status/passing_refusals.py.
+    """
     tries, before = 0, None
     while True:
         attempt = await _run_stages(legs, attempt, run)
@@ -237,7 +241,7 @@ async def _repeat(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> A:
 
 async def _pause(tries: int, stop: Stop, session: Session, clock: Clock) -> bool:
     """Wait before another try: 1 s, 2 s, 4 s … Returns False if the time is up first."""
-    until = clock.monotonic() + (seconds := min(2.0**tries, LONGEST_PAUSE))
+    until = clock.monotonic() + (seconds := _BACKOFF.find_wait(tries))
     if until >= session.deadline:
         return False
     with session.waiting(Wait(stop.condition.reason, until, tries + 2)):
@@ -250,6 +254,7 @@ async def _run_stages(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> 
     for leg in legs:
         if leg.acts and (attempt.observed.is_listed or not run.rules.writes):
             continue
+        # What has nothing to send must not hold up the writes near it.
         is_locked = leg.locks and attempt.decision.action is not Action.NONE
         async with run.locks.hold(attempt.location, attempt.session) if is_locked else _NO_LOCK:
             for step in leg.steps:
@@ -279,6 +284,7 @@ def _break_off(attempt: A, failure: Exception, cache: RunCache) -> A:
             return attempt.stopped(make_unreadable(failure), verdict, kind)
         case MissingValueError():
             return attempt.stopped(make_warning(failure.reason, failure.message, failure.hint), Verdict.BLOCKED)
+        # An error that gitsync expects has a message for the user; anything else is a bug of its own.
         case GitsyncError() if failure.exit_code != ExitCode.FAULT:
             return attempt.stopped(make_failed(failure), Verdict.BLOCKED)
         case _:

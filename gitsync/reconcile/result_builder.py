@@ -65,8 +65,10 @@ def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, re
     has_drifted = not rules.writes and attempt.decision.reported.verdict in DRIFTED
     kept = leave_out_of_condition(condition)  # the status has no names of people
     record = build_apply_record(attempt, kept, spec, rules, now) if rules.writes else attempt.record
-    if record and record.hold:
-        record = replace(record, hold=mask_hold(record.hold, redactions.mask))
+    if record and record.manifest.hold:
+        record = replace(
+            record, manifest=replace(record.manifest, hold=mask_hold(record.manifest.hold, redactions.mask))
+        )
     return _build_result(
         attempt,
         condition,
@@ -110,7 +112,7 @@ def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, re
     """Return the result of a finished prune."""
     if attempt.stop and attempt.write.done is Action.NONE and not rules.writes:  # a sync would stop there too
         attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE))
-    condition = _make_condition(attempt, attempt.record.generation, rules, now, redactions)
+    condition = _make_condition(attempt, attempt.record.spec.generation, rules, now, redactions)
     kept = leave_out_of_condition(condition)  # the status has no names of people
     record = keep_prune_record(attempt, kept, rules, now) if rules.writes else attempt.record
     return _build_result(attempt, condition, rules, redactions, is_ready=rules.writes, record=record)
@@ -215,11 +217,11 @@ def _describe_node(node: Node) -> dict[str, Any]:
         }
     record = node.record
     return {
-        "manifest_api_version": record.manifest_api_version,
+        "manifest_api_version": record.manifest.api_version,
         "source": None,
-        "policy": record.policy,
-        "owner": record.owner,
-        "depends_on": record.depends_on,
+        "policy": record.manifest.policy,
+        "owner": record.manifest.owner,
+        "depends_on": record.manifest.depends_on,
         "last_commit": node.last_commit,
         "last_source": node.last_source,
         "renamed": node.renamed,
@@ -331,4 +333,4 @@ def _find_failed_since(attempt: Attempt) -> str:
     record = attempt.record
     if record is None or attempt.decision.reported.verdict is not Verdict.FAILED_BEFORE:
         return ""
-    return record.failure.since if record.failure else record.condition.time if record.condition else ""
+    return record.writes.failure.since if record.writes.failure else record.condition.time if record.condition else ""

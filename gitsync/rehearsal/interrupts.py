@@ -32,6 +32,7 @@ MOST: Final = 50
 """The most writes after which a sync is killed. Of more, an even sample is taken."""
 
 _MOST_NAMED: Final = 3
+_PARTS: Final = frozenset({"manifest", "spec", "writes", "access"})  # of a record
 _TAKEN: Final = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED})
 
 
@@ -105,11 +106,18 @@ def _compare_records(end: Snapshot, wanted: Snapshot) -> Iterator[str]:
             yield f"{key} is not recorded."
         elif key not in then:
             yield f"{key} is recorded, but should not be."
-        else:
-            left, right = _drop_course(now[key]), _drop_course(then[key])
-            compared = (field.name for field in fields(Record) if field.compare)
-            if names := [name for name in compared if getattr(left, name) != getattr(right, name)]:
-                yield f"The record of {key} differs in {name_first(names, _MOST_NAMED)}."
+        elif names := _list_differing(_drop_course(now[key]), _drop_course(then[key])):
+            yield f"The record of {key} differs in {name_first(names, _MOST_NAMED)}."
+
+
+def _list_differing(left: Any, right: Any) -> list[str]:
+    """List the fields in which two values of one class differ; those of a part, if one does."""
+    names = []
+    for field in fields(left):
+        mine, other = getattr(left, field.name), getattr(right, field.name)
+        if field.compare and mine != other:
+            names += _list_differing(mine, other) if field.name in _PARTS else [field.name]
+    return names
 
 
 def _drop_course(record: Record) -> Record:
@@ -117,8 +125,9 @@ def _drop_course(record: Record) -> Record:
     digest key.
     """
     condition = replace(record.condition, time="", request_id="") if record.condition else None
-    course: Any = {"writes": 0, "last_write": None, "durations": Durations()}
-    return replace(record, condition=condition, applied=mask_digests(record.applied), **course)
+    spec = replace(record.spec, applied=mask_digests(record.spec.applied))
+    writes = replace(record.writes, count=0, last=None, durations=Durations())
+    return replace(record, condition=condition, spec=spec, writes=writes)
 
 
 def _find_sent_twice(killed: Played, resumed: Played, undisturbed: Played, existed: Collection[str]) -> tuple[str, ...]:

@@ -14,8 +14,9 @@ from itertools import count
 from typing import Final, NamedTuple
 
 from gitsync.arm.arms import open_arms
-from gitsync.arm.auth.access import ArmAccess, Network, PollInterval
+from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.cloud import make_cloud
+from gitsync.backoff import Backoff
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import SourceSettings
@@ -74,7 +75,7 @@ class Sandbox:
                 sign_in=SignIn(method=Method.ANONYMOUS),
                 network=Network(concurrency=self.config.concurrency),
                 limits=dict.fromkeys(RequestKind, _UNLIMITED),
-                poll_interval=PollInterval(first=0.02),
+                poll_interval=Backoff(first=0.02),
                 redactions=self.redactions,
             )
             async with open_arms(access, self.clock) as arms:

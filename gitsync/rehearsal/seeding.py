@@ -91,9 +91,9 @@ def plant(azure: Emulator, seeds: Seeds) -> None:
 
 def _find_body(record: Record, desired: Mapping[str, Any]) -> Mapping[str, Any]:
     """Find the body of a recorded resource. One without a baseline was never read after a write."""
-    if record.baseline is not None:
-        return record.baseline
-    body: Mapping[str, Any] = mask_digests(record.applied) if record.applied is not None else desired
+    if record.spec.baseline is not None:
+        return record.spec.baseline
+    body: Mapping[str, Any] = mask_digests(record.spec.applied) if record.spec.applied is not None else desired
     return body
 
 

@@ -91,8 +91,8 @@ def _mask_result(result: Result, mask: Mask) -> Result:
     if record and record.condition:
         condition = mask_condition(record.condition, mask)
         record = record if condition is record.condition else replace(record, condition=condition)
-    if record and (hold := mask_hold(record.hold, mask)) is not record.hold:
-        record = replace(record, hold=hold)
+    if record and (hold := mask_hold(record.manifest.hold, mask)) is not record.manifest.hold:
+        record = replace(record, manifest=replace(record.manifest, hold=hold))
     members: dict[str, Any] = {
         "fault": mask_exception(result.fault, mask) if result.fault else None,
         "condition": mask_condition(result.condition, mask),

@@ -76,7 +76,7 @@ def _find_state(record: Record) -> str:
 def _format_headline(failed: int, errors: int, ready: int, records: Sequence[Record]) -> str:
     wrong = ", ".join([f"{failed} failed"] * bool(failed) + [format_plural(errors, "error")] * bool(errors))
     counts = f"{ready} of {format_plural(len(records), 'resource')} Ready"
-    others = format_replacing(records), format_holds(record.hold for record in records)
+    others = format_replacing(records), format_holds(record.manifest.hold for record in records)
     return "; ".join(filter(None, (wrong, counts, *others)))
 
 

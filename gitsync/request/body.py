@@ -141,6 +141,7 @@ def convert(kind: Kind, spec: Mapping[str, Any], name: AzureName, namespace: str
     """
     conversion = _Conversion(find_forms(kind), namespace)
     body = conversion.mapping(kind.spec, spec)
+    # Other providers have the name among the fields of the spec.
     if kind.is_arm:
         body["name"] = name
     return Converted(body, tuple(conversion.arm_ids))
@@ -162,6 +163,7 @@ class _Conversion:
             value = spec.get(field.name)
             if value is None:
                 value = field.default
+            # Most fields are copied as they are, without a call for each.
             if value is not None and not field.is_plain:
                 value = self.field(field, value)
             if value is None:

@@ -70,7 +70,7 @@ CredentialOf = Callable[[Resource], Credential | Finding]
 def find_credential_names(resources: Iterable[Resource], records: Mapping[Key, Record]) -> tuple[CredentialName, ...]:
     """The Secrets that may be credentials of these resources, and of those that are only recorded; sorted."""
     named = [(resource.key.namespace, find_named_secret(resource)) for resource in resources]
-    named += [(key.namespace, record.credential) for key, record in records.items()]
+    named += [(key.namespace, record.access.credential) for key, record in records.items()]
     credential_names = {(namespace, name or OF_NAMESPACE) for namespace, name in named}
     return tuple(sorted(credential_names | {(namespace, OF_NAMESPACE) for namespace, _ in named}))
 
@@ -86,8 +86,8 @@ class RecordedCredentials:
         namespace: if that was the credential of others there, and none had the Secret of the namespace.
         """
         if record := self._records.get(key):
-            return record.credential == GLOBAL
-        used = {record.credential for record in self._list(key.namespace)}
+            return record.access.credential == GLOBAL
+        used = {record.access.credential for record in self._list(key.namespace)}
         return GLOBAL in used and OF_NAMESPACE not in used
 
     def find_subscription(self, key: Key, name: str) -> str:
@@ -96,7 +96,8 @@ class RecordedCredentials:
         """
         if subscription := _read_recorded(self._records.get(key)):
             return subscription
-        found = {_read_recorded(record) for record in self._list(key.namespace) if record.credential == name} - {""}
+        others = (record for record in self._list(key.namespace) if record.access.credential == name)
+        found = set(map(_read_recorded, others)) - {""}
         return found.pop() if len(found) == 1 else ""
 
     def _list(self, namespace: str) -> Iterator[Record]:
@@ -105,7 +106,7 @@ class RecordedCredentials:
 
 def _read_recorded(record: Record | None) -> str:
     """The subscription on record. An older record has it in its ARM id only."""
-    subscription = (record.subscription or find_subscription(record.arm_id) or "") if record else ""
+    subscription = (record.access.subscription or find_subscription(record.arm_id) or "") if record else ""
     return subscription if is_id(subscription) else ""
 
 
@@ -144,7 +145,7 @@ class Credentials:
 
     def of_record(self, record: Record) -> Credential | CredentialRefusal:
         """The credential of a removed resource, as for a manifest that names the recorded one."""
-        return self._choose(record.key, record.credential if record.credential != OF_NAMESPACE else "")
+        return self._choose(record.key, record.access.credential if record.access.credential != OF_NAMESPACE else "")
 
     @property
     def any_of_secrets(self) -> bool:
@@ -156,6 +157,7 @@ class Credentials:
         lookup = self._lookups.get((namespace, name))
         if lookup is None and not secret_name:
             return self._global  # as most
+        # A Secret that may exist would decide, so the global credential must not stand in for it.
         if isinstance(lookup, Unknown):
             return self._assume(key, secret_name) if lookup.unasked else _refuse_unknown(namespace, name, lookup)
         if isinstance(lookup, Mapping):

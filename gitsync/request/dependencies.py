@@ -66,6 +66,7 @@ class Dependencies:
             keys.update(self._find_nearest(arm_id))
         for ref in needs.refs:
             keys.update(self._find_sources(ref, needs.key.namespace))
+        # What no manifest declares is not waited for: nothing in this run would make it.
         return tuple(sorted((keys & self._keys) - {needs.key}))
 
     def _find_nearest(self, arm_id: str) -> Iterator[Key]:
@@ -138,6 +139,7 @@ class _Order:
         last = before - {other for key in before for other in self._depends_on[key]}
         first = [key for key in sorted(after) if not any(other in after for other in self._depends_on[key])]
         for key in first:
+            # Of those that wait for it already, a dependency would close a circle.
             if new := last - self._find_waiting(key):
                 self.added.setdefault(key, set()).update(new)
                 for other in new:

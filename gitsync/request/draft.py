@@ -133,6 +133,7 @@ def _choose_credential(start: Start, credential_of: CredentialOf, ids: ArmIds) -
     if isinstance(credential, Finding):
         return _Choice(None, findings=(credential,))
     group = ids.group_above(start.standing) if start.standing else None
+    # Without a group, the owner of an extension may decide the subscription of the id.
     base = group or (ids.find_base(start.standing) if start.standing else None)
     above = credential_of(base) if base else None
     finding = _check_group(group, above, credential) if group and above else None
@@ -150,6 +151,7 @@ def _check_group(group: Resource, parent: Credential | Finding, credential: Cred
     if isinstance(parent, Finding):
         message = f"The resource group {group.key.name} has no credential, so its subscription is unknown."
         return replace(parent, path=path, message=message)
+    # A subscription that a plan assumes may be another one, so only two known ones can differ.
     if _have_same_subscription(credential, parent):
         return None
     message = (

@@ -14,11 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from gitsync.arm.arms import Arms, open_arms
-from gitsync.arm.auth.access import ArmAccess, Network, PollInterval
+from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.auth.principal import describe_principal
 from gitsync.arm.client import Arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, make_cloud
+from gitsync.backoff import Backoff
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import find_source_settings
@@ -42,7 +43,7 @@ from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
 from gitsync.run.secret_stores import open_secret_stores
 from gitsync.run.workers import find_worker, open_worker
 
-_LOCAL_INTERVAL = PollInterval(first=0.02)
+_LOCAL_INTERVAL = Backoff(first=0.02)
 """An emulator on this machine can be polled often, and most of its operations have ended at the first poll."""
 
 
@@ -78,7 +79,7 @@ async def open_connections(
     """
     clock, redactions, grace = StoppableClock(stop), redactions or Redactions(), grace or Grace()
     with _open_revision(config, clock, grace, writes=writes) as (source, store):
-        settings = find_source_settings(config, source.settings)
+        settings = find_source_settings(config, source.contents.settings)
         config = replace(config, namespace=settings.namespace, unknown_fields=settings.unknown_fields)
         async with (
             open_access(config, redactions) as access,
@@ -224,7 +225,7 @@ def _make_access(config: Config, cloud: Cloud, redactions: Redactions) -> ArmAcc
             concurrency=config.concurrency,
         ),
         request_share=config.request_share,
-        poll_interval=_LOCAL_INTERVAL if cloud.is_loopback else PollInterval(),
+        poll_interval=_LOCAL_INTERVAL if cloud.is_loopback else Backoff(),
         user_agent_suffix=config.user_agent_suffix or "",
         redactions=redactions,
     )

@@ -61,6 +61,7 @@ def refuse(config: Config, connections: Connections, plan: Plan, found: Iterable
 
     Raises SourceError or UnsafePlanError.
     """
+    # A record names the revision that it was written from, and no commit has these files.
     if writes and connections.source.dirty and not config.allow_dirty:
         raise SourceError(
             f"{connections.source.name} has uncommitted changes, so no revision would identify what was applied.",
@@ -98,11 +99,14 @@ def _find_run_problems(
 
 def _compare_with_recorded(config: Config, source: Checkout, recorded: str | None) -> Problem | None:
     """An older revision is one whose job was started again, or waited longer than that of a newer one."""
+    # A folder has no history that could show the order of revisions.
     if config.allow_rollback or recorded is None or source.history is None:
         return None
+    # The same revision again is the usual run of a schedule.
     if source.revision is None or source.revision == recorded:
         return None
     is_older = source.history.precedes(recorded)
+    # A shallow clone may lack the commit: unknown order is not an old revision.
     if is_older is None:
         return describe_not_compared(source.revision, recorded)
     return describe_superseded(source.revision, recorded) if is_older else None
@@ -117,6 +121,7 @@ def _check_deletes(config: Config, plan: Plan, state: State, agent: str) -> Prob
 
 def _check_publication(config: Config, source: Checkout) -> Problem | None:
     """Only a local repository can have a commit that its remote lacks."""
+    # Only a local repository can have a commit that its remote lacks.
     if source.tree is None or source.remote is None or source.revision is None:
         return None
     branch = config.status_branch or DEFAULT_BRANCH
@@ -165,6 +170,7 @@ def narrow_plan(plan: Plan, review: Review | None) -> Plan:
 
 def _narrow_prune(prune: Prune, reviewed: Reviewed | None) -> Prune:
     action = Action.DETACH if prune.detaches else Action.DELETE
+    # What is held already has a better reason than that it was not reviewed.
     if prune.held or (reviewed is not None and reviewed.action is action):
         return prune
     return replace(prune, held=NOT_REVIEWED.format(action="delete" if action is Action.DELETE else "forget"))
@@ -185,6 +191,7 @@ def make_review(config: Config, connections: Connections, results: Iterable[Resu
 
 def _make_reviewed(result: Result) -> Reviewed:
     """Describe what was planned for a resource. One that could not be planned gets no action."""
+    # The reviewer has seen that it cannot be planned, so the sync must not act on it either.
     if result.verdict in _HINDERED:
         return Reviewed(action=Action.NONE)
     return result.reviewed or Reviewed(action=result.action)

@@ -59,7 +59,7 @@ def _list_own_places(
     own = state.list_own(agent)
     others = {key: record for key, record in state.records.items() if key not in own}
     built = {resource.unit.name for resource in manifests.resources if resource.unit}
-    hidden = select_hidden(own, (*connections.source.problems, *manifests.problems), built)
+    hidden = select_hidden(own, (*connections.source.contents.problems, *manifests.problems), built)
     place, needs_seal = f"the {connections.store.name}", config.digest_key is not None
     return tuple(KnownRecords(place=place, records=records, needs_seal=needs_seal) for records in (hidden, others))
 

@@ -94,13 +94,13 @@ def coverage_of(source: Checkout | RevisionManifests, manifests: Manifests, *, l
     """Return what was read of a source, and what was not. `looks_around` also reads files that kustomizations leave
     out.
     """
-    notes = {problem.order: problem for problem in (*source.problems, *manifests.problems) if problem.is_note}
+    notes = {problem.order: problem for problem in (*source.contents.problems, *manifests.problems) if problem.is_note}
     return Coverage(
-        files=len(source.files),
+        files=len(source.contents.files),
         resources=len(manifests.resources),
         unread=manifests.unread,
-        ignored=source.ignored,
-        skipped=source.skipped,
+        ignored=source.contents.ignored,
+        skipped=source.contents.skipped,
         notes=tuple(notes[order] for order in sorted(notes)),
         unnamed=count_aso_objects(manifests.read_left_out()) if looks_around else {},
     )

@@ -90,13 +90,13 @@ def _find_removals(
     today = connections.clock.now().date()
     reading = Reading(connections.settings.namespace, run_input.references, today)
     removals = find_removals(connections.source, removed, since, config, reading, run_input.manifests)
-    if connections.source.file and removed:
+    if connections.source.contents.file and removed:
         return _hold_for_other_files(config, connections, run_input, removed, removals)
     return removals
 
 
 def _list_source_problems(config: Config, connections: Connections, manifests: Manifests) -> Iterator[Problem]:
-    yield from connections.source.problems
+    yield from connections.source.contents.problems
     yield from manifests.problems
     yield from find_empty_source(coverage_of(connections.source, manifests), config.target_namespaces)
     yield from _warn_uncommitted(connections)
@@ -106,7 +106,7 @@ def covers(source: Checkout, record: Record) -> bool:
     """Return whether a run decides about a resource that none of its manifests declares. A run of a single file does if
     that file, or a unit that it declares, had the resource last.
     """
-    return not source.file or record.unit in {unit.name for unit in source.units.values()}
+    return not source.contents.file or record.manifest.unit in {unit.name for unit in source.contents.units.values()}
 
 
 def _hold_for_other_files(
@@ -120,10 +120,10 @@ def _hold_for_other_files(
     moved there.
     """
     source = connections.source
-    if source.read_whole is None:
+    if source.contents.read_whole is None:
         raise AssertionError("a file was read alone, and its source cannot be")
     try:
-        whole = source.read_whole()
+        whole = source.contents.read_whole()
     except GitsyncError as error:
         held = f"Held: it may have been moved to another file, and the source cannot be read: {error.message}"
         return {key: replace(one, held=held) for key, one in removals.items()}
@@ -135,15 +135,15 @@ def _hold_for_other_files(
     )
     holds = find_holds(others, {}, (*whole.problems, *manifests.problems), RestOfSource(unread=manifests.unread))
     holds = replace(holds, new={})  # files beside this one have similar names
-    folder = find_unit(source.file)
+    folder = find_unit(source.contents.file)
 
     def find_reason(record: Record) -> str:
         declaring = next((one for one in others if _declares(one, record)), None)
         if declaring is None:
             return holds.on(RemovedResource(record, units=(folder,)))
         return (
-            f"Held: {declaring.resource.source} declares {declaring.key}, and this run reads {source.file} alone. "
-            "Sync that file, or their folder."
+            f"Held: {declaring.resource.source} declares {declaring.key}, and this run reads "
+            f"{source.contents.file} alone. Sync that file, or their folder."
         )
 
     return {key: replace(one, held=find_reason(removed[key]) or one.held) for key, one in removals.items()}
@@ -234,7 +234,7 @@ def is_deleted_alone(catalog: Catalog, record: Record) -> bool:
     """Return whether a recorded resource is deleted by itself, although its parent is deleted too. Azure cannot delete
     some; and the users of a server go with it, whatever they own.
     """
-    kind = catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+    kind = catalog.kind(GVK.parse(record.manifest.api_version, record.key.kind))
     return kind is None or (kind.can_delete and kind.provider is Provider.ARM)
 
 
@@ -281,13 +281,13 @@ def mark_undeletable(plan: Plan, catalog: Catalog) -> Plan:
 
 
 def _can_delete(catalog: Catalog, record: Record) -> bool:
-    kind = catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+    kind = catalog.kind(GVK.parse(record.manifest.api_version, record.key.kind))
     return kind is None or kind.can_delete
 
 
 def _keep_adopted(removals: dict[Key, Removal], removed: Mapping[Key, Record], catalog: Catalog) -> dict[Key, Removal]:
     """Detach what gitsync has adopted, and never deletes."""
-    kinds = {key: catalog.kind(GVK.parse(one.manifest_api_version, key.kind)) for key, one in removed.items()}
+    kinds = {key: catalog.kind(GVK.parse(one.manifest.api_version, key.kind)) for key, one in removed.items()}
     kept = (key for key, kind in kinds.items() if kind and kind.provider in KEEPS_ADOPTED)
     adopted = [key for key in kept if removed[key].claim is Claim.ADOPTED]
     text = "It existed before gitsync, which does not delete it."

@@ -79,6 +79,7 @@ def find_removals(
         return {}
     revisions = source.revisions_since(since) if since else ()
     last = _find_last_manifests(source, removed, revisions, config, reading)
+    # To read all of a long history would take longer than the run, so the recorded policy counts then.
     is_long = len(revisions) > MOST_REVISIONS
     is_searched = since is not None and not is_long and source.has_history_since(since)
     commits = find_last_commits(
@@ -89,11 +90,16 @@ def find_removals(
         key: _make_removal(source, record, last.get(key, _LastManifest()), commits.get(key, unknown))
         for key, record in removed.items()
     }
+    # A file that is there and cannot be read may still declare the resource.
     declared = {
-        key: Declaration(unit=one.unit, path=removals[key].path or one.path, declared_by=one.declared_by)
+        key: Declaration(
+            unit=one.manifest.unit, path=removals[key].path or one.manifest.path, declared_by=one.manifest.declared_by
+        )
         for key, one in removed.items()
     }
-    unreadable = hold_unreadable(declared, source.explain_unreadable, source.units.values(), source.files)
+    unreadable = hold_unreadable(
+        declared, source.contents.explain_unreadable, source.contents.units.values(), source.contents.files
+    )
     moved = _hold_moved(source, removed, removals, manifests)
     return {
         key: replace(one, held=one.held or unreadable.get(key, ""), moved=moved.get(key, ""))
@@ -108,22 +114,22 @@ def _hold_moved(
     revisions = {removal.revision for removal in removals.values()}
     blobs = {revision: list_blobs(source.open_tree(revision)) for revision in revisions}
     unread = UnreadSource(
-        places=source.find_unread(),
+        places=source.contents.find_unread(),
         tree=source.open_tree(source.revision),
         is_dirty=source.dirty,
         left_out=source.list_left_out(),
-        files=source.files,
+        files=source.contents.files,
         manifests=manifests,
-        problems=(*source.problems, *manifests.problems),
-        explain=source.explain_unreadable,
+        problems=(*source.contents.problems, *manifests.problems),
+        explain=source.contents.explain_unreadable,
     )
     return unread.hold(
         {
             key: LastDeclared(
                 key=key,
                 arm_id=record.arm_id,
-                path=removals[key].path or record.path,
-                declared_by=removals[key].declared_by or record.declared_by,
+                path=removals[key].path or record.manifest.path,
+                declared_by=removals[key].declared_by or record.manifest.declared_by,
                 revision=removals[key].revision,
                 blobs=blobs[removals[key].revision],
             )
@@ -171,12 +177,16 @@ def _is_sound_template(problem: Problem, declared: Declaration, built: Collectio
 
 def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_commit: LastCommit | None) -> Removal:
     reason = _explain_removal(source, record, last)
-    names = last.units or (record.unit,)
-    unit = next((unit for unit in source.units.values() if unit.name in names), None)  # if it is built now
-    policy = _restrict(last.policy or record.policy, unit)
+    names = last.units or (record.manifest.unit,)
+    # The unit may be built now under one of the names that the resource was declared under last.
+    unit = next((unit for unit in source.contents.units.values() if unit.name in names), None)  # if it is built now
+    policy = _restrict(last.policy or record.manifest.policy, unit)
+    # The object is gone, and a controller deletes nothing after one without the finalizer.
     if unit is None and last.declared and not last.declared.settings.cascades and policy is Policy.MANAGE:
         policy = Policy.DETACH_ON_DELETE
     held = _hold_unknown(record) if unit is None and not last.revision else ""
+    # The record was written from a manifest, so that revision is used if no later one is known.
+    recorded = record.manifest.last_revision or (record.writes.last.revision if record.writes.last else "")
     return Removal(
         policy=policy,
         hold=last.hold,
@@ -184,8 +194,7 @@ def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_co
         line=last.line,
         units=last.units,
         declared_by=last.declared.declared_by if last.declared else "",
-        # The record was written from a manifest, so that revision is used if no later one is known.
-        revision=last.revision or record.last_revision or (record.last_write.revision if record.last_write else ""),
+        revision=last.revision or recorded,
         reason=reason,
         held=held,
         last_commit=last_commit,
@@ -196,12 +205,13 @@ def _hold_unknown(record: Record) -> str:
     """Return why a resource is held whose unit is no longer built and whose last manifest is unknown; "" if it is not
     held. An Application without the finalizer leaves its resources behind.
     """
-    finalizer = _FINALIZERS.get(record.declared_by)
+    manifest = record.manifest
+    finalizer = _FINALIZERS.get(manifest.declared_by)
     if finalizer is None:
         return ""
     return (
-        f"Held: the {record.declared_by} {record.unit} is no longer built, and the history in this clone does not show "
-        f"whether it had the finalizer {finalizer}. Fetch the full history (fetch-depth: 0), or restore it."
+        f"Held: the {manifest.declared_by} {manifest.unit} is no longer built, and the history in this clone does not "
+        f"show whether it had the finalizer {finalizer}. Fetch the full history (fetch-depth: 0), or restore it."
     )
 
 
@@ -259,8 +269,8 @@ def _read_last_manifests(
 
 def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> str:
     """Return a sentence for people; the plain one if nothing more is known."""
-    path, unit = last.path, last.units[0] if last.units else record.unit
-    is_built = any(unit == one.name for one in source.units.values())
+    path, unit = last.path, last.units[0] if last.units else record.manifest.unit
+    is_built = any(unit == one.name for one in source.contents.units.values())
     if last.declared and not is_built and is_inside(unit, source.wanted.path):
         return (
             f"Removed from git: the {last.declared.title} is no longer built (it was declared in {last.declared.file})."
@@ -268,22 +278,22 @@ def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> s
     if unit and not is_inside(unit, source.wanted.path):
         kind = "unit" if last.declared else "folder"
         return f"Removed from git: its {kind} {unit} is not in --path {source.wanted.path}."
-    if path in source.ignored:
+    if path in source.contents.ignored:
         return f"Removed from git: its file {path} is now ignored by .gitsyncignore."
-    if path not in source.files and is_built:
+    if path not in source.contents.files and is_built:
         return f"Removed from git: the unit {unit} no longer contains it."
-    if path and path not in source.files:
+    if path and path not in source.contents.files:
         return f"Removed from git: {_explain_unread_file(source, path, unit)}"
     if path:
         return f"Removed from git: {path} no longer declares it."
-    if unit and _has_files(unit, source.ignored) and not _has_files(unit, source.files):
+    if unit and _has_files(unit, source.contents.ignored) and not _has_files(unit, source.contents.files):
         return f"Removed from git: the files of its folder {unit} are now ignored."
     return Removal().reason
 
 
 def _explain_unread_file(source: Checkout, path: str, unit: str) -> str:
     """Explain what became of a file that the run does not read: only that of a kustomization may be gone."""
-    places = source.find_unread()
+    places = source.contents.find_unread()
     tree = list_blobs(source.open_tree(source.revision)) or {}
     if path not in (places.files if places.covers(path) else tree):
         return f"its file {path} is gone."

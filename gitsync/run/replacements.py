@@ -82,11 +82,13 @@ async def settle_replacements(
         takes = find_takes(key, ids[key], ids)
         records = {name: applied[name].record if name in applied else state.records.get(name) for name in (key, *takes)}
         replacing = Due(takes, {name: record for name, record in records.items() if record is not None})
+        # What is below it may hold data that git does not have, and goes with the delete.
         if held := await _find_hold(run, plan, state, key, replacing, ids):
             results[key] = hold_replacement(applied[key], held, writes=run.rules.writes)
         else:
             due[key] = replacing
     prunes = plan.prunes if run.rules.prune else {}
+    # The deletes of replacements count like those of prunes, or a change of one field could empty an estate.
     if due and (held := _find_excess(prunes, state, {**done, **due}, run.rules.agent, most_deletes)):
         results |= {key: hold_replacement(applied[key], held, writes=run.rules.writes) for key in due}
         due = {}
@@ -270,11 +272,8 @@ def _reserve(run: RunContext, state: State, due: Mapping[Key, Due]) -> tuple[dic
     records = {
         key: replace(
             record,
-            operation=operation,
-            applied={},
-            baseline=None,
-            failure=None,
-            streak=None,
+            spec=replace(record.spec, applied={}, baseline=None),
+            writes=replace(record.writes, operation=operation, failure=None, streak=None),
             condition=_make_begun(record, now),
         )
         for replacement in due.values()
@@ -295,7 +294,7 @@ def _make_begun(record: Record, now: str) -> Condition:
     """
     if record.condition is not None and record.condition.reason == REFUSED:
         return record.condition
-    return replace(REPLACEMENT_BEGUN, generation=record.generation, time=now)
+    return replace(REPLACEMENT_BEGUN, generation=record.spec.generation, time=now)
 
 
 def _find_waiting(plan: Plan, applied: Mapping[Key, Result], due: Mapping[Key, Due]) -> set[Key]:
@@ -352,7 +351,7 @@ def _tell_delete(after: Result, delete: Result) -> Result:
         condition,
         message=" ".join(filter(None, (_end_sentence(condition.message), f"{state}: the next run creates it."))),
         time=delete.condition.time,
-        generation=after.record.generation if after.record else after.condition.generation,
+        generation=after.record.spec.generation if after.record else after.condition.generation,
     )
     written = after.written if after.written is Written.UNKNOWN else Written.DELETED
     return replace(

@@ -86,13 +86,18 @@ def _plan_revisions(
     reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
     old, former = read_revised(reader, before, from_revision)
     new, manifests = read_revised(reader, after, config.to_revision or "")
-    check_namespaces(config.target_namespaces, [former, manifests], (*before.problems, *after.problems))
+    check_namespaces(
+        # One of two revisions may have nothing in a namespace, as before it was added.
+        config.target_namespaces,
+        [former, manifests],
+        (*before.contents.problems, *after.contents.problems),
+    )
     target = _find_target(config, after)
     log_start("plan", target)
     config = spell_selection(config, (resource.key for revised in (old, new) for resource in revised.prepared))
     reader = reader._replace(config=config)
     removed = _find_removals(config, before, after, old, new, manifests)
-    plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests, removed)
+    plan = _make_plan(reader, old, new, (*after.contents.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
     results = _compare(config, plan, old, new)
@@ -138,6 +143,7 @@ def _refuse_files(config: Config) -> None:
 
 def _with_refusal(config: Config, plan: Plan, old: Revised) -> Plan:
     """Return the plan with the problem for which a sync with --prune would refuse it, if there is one."""
+    # A sync without --prune deletes nothing, so no number of removals refuses it.
     if not config.prune:
         return plan
     ours = sum(record.claim.is_ours for record in make_records(old).values())
@@ -167,7 +173,7 @@ def read_resources(
         reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
         revised, manifests = read_revised(reader, found, revision or "")
     if revision is None:  # one of two revisions may have nothing in a namespace
-        check_namespaces(config.target_namespaces, [manifests], found.problems)
+        check_namespaces(config.target_namespaces, [manifests], found.contents.problems)
     config = spell_selection(config, (resource.key for resource in revised.prepared))
     return found.repository, select_prepared(revised.prepared, make_selection(config))
 
@@ -213,13 +219,7 @@ def _open_reader(config: Config, opened: ExitStack) -> Callable[[str | None], Re
 def _take_manifests(checkout: Checkout) -> RevisionManifests:
     return RevisionManifests(
         commit=None if checkout.dirty else checkout.revision,
-        files=checkout.files,
-        units=checkout.units,
-        problems=checkout.problems,
-        ignored=checkout.ignored,
-        settings=checkout.settings,
-        explain_unreadable=checkout.explain_unreadable,
-        find_unread=checkout.find_unread,
+        contents=checkout.contents,
         list_left_out=checkout.list_left_out,
         tree=checkout.open_tree(checkout.revision),
         root=checkout.root,
@@ -240,12 +240,12 @@ class RevisionReader(NamedTuple):
 def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str) -> tuple[Revised, Manifests]:
     """Read and prepare the manifests of a revision, which is called `name` in messages."""
     config, clock, redactions, foreign = reader
-    settings = find_source_settings(config, revision.settings)
+    settings = find_source_settings(config, revision.contents.settings)
     catalog = open_catalog()
 
     def read(without: Collection[str]) -> Manifests:
-        files = drop_units(revision.files, revision.units, without)
-        return read_declared_manifests(config, settings, files, revision.units)
+        files = drop_units(revision.contents.files, revision.contents.units, without)
+        return read_declared_manifests(config, settings, files, revision.contents.units)
 
     manifests = read_unambiguous(read, catalog)
     redact_manifests(manifests, redactions)
@@ -284,7 +284,9 @@ def _find_removals(
     removed = {entry.key: entry.resource for entry in old.prepared if entry.key not in keys}
     declared = {key: find_declaration(resource) for key, resource in removed.items()}
     moved = _hold_moved(before, after, removed, manifests) if removed else {}
-    held = hold_unreadable(declared, after.explain_unreadable, after.units.values(), after.files)
+    held = hold_unreadable(
+        declared, after.contents.explain_unreadable, after.contents.units.values(), after.contents.files
+    )
     places = {key: find_place(resource) for key, resource in removed.items()}
     found: Mapping[ManifestPaths, LastCommit] = {}
     if places and before.commit is not None:
@@ -305,14 +307,14 @@ def _hold_moved(
 ) -> dict[Key, str]:
     """Return why resources are held whose manifests may have moved to a path that is not read, as in a run."""
     unread = UnreadSource(
-        places=after.find_unread(),
+        places=after.contents.find_unread(),
         tree=after.tree,
         is_dirty=after.commit is None,
         left_out=after.list_left_out(),
-        files=after.files,
+        files=after.contents.files,
         manifests=manifests,
-        problems=(*after.problems, *manifests.problems),
-        explain=after.explain_unreadable,
+        problems=(*after.contents.problems, *manifests.problems),
+        explain=after.contents.explain_unreadable,
     )
     blobs, revision = list_blobs(before.tree), before.commit or ""
     return unread.hold(
@@ -340,6 +342,7 @@ def _make_plan(
     """Make the plan of a run after one that applied the old revision."""
     selection, records = make_selection(reader.config), make_records(old)
     keys = {resource.key for resource in new.prepared}
+    # The records of a run that has applied the old revision, as far as this run covers it.
     selected = {key: record for key, record in records.items() if key in keys or selection.has(key)}
     read = Coverage(resources=len(manifests.resources), unread=manifests.unread)
     problems = (*problems, *find_empty_source(read, reader.config.target_namespaces))

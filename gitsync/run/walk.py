@@ -38,6 +38,7 @@ async def walk(
     """Applies first, then prunes, the resources that are replaced, and the exports of what was forgotten; then a retry
     of what the deletes may unblock. `most_deletes` is the limit of the settings.
     """
+    # Known before the first PUT: the body of a parent may have to include its children.
     run = replace(run, children=group_by_owner(plan, run.registry.modifies))
     leftovers = select_leftovers(state, run, selection)
     run_node, stop = partial(reconcile, run=run), run.connections.stop
@@ -53,7 +54,9 @@ async def walk(
         # A list that was wrong about one resource may be wrong about others: read those too.
         doubtful = _keep_records(plan, applied, run.lists.take_doubtful())
         applied |= await run_in_order(doubtful, run_node, build_rest, stop, known=applied)
+        # After all applies: what is below a replaced resource must be known before anything is deleted.
         applied, due = await settle_replacements(run, plan, state, applied, most_deletes)
+        # Deletes come last, since a resource that failed may still need what git no longer has.
         prunes = await _list_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
         pruned = await run_in_order(prunes, run_node, build_rest, stop)
         run_nodes = partial(run_in_order, run=run_node, build_unattempted=build_rest, stop=stop)
@@ -102,6 +105,7 @@ def _add_later(earlier: Mapping[Key, Result], later: Mapping[Key, Result]) -> di
     for key, result in later.items():
         first = earlier[key]
         joined[key] = replace(result, sent=tuple(dict.fromkeys((*first.sent, *result.sent))))
+        # The second try found the resource as it should be: what the first one did is the change to report.
         if result.action is Action.NONE and result.written is Written.NOTHING:
             joined[key] = replace(joined[key], action=first.action, written=first.written)
     return joined
@@ -118,6 +122,7 @@ async def _list_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mapping[
 
     If the run is held to a reviewed plan, each resource is read before it goes, so none goes with its group.
     """
+    # Without --prune nothing is deleted, so no list is worth its request.
     if not run.rules.prune:
         return prunes
     listings = {}
@@ -168,13 +173,16 @@ async def run_in_order(
     running: dict[asyncio.Task[Result], Key] = {}
     ended: asyncio.Queue[asyncio.Task[Result]] = asyncio.Queue()
     while sorter.is_active():
+        # In the order of keys, so that two runs of one revision send the same requests in the same order.
         for key in sorted(sorter.get_ready()):
             before = {other: results[other] for other in nodes[key].depends_on if other in results}
             is_left = stop.is_set() and not _goes_along(nodes[key], before)
+            # A result anyway: what depends on this node gets one too, and the walk ends in order.
             awaitable = _return_result(build_unattempted(nodes[key])) if is_left else run(nodes[key], before)
             task = asyncio.ensure_future(awaitable)
             task.add_done_callback(ended.put_nowait)
             running[task] = key
+        # Of those that ended together, the order must not depend on the event loop.
         for task in sorted(await _wait_for_ended(ended), key=lambda task: running[task]):
             key = running.pop(task)
             results[key] = task.result()

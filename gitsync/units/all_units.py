@@ -104,10 +104,12 @@ def build_all(
         ({path: text for path, text in plain.items() if path not in templates}, {}),
         (built.files, built.units),
     )
+    # All values first: an object may use what a later file declares.
     for files, units in sources:
         declared.variables.declare(files, units)
     start = join_declarations(find_declarations(files, units, declared.variables, view) for files, units in sources)
     followed = follow(start, declared.build, declared.read, context.repository)
+    # What an object builds is read from its result, with the changes and variables of the object.
     parts = (*_leave_out_covered(found.built, built, followed.covered, reader, builds, relevance), *declared.done)
     return AllUnits(
         files={path: text for part in parts for path, text in part.files.items()},

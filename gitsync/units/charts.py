@@ -184,6 +184,7 @@ class _Copying:
         """Add a chart at a path in the copy. `prefixes` begin the names that Helm has for its files, and `trail` are
         the folders of the charts that depend on it.
         """
+        # Helm loads a chart again for each of its aliases.
         self.count += len(prefixes)
         if chart.folder in trail or self.count > MOST_CHARTS:
             message = f"{chart.path} depends on itself." if chart.folder in trail else f"{chart.path} is one too many."
@@ -219,6 +220,7 @@ class _Copying:
         """
         names = {inner_chart.name for inner_chart in inner}
         below = self.reader.list_below(posixpath.join(chart.folder, "charts"))
+        # Helm names a packed chart NAME-VERSION.tgz.
         archives = [posixpath.basename(path) for path in below if path.endswith(PACKED)]
         for dependency in chart.dependencies:
             if dependency.name not in names and not any(name.startswith(f"{dependency.name}-") for name in archives):
@@ -243,6 +245,7 @@ class _Copying:
                 line=dependency.line,
             )
         found = read_chart(path, self.reader)
+        # Helm goes by the name in Chart.yaml, so it would not find this one.
         if found.name != dependency.name:
             raise ChartError(
                 f"{chart.name} depends on the chart {dependency.name}, but the one at {text} is {found.name}.",
@@ -349,9 +352,11 @@ class ChartPacker:
             self.size += len(unpacked)
             if self.size > MOST_BYTES:
                 raise _make_too_large(path, f"{MOST_BYTES // 1_000_000} MB")
+            # It is unpacked already: with another mode, tarfile would unpack a second layer without a limit.
             with tarfile.open(fileobj=io.BytesIO(unpacked), mode="r:") as archive:
                 while member := archive.next():
                     self.files += 1
+                    # A sparse file may be of any size with few bytes in the archive.
                     if self.files > _MOST_PACKED_FILES or member.issparse():
                         raise _make_too_large(path, f"{_MOST_PACKED_FILES} files")
                     if member.isdir():

@@ -93,6 +93,7 @@ class _Follower:
             ready, later = _split_ready(pending)
             units = [unit for found_object in ready if (unit := self.take(found_object)) is not None]
             self.build(units)
+            # Only when nothing else is left: by then, all values are known that ever will be.
             pending = [*later, *self.look_inside(units), *self.release()] or self.look_again()
 
     def take(self, found: _FoundObject) -> Unit | None:
@@ -106,10 +107,12 @@ class _Follower:
                 )
                 self.problems.append(replace(problem, hint="Keep one of them, or point --path to one cluster."))
             return None
+        # An object that is found later may declare the source, so this is decided at the end.
         if not self.is_here(found.declared.source):
             self.waiting.append(found)
             return None
         self.found[found.name] = found
+        # It counts as found before this check, so that it is reported once.
         if (refusal := self.find_limit(found)) is not None:
             self.problems.append(refusal)
             return None
@@ -185,6 +188,7 @@ class _Follower:
 
     def find_cluster_folder(self, declared: DeclaredUnit) -> str:
         """Find the folder of an object; for one that applies the folder it is in, that folder."""
+        # An object that applies its own folder, as `flux bootstrap` writes it, stands for that folder.
         is_inside = self.is_here(declared.source) and selects(declared.unit, declared.place)
         return declared.unit.path if is_inside else find_folder(declared.place)
 

@@ -69,6 +69,7 @@ def find_units(
     unclaimed = [file for file in outside if file not in named]
     built = [_make_unit(find_folder(file), UnitKind.KUSTOMIZATION, file, options) for file in chosen.roots]
     plain, free = unclaimed, [file for file in unclaimed if not _is_forced(file, forced)]
+    # A file belongs to one unit. So the kinds choose in the order of their rows.
     for kind in UnitKind:
         found = find_builder(kind).find(free, reader, partial(options.is_named, kind=kind))
         if found.roots:

@@ -22,6 +22,7 @@ from gitsync.model.plan import RestOfSource
 from gitsync.model.record import Claim, Record
 from gitsync.planning.plan import make_plan
 from gitsync.request.build import prepare
+from tests.support.parts import build
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "examples" / "manifests"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
@@ -49,9 +50,10 @@ def examples():
 
 
 def record_of(one):
-    return Record(
+    return build(
+        Record,
         key=one.key,
-        manifest_api_version=one.resource.gvk.api_version,
+        api_version=one.resource.gvk.api_version,
         arm_id=one.arm_id
         or f"/subscriptions/{SUBSCRIPTION}/providers/Known.ToTheRunAlone/{one.key.kind}/{one.key.name}",
         arm_api_version=one.api_version or "",

@@ -12,6 +12,7 @@ from gitsync.model.record import Claim
 from gitsync.planning.delete_scope import spare_bystanders
 from gitsync.planning.plan import make_plan
 from tests.support.builders import group_id, prepared, record, rg, subnet, vnet, vnet_id
+from tests.support.parts import change
 
 GROUP = record(rg(), group_id())
 NET = record(vnet(), vnet_id())
@@ -33,7 +34,7 @@ def held(plan, every=()):
         ((SUBNET,), {"core", "hub"}, "a record that was not chosen, or another agent's"),
         ((replace(SUBNET, claim=Claim.EXPECTED),), {"core", "hub"}, "what may have been made"),
         ((replace(SUBNET, claim=Claim.NONE),), set(), "what was never there"),
-        ((replace(SUBNET, claim=Claim.NONE, policy=Policy.SKIP),), {"core", "hub"}, "what is only watched"),
+        ((change(SUBNET, claim=Claim.NONE, policy=Policy.SKIP),), {"core", "hub"}, "what is only watched"),
         ((replace(SUBNET, arm_id=vnet_id()),), {"core", "hub"}, "the same resource under another name"),
         ((replace(SUBNET, arm_id=vnet_id("hub2")),), {"core"}, "a name that begins alike is another resource"),
         ((replace(SUBNET, arm_id=vnet_id("x", "core2")),), set(), "another group"),

@@ -15,6 +15,7 @@ from gitsync.model.record import Claim, PendingOperation
 from gitsync.planning.list_cover import ROTATION, ListedResource, find_cover, is_sampled, may_be_listed
 from gitsync.status.conditions import READY, RECONCILING
 from tests.support.builders import prepared, record, vnet, vnet_id
+from tests.support.parts import change
 
 VAULT = ("keyvault.azure.com", "Vault", "Microsoft.KeyVault/vaults")
 QUEUE = ("servicebus.azure.com", "NamespacesQueue", "Microsoft.ServiceBus/namespaces/{parent}/queues")
@@ -101,7 +102,7 @@ ASKED = prepared(vnet(), vnet_id())
     ],
 )
 def test_lists_cover_what_the_last_run_left_ready(may, changes, manifest, why):
-    apply = Apply(prepared=replace(ASKED, **manifest), record=replace(DONE, **changes))
+    apply = Apply(prepared=replace(ASKED, **manifest), record=change(DONE, **changes))
     assert may_be_listed(apply) is may, why
 
 

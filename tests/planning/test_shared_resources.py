@@ -127,13 +127,17 @@ def test_a_claim_moves_to_the_manifest_that_writes(manifests, records, moves, cl
 
 
 def test_what_is_known_of_the_resource_moves_and_what_describes_the_manifest_does_not():
-    former = kept("a", applied={"location": "here"}, baseline={"location": "Here"}, writes=3, unit="old", generation=7)
-    own = kept("b", Claim.NONE, generation=2, spec_digest="digest", unit="new")
+    former = kept("a", applied={"location": "here"}, baseline={"location": "Here"}, count=3, unit="old", generation=7)
+    own = kept("b", Claim.NONE, generation=2, digest="digest", unit="new")
     settled = move_claims([group("b", policy=Policy.DETACH_ON_DELETE)], by_key(former, own)).records
     taken = settled[at("b")]
-    assert (taken.applied, taken.baseline, taken.writes) == (former.applied, former.baseline, 3)
-    assert (taken.policy, taken.generation, taken.spec_digest) == (Policy.DETACH_ON_DELETE, 2, "digest")
-    assert (settled[at("a")].applied, settled[at("a")].baseline) == (None, None)
+    assert (taken.spec.applied, taken.spec.baseline, taken.writes.count) == (
+        former.spec.applied,
+        former.spec.baseline,
+        3,
+    )
+    assert (taken.manifest.policy, taken.spec.generation, taken.spec.digest) == (Policy.DETACH_ON_DELETE, 2, "digest")
+    assert (settled[at("a")].spec.applied, settled[at("a")].spec.baseline) == (None, None)
 
 
 @pytest.mark.parametrize("untrusted", ["a", "b"])

@@ -12,6 +12,7 @@ from gitsync.model.report import Report, RequestCounts, RequestUse, RunTarget
 from gitsync.model.result import FailedRequest, Result, Stage
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.progress import RunEnd
+from tests.support.parts import build
 
 GROUP_ID = "/subscriptions/0000/resourceGroups/core"
 NET = "network.azure.com"
@@ -142,13 +143,13 @@ PLAN = replace(FULL, command="plan", revision=None, target=replace(TARGET, revis
 def record(of, condition=READY, **more):
     values = {
         "key": of,
-        "manifest_api_version": f"{of.group}/v1api20200601",
+        "api_version": f"{of.group}/v1api20200601",
         "arm_id": f"{GROUP_ID}/{of.name}",
         "arm_api_version": "2020-06-01",
         "claim": Claim.CREATED,
         "condition": condition,
     }
-    return Record(**values | more)
+    return build(Record, **values | more)
 
 
 RECORDS = (

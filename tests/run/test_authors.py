@@ -175,7 +175,7 @@ def test_without_a_write_on_record_changes_count_from_when_the_resource_was_read
     world.says(core=TAGGED, hub=VNET).sync()
     world.somebody_creates(SUBNET_ID, {"properties": {"addressPrefix": "10.0.0.0/24"}}, by="amy@contoso.com")
     record = of(world.says(**ESTATE).sync(), "VirtualNetworksSubnet").record
-    assert (record.claim, record.last_write) == (Claim.ADOPTED, None)
+    assert (record.claim, record.writes.last) == (Claim.ADOPTED, None)
     world.clock.elapsed += 3600
     world.somebody_changes(SUBNET_ID, NARROWER)
     assert authors(world.plan(who="auto")) == {"one": [("rob@contoso.com", "Azure Portal")]}

@@ -148,10 +148,10 @@ def test_an_operation_is_remembered_by_a_run_that_could_not_look(tmp_path):
     world = World(tmp_path).says(group=GROUP)
     world.sync()
     world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=600, polls=1))
-    begun = of(world.says(group=GROUP, vnet=VNET).sync(run_timeout=30.0), "VirtualNetwork").record.operation
+    begun = of(world.says(group=GROUP, vnet=VNET).sync(run_timeout=30.0), "VirtualNetwork").record.writes.operation
     world.settings = EmulatorSettings(limits=None, denied=(Denial(action="*virtualNetworks/read"),))
-    assert of(world.sync(), "VirtualNetwork").record.operation == begun
+    assert of(world.sync(), "VirtualNetwork").record.writes.operation == begun
     world.settings = EmulatorSettings(limits=None)
     found = of(world.sync(), "VirtualNetwork")
-    assert (found.condition.is_ready, found.record.operation) == (True, None)
+    assert (found.condition.is_ready, found.record.writes.operation) == (True, None)
     assert VNET_ID not in world.sent("PUT")

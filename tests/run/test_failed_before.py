@@ -135,4 +135,4 @@ def test_a_create_that_met_another_one_of_the_same_resource_is_not_a_failure(tmp
     world.outside("PUT", VNET_ID, body, "2024-03-01", operations=world.settings.operations)
     report = world.says(group=GROUP, vnet=VNET).sync()
     assert [r.status for r in world.requests if r.method == "PUT" and r.path == VNET_ID] == [409]
-    assert (report.exit_code, of(report, "VirtualNetwork").record.failure) == (0, None)
+    assert (report.exit_code, of(report, "VirtualNetwork").record.writes.failure) == (0, None)

@@ -62,13 +62,13 @@ def test_a_hold_lasts_to_the_end_of_its_day(world):
         assert (found.outcome, found.condition.reason) == (Outcome.BLOCKED, "Held")
         assert found.condition.message == "It stays as it is until 2026-03-02: incident 4711."
         assert [one.live for one in found.differences] == [["10.9.0.0/16"]]
-        assert str(found.record.hold) == "until 2026-03-02: incident 4711"
+        assert str(found.record.manifest.hold) == "until 2026-03-02: incident 4711"
         world.clock.elapsed = TO_THE_LAST_SECOND
     world.clock.elapsed += 1
     over = world.sync()
     assert (of(over, "VirtualNetwork").verdict, read_space(world)) == (Verdict.DRIFTED, ["10.0.0.0/16"])
     assert [(p.code, p.is_error, p.path, p.line) for p in over.problems] == [("HoldEnded", False, "network.yaml", 5)]
-    assert of(over, "VirtualNetwork").record.hold is None
+    assert of(over, "VirtualNetwork").record.manifest.hold is None
 
 
 def test_the_exit_code_counts_it_only_if_it_is_named(world):
@@ -189,7 +189,7 @@ def test_a_hold_counts_that_no_run_has_seen(world):
     world.says(group=GROUP, network=VNET, subnet=annotated(SUBNET, **HOLD)).says(group=GROUP, network=VNET)
     found = of(world.sync(**PRUNING), "VirtualNetworksSubnet")
     assert (found.verdict, world.writes) == (Verdict.HELD, [])
-    assert str(found.record.hold) == "until 2026-03-02: incident 4711"
+    assert str(found.record.manifest.hold) == "until 2026-03-02: incident 4711"
 
 
 def test_a_plan_reports_that_the_hold_of_a_removed_manifest_has_ended(world):

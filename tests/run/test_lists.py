@@ -341,7 +341,10 @@ def test_what_changed_alike_in_git_and_in_azure_is_read_and_recorded(world):
     report = world.says(**estate | changed).sync()
     assert (report.exit_code, world.writes) == (0, [])
     record = of(report, "NamespacesQueue", "bus-001-mails").record
-    assert [body["properties"]["lockDuration"] for body in (record.applied, record.baseline)] == ["PT30S", "PT30S"]
+    assert [body["properties"]["lockDuration"] for body in (record.spec.applied, record.spec.baseline)] == [
+        "PT30S",
+        "PT30S",
+    ]
     assert mails in world.sent("GET")
     world.sync()
     assert mails not in world.sent("GET")

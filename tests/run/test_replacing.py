@@ -53,7 +53,7 @@ def test_a_sync_deletes_children_first_and_creates_all_again(agreed):
     assert agreed.writes == [f"DELETE {SUBNET_ID}", f"DELETE {VNET_ID}", f"PUT {VNET_ID}", f"PUT {SUBNET_ID}"]
     assert (report.exit_code, network.action, network.verdict) == (0, Action.REPLACE, Verdict.PENDING)
     assert network.replacement.away is not None
-    assert network.record.operation is None
+    assert network.record.writes.operation is None
     assert of(report, "VirtualNetworksSubnet").action is Action.CREATE
     again = agreed.sync(**PRUNING)
     assert (again.exit_code, agreed.writes) == (0, [])

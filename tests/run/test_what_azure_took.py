@@ -114,7 +114,7 @@ def check_recovery(world: World, undisturbed: World) -> None:
     report = world.sync(**PRUNING)
     assert report.exit_code == 0, [(str(r.key), r.condition.message) for r in report.results if not r.is_fine]
     assert {k: v[:2] for k, v in in_azure(world).items()} == {k: v[:2] for k, v in in_azure(undisturbed).items()}
-    assert not any(record.operation for record in recorded(world).values())
+    assert not any(record.writes.operation for record in recorded(world).values())
 
 
 def test_stopped_at_any_request(before, undisturbed, tmp_path):

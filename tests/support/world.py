@@ -191,8 +191,10 @@ class World:
                 access = self.access(azure.url)
                 async with open_arms(access, self.clock) as arms:
                     edges = Connections(
-                        source=replace(source, units={**source.units, **self.units}),
-                        settings=find_source_settings(config, source.settings),
+                        source=replace(
+                            source, contents=replace(source.contents, units={**source.contents.units, **self.units})
+                        ),
+                        settings=find_source_settings(config, source.contents.settings),
                         store=store,
                         arm=await arms.open(access.sign_in),
                         open_as=make_opener(config, access, arms),

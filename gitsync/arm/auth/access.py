@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 from uuid import UUID, uuid4
 
 from gitsync.arm.cloud import Cloud
+from gitsync.backoff import Backoff
 from gitsync.errors import ConfigError
 from gitsync.model.limits import ARM_LIMITS, Limit, RequestKind
 from gitsync.model.signin import SignIn
@@ -56,17 +57,6 @@ def read_trust(ca_bundle: Path | None) -> Trust:
         ) from error
 
 
-@dataclass(frozen=True, slots=True)
-class PollInterval:
-    """Seconds between polls if Azure specifies none. They double each time."""
-
-    first: float = 1.0  # the wait before the first poll
-    most: float = 60.0  # the longest wait
-
-    def find_wait(self, polls: int) -> float:
-        return min(self.most, self.first * 2.0 ** min(polls, 32))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmAccess:
     """All that `open_arm` needs."""
@@ -78,7 +68,7 @@ class ArmAccess:
     """Those that apply, for each kind of request."""
 
     request_share: float = 1.0  # how much of the limits may be used, from 0 to 1
-    poll_interval: PollInterval = field(default_factory=PollInterval)
+    poll_interval: Backoff = field(default_factory=Backoff)  # between polls, if Azure specifies none
     user_agent_suffix: str = ""  # added to `gitsync/<version>`
     run_id: UUID = field(default_factory=uuid4)
     """The correlation ids of the run's writes follow from it, and no other run has it."""

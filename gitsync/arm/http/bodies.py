@@ -106,6 +106,7 @@ def _is_id_of(shown: str, requested: str) -> bool:
     shown, requested = shown.replace(" ", ""), requested.replace(" ", "")
     if is_same_id(shown, requested):
         return True
+    # A role definition of a resource group has the id of its subscription.
     (scope, _, name), (requested_scope, _, requested_name) = _split_id(shown), _split_id(requested)
     return bool(requested_name) and name == requested_name and f"{requested_scope}/".startswith(f"{scope}/")
 
@@ -157,6 +158,7 @@ class PagesRead:
         try:
             answer = await send(LARGEST_LIST - self._bytes)
         except ArmError as error:
+            # The limit of one answer is not that of all pages: the message must name the one that was reached.
             if error.code != ANSWER_TOO_LARGE or not self._targets:
                 raise
             how = f"exceeds {LARGEST_LIST >> 20} MB after {len(self._targets)} pages and was not read to its end"
@@ -234,6 +236,7 @@ def _read_next_page(link: object, source: ListSource, cloud: Cloud) -> str | Non
     if not isinstance(link, str):
         raise source.make_error(f"has {_describe_kind(link)} as its `{source.next_link}`, not a URL")
     # The two cases differ: a list that continues elsewhere is a refusal, a broken link a fault.
+    # A list that continues on another host is refused, and a broken link makes the list malformed.
     if parse_origin(link) is None:
         raise source.make_error(f"has a `{source.next_link}` that is not a URL")
     next_page = cloud.find_target(link)
@@ -249,6 +252,7 @@ def _describe_kind(value: object) -> str:
 def read_live(answer: Response) -> Live:
     """Read the resource that a GET or PUT shows; its ETag comes from the header, else from the body."""
     body = answer.mapping()
+    # Some providers have the ETag in the body only.
     body_etag = body.get("etag")
     return Live(
         body=body,

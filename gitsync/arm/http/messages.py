@@ -90,6 +90,7 @@ def mask_payload(value: Any, secrets: Iterable[str]) -> Any:
     if isinstance(value, str):
         for secret in secrets:
             # A provider may quote the body as text, in which quotes and newlines are escaped.
+            # The longest secret comes first, or a shorter one in it would leave the rest in plain text.
             for spelling in (secret, json.dumps(secret)[1:-1]):
                 value = value.replace(spelling, MASK)
         return value
@@ -178,9 +179,11 @@ class ArmRequest:
         # A list or a prune would treat a wrong "absent" as a deleted resource, so the default is False.
         if code in _NOT_ABSENT:
             return False
+        # Polls know why the resource may be missing, and a HEAD or DELETE has no body to read.
         if self.is_poll or (self.method != "GET" and not answer.content):
             return True
         if not answer.content:
+            # A 404 without a body and without ARM's id may come from a proxy.
             return bool(answer.arm_request_id)
         # A provider's 404 may be about something else that the resource uses, such as its key vault.
         *words, name = self.path.casefold().strip("/").split("/")
@@ -190,6 +193,7 @@ class ArmRequest:
             missing and any(missing[1].endswith(word) or word.endswith(missing[1]) for word in types)
         ):
             return True
+        # A provider's code may be about what the resource uses, but a message with its name is about the resource.
         is_named = re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", message.casefold())
         return code != UNKNOWN_CODE.casefold() and bool(answer.arm_request_id) and is_named is not None
 

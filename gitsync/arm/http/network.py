@@ -124,6 +124,7 @@ async def _prevent_resend(request: aiohttp.ClientRequest, handler: aiohttp.Clien
     except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        # The request may have arrived, so only the retrier may decide whether it is sent again.
         raise ConnectionLostError(f"the connection broke: {error}") from error
 
 

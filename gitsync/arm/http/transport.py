@@ -195,9 +195,9 @@ class _Outgoing:
 class _Incoming:
     """The interface that the SDK needs of an answer that was read to its end."""
 
-    status_code: int
+    status_code: int  # of HTTP
     reason: str | None  # the words behind the status, None if the server sent none
-    headers: Mapping[str, str]
+    headers: Mapping[str, str]  # each name once, with all its values
     content: bytes
 
 

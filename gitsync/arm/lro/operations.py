@@ -63,6 +63,7 @@ class Operations:
         try:
             poll = await self._poll_to_end(self._start_poll(reply), reply, session)
             # The status of an operation is not its result, which is at the Location once the operation is done.
+            # The status of an operation is not its result, which is at the Location once the operation is done.
             location = find_location(reply, self._cloud) if poll.place.watch is Watch.STATUS else None
             if poll.state is OperationProgress.DONE and location is not None:
                 poll = await self._poll_once(
@@ -83,6 +84,7 @@ class Operations:
         latest: Live | None = live
         wait, polls, patience_ends = None, 0, self._pace.clock.monotonic() + UNKNOWN_STATE_PATIENCE
         while latest is not None and latest.is_moving:
+            # An unknown state may be a final one of its type, and would never change.
             is_past_patience = latest.has_unknown_state and self._pace.clock.monotonic() >= patience_ends
             if is_past_patience or not await self._pace.pause(wait, polls, session):
                 return latest
@@ -115,6 +117,7 @@ class Operations:
 
     async def _poll_once(self, poll: _PollState, reply: AcceptedWrite, session: Session) -> _PollState:
         """Poll once. A temporary failure of the poll changes nothing."""
+        # An action has no resource to poll, and without a URL nothing shows its end.
         if poll.place.watch is Watch.RESOURCE and reply.request.method == "POST":
             raise self._make_lost_error(poll, reply)
         poll = replace(poll, polls=poll.polls + 1)

@@ -84,15 +84,15 @@ class SourceContents:
     units: Mapping[str, Unit] = field(default_factory=dict)
     """Those of the files that are not plain, by the path of the file."""
 
-    problems: tuple[Problem, ...]  # warnings about skipped files
-    ignored: tuple[str, ...] = ()  # the paths of files that are ignored
+    problems: tuple[Problem, ...] = ()  # warnings about skipped files
+    ignored: tuple[str, ...] = ()  # the paths of files that could contain manifests and are ignored
     skipped: tuple[str, ...] = ()  # the paths of kustomizations that have nothing for gitsync
     settings: SourceFile | None = None  # the source's own, None if it has none
     has_declared: bool = False  # objects of controllers are followed
     read_inputs: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
     """Returns every file that all this was made of."""
 
-    file: str = ""  # the requested file, "" for a folder
+    file: str = ""  # the only one that is read, "" for a folder
     read_whole: Callable[[], SourceContents] | None = field(default=None, compare=False, repr=False)
     """Reads the whole source."""
 

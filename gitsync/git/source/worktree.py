@@ -117,6 +117,7 @@ class FolderListing:
         """Return whether a folder is a nested repository, checked out or not."""
         if os.path.lexists(f"{folder}/.git"):
             return True
+        # A submodule that is not checked out is an empty folder.
         return path in self.submodules and Path(folder).is_dir() and not any(Path(folder).iterdir())
 
     def _list_file(self, file: os.DirEntry[str], path: str) -> Iterator[SourceEntry]:
@@ -172,6 +173,7 @@ class WorkTree:
 
     def list_left_out(self) -> frozenset[str]:
         """List the files that a sparse checkout leaves out, by their paths in the folder; none if git cannot."""
+        # The mirror has no index: this is the one of the work tree.
         environment = {**self.repository.environment, "GIT_INDEX_FILE": str(self.index)}
         try:
             output = replace(self.repository, environment=environment).run("ls-files", "-t", "-z", "--full-name")
@@ -224,6 +226,7 @@ def find_head(tree: WorkTree) -> Head:
     except GitError as error:
         if error.timed_out:
             raise
+        # Without a first commit there is nothing to resolve, but the branch has a name.
         return Head(None, read_branch(tree.repository.folder))
     commit, _, ref = answer.partition("\n")
     return Head(commit, None if ref == "HEAD" else ref.removeprefix("refs/heads/"))

@@ -165,7 +165,7 @@ def _check_index(content: bytes, records: Records) -> None:
         indexed = entries.get(key)
         if indexed is None:
             raise StateError(f"{make_record_path(key)} exists, but {INVENTORY} does not name {key}.", hint=_HINT)
-        for name, text in (("armId", record.arm_id), ("claim", record.claim), ("policy", record.policy)):
+        for name, text in (("armId", record.arm_id), ("claim", record.claim), ("policy", record.manifest.policy)):
             if indexed.values.get(name) != text:  # an edited id would have another resource deleted
                 raise StateError(f"{make_record_path(key)} and {INVENTORY} differ in {name}.", hint=_HINT)
 
@@ -248,8 +248,8 @@ def _build_entry(key: Key, record: Record) -> Mapping[str, Any]:
         "key": str(key),
         "armId": record.arm_id,
         "claim": record.claim.value,
-        "policy": record.policy.value,
-        "generation": record.generation,
+        "policy": record.manifest.policy.value,
+        "generation": record.spec.generation,
         **ready,
     }
 

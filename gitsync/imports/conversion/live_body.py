@@ -142,10 +142,10 @@ def find_field_place(kind: Kind, field: FieldPath) -> FieldPlace:
 
 @dataclass(slots=True)
 class _BodyReader:
-    types: Mapping[str, TypeFacts]
+    types: Mapping[str, TypeFacts]  # those of the kind, by name
     conversion: ConversionContext
     hints: Hints
-    unfit: list[JsonPath]
+    unfit: list[JsonPath]  # the paths of values that the kind does not allow
 
     def read_mapping(self, facts: TypeFacts, body: Any, path: JsonPath, *, is_entry: bool = False) -> _Part | None:
         """Read named fields. Fields that no one set stay if the kind requires them, or if they identify an entry."""

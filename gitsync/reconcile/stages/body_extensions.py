@@ -16,10 +16,10 @@ from gitsync.errors import ProviderError
 from gitsync.extensions.api import LookupRequest, LookupResult, PermanentError
 from gitsync.extensions.registry import Registry
 from gitsync.model.verdict import Verdict
-from gitsync.planning.actions import may_recover
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.status.conditions import make_error, make_unreadable
+from gitsync.status.passing_refusals import may_recover
 
 
 async def extend_body(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:

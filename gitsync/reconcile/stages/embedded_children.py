@@ -11,7 +11,6 @@ from gitsync.catalog.type_words import format_short_key
 from gitsync.errors import MissingValueError, ProviderError
 from gitsync.model.plan import Apply, Prune
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.actions import may_recover
 from gitsync.planning.embedded_children import GoingAlong, find_going_along, may_go_along
 from gitsync.planning.replacement import REFUSED
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
@@ -21,11 +20,13 @@ from gitsync.reconcile.stages.refusal import note_failed_write
 from gitsync.request.fill import fill
 from gitsync.status.conditions import RECONCILING, make_refused
 from gitsync.status.error_classes import classify
+from gitsync.status.passing_refusals import may_recover
 
 
 def add_children(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Add the children that go along with an update, and what leaves: a delete of this run comes after the update."""
     nodes = run.children.get(attempt.key, ())
+    # A create has no children in Azure yet.
     if not nodes or attempt.decision.action is not Action.UPDATE or attempt.observed.live is None:
         return attempt
     going = {} if attempt.write.refused_whole else dict(_list_going(attempt, run))
@@ -50,6 +51,7 @@ def _list_going(attempt: ApplyAttempt, run: Observing) -> Iterator[tuple[str, Go
         ):
             continue
         kind, template = run.catalog.kind(child.prepared.resource.gvk), child.prepared.template
+        # The stages of the child report what is wrong with it; here it only does not go along.
         if kind is None or template is None:
             continue
         try:
@@ -111,6 +113,7 @@ def show_first_refusal(attempt: ApplyAttempt) -> ApplyAttempt:
     if first is None or stop is None or not attempt.write.has_failed or stop.kind is StopKind.LATE:
         return attempt
     second = stop.condition
+    # The operation goes on, or the second refusal leads to a replacement: neither may be covered by the first one.
     if second.reason in {RECONCILING.reason, REFUSED}:
         return attempt
     is_same = (first.reason, first.message) == (second.reason, second.message)

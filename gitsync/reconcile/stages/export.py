@@ -59,8 +59,10 @@ async def export(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
 
     The exports of watched resources are not written.
     """
+    # Most resources export nothing, and all that follows takes time.
     if not attempt.prepared.resource.spec.get(OPERATOR_SPEC):
         return attempt
+    # What does not exist has no values, and what is replaced gets others.
     if not attempt.observed.exists or attempt.decision.action is Action.REPLACE:
         return attempt if run.rules.writes else await _foresee(attempt, run)
     try:
@@ -153,6 +155,7 @@ async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[Export
         if _is_wanted(attempt, run, expression.address)
     ]
     with _name_stage(SECRETS_STAGE):
+        # Reading secrets is an action (listKeys), which a plan has no right to.
         secrets = await _read_secrets(attempt, run, expressions) if run.rules.writes else {}
         entries = list(collect_fields(_find_secret_destinations(attempt, run), secrets))
     with _name_stage(CONFIG_MAPS_STAGE):
@@ -233,7 +236,9 @@ async def _read_config_maps(attempt: ApplyAttempt, run: Exporting) -> tuple[Expo
     subject = attempt.as_subject()
     extension_values = await run.registry.export_config_maps(subject, run.reader(attempt), missing) if missing else {}
     return collect_fields(
-        destinations, {name: Secret(value) for name, value in {**extension_values, **status_values}.items()}
+        # The status comes last: an extension only fills in what it lacks.
+        destinations,
+        {name: Secret(value) for name, value in {**extension_values, **status_values}.items()},
     )
 
 

@@ -68,9 +68,11 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     # Nothing exists below an owner that this run creates, and an id with an unknown part cannot be read.
     if _has_new_owner(attempt) or "<" in attempt.arm_id:
         return attempt.absent()
+    # A type without a GET shows only whether it exists.
     if not attempt.kind.can_get:
         exists = await run.reader(attempt).exists(attempt.arm_id, attempt.api_version)
         return attempt.existing() if exists else attempt.absent()
+    # Counted before the read: the read may miss a write that begins during it.
     near = run.cache.count_writes_near(attempt.arm_id)
     attempt = attempt.with_observed(attempt.observed.changed(writes_before=near))
     found = await (await run.live_reader(attempt)).find(attempt.arm_id, attempt.api_version)
@@ -83,6 +85,7 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         if attempt.stop:
             return attempt
     elif isinstance(found, Absence) and _lacks_parent(attempt, found):
+        # The missing owner is the cause, and nothing of this run brings it.
         missing = replace(make_warning(found.code, found.message), request_id=found.request_id)
         return stop_without_owner(attempt.absent(), missing)
     elif live is None and run.rules.writes and attempt.is_resumed and not attempt.write.resent:
@@ -98,6 +101,7 @@ def _lacks_parent(attempt: ApplyAttempt, absence: Absence) -> bool:
     is_named = absence.code in PARENT_MISSING and attempt.prepared.is_written
     if not is_named or not is_owner_elsewhere(attempt):
         return False
+    # In a plan, a group that the run would create is missing only until then.
     new_groups = (r.arm_id for r in attempt.before.values() if is_group(r.key) and r.action is Action.CREATE)
     is_new = any(is_below(attempt.arm_id, arm_id) for arm_id in new_groups if arm_id)
     return not (is_new and absence.code == GROUP_MISSING)
@@ -133,16 +137,19 @@ def _has_new_owner(attempt: ApplyAttempt) -> bool:
 
 async def pre_check(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Run the checks of the extensions, and wait for an operation that is under way."""
+    # Whether an unknown state is a final one matters to a write only: nothing else waits for it.
     if _has_unknown_state(attempt) and not _may_wait(attempt, run):
         return attempt.stopped(attempt.describe_unsettled())
     if not attempt.prepared.is_written:
         writer = attempt.before.get(attempt.prepared.written_by) if attempt.prepared.written_by else None
+        # In a plan, the manifest that creates the resource has not done so yet.
         is_planned = writer is not None and writer.action is Action.CREATE and not writer.exists
         if attempt.prepared.is_watched and run.others is not None and not _is_there(attempt):
             return await _wait_for_worker(attempt, run.others)
         return attempt if attempt.observed.exists or is_planned else _stop_not_found(attempt, writer)
     if attempt.apply.hold:  # it is only read
         return attempt
+    # The run that began the operation has passed the checks: its states on the way must not fail them now.
     resumes = attempt.is_resumed and attempt.observed.live is not None and attempt.observed.live.is_moving
     if not resumes:
         answer = await run.registry.pre_check(attempt.as_subject(), run.reader(attempt))
@@ -200,6 +207,7 @@ async def wait_until_settled(attempt: ApplyAttempt, run: Observing) -> ApplyAtte
     live = await (await run.live_reader(attempt)).settle(attempt.arm_id, attempt.api_version, attempt.observed.live)
     attempt = attempt.with_live(live)
     if live is not None and live.is_moving:
+        # Only an operation of gitsync goes on record: the next run does not continue that of another.
         is_own = attempt.write.done is not Action.NONE or attempt.is_resumed
         return attempt.with_write(attempt.write.changed(unfinished=is_own)).stopped(attempt.describe_unsettled())
     return attempt
@@ -254,6 +262,7 @@ def _foretell(attempt: ApplyAttempt, run: Observing) -> str:
 def _is_untouched(attempt: ApplyAttempt, rules: RunRules) -> bool:
     """Return whether nothing has changed since the record was made: then there is nothing to decide."""
     live, remembered = attempt.observed.live, attempt.remembered
+    # After a write the record is new in any case, and with a doubtful id the body may be that of another resource.
     if live is None or remembered is None or attempt.write.tried or attempt.id_doubt or rules.always_put:
         return False
     desired, body, taken = attempt.desired, remove_paths(live.body, attempt.ignored), attempt.handed_over

@@ -70,10 +70,12 @@ def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | Non
     The children of an alias are in the subscription that it created.
     """
     owner, record = attempt.prepared.owner, attempt.record
+    # The id names the subscription that the alias creates, which no credential states.
     if is_alias(owner.key if owner else None):
         return attempt.explain_out_of_reach("")
     written_id = record.arm_id if record and record.claim.is_ours else None
     if refusal := attempt.explain_out_of_reach(arm_id):
+        # The owner is not the mistake if the credential cannot be used, or if the resource was written there before.
         if refusal is attempt.refusal or (written_id and is_same_id(written_id, arm_id)):
             return refusal
         return replace(refusal, advice=_advise_on_owner(attempt, arm_id))
@@ -138,10 +140,16 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
     """A name and an owner are frozen once Azure has the resource (docs/reference/reconciliation.md#immutable-names)."""
     prepared = attempt.prepared
     if not await has_resource(attempt, record, attempt.kind, run):
-        unclaimed = replace(record, claim=Claim.EXPECTED, applied=None, baseline=None, operation=None)
+        unclaimed = replace(
+            record,
+            claim=Claim.EXPECTED,
+            # The resource at the old id is gone, so its name is free to change: nothing is left of it to compare with.
+            spec=replace(record.spec, applied=None, baseline=None),
+            writes=replace(record.writes, operation=None),
+        )
         return replace(attempt, apply=replace(attempt.apply, record=unclaimed), remembered=None)
     owner = prepared.owner.key if prepared.owner else None
-    field = "spec.azureName" if owner == record.owner else "spec.owner.name" if owner else "spec.owner.armId"
+    field = "spec.azureName" if owner == record.manifest.owner else "spec.owner.name" if owner else "spec.owner.armId"
     text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}'"
     move = make_move(record.arm_id, prepared.arm_id or "")
     moved = attempt.existing().with_decision(attempt.decision.changed(replacement=move))
@@ -165,6 +173,7 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """
     is_ours = attempt.record is not None and attempt.record.claim.is_ours
     for result in (attempt.before[key] for key in attempt.prepared.depends_on if key in attempt.before):
+        # The other manifest writes this very resource, so it must have done that, not only exist.
         if result.key == attempt.prepared.written_by:
             if not result.is_fine and attempt.policy.allows_modify:
                 return _wait_for_writer(attempt, result)
@@ -181,6 +190,7 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         return await run.reader(attempt).get(arm_id, api_version)
 
     owner = await run.cache.read_once(arm_id, read)
+    # A plan does not find the owner that the run is to create.
     if owner is None and (run.rules.writes or is_owner_elsewhere(attempt)):
         text = f"The owner {arm_id} does not exist in Azure, so this resource cannot be checked."
         return stop_without_owner(attempt, make_warning("Failed", text))

@@ -76,6 +76,7 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     if record.agent and record.agent != run.rules.agent:
         return attempt.stopped(make_other_agent(run.rules.agent, record.agent), Verdict.SKIP, StopKind.FINE)
     if not run.rules.prune:
+        # Without --prune nothing is deleted, but a resource that someone else deleted needs no record any more.
         if not prune.detaches and await _is_gone(attempt, run):
             return attempt.absent().stopped(GONE, Verdict.IN_SYNC, StopKind.FINE_NOW)
         return attempt.stopped(_add_reason(attempt, _add_rest(record, REMEMBERED) if prune.detaches else KEPT))
@@ -85,7 +86,7 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         return attempt.stopped(_add_reason(attempt, _add_rest(record, DETACHED)))
     refusal = attempt.explain_out_of_reach(record.arm_id)
     # The children of an alias are in the subscription that it created, not in that of the credential.
-    if refusal and not is_alias(record.owner):
+    if refusal and not is_alias(record.manifest.owner):
         return attempt.stopped(refusal, Verdict.BLOCKED)
     note = run.registry.deletes_besides((attempt.key.group, attempt.key.kind))
     return attempt.with_decision(attempt.decision.changed(action=Action.DELETE, note=note))
@@ -103,16 +104,19 @@ async def _is_gone(attempt: PruneAttempt, run: Observing) -> bool:
 
 async def wait_for_dependents(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     """Stop until the dependents are deleted. The content of a deleted group is deleted with it."""
-    is_done = not run.rules.writes  # what a plan deletes is not there for those after it
+    # What a plan deletes is not there for those after it.
+    is_done = not run.rules.writes
     remaining = [r for r in attempt.before.values() if r.action is not Action.DELETE or not (is_done or r.is_gone)]
     if remaining:
+        # The delete of the group is under way, and includes this resource.
         if attempt.prune.within is not None and remaining[0].action is Action.DELETE:
-            return attempt.deleting(DELETING)  # the delete of its group is under way, and includes it
+            return attempt.deleting(DELETING)
         text = f"{remaining[0].key} still exists and must be deleted first."
         is_held = attempt.prune.within is not None and all(result.is_fine for result in remaining)
         held = make_warning("PruneHeld", text)
         kind = StopKind.FINE_NOW if is_held else StopKind.NEXT_RUN
         return attempt.stopped(held, Verdict.BLOCKED, kind, blocked_by=remaining[0].key)
+    # The delete of the group has ended, and Azure deleted its content with it.
     if run.rules.writes and attempt.prune.within is not None:
         return attempt.with_write(attempt.write.changed(done=Action.DELETE)).absent().stopped(DELETED)
     return attempt
@@ -149,20 +153,18 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
 
 
 async def check_group_content(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
-    """Stop the delete of a group that contains anything that gitsync does not manage. The list is read right before.
-
-    The list may still show what this run deleted, and what was below that. It must show all content that is deleted
-    with the group, unless that no longer exists: a list that lacks existing resources may also lack those of others.
-    """
+    """Stop the delete of a group that contains anything that gitsync does not manage. The list is read right before."""
     if not is_group(attempt.key):
         return attempt
     path, carried = f"{attempt.record.arm_id}/resources", attempt.prune.carries
     listed_ids = list_ids(await run.reader(attempt).list(path, RESOURCES_API_VERSION), path)
     deleted_ids = [result.arm_id for result in attempt.before.values() if result.arm_id]
+    # The list may still show what this run deleted, and what was below that.
     if held := describe_strangers(listed_ids, [record.arm_id for record in carried], deleted_ids):
         return attempt.stopped(make_warning("PruneHeld", held), Verdict.BLOCKED, StopKind.FINE_NOW)
+    # A list that lacks a resource which exists may lack those of others too.
     for record in find_unlisted(carried, listed_ids):
-        kind = run.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+        kind = run.catalog.kind(GVK.parse(record.manifest.api_version, record.key.kind))
         if await has_resource(attempt, record, kind, run):
             text = f"The resource list of the group lacks {record.arm_id}, which exists, so the list is not used."
             return attempt.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, StopKind.WAITS)

@@ -43,14 +43,14 @@ _NO_FIELD = "\0"
 def check_removed(attempt: ApplyAttempt) -> ApplyAttempt:
     """Stop an update after which Azure still shows what was removed from git: to demand the removal, or if that was in
     vain.
-
-    The record then keeps that it was removed from git, or a later run would forget it.
     """
     kept = _find_kept(attempt)
     if not kept or attempt.remembered is None or attempt.observed.live is None:
         return attempt
+    # The record keeps that the value was removed from git, or a later run would forget it.
     sent, body = mask_digests(attempt.remembered.applied), remove_paths(attempt.observed.live.body, attempt.ignored)
     attempt = replace(attempt, remembered=replace(attempt.remembered, baseline=make_baseline(sent, body)))
+    # A PATCH has demanded the removal already: it sends a null for what git gave up.
     demands = () if attempt.is_patched else _choose_demands(kept, attempt)
     condition = _make_kept(kept, attempt)
     if not demands:
@@ -129,6 +129,7 @@ def note_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> 
     """Stop an update whose demand Azure refused; not for fields alone, which then always have a value."""
     run.cache.note_write(attempt.arm_id)
     kept = _find_kept(attempt)
+    # Only fields were refused, which then always have a value: the write before this one is the result.
     if not kept:
         return attempt.with_write(attempt.write.changed(demands=()))
     condition = _make_kept(kept, attempt, f"{failure.code}: {failure.message}")
@@ -141,7 +142,7 @@ async def report_kept(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  #
     vain. A change in git or in Azure is written as always.
     """
     record, comparison = attempt.record, attempt.decision.comparison
-    failure = record.failure if record else None
+    failure = record.writes.failure if record else None
     if failure is None or not failure.keeps or attempt.decision.action is Action.NONE or attempt.write.tried:
         return attempt
     kept = _find_kept(attempt) if attempt.request else ()

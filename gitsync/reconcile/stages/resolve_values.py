@@ -34,6 +34,7 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if all(isinstance(ref, ResourceRef) for ref in refs):  # ids are not values of a source
         return attempt
     session = attempt.session
+    # Nothing was requested from a source yet, so a source is not the cause.
     if run.clock.monotonic() >= session.deadline:
         text = f"{session.end_reason} before the values of {attempt.key} were read. {session.last_error()}"
         raise DeadlineError(text.rstrip(), code=session.end_code)

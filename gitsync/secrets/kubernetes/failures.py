@@ -18,7 +18,7 @@ from gitsync.errors import DryRunUnsupportedError, SecretStoreError, StoreNotFou
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
 from gitsync.secrets.kubernetes.rights import RESOURCES, Right, format_grant
-from gitsync.secrets.remote_requests import PATIENT_ATTEMPTS, find_certificate_error, format_complaint, read_retry_after
+from gitsync.secrets.remote_requests import find_certificate_error, format_complaint, read_retry_after
 
 _PASSING = frozenset({408, 409, 429, 500, 502, 503, 504})
 """Includes 409: the object was changed concurrently, so it is read again."""
@@ -71,7 +71,6 @@ def make_failure(
         hint = "Find what else writes this object." if status == 409 else (cause.hint if cause else "Run again later.")
         return TransientStoreError(
             message,
-            attempts=PATIENT_ATTEMPTS,
             retry_after=read_retry_after(headers),
             is_of_all=status in _DOWN,
             hint=hint,
@@ -94,7 +93,6 @@ def make_unreachable(api_call: object, error: Exception) -> SecretStoreError:
     reason = (str(error) or type(error).__name__).rstrip(".")
     return TransientStoreError(
         f"The API server could not be reached to {api_call}: {reason}.",
-        attempts=PATIENT_ATTEMPTS,
         is_of_all=True,
         hint="Check the network policies of the namespace of the job.",
     )
