@@ -34,7 +34,7 @@ def find_kind(text: str, catalog: Catalog, version: str | None = None) -> KindMa
     group, kind = _find_group_and_kind(group, word, catalog)
     requested = version or version_in_text
     chosen_version = (
-        requested.removeprefix(f"{group}/") if requested is not None else find_newest_version(group, kind, catalog)
+        requested.removeprefix(f"{group}/") if requested is not None else choose_newest_version(group, kind, catalog)
     )
     match = catalog.kind(GVK(group, chosen_version, kind))
     if match is None:
@@ -103,7 +103,7 @@ def _make_unknown_error(group: str, word: str, groups: list[str], catalog: Catal
     return ConfigError(f"There is no kind {word or '(none)'}{group_note}.", hint=hint)
 
 
-def find_newest_version(group: str, kind: str, catalog: Catalog) -> str:
+def choose_newest_version(group: str, kind: str, catalog: Catalog) -> str:
     """The newest version of a kind that is not a preview; of one that has only previews, the newest."""
     versions = catalog.versions(group, kind)
     stable = [version for version in versions if not version.endswith("preview")]

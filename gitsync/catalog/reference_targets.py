@@ -16,7 +16,7 @@ from typing import Final
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.everyday_names import GroupKind, normalize_name
-from gitsync.catalog.kind_names import find_newest_version
+from gitsync.catalog.kind_names import choose_newest_version
 from gitsync.model.facts import Field, FieldType, Kind
 from gitsync.model.gvk import GVK
 
@@ -146,7 +146,7 @@ def list_children(group_kind: GroupKind, catalog: Catalog) -> tuple[GroupKind, .
 def _list_kinds(catalog: Catalog) -> tuple[Kind, ...]:
     """Every kind at its newest version, sorted."""
     group_kinds = ((group, name) for group in catalog.groups() for name in catalog.kinds(group))
-    kinds = (catalog.kind(GVK(group, find_newest_version(group, name, catalog), name)) for group, name in group_kinds)
+    kinds = (catalog.kind(GVK(group, choose_newest_version(group, name, catalog), name)) for group, name in group_kinds)
     return tuple(kind for kind in kinds if kind is not None)
 
 

@@ -53,7 +53,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     if meaning := find_code_meaning(options.kind):
         _print_code(meaning, config)
         return ExitCode.FINE
-    if word := _find_word(options.kind):
+    if word := _explain_word(options.kind):
         _print_word(options.kind, word, config)
         return ExitCode.FINE
 
@@ -105,7 +105,7 @@ def _print_code(meaning: CodeMeaning, config: Config) -> None:
     print("\n".join(["", "Example:", *(f"{' ' * _INDENT}{line}".rstrip() for line in lines)]))
 
 
-def _find_word(name: str) -> dict[str, str]:
+def _explain_word(name: str) -> dict[str, str]:
     """What a verdict or an Azure error code means and what to do, by title; empty for any other word."""
     from gitsync.problems.problem_codes import find_verdict_meaning
     from gitsync.status.advice import BY_KIND, find_advice

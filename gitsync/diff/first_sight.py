@@ -122,14 +122,14 @@ def _compare_lists(desired: list[Any], live: list[Any], hints: Hints, path: Json
 
 
 def _compare_plain(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> FirstSightDifferences:
-    own = _find_own_entries(desired, live, hints, path)
+    own = _list_own_entries(desired, live, hints, path)
     if _has_same_entries(desired, [entry for index, entry in enumerate(live) if index not in own], hints, path):
         yield from (Unverified((*path, index)) for index in own)
     else:
         yield Difference(format_pointer(path), format_value(desired), live, RULE)
 
 
-def _find_own_entries(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> list[int]:
+def _list_own_entries(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> list[int]:
     """The indexes of the entries that Azure added: git has no equal one."""
     return [
         index
@@ -140,7 +140,7 @@ def _find_own_entries(desired: list[Any], live: list[Any], hints: Hints, path: J
 
 
 def _compare_by_index(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> FirstSightDifferences:
-    own = _find_own_entries(desired, live, hints, path) if len(desired) != len(live) else []
+    own = _list_own_entries(desired, live, hints, path) if len(desired) != len(live) else []
     comparable = [entry for index, entry in enumerate(live) if index not in own]
     if len(desired) != len(comparable):
         yield Difference(format_pointer(path), format_value(desired), live, RULE)

@@ -44,7 +44,7 @@ class Hints:
 
 
 @cache
-def find_kind_hints(kind: Kind) -> Hints:
+def make_kind_hints(kind: Kind) -> Hints:
     """The hints of a kind. Cached, because a kind has thousands of fields, and hundreds of resources."""
     return Hints(arm_type=kind.arm_type, leaves=_build_type_tree(kind.types[kind.spec], kind.types, (kind.spec,)))
 

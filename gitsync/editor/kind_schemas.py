@@ -30,7 +30,7 @@ from gitsync.validation.explain import (
 )
 from gitsync.validation.name_rules import LONGEST_NAME, NEVER_IN_NAMES, is_uuid_named
 from gitsync.validation.references import REFERENCES
-from gitsync.validation.schema import find_pairs
+from gitsync.validation.schema import list_pairs
 
 Schema = dict[str, Any]
 
@@ -313,7 +313,7 @@ def _exclude_pairs(facts: TypeFacts, kind_field: KindField) -> list[Schema]:
             "if": require(value, source),
             "then": {"properties": {source: forbid(f"Set {kind_field.path}.{value} or {source}, not both.")}},
         }
-        for value, source in find_pairs(facts["fields"], facts["fields"])
+        for value, source in list_pairs(facts["fields"], facts["fields"])
     ]
 
 

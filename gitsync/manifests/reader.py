@@ -26,10 +26,10 @@ from gitsync.manifests.unparsed_text import find_likely_header, may_be_object, m
 from gitsync.manifests.unread_documents import (
     UnreadContent,
     find_embedded,
-    find_hidden,
     find_hook,
-    find_misspelt_fields,
     find_templates,
+    list_hidden,
+    list_misspelt_fields,
     mark_followed,
     pass_over,
     pass_over_hook,
@@ -255,9 +255,9 @@ class _Sorter:
             # The next resource gets this position, and must not get the problems of this document.
             self.variables.uses.detach(len(self.resources))
             header = replace(header, is_unread=resource is not None)
-            self.account_for(reject(replaced, *(find_misspelt_fields(replaced) or (header,)), *replaced.problems))
+            self.account_for(reject(replaced, *(list_misspelt_fields(replaced) or (header,)), *replaced.problems))
             return None
-        self.unread.extend(find_hidden(replaced))
+        self.unread.extend(list_hidden(replaced))
         return replaced, header
 
     def note_unparsed(self, path: str, texts: Iterable[tuple[int, bytes]]) -> None:
@@ -279,7 +279,7 @@ class _Sorter:
     def add_resource(self, document: Document, header: Header) -> None:
         gvk = header.gvk
         spec = document.value.get("spec")
-        misspelt = find_misspelt_fields(document)
+        misspelt = list_misspelt_fields(document)
         reported = {problem.field for problem in misspelt}
         others = (
             {key: value for key, value in header.others.items() if key not in reported} if reported else header.others

@@ -124,18 +124,18 @@ def list_deletes(prunes: Mapping[Key, Prune]) -> list[Prune]:
     return [prune for prune in prunes.values() if goes(prune)]
 
 
-def find_deleted_groups(prunes: Mapping[Key, Prune]) -> list[Prune]:
+def list_deleted_groups(prunes: Mapping[Key, Prune]) -> list[Prune]:
     """Return the groups that the plan deletes: those whose content is listed."""
     deletes = (prune for prune in prunes.values() if not (prune.detaches or prune.held or prune.within))
     groups = (prune for prune in deletes if is_group(prune.key))
-    return [group for group in groups if not any(prunes[key].held for key in _find_content(group, prunes))]
+    return [group for group in groups if not any(prunes[key].held for key in _list_content(group, prunes))]
 
 
 def hold_shared_groups(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[str]]) -> dict[Key, Prune]:
     """Hold the groups that contain anything that gitsync does not manage. The rest of their content is deleted."""
     held_prunes = dict(prunes)
     for key, listed_ids in listings.items():
-        own_ids = [prunes[member].record.arm_id for member in _find_content(prunes[key], prunes)]
+        own_ids = [prunes[member].record.arm_id for member in _list_content(prunes[key], prunes)]
         if held := describe_strangers(listed_ids, own_ids, own_ids):
             held_prunes[key] = replace(prunes[key], held=held)
     return held_prunes
@@ -150,10 +150,10 @@ def absorb_content(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[
     planned = dict(prunes)
     for key, listed_ids in listings.items():
         group = planned[key]
-        content = _find_content(group, planned)
+        content = _list_content(group, planned)
         if group.held or describe_strangers(listed_ids, (planned[member].record.arm_id for member in content)):
             continue
-        earlier = _find_earlier(group, content, listed_ids, planned)
+        earlier = _list_earlier(group, content, listed_ids, planned)
         absorbed = [member for member in content if member not in earlier]
         records = tuple(planned[member].record for member in sorted(absorbed))
         depends_on = tuple(k for k in group.depends_on if k not in absorbed)
@@ -178,7 +178,7 @@ def describe_strangers(listed_ids: Iterable[str], own_ids: Iterable[str], delete
     return f"The group contains resources that gitsync does not manage: {strangers[0]}{more}."
 
 
-def find_unlisted(records: Iterable[Record], listed_ids: Iterable[str]) -> list[Record]:
+def list_unlisted(records: Iterable[Record], listed_ids: Iterable[str]) -> list[Record]:
     """Return the records that a list of their group does not show, neither themselves nor their parents.
 
     No list shows subnets, so the virtual network stands for them.
@@ -187,14 +187,14 @@ def find_unlisted(records: Iterable[Record], listed_ids: Iterable[str]) -> list[
     return [record for record in records if shown_keys.isdisjoint(iterate_ancestors(record.arm_id))]
 
 
-def _find_earlier(
+def _list_earlier(
     group: Prune, content: Sequence[Key], listed_ids: Sequence[str], prunes: Mapping[Key, Prune]
 ) -> set[Key]:
     """Return the content that cannot be deleted with its group: what the list does not show, and its dependents.
 
     The same holds for all else that the group waits for, or there would be a cycle.
     """
-    missing = {record.key for record in find_unlisted((prunes[key].record for key in content), listed_ids)}
+    missing = {record.key for record in list_unlisted((prunes[key].record for key in content), listed_ids)}
     waiting = [key for key in content if key in missing and prunes[key].within is None]
     waiting += [key for key in group.depends_on if key not in content]
     earlier: set[Key] = set()
@@ -206,7 +206,7 @@ def _find_earlier(
     return earlier | {key for key in content if prunes[key].within in earlier}
 
 
-def _find_content(group: Prune, prunes: Mapping[Key, Prune]) -> list[Key]:
+def _list_content(group: Prune, prunes: Mapping[Key, Prune]) -> list[Key]:
     """Return the keys of the deletes whose resources are in a group."""
     arm_id = group.record.arm_id
     return [key for key, prune in prunes.items() if not prune.detaches and is_below(prune.record.arm_id, arm_id)]

@@ -22,7 +22,7 @@ from gitsync.model.record import Record
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict, Written
 from gitsync.planning.record_counts import find_generation
-from gitsync.planning.referrers import find_given_ids
+from gitsync.planning.referrers import list_given_ids
 from gitsync.planning.replacement import (
     REFUSED,
     REPLACEMENT_BEGUN,
@@ -101,7 +101,7 @@ def _find_refused(attempt: ApplyAttempt, rules: RunRules) -> Replacement | None:
     if found is None:
         return None
     live = attempt.observed.live
-    found = replace(found, given_ids=find_given_ids(live.body if live else None))
+    found = replace(found, given_ids=list_given_ids(live.body if live else None))
     decided = decide_replacement(
         found, differences, attempt.kind, resource, attempt.record, condition, prunes=rules.prune
     )

@@ -170,8 +170,8 @@ class Rebuild:
                 waiting[other].add(resource.key)
         return waiting
 
-    def find_dependents(self, keys: Iterable[Key]) -> frozenset[Key]:
-        """Find the resources of a rebuild that depend on any of these, directly or not."""
+    def list_dependents(self, keys: Iterable[Key]) -> frozenset[Key]:
+        """List the resources of a rebuild that depend on any of these, directly or not."""
         pending, reached = list(keys), set[Key]()
         while pending:
             for other in self._waiting.get(pending.pop(), set()) - reached:

@@ -60,8 +60,8 @@ class Restore(NamedTuple):
         return f"set {self.field}: {self.mode}{f' with {join_with_and(self.sources)}' if self.sources else ''}"
 
 
-def find_losses(rebuild: Rebuild) -> Iterator[Gap]:
-    """Find what a rebuild creates without its data, and names that deleted resources may reserve. A resource without
+def list_losses(rebuild: Rebuild) -> Iterator[Gap]:
+    """List what a rebuild creates without its data, and names that deleted resources may reserve. A resource without
     its data has one gap with everything below it.
     """
     empty: dict[Key, list[RebuiltResource]] = {}

@@ -29,12 +29,12 @@ from gitsync.planning.plan import UNTRUSTED, hold_until, hold_untrusted, make_pl
 from gitsync.planning.prune_holds import RemovedResource, find_holds
 from gitsync.planning.record_trust import find_untrusted
 from gitsync.planning.replacement import note_renames
-from gitsync.planning.run_problems import find_empty_source, merge_shared
+from gitsync.planning.run_problems import merge_shared, warn_empty_source
 from gitsync.reconcile.context import Connections
 from gitsync.report.wording import join_renderers
 from gitsync.run.load import RunInput
 from gitsync.run.manifests import coverage_of, prepare_resources, read_selected_manifests, redact_manifests
-from gitsync.run.removals import Reading, find_removals
+from gitsync.run.removals import Reading, collect_removals
 
 
 def plan_run(
@@ -62,7 +62,7 @@ def plan_run(
     untrusted = find_untrusted(own_records, connections.catalog, declared)
     selected = select_prepared(run_input.prepared, selection)
     removals = _find_removals(config, connections, run_input, removed, state.find_revision(agent) or state.revision)
-    released = find_released(config.release, (key for key in own_records if key not in declared))
+    released = list_released(config.release, (key for key in own_records if key not in declared))
     removals = release(removals, removed, released, connections.catalog)
     moved = _move_claims(selected, {**remaining, **removed}, own_records, untrusted)
     plan = make_plan(
@@ -89,7 +89,7 @@ def _find_removals(
 ) -> dict[Key, Removal]:
     today = connections.clock.now().date()
     reading = Reading(connections.settings.namespace, run_input.references, today)
-    removals = find_removals(connections.source, removed, since, config, reading, run_input.manifests)
+    removals = collect_removals(connections.source, removed, since, config, reading, run_input.manifests)
     if connections.source.contents.file and removed:
         return _hold_for_other_files(config, connections, run_input, removed, removals)
     return removals
@@ -98,7 +98,7 @@ def _find_removals(
 def _list_source_problems(config: Config, connections: Connections, manifests: Manifests) -> Iterator[Problem]:
     yield from connections.source.contents.problems
     yield from manifests.problems
-    yield from find_empty_source(coverage_of(connections.source, manifests), config.target_namespaces)
+    yield from warn_empty_source(coverage_of(connections.source, manifests), config.target_namespaces)
     yield from _warn_uncommitted(connections)
 
 
@@ -238,8 +238,8 @@ def is_deleted_alone(catalog: Catalog, record: Record) -> bool:
     return kind is None or (kind.can_delete and kind.provider is Provider.ARM)
 
 
-def find_released(names: Iterable[str], keys: Iterable[Key]) -> frozenset[Key]:
-    """Find the resources that --release names, among those that were removed from git. No name is abbreviated.
+def list_released(names: Iterable[str], keys: Iterable[Key]) -> frozenset[Key]:
+    """List the resources that --release names, among those that were removed from git. No name is abbreviated.
 
     Raises ConfigError for a name that none of them has, or several.
     """

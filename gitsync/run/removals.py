@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from gitsync.config.config import Config
-from gitsync.config.config_file import find_source_settings
+from gitsync.config.config_file import join_source_settings
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.contents import ExplainUnreadable, SourceContents
@@ -63,7 +63,7 @@ class _LastManifest(NamedTuple):
     revision: str = ""  # the last one that had it
 
 
-def find_removals(
+def collect_removals(
     source: Checkout,
     removed: Mapping[Key, Record],
     since: str | None,
@@ -82,7 +82,7 @@ def find_removals(
     # To read all of a long history would take longer than the run, so the recorded policy counts then.
     is_long = len(revisions) > MOST_REVISIONS
     is_searched = since is not None and not is_long and source.has_history_since(since)
-    commits = find_last_commits(
+    commits = list_last_commits(
         source, {key: (one.revision, one.place) for key, one in last.items() if is_searched or one.revision != since}
     )
     unknown = explain_unknown(source, since, is_long=is_long)
@@ -246,7 +246,7 @@ def _find_namespace(source: Checkout, revision: str, config: Config, namespace: 
     current one, if those settings are invalid.
     """
     try:
-        return find_source_settings(config, source.settings_at(revision)).namespace
+        return join_source_settings(config, source.settings_at(revision)).namespace
     except ConfigError:
         return namespace
 
@@ -311,14 +311,14 @@ def _has_files(unit: str, paths: Iterable[str]) -> bool:
 # A manifest that a unit was built from has no history of its own, so any change below its unit counts.
 
 
-def find_last_commits(source: Checkout, last: Mapping[Key, tuple[str, ManifestPaths]]) -> dict[Key, LastCommit]:
+def list_last_commits(source: Checkout, last: Mapping[Key, tuple[str, ManifestPaths]]) -> dict[Key, LastCommit]:
     """Return the commit that changed each manifest last. `last` has the last revision with the manifest, and the paths
     that it was made of. git is started once for each revision.
     """
     commits: dict[Key, LastCommit] = {}
     for revision in dict.fromkeys(revision for revision, _ in last.values()):
         places = {key: place for key, (its_revision, place) in last.items() if its_revision == revision}
-        found = source.find_last_commits(revision, set(places.values()))
+        found = source.list_last_commits(revision, set(places.values()))
         commits |= {key: found[place] for key, place in places.items()}
     return commits
 

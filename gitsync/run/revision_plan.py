@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
-from gitsync.config.config_file import find_source_settings
+from gitsync.config.config_file import join_source_settings
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.history import ManifestPaths
@@ -38,7 +38,7 @@ from gitsync.planning.moved_manifests import LastDeclared
 from gitsync.planning.plan import hold_until, make_plan
 from gitsync.planning.replacement import note_renames
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
-from gitsync.planning.run_problems import DEFAULT_AGENT, find_empty_source, find_too_many_deletes
+from gitsync.planning.run_problems import DEFAULT_AGENT, find_too_many_deletes, warn_empty_source
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_report
 from gitsync.request.credential_choice import choose_offline
@@ -56,7 +56,7 @@ from gitsync.run.manifests import (
     read_unambiguous,
     redact_manifests,
 )
-from gitsync.run.plan import find_released, is_deleted_alone, list_problems, mark_undeletable, release
+from gitsync.run.plan import is_deleted_alone, list_problems, list_released, mark_undeletable, release
 from gitsync.run.removals import hold_unreadable
 from gitsync.run.unread_places import UnreadSource, list_blobs
 from gitsync.run.watch import log_start
@@ -96,7 +96,7 @@ def _plan_revisions(
     log_start("plan", target)
     config = spell_selection(config, (resource.key for revised in (old, new) for resource in revised.prepared))
     reader = reader._replace(config=config)
-    removed = _find_removals(config, before, after, old, new, manifests)
+    removed = _collect_removals(config, before, after, old, new, manifests)
     plan = _make_plan(reader, old, new, (*after.contents.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
@@ -240,7 +240,7 @@ class RevisionReader(NamedTuple):
 def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str) -> tuple[Revised, Manifests]:
     """Read and prepare the manifests of a revision, which is called `name` in messages."""
     config, clock, redactions, foreign = reader
-    settings = find_source_settings(config, revision.contents.settings)
+    settings = join_source_settings(config, revision.contents.settings)
     catalog = open_catalog()
 
     def read(without: Collection[str]) -> Manifests:
@@ -269,7 +269,7 @@ def _list_encrypted(manifests: Manifests) -> Secrets:
     }
 
 
-def _find_removals(
+def _collect_removals(
     config: Config,
     before: RevisionManifests,
     after: RevisionManifests,
@@ -277,7 +277,7 @@ def _find_removals(
     new: Revised,
     manifests: Manifests,
 ) -> dict[Key, Removal]:
-    """Find the resources that only the old revision has, with the commits that changed them last, and what holds
+    """Collect the resources that only the old revision has, with the commits that changed them last, and what holds
     them.
     """
     keys = {resource.key for resource in new.prepared}
@@ -345,10 +345,10 @@ def _make_plan(
     # The records of a run that has applied the old revision, as far as this run covers it.
     selected = {key: record for key, record in records.items() if key in keys or selection.has(key)}
     read = Coverage(resources=len(manifests.resources), unread=manifests.unread)
-    problems = (*problems, *find_empty_source(read, reader.config.target_namespaces))
+    problems = (*problems, *warn_empty_source(read, reader.config.target_namespaces))
     around = RestOfSource(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
     catalog, gone = open_catalog(), {key: records[key] for key in removed if key in selected}
-    removals = release(removed, gone, find_released(reader.config.release, removed), catalog)
+    removals = release(removed, gone, list_released(reader.config.release, removed), catalog)
     undeletable = {key for key, record in gone.items() if not is_deleted_alone(catalog, record)}
     plan = make_plan(select_prepared(new.prepared, selection), selected, problems, removals, undeletable, around)
     plan = note_renames(mark_undeletable(plan, catalog))

@@ -56,7 +56,7 @@ class UnreadSource:
     def hold(self, removed: Mapping[Key, LastDeclared]) -> dict[Key, str]:
         """Return why resources are held whose manifests may be in something that was not read."""
         bases = tuple({id(last.blobs): last.blobs for last in removed.values() if last.blobs is not None}.values())
-        elsewhere = self._find_elsewhere(bases)
+        elsewhere = self._collect_elsewhere(bases)
         wanted = [entry for path, entry in elsewhere.items() if may_have_manifests(path)]
         contents = self.tree.read_present(wanted) if self.tree else {}
         files = (
@@ -126,7 +126,7 @@ class UnreadSource:
                 path, "a document in it is rejected", self.blobs[path], list_named_objects(path, self.files[path])
             )
 
-    def _find_elsewhere(self, bases: tuple[Blobs, ...]) -> Mapping[str, SourceEntry]:
+    def _collect_elsewhere(self, bases: tuple[Blobs, ...]) -> Mapping[str, SourceEntry]:
         """Find the files of the commit that came or changed and are not below the path, and those not checked out."""
         return {
             path: entry

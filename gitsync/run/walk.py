@@ -19,7 +19,7 @@ from gitsync.model.plan import Apply, Node, Plan, Prune
 from gitsync.model.record import State
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Written
-from gitsync.planning.delete_scope import absorb_content, find_deleted_groups, hold_shared_groups, spread_holds
+from gitsync.planning.delete_scope import absorb_content, hold_shared_groups, list_deleted_groups, spread_holds
 from gitsync.planning.embedded_children import group_by_owner
 from gitsync.planning.plan import hold_back
 from gitsync.planning.replacement import add_takes
@@ -71,7 +71,7 @@ async def walk(
         frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
         has_time = run.clock.monotonic() < run.rules.deadline
         tried = {key: result for key, result in applied.items() if key not in both}
-        second_tries = _find_second_tries(plan, tried) if run.rules.writes and frees and has_time else {}
+        second_tries = _collect_second_tries(plan, tried) if run.rules.writes and frees and has_time else {}
         applied = _add_later(applied, await run_in_order(second_tries, run_node, build_rest, stop, known=applied))
     finally:
         stop_watcher.cancel()
@@ -126,7 +126,7 @@ async def _list_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mapping[
     if not run.rules.prune:
         return prunes
     listings = {}
-    for group in find_deleted_groups(prunes):
+    for group in list_deleted_groups(prunes):
         path = f"{group.record.arm_id}/resources"
         session = run.begin_session()
         try:
@@ -138,7 +138,7 @@ async def _list_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mapping[
     return prunes if run.rules.approval.review else absorb_content(prunes, listings)
 
 
-def _find_second_tries(plan: Plan, applied: Mapping[Key, Result]) -> dict[Key, Apply]:
+def _collect_second_tries(plan: Plan, applied: Mapping[Key, Result]) -> dict[Key, Apply]:
     """Applies that failed with a retryable error, for a run that has deleted something since
     (docs/reference/design.md#prune).
     """

@@ -205,7 +205,7 @@ class _Follower:
         """Return whether a source is this repository at any revision. Flux's revision is not compared."""
         return isinstance(source, GitAddress) and not source.chart and self.repository.has_url(source.url)
 
-    def find_covered(self) -> CoveredFolders:
+    def collect_covered(self) -> CoveredFolders:
         """Find the folders of all objects, also of those that are built from another revision. A chart of a repository
         that is not known may be in this one, and its values are in the object.
         """
@@ -229,7 +229,7 @@ def follow(start: Declarations, build: BuildUnits, read: ReadObjects, repository
     follower.follow(
         _FoundObject(declared_unit, follower.find_cluster_folder(declared_unit)) for declared_unit in outermost
     )
-    units, covered = follower.units, follower.find_covered()
+    units, covered = follower.units, follower.collect_covered()
     # The files of folders that are built are read from what is built of them.
     begun: list[Problem] = []
     for problem in (*start.problems, *follower.grade(start.broken)):
@@ -255,7 +255,7 @@ def follow(start: Declarations, build: BuildUnits, read: ReadObjects, repository
                         for name, unit in units.items()
                         if unit.settings.is_suspended
                     ),
-                    *_find_circles(units),
+                    *_list_circles(units),
                 )
             )
         ),
@@ -396,10 +396,10 @@ def _say_how_to_tell(source: SourceName | GitAddress) -> str:
     return f"If it is, write `this-repository: {source.namespace}/{source.name}` in gitsync.yaml." if is_git else ""
 
 
-def _find_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:
+def _list_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:
     """Report each unit of Flux that comes after itself."""
-    for name in _find_entangled(units):
-        if name in _find_all_before(name, units):
+    for name in _list_entangled(units):
+        if name in _list_all_before(name, units):
             unit = units[name]
             yield Problem(
                 code="FluxCircle",
@@ -411,8 +411,8 @@ def _find_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:
             )
 
 
-def _find_entangled(units: Mapping[str, Unit]) -> tuple[str, ...]:
-    """Find the units that are in a circle, or come after one: those that no order reaches."""
+def _list_entangled(units: Mapping[str, Unit]) -> tuple[str, ...]:
+    """List the units that are in a circle, or come after one: those that no order reaches."""
     waits = {name: {before for before in unit.settings.depends_on if before in units} for name, unit in units.items()}
     after: dict[str, list[str]] = {}
     for name, before in waits.items():
@@ -428,7 +428,7 @@ def _find_entangled(units: Mapping[str, Unit]) -> tuple[str, ...]:
     return tuple(name for name in units if left[name])
 
 
-def _find_all_before(name: str, units: Mapping[str, Unit]) -> frozenset[str]:
+def _list_all_before(name: str, units: Mapping[str, Unit]) -> frozenset[str]:
     found, pending = set[str](), [name]
     while pending:
         for before in units[pending.pop()].settings.depends_on:

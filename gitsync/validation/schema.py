@@ -222,7 +222,7 @@ def check_pairs(visit: Visit) -> Iterator[Finding]:
     """Report every pair of which a mapping sets both."""
     if not any(name.endswith(SOURCES) for name in visit.value):
         return  # most mappings: their pairs are not looked for
-    for value_field, source_field in find_pairs(visit.present, visit.fields):
+    for value_field, source_field in list_pairs(visit.present, visit.fields):
         yield Finding(
             code="BothOfPair",
             path=(*visit.path, source_field),
@@ -257,8 +257,8 @@ _TAGS_WITH_CASE: Final = frozenset(
 """Types whose tags are data of their own (App Configuration's), and not those of ARM."""
 
 
-def find_pairs(present: Collection[str], fields: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
-    """Find the pairs of a field and its source among those that are present. `azureName` is in none: it wins over
+def list_pairs(present: Collection[str], fields: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
+    """List the pairs of a field and its source among those that are present. `azureName` is in none: it wins over
     `azureNameFromConfig` (docs/reference/reconciliation.md#azure-names).
     """
     for source_field in sorted(name for name in present if name.endswith(SOURCES)):

@@ -81,8 +81,8 @@ def is_pattern(name: str) -> bool:
     return "*" in name or "?" in name
 
 
-def find_names(wanted: str, names: Iterable[str]) -> list[str]:
-    """Find the names of resource groups, in lower case, that a name or a pattern stands for, sorted."""
+def list_group_names(wanted: str, names: Iterable[str]) -> list[str]:
+    """List the names of resource groups, in lower case, that a name or a pattern stands for, sorted."""
     if is_pattern(wanted):
         return sorted(name for name in names if _matches(name, wanted))
     return [name for name in [wanted.casefold()] if name in names]

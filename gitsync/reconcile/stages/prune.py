@@ -14,7 +14,7 @@ from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import GVK
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.planning.delete_scope import describe_strangers, find_unlisted, is_group
+from gitsync.planning.delete_scope import describe_strangers, is_group, list_unlisted
 from gitsync.reconcile.attempt import PruneAttempt, StopKind
 from gitsync.reconcile.protocols import Observing, read_live
 from gitsync.reconcile.stages.delete import DELETED, record_deleted
@@ -163,7 +163,7 @@ async def check_group_content(attempt: PruneAttempt, run: Observing) -> PruneAtt
     if held := describe_strangers(listed_ids, [record.arm_id for record in carried], deleted_ids):
         return attempt.stopped(make_warning("PruneHeld", held), Verdict.BLOCKED, StopKind.FINE_NOW)
     # A list that lacks a resource which exists may lack those of others too.
-    for record in find_unlisted(carried, listed_ids):
+    for record in list_unlisted(carried, listed_ids):
         kind = run.catalog.kind(GVK.parse(record.manifest.api_version, record.key.kind))
         if await has_resource(attempt, record, kind, run):
             text = f"The resource list of the group lacks {record.arm_id}, which exists, so the list is not used."

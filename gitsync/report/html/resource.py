@@ -140,7 +140,7 @@ def render_details(result: Result, context: CardContext) -> Markup:
         portal=context.links.make_portal_link(result),
         commit=context.links.make_commit_link(result.last_commit.commit) if result.last_commit else "",
         replacement=describe_replacement(result),
-        replacement_title=(REPLACES if result.needs_replacement else REPLACED).find_title(writes=context.writes),
+        replacement_title=(REPLACES if result.needs_replacement else REPLACED).choose_title(writes=context.writes),
         action=format_action(result),
         renamed=[result.renamed] if result.renamed else [],
         last_commit=format_last_commit(result.last_commit),
